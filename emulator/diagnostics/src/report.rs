@@ -7,8 +7,9 @@ use simt::launch::LaunchConfig;
 use simt::module::LoadedKernel;
 use simt::report::LaunchReport;
 
-use crate::context::{Allocation, Context};
-use crate::{Finding, findings};
+use crate::Finding;
+use crate::launch_inputs::{Allocation, LaunchInputs};
+use crate::messages::findings;
 
 /// Everything about one launch.
 ///
@@ -69,7 +70,7 @@ impl Report {
             let counted = launch.instructions.get(instr as usize);
             counted.map_or(0, |instr| instr.counters.thread_instructions)
         };
-        let context = Context {
+        let context = LaunchInputs {
             kernel: loaded.kernel(),
             files: loaded.files(),
             config,

@@ -3,11 +3,14 @@
 //! This reads CUDA C++ as a person skims it, not as a compiler does: it looks for a few shapes of text and says
 //! nothing when it does not find them. A message can then be less precise, never wrong because of a guess.
 
+pub(crate) mod expression;
+pub(crate) mod statements;
+pub(crate) mod text;
+
 use std::sync::Arc;
 
-use super::expression;
-use super::statements::{Control, Enclosure, Statements};
-use super::text::{blank, bracketed, plain_name, split, strip_qualifiers, words};
+use statements::{Control, Enclosure, Statements};
+use text::{blank, bracketed, plain_name, split, strip_qualifiers, words};
 
 /// A source file, with its text prepared for searching.
 #[derive(Debug, Clone)]
@@ -886,7 +889,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             ("_Z5tiledILi16EEviPKf", None),
             ("tile", None),
         ] {
-            assert_eq!(super::super::text::function_of(symbol), function, "{symbol}");
+            assert_eq!(super::text::function_of(symbol), function, "{symbol}");
         }
     }
 

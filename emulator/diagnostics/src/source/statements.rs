@@ -141,7 +141,7 @@ impl<'a> Parser<'a> {
         if self.peek()? != b'(' {
             return None;
         }
-        let inside = super::text::bracketed(&self.text[self.at..])?;
+        let inside = crate::source::text::bracketed(&self.text[self.at..])?;
         self.at += inside.len() + 2;
         Some(inside)
     }

@@ -1,8 +1,8 @@
 //! Messages about threads that should meet and do not: barriers, masks.
 
-use super::scene::{Around, Draft, Scene};
-use super::statements::Control;
-use super::words::{self, code, count, plural};
+use crate::launch_context::{Around, Draft, LaunchContext};
+use crate::source::statements::Control;
+use crate::words::{self, code, count, plural};
 use simt::check::{BarrierGroup, Details, Event, Kind, SyncMask, WrongMask, lanes};
 use simt::program::InstrInfo;
 
@@ -29,8 +29,8 @@ pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
 }
 
 /// `__syncthreads()`, or the instruction for named barriers.
-fn barrier_name(scene: &Scene<'_>, instr: u32) -> String {
-    let text = scene
+fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
+    let text = launch
         .context
         .kernel
         .instrs
@@ -47,32 +47,36 @@ fn barrier_name(scene: &Scene<'_>, instr: u32) -> String {
 }
 
 /// A group of threads in words, such as `100 threads (0..99)`.
-pub(crate) fn group_name(scene: &Scene<'_>, group: &BarrierGroup) -> String {
+pub(crate) fn group_name(launch: &LaunchContext<'_>, group: &BarrierGroup) -> String {
     let n = threads(group).count() as u64;
     if n == 1 {
         let thread = threads(group).next().unwrap_or(0);
-        return format!("thread {}", scene.thread_position(thread));
+        return format!("thread {}", launch.thread_position(thread));
     }
     format!("{n} threads ({})", words::ranges(threads(group)))
 }
 
 /// Where a group is, in words: its line, the PTX line where lines do not tell groups apart.
-fn where_((scene, here): (&Scene<'_>, u32), group: &BarrierGroup, groups: &[BarrierGroup]) -> String {
-    let line = scene.line(group.instr);
+fn where_(
+    (launch, here): (&LaunchContext<'_>, u32),
+    group: &BarrierGroup,
+    groups: &[BarrierGroup],
+) -> String {
+    let line = launch.line(group.instr);
     let alike = groups
         .iter()
-        .filter(|other| scene.line(other.instr) == line)
+        .filter(|other| launch.line(other.instr) == line)
         .count();
-    let name = scene.line_name(here, group.instr);
-    match scene.place(group.instr) {
+    let name = launch.line_name(here, group.instr);
+    match launch.place(group.instr) {
         place if alike > 1 && place.line > 0 => format!("{name} (PTX line {})", place.ptx_line),
         _ => name,
     }
 }
 
 /// What stands around a group's barrier and not around the others'.
-fn apart<'a>(scene: &'a Scene<'_>, groups: &[BarrierGroup]) -> Vec<Option<Around<'a>>> {
-    let all: Vec<Vec<Around<'a>>> = groups.iter().map(|group| scene.around(group.instr)).collect();
+fn apart<'a>(launch: &'a LaunchContext<'_>, groups: &[BarrierGroup]) -> Vec<Option<Around<'a>>> {
+    let all: Vec<Vec<Around<'a>>> = groups.iter().map(|group| launch.around(group.instr)).collect();
     let own = |around: &Vec<Around<'a>>| {
         let common = |one: &Around<'a>| all.iter().all(|others| others.contains(one));
         around.iter().find(|one| !common(one)).copied()
@@ -96,23 +100,23 @@ fn inside(around: Option<Around<'_>>) -> String {
 /// The groups, each with the text of its line.
 pub(crate) fn list_groups(
     draft: &mut Draft,
-    (scene, here): (&Scene<'_>, u32),
+    (launch, here): (&LaunchContext<'_>, u32),
     groups: &[BarrierGroup],
     around: &[Option<Around<'_>>],
 ) {
     for (group, around) in groups.iter().zip(around) {
-        let place = scene.place(group.instr);
+        let place = launch.place(group.instr);
         let under = inside(*around);
         let does = if group.at_barrier {
-            format!("waited at {},", barrier_name(scene, group.instr))
+            format!("waited at {},", barrier_name(launch, group.instr))
         } else {
             match threads(group).count() {
                 1 => "was at".to_owned(),
                 _ => "were at".to_owned(),
             }
         };
-        let line = where_((scene, here), group, groups);
-        let intro = format!("{} {does} {line}{under}:", group_name(scene, group));
+        let line = where_((launch, here), group, groups);
+        let intro = format!("{} {does} {line}{under}:", group_name(launch, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         match &place.text {
             Some(text) => draft
@@ -122,13 +126,13 @@ pub(crate) fn list_groups(
                 .verbatim
                 .push(format!("PTX line {} | {}", place.ptx_line, place.instruction)),
         }
-        draft.verbatim.extend(scene.calls(here, group.instr));
+        draft.verbatim.extend(launch.calls(here, group.instr));
     }
 }
 
 /// Drafts the message of `E-BARRIER` or `W-BARRIER`.
 pub(crate) fn barrier(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     kind: &Kind,
     groups: &[BarrierGroup],
     deadlock: bool,
@@ -156,21 +160,21 @@ pub(crate) fn barrier(
     });
     draft.no_listing = groups.len() > 1;
     let here = kind.first.instr;
-    let around = apart(scene, groups);
-    list_groups(&mut draft, (scene, here), groups, &around);
+    let around = apart(launch, groups);
+    list_groups(&mut draft, (launch, here), groups, &around);
     if let Some(late) = late {
         draft.notes.push(format!(
             "Later, {} waited at {} when the others, which had passed it, had ended.",
-            group_name(scene, late),
-            where_((scene, here), late, groups),
+            group_name(launch, late),
+            where_((launch, here), late, groups),
         ));
     }
-    if scene.n_blocks() > 1 {
+    if launch.n_blocks() > 1 {
         let more = match kind.n_blocks {
             1 => String::new(),
             n => format!(" {n} blocks do the same."),
         };
-        let block = scene.block_position(kind.first.block);
+        let block = launch.block_position(kind.first.block);
         draft.notes.push(format!("In block {block}.{more}"));
     }
     draft.others = groups
@@ -179,13 +183,13 @@ pub(crate) fn barrier(
         .map(|group| {
             let first = threads(group).next().unwrap_or(0);
             let does = if group.at_barrier { "wait" } else { "run" };
-            scene.party(does, group.instr, kind.first.block, first, n_threads(group))
+            launch.party(does, group.instr, kind.first.block, first, n_threads(group))
         })
         .collect();
     if deadlock {
         // Lanes that wait for lanes, not for memory.
         let warp_wide = groups.iter().find(|group| {
-            let info = scene.context.kernel.instrs.get(group.instr as usize);
+            let info = launch.context.kernel.instrs.get(group.instr as usize);
             let family = info.and_then(|info| info.mnemonic().split('.').next());
             let waits = ["shfl", "vote", "match", "redux", "bar", "activemask"];
             !group.at_barrier && family.is_some_and(|family| waits.contains(&family))
@@ -198,7 +202,7 @@ pub(crate) fn barrier(
             (false, Some(group)) => (
                 format!(
                     "the others never arrive: in {} they wait for lanes of their warp that wait at the barrier.",
-                    call_name(scene, group.instr)
+                    call_name(launch, group.instr)
                 ),
                 "let all lanes that the call names reach it before the barrier, or name only those that do.",
             ),
@@ -228,7 +232,7 @@ pub(crate) fn barrier(
                          block."
             .into(),
     });
-    draft.advice = Some(advice((scene, here), &around));
+    draft.advice = Some(advice((launch, here), &around));
     draft.on_gpu = Some(match (split, late) {
         (Some(_), _) => "what follows is undefined: the groups go on out of step, or the kernel hangs.".into(),
         (None, Some(_)) => {
@@ -240,7 +244,7 @@ pub(crate) fn barrier(
 }
 
 /// How all threads come to one barrier.
-fn advice((scene, here): (&Scene<'_>, u32), around: &[Option<Around<'_>>]) -> String {
+fn advice((launch, here): (&LaunchContext<'_>, u32), around: &[Option<Around<'_>>]) -> String {
     let of = |wanted: &[Control]| {
         around
             .iter()
@@ -257,21 +261,21 @@ fn advice((scene, here): (&Scene<'_>, u32), around: &[Option<Around<'_>>]) -> St
         return format!(
             "put one barrier after both arms of {} ({}), where all threads reach it.",
             code(&branch.enclosure.header),
-            branch.name(scene, here)
+            branch.name(launch, here)
         );
     }
     if let Some(one) = of(&[Control::Loop]) {
         return format!(
             "let all threads make the same number of rounds of the loop at {}: put the condition on the work, not on \
              the loop.",
-            one.name(scene, here)
+            one.name(launch, here)
         );
     }
     match of(&[Control::If, Control::Else, Control::Switch]) {
         Some(one) => format!(
             "move the barrier out of {} ({}), so that all threads reach it.",
             code(&one.enclosure.header),
-            one.name(scene, here)
+            one.name(launch, here)
         ),
         None => "let all threads of the block pass the same barriers, equally often.".into(),
     }
@@ -279,15 +283,19 @@ fn advice((scene, here): (&Scene<'_>, u32), around: &[Option<Around<'_>>]) -> St
 
 /// The branch or loop that keeps part of a warp from a barrier: the one around it whose header depends on the
 /// thread. `None` where there is not exactly one, or where a `return` may be the reason.
-pub(crate) fn branch_of<'a>(scene: &'a Scene<'_>, instr: u32, exit: Option<u32>) -> Option<Around<'a>> {
-    let source = scene.source(instr)?;
-    let kernel = &scene.context.kernel.name;
-    let ended = exit.and_then(|exit| scene.context.kernel.instrs.get(exit as usize))?;
+pub(crate) fn branch_of<'a>(
+    launch: &'a LaunchContext<'_>,
+    instr: u32,
+    exit: Option<u32>,
+) -> Option<Around<'a>> {
+    let source = launch.source(instr)?;
+    let kernel = &launch.context.kernel.name;
+    let ended = exit.and_then(|exit| launch.context.kernel.instrs.get(exit as usize))?;
     let returns = !source.returns(kernel, source.n_lines() + 1).is_empty();
-    if returns || scene.frames(instr).len() != 1 || !ended.text.contains("ret") {
+    if returns || launch.frames(instr).len() != 1 || !ended.text.contains("ret") {
         return None;
     }
-    let around = scene.around(instr);
+    let around = launch.around(instr);
     let mut apart = around
         .into_iter()
         .filter(|one| source.depends_on_thread(kernel, &one.enclosure.header));
@@ -295,15 +303,15 @@ pub(crate) fn branch_of<'a>(scene: &'a Scene<'_>, instr: u32, exit: Option<u32>)
 }
 
 /// `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
-pub(crate) fn parted(scene: &Scene<'_>, kind: &Kind, missing: u32) -> Draft {
+pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &Kind, missing: u32) -> Draft {
     let Event {
         instr, warp, mask, ..
     } = kind.first;
     let around = match kind.first.details {
-        Details::Parted { exit, .. } => branch_of(scene, instr, exit),
+        Details::Parted { exit, .. } => branch_of(launch, instr, exit),
         _ => None,
     };
-    let barrier = barrier_name(scene, instr);
+    let barrier = barrier_name(launch, instr);
     let mut draft = Draft::new(format!("only part of a warp comes to this {barrier}"));
     let threads = |mask: u32| {
         let all = lanes(mask).map(|lane| u64::from(warp) * 32 + u64::from(lane));
@@ -313,9 +321,9 @@ pub(crate) fn parted(scene: &Scene<'_>, kind: &Kind, missing: u32) -> Draft {
             words::ranges(all)
         )
     };
-    let block = match scene.n_blocks() {
+    let block = match launch.n_blocks() {
         1 => String::new(),
-        _ => format!(" In block {}.", scene.block_position(kind.first.block)),
+        _ => format!(" In block {}.", launch.block_position(kind.first.block)),
     };
     draft.notes.push(format!(
         "{} of warp {warp} waited here{}; {} of the same warp did not come, and ended.{block}",
@@ -328,7 +336,7 @@ pub(crate) fn parted(scene: &Scene<'_>, kind: &Kind, missing: u32) -> Draft {
          same: otherwise the behaviour is undefined."
             .into(),
     );
-    draft.advice = Some(advice((scene, kind.first.instr), &[around]));
+    draft.advice = Some(advice((launch, kind.first.instr), &[around]));
     draft.on_gpu = Some(
         "since Volta a barrier does not wait for threads that have ended, so it goes on, as here; older GPUs may hang."
             .into(),
@@ -337,19 +345,25 @@ pub(crate) fn parted(scene: &Scene<'_>, kind: &Kind, missing: u32) -> Draft {
 }
 
 /// `W-EXITED`: reported together with the read that goes wrong because of it.
-pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, exit: Option<u32>) -> Draft {
+pub(crate) fn exited(
+    launch: &LaunchContext<'_>,
+    kind: &Kind,
+    returned: u32,
+    first: u32,
+    exit: Option<u32>,
+) -> Draft {
     let n = u64::from(returned);
     let mut draft = Draft::new(format!(
         "{} had ended before a barrier that the others wait at",
         count(n, "thread")
     ));
-    let which = format!("Thread {}", scene.thread_position(u64::from(first)));
+    let which = format!("Thread {}", launch.thread_position(u64::from(first)));
     // Compilers join all returns at the end of a kernel: the source is a better guide, if it has one only.
     let instr = kind.first.instr;
-    let line = scene.place(instr).line;
-    let source = scene.source(instr);
-    let returns = source.map(|source| source.returns(&scene.context.kernel.name, line));
-    let around = scene.around(instr);
+    let line = launch.place(instr).line;
+    let source = launch.source(instr);
+    let returns = source.map(|source| source.returns(&launch.context.kernel.name, line));
+    let around = launch.around(instr);
     let mut what = "put the condition on the work, so that all threads reach the barrier.".to_owned();
     let did = match (returns.as_deref(), &around[..], exit) {
         (Some([one]), ..) => {
@@ -361,27 +375,27 @@ pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, 
             format!("returned at line {one}")
         }
         (Some([]), [.., one], _) if one.enclosure.control == Control::Loop => {
-            what = advice((scene, instr), &[Some(*one)]);
-            format!("left the loop at {}, and ended", one.name(scene, instr))
+            what = advice((launch, instr), &[Some(*one)]);
+            format!("left the loop at {}, and ended", one.name(launch, instr))
         }
         (Some([]), [one], _) => {
-            what = advice((scene, instr), &[Some(*one)]);
+            what = advice((launch, instr), &[Some(*one)]);
             format!(
                 "did not enter {} ({}), and ended",
                 code(&one.enclosure.header),
-                one.name(scene, instr)
+                one.name(launch, instr)
             )
         }
-        (None, _, Some(exit)) => format!("ended at {}", scene.line_name(instr, exit)),
+        (None, _, Some(exit)) => format!("ended at {}", launch.line_name(instr, exit)),
         _ => "ended".to_owned(),
     };
     let who = match n {
         1 => format!("{which} {did}"),
         _ => format!("{which} and {} more {did}", n - 1),
     };
-    let block = match scene.n_blocks() {
+    let block = match launch.n_blocks() {
         1 => String::new(),
-        _ => format!(", in block {}", scene.block_position(kind.first.block)),
+        _ => format!(", in block {}", launch.block_position(kind.first.block)),
     };
     let mut who = format!("{who}{block}.");
     if kind.n_blocks > 1 {
@@ -400,8 +414,8 @@ pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, 
 }
 
 /// The call behind a warp-wide instruction: `__shfl_down_sync`.
-fn call_name(scene: &Scene<'_>, instr: u32) -> String {
-    let info = scene.context.kernel.instrs.get(instr as usize);
+fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
+    let info = launch.context.kernel.instrs.get(instr as usize);
     let mnemonic = info.map_or("this", |info| info.mnemonic());
     let parts: Vec<&str> = mnemonic.split('.').collect();
     let has = |part: &str| parts.contains(&part);
@@ -432,9 +446,9 @@ fn lane_names(mask: u32) -> String {
 }
 
 /// Drafts the message about an instruction of tensor cores that part of a warp executes.
-fn part_of_a_warp(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
+fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
     let instr = kind.first.instr;
-    let call = call_name(scene, instr);
+    let call = call_name(launch, instr);
     let SyncMask { present, exited, .. } = *facts;
     let mut draft = Draft::new(format!("{call} is executed by part of a warp"));
     let missing = !present;
@@ -452,20 +466,20 @@ fn part_of_a_warp(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
     ));
     let caller = kind.first.mask.trailing_zeros() & 31;
     let first = u64::from(kind.first.warp) * 32 + u64::from(caller);
-    let more = scene
+    let more = launch
         .others_do_the_same(kind)
         .map(|more| format!(" {more}"))
         .unwrap_or_default();
     draft.notes.push(format!(
         "First: {}.{more}",
-        scene.thread_name(kind.first.block, first)
+        launch.thread_name(kind.first.block, first)
     ));
-    let around = scene.around(instr);
+    let around = launch.around(instr);
     let branches = || { around.iter().rev() }.filter(|one| one.enclosure.control == Control::If);
     // A branch of a header, by the layout of a matrix for one, parts no lanes.
-    let kernel = scene.plain_kernel_name();
+    let kernel = launch.plain_kernel_name();
     let by_thread = branches().find(|one| {
-        let source = scene.text_of(one.file);
+        let source = launch.text_of(one.file);
         source.is_some_and(|source| source.depends_on_thread(kernel, &one.enclosure.condition))
     });
     let branch = by_thread.or_else(|| branches().next());
@@ -473,7 +487,7 @@ fn part_of_a_warp(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
         format!(
             "it stands under {} ({}), which holds for some lanes of the warp only.",
             code(&one.enclosure.header),
-            one.name(scene, instr)
+            one.name(launch, instr)
         )
     });
     draft.advice = Some(
@@ -483,11 +497,11 @@ fn part_of_a_warp(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
     );
     // Lanes that were parted by another instruction come here apart.
     let apart = facts.elsewhere.iter().find(|(at, lanes)| {
-        lanes & missing != 0 && scene.line(*at) != scene.line(instr) && is_of_whole_warps(scene, *at)
+        lanes & missing != 0 && launch.line(*at) != launch.line(instr) && is_of_whole_warps(launch, *at)
     });
     if let Some(&(at, lanes)) = apart {
         let (line, wait) = (
-            scene.line_name(instr, at),
+            launch.line_name(instr, at),
             if lanes.count_ones() == 1 { "waits" } else { "wait" },
         );
         draft.why = Some(format!(
@@ -501,8 +515,8 @@ fn part_of_a_warp(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
 }
 
 /// Whether an instruction takes all lanes of a warp, without a mask.
-pub(crate) fn is_of_whole_warps(scene: &Scene<'_>, instr: u32) -> bool {
-    let info = scene.context.kernel.instrs.get(instr as usize);
+pub(crate) fn is_of_whole_warps(launch: &LaunchContext<'_>, instr: u32) -> bool {
+    let info = launch.context.kernel.instrs.get(instr as usize);
     let mnemonic = info.map_or("", InstrInfo::mnemonic);
     ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."]
         .iter()
@@ -510,10 +524,10 @@ pub(crate) fn is_of_whole_warps(scene: &Scene<'_>, instr: u32) -> bool {
 }
 
 /// Drafts the message of `E-SYNC-MASK` or `W-SHUFFLE`.
-pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
+pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
     let instr = kind.first.instr;
-    if is_of_whole_warps(scene, instr) {
-        return part_of_a_warp(scene, kind, facts);
+    if is_of_whole_warps(launch, instr) {
+        return part_of_a_warp(launch, kind, facts);
     }
     let SyncMask {
         named,
@@ -522,7 +536,7 @@ pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
         wrong,
         ..
     } = *facts;
-    let call = call_name(scene, instr);
+    let call = call_name(launch, instr);
     let caller = kind.first.mask.trailing_zeros() & 31;
     let missing = named & !present;
     let mut draft = Draft::new(match wrong {
@@ -563,29 +577,29 @@ pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
             .filter(|(_, lanes)| lanes & missing != 0)
             .take(3)
         {
-            let text = scene
+            let text = launch
                 .place(at)
                 .text
-                .unwrap_or_else(|| scene.place(at).instruction);
+                .unwrap_or_else(|| launch.place(at).instruction);
             let wait = if lanes.count_ones() == 1 { "waits" } else { "wait" };
             draft.notes.push(format!(
                 "{} {wait} at {}: {}.",
                 capital(&lane_names(lanes)),
-                scene.line_name(instr, at),
+                launch.line_name(instr, at),
                 code(text.trim())
             ));
         }
     }
     let first = u64::from(kind.first.warp) * 32 + u64::from(caller);
-    let more = scene
+    let more = launch
         .others_do_the_same(kind)
         .map(|more| format!(" {more}"))
         .unwrap_or_default();
     draft.notes.push(format!(
         "First: {}.{more}",
-        scene.thread_name(kind.first.block, first)
+        launch.thread_name(kind.first.block, first)
     ));
-    let around = scene.around(instr);
+    let around = launch.around(instr);
     let branch = around
         .iter()
         .rev()
@@ -594,7 +608,7 @@ pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
         format!(
             "the call stands under {} ({}), and the missing lanes are not there",
             code(&one.enclosure.header),
-            one.name(scene, instr)
+            one.name(launch, instr)
         )
     });
     let ballot = branch.map(|one| code(&format!("__ballot_sync(0xffffffff, {})", one.enclosure.condition)));

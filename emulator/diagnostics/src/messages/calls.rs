@@ -1,13 +1,13 @@
 //! Messages about calls: those that go nowhere, and those that go too deep.
 
-use super::scene::{Draft, Scene};
-use super::stop::first_and_more;
-use super::text::plain_name;
-use super::words::{code, count, grouped};
+use super::termination::first_and_more;
+use crate::launch_context::{Draft, LaunchContext};
+use crate::source::text::plain_name;
+use crate::words::{code, count, grouped};
 use simt::check::{BadTarget, Kind};
 
 /// Drafts the message of `E-CALL`.
-pub(crate) fn target(scene: &Scene<'_>, kind: &Kind, address: u64, problem: &BadTarget) -> Draft {
+pub(crate) fn target(launch: &LaunchContext<'_>, kind: &Kind, address: u64, problem: &BadTarget) -> Draft {
     let mut draft = match problem {
         BadTarget::NoFunction if address == 0 => Draft::new("a call through a null pointer"),
         BadTarget::NoFunction => {
@@ -18,7 +18,7 @@ pub(crate) fn target(scene: &Scene<'_>, kind: &Kind, address: u64, problem: &Bad
             code(plain_name(name))
         )),
     };
-    draft.notes.push(first_and_more(scene, kind));
+    draft.notes.push(first_and_more(launch, kind));
     draft.advice = Some(match problem {
         BadTarget::NoFunction => {
             "set the pointer to a `__device__` function of this module before the call; the address of \
@@ -40,7 +40,13 @@ pub(crate) fn target(scene: &Scene<'_>, kind: &Kind, address: u64, problem: &Bad
 }
 
 /// Drafts the message of `E-STACK`.
-pub(crate) fn stack(scene: &Scene<'_>, kind: &Kind, function: &str, depth: u32, limit: u32) -> Draft {
+pub(crate) fn stack(
+    launch: &LaunchContext<'_>,
+    kind: &Kind,
+    function: &str,
+    depth: u32,
+    limit: u32,
+) -> Draft {
     let name = code(plain_name(function));
     let mut draft = Draft::new(format!(
         "stack overflow: {} deep in {name}",
@@ -50,7 +56,7 @@ pub(crate) fn stack(scene: &Scene<'_>, kind: &Kind, function: &str, depth: u32, 
         "Each thread has a stack of {} bytes, and {name} was about to start one call deeper.",
         grouped(limit.into())
     ));
-    draft.notes.push(first_and_more(scene, kind));
+    draft.notes.push(first_and_more(launch, kind));
     draft.advice = Some(
         "check what ends the recursion; if it has to go so deep, ask for a larger stack with \
          `cudaDeviceSetLimit(cudaLimitStackSize, …)` before the launch."

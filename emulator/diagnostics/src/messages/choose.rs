@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::scene::Scene;
-use super::spot;
 use super::sync;
+use crate::launch_context::LaunchContext;
+use crate::locate::spot;
 use simt::check::{
     AccessKind, BadWgmma, Code, CopyUnderWay, Details, Kind, MissingOrder, RaceFacts, RaceParty, Use,
 };
@@ -17,15 +17,15 @@ pub(crate) struct Chosen<'a> {
 }
 
 /// The kinds to be reported, in their order.
-pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
-    let kinds = scene.kinds;
+pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
+    let kinds = launch.kinds;
     let code = |code: Code| kinds.iter().filter(move |kind| kind.first.code == code);
     // Threads out of step after a barrier: whatever follows, follows from that.
     let out_of_step = code(Code::Barrier)
         .filter(|kind| matches!(&kind.first.details, Details::Barrier { deadlock: false, .. }))
         .min_by_key(|kind| (kind.first.block, kind.order));
     let bad_lines: HashSet<(u32, u32)> = code(Code::OutOfBounds)
-        .map(|kind| scene.line(kind.first.instr))
+        .map(|kind| launch.line(kind.first.instr))
         .collect();
     let unset = |kind: &&Kind| {
         matches!(
@@ -38,7 +38,7 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
     };
     let unset_addresses: HashSet<(u32, u32)> = code(Code::Uninitialised)
         .filter(unset)
-        .map(|kind| scene.line(kind.first.instr))
+        .map(|kind| launch.line(kind.first.instr))
         .collect();
     let races: Vec<&Kind> = kinds.iter().filter(|kind| race_of(kind).is_some()).collect();
     let mut chosen: Vec<Chosen<'a>> = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                 others.into_iter().any(|other| code(other).next().is_some())
                     || first_apart(kinds).is_some()
                     || root.is_some_and(|root| !std::ptr::eq(root, kind))
-                    || sync::branch_of(scene, first.instr, *exit).is_none()
+                    || sync::branch_of(launch, first.instr, *exit).is_none()
             }
             Details::Exited { .. } => {
                 let first = first_of(kinds, |kind| kind.first.code == Code::ExitedBeforeBarrier);
@@ -74,16 +74,16 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                 let factor = (first.instr, u64::from(*address));
                 race.space == MemSpace::Shared
                     && race.parties.iter().any(|party| {
-                        party.kind == AccessKind::Read && scene.line(party.instr) == scene.line(first.instr)
+                        party.kind == AccessKind::Read && launch.line(party.instr) == launch.line(first.instr)
                     })
-                    && array_at(scene, factor) == array_at(scene, (first.instr, race.address))
+                    && array_at(launch, factor) == array_at(launch, (first.instr, race.address))
             }),
             Details::Race(race) => {
                 let shared = race.space == MemSpace::Shared;
                 let on_bad_line = race
                     .parties
                     .iter()
-                    .any(|party| bad_lines.contains(&scene.line(party.instr)));
+                    .any(|party| bad_lines.contains(&launch.line(party.instr)));
                 // The report of an early read names the phase to wait for.
                 let too_early = race.missing == MissingOrder::Phase
                     && code(Code::Uninitialised).any(|kind| match &kind.first.details {
@@ -94,36 +94,37 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                             ..
                         } => {
                             race.parties.iter().any(|party| {
-                                party.kind == AccessKind::Read && scene.line(party.instr) == scene.line(*load)
-                            }) && array_at(scene, (*load, access.address))
-                                == array_at(scene, (*load, race.address))
+                                party.kind == AccessKind::Read
+                                    && launch.line(party.instr) == launch.line(*load)
+                            }) && array_at(launch, (*load, access.address))
+                                == array_at(launch, (*load, race.address))
                         }
                         _ => false,
                     });
                 shared && out_of_step.is_some()
                     || too_early
                     || on_bad_line
-                    || races.iter().any(|other| explains(scene, other, kind))
+                    || races.iter().any(|other| explains(launch, other, kind))
             }
             // Of a line that uses several registers of products under way.
             Details::Wgmma {
                 problem: BadWgmma::InFlight { .. },
-            } => chosen.iter().any(|earlier| one_line(scene, earlier.kind, kind)),
+            } => chosen.iter().any(|earlier| one_line(launch, earlier.kind, kind)),
             // Lanes that did not come to load a factor have none.
             Details::Unset { .. } => code(Code::SyncMask).any(|cause| {
                 cause.first.block == first.block
                     && cause.order < kind.order
-                    && sync::is_of_whole_warps(scene, cause.first.instr)
+                    && sync::is_of_whole_warps(launch, cause.first.instr)
             }),
             // An address that was never set leads anywhere.
-            Details::Access(_) => unset_addresses.contains(&scene.line(first.instr)),
+            Details::Access(_) => unset_addresses.contains(&launch.line(first.instr)),
             Details::Uninitialised {
                 access, load, copy, ..
             } => {
-                let line = scene.line(*load);
+                let line = launch.line(*load);
                 let same_array = |race: &RaceFacts| {
-                    let a = scene.target(*load, access.space, access.address, access.bytes, access.kind);
-                    let b = scene.target(*load, race.space, race.address, access.bytes, access.kind);
+                    let a = launch.target(*load, access.space, access.address, access.bytes, access.kind);
+                    let b = launch.target(*load, race.space, race.address, access.bytes, access.kind);
                     a.zip(b).is_some_and(|(a, b)| a.start == b.start)
                 };
                 let shared = matches!(access.space, MemSpace::Shared);
@@ -132,7 +133,7 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                     && code(Code::Uninitialised).any(|kind| match &kind.first.details {
                         Details::Uninitialised { access: other, .. } => {
                             let start = |access: &simt::check::BadAccess| {
-                                scene
+                                launch
                                     .target(*load, access.space, access.address, access.bytes, access.kind)
                                     .map(|target| target.start)
                             };
@@ -144,7 +145,7 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                 let reaches_too_far = code(Code::Wgmma).any(|kind| {
                     let outside = |problem: &BadWgmma| matches!(problem, BadWgmma::Outside { .. });
                     matches!(&kind.first.details, Details::Wgmma { problem } if outside(problem))
-                        && scene.line(kind.first.instr) == line
+                        && launch.line(kind.first.instr) == line
                 });
                 let of_a_phase = matches!(copy, Some(CopyUnderWay { phase: Some(_), .. }));
                 told || reaches_too_far
@@ -153,7 +154,7 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                         race.space == access.space
                             && !(of_a_phase && race.missing == MissingOrder::Phase)
                             && race.parties.iter().any(|party| {
-                                party.kind == AccessKind::Read && scene.line(party.instr) == line
+                                party.kind == AccessKind::Read && launch.line(party.instr) == line
                             })
                             && same_array(race)
                     })
@@ -165,14 +166,14 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
         }
         if chosen
             .iter()
-            .any(|earlier| one_element(scene, earlier.kind, kind))
+            .any(|earlier| one_element(launch, earlier.kind, kind))
         {
             continue;
         }
         // The same missing barrier, seen through another array.
         let twin = chosen
             .iter_mut()
-            .find(|earlier| one_barrier_for_both(scene, earlier.kind, kind));
+            .find(|earlier| one_barrier_for_both(launch, earlier.kind, kind));
         match twin {
             Some(earlier) if better(kind, earlier.kind) => {
                 let old = std::mem::replace(&mut earlier.kind, kind);
@@ -197,14 +198,14 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
 }
 
 /// Two uses of registers of products under way, in one line and of one kind.
-fn one_line(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
+fn one_line(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
     let writes = |kind: &Kind| match kind.first.details {
         Details::Wgmma {
             problem: BadWgmma::InFlight { writes, .. },
         } => Some(writes),
         _ => None,
     };
-    writes(a).is_some() && writes(a) == writes(b) && scene.line(a.first.instr) == scene.line(b.first.instr)
+    writes(a).is_some() && writes(a) == writes(b) && launch.line(a.first.instr) == launch.line(b.first.instr)
 }
 
 /// The first of some kinds, in the order of blocks and of execution.
@@ -227,8 +228,8 @@ fn race_of(kind: &Kind) -> Option<&RaceFacts> {
     }
 }
 
-fn lines(scene: &Scene<'_>, race: &RaceFacts) -> [(u32, u32); 2] {
-    let mut lines = race.parties.map(|party| scene.line(party.instr));
+fn lines(launch: &LaunchContext<'_>, race: &RaceFacts) -> [(u32, u32); 2] {
+    let mut lines = race.parties.map(|party| launch.line(party.instr));
     lines.sort_unstable();
     lines
 }
@@ -238,13 +239,13 @@ fn between(race: &RaceFacts) -> bool {
 }
 
 /// The same element, read at two places and used at one.
-fn one_element(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
+fn one_element(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
     let element = |kind: &Kind| match &kind.first.details {
         Details::Uninitialised { access, .. } => Some((
             kind.first.code,
             access.space,
             access.address,
-            scene.line(kind.first.instr),
+            launch.line(kind.first.instr),
         )),
         _ => None,
     };
@@ -252,14 +253,14 @@ fn one_element(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
 }
 
 /// `root` says all that `kind` would say, and more.
-fn explains(scene: &Scene<'_>, root: &Kind, kind: &Kind) -> bool {
+fn explains(launch: &LaunchContext<'_>, root: &Kind, kind: &Kind) -> bool {
     if std::ptr::eq(root, kind) {
         return false;
     }
     let (Some(a), Some(b)) = (race_of(root), race_of(kind)) else {
         return false;
     };
-    if lines(scene, a) != lines(scene, b) || !same_array(scene, a, b) {
+    if lines(launch, a) != lines(launch, b) || !same_array(launch, a, b) {
         return false;
     }
     // Between blocks before inside a block, different values before equal ones, a read and a write before two
@@ -291,7 +292,7 @@ fn reader(race: &RaceFacts) -> Option<&RaceParty> {
 }
 
 /// Two races inside a block that one barrier repairs: read at the same line, ordered the same way.
-fn one_barrier_for_both(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
+fn one_barrier_for_both(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
     let (Some(a), Some(b)) = (race_of(a), race_of(b)) else {
         return false;
     };
@@ -302,11 +303,11 @@ fn one_barrier_for_both(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
         return false;
     }
     // The steps of one reduction.
-    let steps = in_step(scene, a) && in_step(scene, b) && same_array(scene, a, b);
-    let same_line =
-        scene.line(x.instr) == scene.line(y.instr) && (a.missing == b.missing || a.same_warp != b.same_warp);
+    let steps = in_step(launch, a) && in_step(launch, b) && same_array(launch, a, b);
+    let same_line = launch.line(x.instr) == launch.line(y.instr)
+        && (a.missing == b.missing || a.same_warp != b.same_warp);
     let one_spot = || {
-        let (one, other) = (spot::spots(scene, a)?, spot::spots(scene, b)?);
+        let (one, other) = (spot::spots(launch, a)?, spot::spots(launch, b)?);
         let fits = one.len() == other.len() && one.iter().zip(&other).all(|(a, b)| a.and(*b).is_some());
         (a.missing == b.missing && fits).then_some(())
     };
@@ -315,33 +316,34 @@ fn one_barrier_for_both(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
 
 /// Code that takes the lanes of a warp to run in step: both accesses are volatile, or steps of a reduction
 /// (`s[t] += s[t + 8]`).
-pub(crate) fn in_step(scene: &Scene<'_>, race: &RaceFacts) -> bool {
+pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
     if !race.same_warp || race.same_instruction {
         return false;
     }
     let step = |party: &RaceParty| {
-        let target = scene.target(party.instr, race.space, race.address, party.bytes, party.kind);
+        let target = launch.target(party.instr, race.space, race.address, party.bytes, party.kind);
         let name = target.map(|target| target.element.name);
-        let (Some(name), Some(source), Some(loc)) = (name, scene.source(party.instr), scene.loc(party.instr))
+        let (Some(name), Some(source), Some(loc)) =
+            (name, launch.source(party.instr), launch.loc(party.instr))
         else {
             return false;
         };
         let uses = source.uses(loc.line, &name);
         uses.len() > 1 && uses.iter().any(|found| found.stored && found.loaded)
     };
-    race.parties.iter().all(|party| is_volatile(scene, party.instr)) || race.parties.iter().all(step)
+    race.parties.iter().all(|party| is_volatile(launch, party.instr)) || race.parties.iter().all(step)
 }
 
 /// Whether the instruction is a `volatile` access.
-pub(crate) fn is_volatile(scene: &Scene<'_>, instr: u32) -> bool {
-    let info = scene.context.kernel.instrs.get(instr as usize);
+pub(crate) fn is_volatile(launch: &LaunchContext<'_>, instr: u32) -> bool {
+    let info = launch.context.kernel.instrs.get(instr as usize);
     info.is_some_and(|info| info.text.contains(".volatile"))
 }
 
-fn same_array(scene: &Scene<'_>, a: &RaceFacts, b: &RaceFacts) -> bool {
+fn same_array(launch: &LaunchContext<'_>, a: &RaceFacts, b: &RaceFacts) -> bool {
     let target = |race: &RaceFacts| {
         let party = race.parties[0];
-        scene
+        launch
             .target(party.instr, race.space, race.address, 1, party.kind)
             .map(|target| target.start)
     };
@@ -349,8 +351,8 @@ fn same_array(scene: &Scene<'_>, a: &RaceFacts, b: &RaceFacts) -> bool {
 }
 
 /// Where the array begins in shared memory that an address lies in.
-fn array_at(scene: &Scene<'_>, (instr, address): (u32, u64)) -> Option<u64> {
-    let target = scene.target(instr, MemSpace::Shared, address, 1, AccessKind::Read);
+fn array_at(launch: &LaunchContext<'_>, (instr, address): (u32, u64)) -> Option<u64> {
+    let target = launch.target(instr, MemSpace::Shared, address, 1, AccessKind::Read);
     target.map(|target| target.start)
 }
 

@@ -1,16 +1,16 @@
 //! Messages about memory that cannot be used so: freed, misaligned, read-only, no texture.
 
-use super::arrays::Target;
 use super::bounds::nowhere;
-use super::case::{Case, noun};
-use super::scene::{Draft, Scene};
-use super::words::{count, nth};
+use crate::launch_context::{Draft, LaunchContext};
+use crate::locate::arrays::Target;
+use crate::locate::case::{Case, noun};
+use crate::words::{count, nth};
 use simt::check::BadAccess;
 use simt::check::Kind;
 
 /// Drafts the message of `E-FREED`.
-pub(crate) fn freed(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft {
-    let case = Case::new(scene, kind, access);
+pub(crate) fn freed(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
+    let case = Case::new(launch, kind, access);
     let what = noun(access.kind);
     let Some(target) = &case.target else {
         return nowhere(&case);
@@ -37,8 +37,8 @@ pub(crate) fn freed(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft 
 }
 
 /// Drafts the message of `E-ALIGN`.
-pub(crate) fn misaligned(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft {
-    let case = Case::new(scene, kind, access);
+pub(crate) fn misaligned(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
+    let case = Case::new(launch, kind, access);
     let what = noun(access.kind);
     let size = u64::from(access.bytes.max(1));
     let is = 1u64 << access.address.trailing_zeros().min(20);
@@ -96,14 +96,14 @@ fn row_length(case: &Case<'_>, target: &Target) -> Option<(String, u64)> {
         return Some((String::new(), last));
     }
     let subscript = case.explained.as_ref()?.used.subscripts.first()?.clone();
-    let product = super::text::split(&subscript, '+')
+    let product = crate::source::text::split(&subscript, '+')
         .into_iter()
         .find(|term| term.contains('*'))?;
     let (name, value) = product
         .split('*')
         .filter_map(|factor| {
             let factor = factor.trim();
-            let value = case.scene.value(case.instr, factor)?;
+            let value = case.launch.value(case.instr, factor)?;
             Some((factor.to_owned(), u64::try_from(value).ok()?))
         })
         .next()?;
@@ -115,8 +115,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Drafts the message of `E-READ-ONLY`.
-pub(crate) fn read_only(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft {
-    let case = Case::new(scene, kind, access);
+pub(crate) fn read_only(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
+    let case = Case::new(launch, kind, access);
     let Some(target) = &case.target else {
         return nowhere(&case);
     };
@@ -138,7 +138,7 @@ pub(crate) fn read_only(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Dr
 }
 
 /// Drafts the message of `E-TEXTURE`.
-pub(crate) fn texture(_: &Scene<'_>, handle: u64) -> Draft {
+pub(crate) fn texture(_: &LaunchContext<'_>, handle: u64) -> Draft {
     let mut draft = Draft::new("texture fetch through a value that is no texture object");
     draft.notes.push(format!("The handle is {handle:#x}."));
     draft.advice =

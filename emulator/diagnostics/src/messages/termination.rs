@@ -1,22 +1,22 @@
 //! Messages about kernels that never end, or stop themselves.
 
 use super::bounds::unsigned_countdown;
-use super::scene::{Around, Draft, Scene};
-use super::text::words;
-use super::words::{code, grouped, list};
+use crate::launch_context::{Around, Draft, LaunchContext};
+use crate::source::text::words;
+use crate::words::{code, grouped, list};
 use simt::check::{BadOperand, Kind};
 use simt::program::BARRIERS;
 
 /// Drafts the message of `E-LOOP`.
 pub(crate) fn runaway(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     kind: &Kind,
     budget: u64,
     proven: bool,
     span: Option<(u32, u32)>,
 ) -> Draft {
     // The first instruction of the loop that comes from a line.
-    let has_line = |instr: &u32| scene.loc(*instr).is_some_and(|loc| loc.line > 0);
+    let has_line = |instr: &u32| launch.loc(*instr).is_some_and(|loc| loc.line > 0);
     let (start, end) = span.unwrap_or((kind.first.instr, kind.first.instr));
     let instr = std::iter::once(kind.first.instr)
         .chain(start..=end)
@@ -31,9 +31,9 @@ pub(crate) fn runaway(
     };
     draft.instr = Some(instr);
     let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
-    let who = scene.thread_name(kind.first.block, first).replacen('t', "T", 1);
-    let around = scene.loops(instr).into_iter().next();
-    let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(scene, instr)));
+    let who = launch.thread_name(kind.first.block, first).replacen('t', "T", 1);
+    let around = launch.loops(instr).into_iter().next();
+    let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(launch, instr)));
     draft.notes.push(match (shown, proven) {
         (Some(shown), true) => {
             format!("{who} is in {shown}; its registers repeat, and nobody can change what it tests.")
@@ -42,7 +42,7 @@ pub(crate) fn runaway(
         (None, true) => format!("{who}: its registers repeat, and nobody can change what it tests."),
         (None, false) => format!("{who} was here when the budget was spent."),
     });
-    let (why, advice) = loop_reason(scene, kind, instr, proven, around);
+    let (why, advice) = loop_reason(launch, kind, instr, proven, around);
     (draft.why, draft.advice) = (why, advice);
     draft.on_gpu =
         Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
@@ -51,20 +51,20 @@ pub(crate) fn runaway(
 
 /// Why a loop does not end, as far as its text and the arguments tell.
 fn loop_reason(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     kind: &Kind,
     instr: u32,
     proven: bool,
     around: Option<Around<'_>>,
 ) -> (Option<String>, Option<String>) {
-    if let Some(strange) = scene.strange_argument() {
+    if let Some(strange) = launch.strange_argument() {
         return (Some(strange.why), Some(strange.advice));
     }
     let slow = || match proven {
         true => None,
         false => Some("check what ends the loop; if it is only slow, raise the budget.".to_owned()),
     };
-    let found = around.and_then(|one| Some((one, scene.text_of(one.file)?)));
+    let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
     let Some((around, source)) = found else {
         return (None, slow());
     };
@@ -76,7 +76,7 @@ fn loop_reason(
     let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
     if let [init, condition, step] = parts[..] {
         if let Some((variable, by)) = step.split_once("+=").or_else(|| step.split_once("-="))
-            && scene.variable(instr, by.trim(), kind.first.block, first, 0) == Some(0)
+            && launch.variable(instr, by.trim(), kind.first.block, first, 0) == Some(0)
         {
             let (variable, by) = (variable.trim(), by.trim());
             return (
@@ -152,8 +152,8 @@ fn loop_reason(
 }
 
 /// Drafts the message of `E-OPERAND`.
-pub(crate) fn operand(scene: &Scene<'_>, kind: &Kind, problem: BadOperand, value: u32) -> Draft {
-    let instruction = scene.place(kind.first.instr).instruction;
+pub(crate) fn operand(launch: &LaunchContext<'_>, kind: &Kind, problem: BadOperand, value: u32) -> Draft {
+    let instruction = launch.place(kind.first.instr).instruction;
     let instruction = code(instruction.trim_end_matches(';'));
     let last = BARRIERS - 1;
     let (title, note, advice, on_gpu) = match problem {
@@ -202,20 +202,20 @@ pub(crate) fn operand(scene: &Scene<'_>, kind: &Kind, problem: BadOperand, value
     };
     let mut draft = Draft::new(title);
     draft.notes.push(note);
-    draft.notes.push(first_and_more(scene, kind));
+    draft.notes.push(first_and_more(launch, kind));
     draft.advice = Some(advice);
     draft.on_gpu = Some(on_gpu);
     draft
 }
 
 /// Drafts the message of `E-TRAP`.
-pub(crate) fn trap(scene: &Scene<'_>, kind: &Kind) -> Draft {
+pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
     let (block, thread) = first(kind);
-    if scene.context.config.options.grid_workspace == 0 && scene.trace().traps_without_workspace(instr) {
+    if launch.context.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
-        draft.notes.push(first_and_more(scene, kind));
+        draft.notes.push(first_and_more(launch, kind));
         draft.why = Some(
             "`this_grid().sync()` needs the workspace that a cooperative launch has, and this launch has none: the library \
              traps."
@@ -230,13 +230,13 @@ pub(crate) fn trap(scene: &Scene<'_>, kind: &Kind) -> Draft {
             Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
         return draft;
     }
-    draft.notes.push(first_and_more(scene, kind));
-    let line = scene.place(instr).line;
-    if let Some((_, condition)) = scene
+    draft.notes.push(first_and_more(launch, kind));
+    let line = launch.place(instr).line;
+    if let Some((_, condition)) = launch
         .source(instr)
         .and_then(|source| source.enclosing_condition(line))
     {
-        let values = values(scene, instr, &condition, block, thread);
+        let values = values(launch, instr, &condition, block, thread);
         draft.why = Some(format!("{} is true here{values}.", code(&condition)));
     }
     draft.advice = Some("find out how that value came about; the trap is there to catch it.".into());
@@ -246,12 +246,12 @@ pub(crate) fn trap(scene: &Scene<'_>, kind: &Kind) -> Draft {
 }
 
 /// Drafts the message of `E-ASSERT`.
-pub(crate) fn assertion(scene: &Scene<'_>, kind: &Kind, message: &str) -> Draft {
+pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &Kind, message: &str) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new(format!("assertion failed: `{message}`"));
     let (block, thread) = first(kind);
-    draft.notes.push(first_and_more(scene, kind));
-    let values = values(scene, instr, message, block, thread);
+    draft.notes.push(first_and_more(launch, kind));
+    let values = values(launch, instr, message, block, thread);
     draft.why = Some(format!("{} is false here{values}.", code(message)));
     draft.advice = Some("find out how that value came about, or handle it before the assertion.".into());
     draft.on_gpu = Some(
@@ -265,20 +265,20 @@ fn first(kind: &Kind) -> (u64, u64) {
     (kind.first.block, u64::from(kind.first.warp) * 32 + lane)
 }
 
-pub(crate) fn first_and_more(scene: &Scene<'_>, kind: &Kind) -> String {
+pub(crate) fn first_and_more(launch: &LaunchContext<'_>, kind: &Kind) -> String {
     let (block, thread) = first(kind);
-    let more = scene
+    let more = launch
         .others_do_the_same(kind)
         .map(|more| format!(" {more}"))
         .unwrap_or_default();
-    format!("First: {}.{more}", scene.thread_name(block, thread))
+    format!("First: {}.{more}", launch.thread_name(block, thread))
 }
 
 /// ` (n = 50)`: the names in a condition that have a known value.
-fn values(scene: &Scene<'_>, instr: u32, condition: &str, block: u64, thread: u64) -> String {
+fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, block: u64, thread: u64) -> String {
     let mut parts: Vec<String> = Vec::new();
-    for (_, name) in super::text::words(condition) {
-        let part = scene
+    for (_, name) in crate::source::text::words(condition) {
+        let part = launch
             .variable(instr, name, block, thread, 0)
             .map(|value| format!("{name} = {value}"));
         if let Some(part) = part

@@ -7,10 +7,10 @@
 use std::cell::RefCell;
 
 use super::arrays::Target;
-use super::expression::{self, Overflow};
-use super::scene::Scene;
-use super::source::Use;
-use super::text::words;
+use crate::launch_context::LaunchContext;
+use crate::source::Use;
+use crate::source::expression::{self, Overflow};
+use crate::source::text::words;
 use simt::check::AccessKind;
 use simt::check::{block_position, thread_position};
 
@@ -70,7 +70,7 @@ impl Explained {
     }
 }
 
-impl Scene<'_> {
+impl LaunchContext<'_> {
     /// The use of `target` in the line of `instr` that gives its element for this thread.
     pub(crate) fn explain(
         &self,

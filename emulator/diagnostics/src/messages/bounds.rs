@@ -1,13 +1,13 @@
 //! Messages about accesses outside of arrays, and what explains them.
 
 use super::arguments::lying_bound;
-use super::arrays::Target;
-use super::case::{Case, noun, verb};
-use super::expression::Overflow;
-use super::layout::Outside;
-use super::scene::{Draft, Scene};
-use super::text::words as words_of;
-use super::words::{self, code, count, grouped, nth};
+use crate::launch_context::{Draft, LaunchContext};
+use crate::locate::arrays::Target;
+use crate::locate::case::{Case, noun, verb};
+use crate::locate::layout::Outside;
+use crate::source::expression::Overflow;
+use crate::source::text::words as words_of;
+use crate::words::{self, code, count, grouped, nth};
 use simt::check::Kind;
 use simt::check::{AccessKind, BadAccess, Code, Details};
 use simt::program::MemSpace;
@@ -16,8 +16,8 @@ use simt::program::MemSpace;
 const NULL_PAGE: u64 = 1 << 24;
 
 /// Drafts the message of `E-OOB`.
-pub(crate) fn out_of_bounds(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft {
-    let case = Case::new(scene, kind, access);
+pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
+    let case = Case::new(launch, kind, access);
     let Some(target) = &case.target else {
         return nowhere(&case);
     };
@@ -64,7 +64,7 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
             format!("From {name} on, its buffer has {}", target.size())
         }
         _ if target.dynamic => {
-            let bytes = case.scene.context.config.dynamic_shared;
+            let bytes = case.launch.context.config.dynamic_shared;
             format!("{name} is dynamic shared memory, and this launch gave it {bytes} bytes")
         }
         _ => format!("{name} has {}", target.size()),
@@ -101,10 +101,10 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
 /// Why an index is outside, and what to do: the first explanation that the data supports. Where nothing is certain,
 /// nothing is advised.
 fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<String>) {
-    let scene = case.scene;
+    let launch = case.launch;
     let element = &target.element;
     let name = &element.name;
-    if target.dynamic && scene.context.config.dynamic_shared == 0 {
+    if target.dynamic && launch.context.config.dynamic_shared == 0 {
         return (
             Some(
                 "an `extern __shared__` array has the size that the launch asks for, and it asked for none."
@@ -113,7 +113,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
             Some(no_dynamic_shared(case, target)),
         );
     }
-    if let Some(strange) = scene.strange_argument() {
+    if let Some(strange) = launch.strange_argument() {
         return (Some(strange.why), Some(strange.advice));
     }
     if let Some(overflow) = case
@@ -134,7 +134,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
     }
     let outside = case.outside(target);
     // Threads that have no place in a shared array have none elsewhere either.
-    if let Some(reason) = block_shape_reason(case, target, &outside).or_else(|| block_shape(scene)) {
+    if let Some(reason) = block_shape_reason(case, target, &outside).or_else(|| block_shape(launch)) {
         return reason;
     }
     if let Some((why, advice)) = lying_bound(case, target, &outside) {
@@ -158,7 +158,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
             case.element(target)
         )
     });
-    let one = case.kind.n_threads == 1 && case.scene.sees_all();
+    let one = case.kind.n_threads == 1 && case.launch.sees_all();
     let edge = element.index == element.n_elements as i64 || element.index == -1;
     if let Some(reaches) = reaches.as_ref().filter(|_| one && edge) {
         return (
@@ -210,7 +210,7 @@ pub(crate) type Reason = (Option<String>, Option<String>);
 
 fn no_dynamic_shared(case: &Case<'_>, target: &Target) -> String {
     let element = &target.element;
-    let bytes = case.scene.threads_per_block() * u64::from(element.element_bytes);
+    let bytes = case.launch.threads_per_block() * u64::from(element.element_bytes);
     format!(
         "give the launch its shared_mem_bytes (one {} per thread would be {bytes}).",
         if element.element_type.is_empty() {
@@ -250,7 +250,7 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
         Some(element) => format!("{} is {}", code(element), found.value),
         None => format!("here it is {}", found.value),
     };
-    let line = case.scene.line_name(case.instr, found.instr);
+    let line = case.launch.line_name(case.instr, found.instr);
     let why = match (found.atomic, found.alone && found.value == element.index) {
         (true, _) => format!(
             "the index comes from what the atomic at {line} returned: {}.",
@@ -278,7 +278,7 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
 
 /// Dynamic shared memory that is too small.
 fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
-    let given = u64::from(case.scene.context.config.dynamic_shared);
+    let given = u64::from(case.launch.context.config.dynamic_shared);
     let each = u64::from(target.element.element_bytes);
     let most = case.most_used(target);
     let ty = match target.element.element_type.as_str() {
@@ -300,8 +300,8 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let explained = case.explained.as_ref()?;
     let variable = explained.concluded.as_ref()?;
     let (_, value) = explained.values.iter().find(|(name, _)| name == variable)?;
-    let innermost = case.scene.loops(case.instr).into_iter().next()?;
-    let number = innermost.name(case.scene, case.instr);
+    let innermost = case.launch.loops(case.instr).into_iter().next()?;
+    let number = innermost.name(case.launch, case.instr);
     let header = innermost.enclosure.header.as_str();
     let condition = header.split(';').nth(1)?.trim().to_owned();
     let unsigned = unsigned_countdown(header).is_some_and(|counter| counter == variable);
@@ -316,10 +316,10 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     }
     let (left, right) = condition.split_once("<=")?;
     let names = |name: &str, depth: u32| {
-        case.scene
+        case.launch
             .variable(case.instr, name, case.who.0, case.who.1, depth)
     };
-    let last = super::expression::value(right, 0, &names);
+    let last = crate::source::expression::value(right, 0, &names);
     if left.trim() != variable || last.is_some_and(|last| last != *value) {
         return None;
     }
@@ -338,31 +338,31 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
 /// A tree `for (int stride = n; …; stride /= 2) if (t < stride) s[t] += s[t + stride];` over n elements that starts with
 /// all of them instead of half.
 fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
-    let scene = case.scene;
+    let launch = case.launch;
     let explained = case.explained.as_ref()?;
-    let line = scene.loc(case.instr)?.line;
-    let source = scene.source(case.instr)?;
+    let line = launch.loc(case.instr)?.line;
+    let source = launch.source(case.instr)?;
     let [subscript] = &explained.used.subscripts[..] else {
         return None;
     };
     let (a, b) = subscript.split_once('+')?;
-    let conditions = source.conditions(&scene.context.kernel.name, line);
+    let conditions = source.conditions(&launch.context.kernel.name, line);
     let pairs = [(a.trim(), b.trim()), (b.trim(), a.trim())];
     let (_, stride) = pairs.into_iter().find(|(thread, stride)| {
-        let guards = |found: &super::source::Compared| found.left == *thread && found.right == *stride;
+        let guards = |found: &crate::source::Compared| found.left == *thread && found.right == *stride;
         conditions.iter().any(guards)
     })?;
-    let around = scene.around(case.instr);
+    let around = launch.around(case.instr);
     let (number, start, value) = around.iter().find_map(|one| {
         let inside = one.enclosure.header.strip_prefix("for (")?.strip_suffix(')')?;
         let mut parts = inside.split(';');
         let (init, step) = (parts.next()?, parts.nth(1)?.replace(' ', ""));
         let (name, start) = init.split_once('=')?;
         let halves = [format!("{stride}/=2"), format!("{stride}>>=1")].contains(&step);
-        let names = |name: &str, depth: u32| scene.variable(case.instr, name, case.who.0, case.who.1, depth);
-        let value = super::expression::value(start, 0, &names)?;
+        let names = |name: &str, depth: u32| launch.variable(case.instr, name, case.who.0, case.who.1, depth);
+        let value = crate::source::expression::value(start, 0, &names)?;
         let same = words_of(name).last()?.1 == stride;
-        (same && halves).then(|| (one.name(scene, case.instr), start.trim().to_owned(), value))
+        (same && halves).then(|| (one.name(launch, case.instr), start.trim().to_owned(), value))
     })?;
     let n = i64::try_from(target.element.n_elements).ok()?;
     let (_, is) = explained.values.iter().find(|(name, _)| name == stride)?;
@@ -396,13 +396,13 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     if case.access.space != MemSpace::Shared || !case.by_thread_alone() {
         return None;
     }
-    let block = case.scene.context.config.block;
+    let block = case.launch.context.config.block;
     let dims = &target.element.dims;
     let sides: Vec<u64> = dims.iter().rev().copied().collect();
     // `threadIdx.x` by itself, or by another name.
-    let kernel = &case.scene.context.kernel.name;
+    let kernel = &case.launch.context.kernel.name;
     let is_place = |part: &Outside| {
-        let defined = || case.scene.source(case.instr)?.definition(kernel, &part.text);
+        let defined = || case.launch.source(case.instr)?.definition(kernel, &part.text);
         let text = defined().unwrap_or(&part.text);
         ["threadIdx.x", "threadIdx.y", "threadIdx.z"].contains(&text)
     };
@@ -424,15 +424,15 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
 }
 
 /// The same, as far as any access of the launch shows it.
-pub(crate) fn block_shape(scene: &Scene<'_>) -> Option<Reason> {
-    scene.kinds.iter().find_map(|kind| {
+pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
+    launch.kinds.iter().find_map(|kind| {
         let Details::Access(access) = &kind.first.details else {
             return None;
         };
         if kind.first.code != Code::OutOfBounds || access.space != MemSpace::Shared {
             return None;
         }
-        let case = Case::new(scene, kind, *access);
+        let case = Case::new(launch, kind, *access);
         let target = case.target.as_ref()?;
         block_shape_reason(&case, target, &case.outside(target))
     })
@@ -440,9 +440,9 @@ pub(crate) fn block_shape(scene: &Scene<'_>) -> Option<Reason> {
 
 /// The launch has more threads than there is data: the part of the index that is outside is a place in the grid.
 fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
-    let scene = case.scene;
-    let config = scene.context.config;
-    let source = scene.source(case.instr)?;
+    let launch = case.launch;
+    let config = launch.context.config;
+    let source = launch.source(case.instr)?;
     let total = |axis: usize| u64::from(config.grid[axis]) * u64::from(config.block[axis]);
     let preferred: [&[&str]; 3] = [
         &["N", "n", "cols", "width", "W"],
@@ -455,7 +455,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
             let value = u64::try_from(*value).unwrap_or(0);
             value < total(axis) && total(axis) - value < u64::from(config.block[axis])
         };
-        let mut found: Vec<(String, i64)> = scene.integers().into_iter().filter(fits).collect();
+        let mut found: Vec<(String, i64)> = launch.integers().into_iter().filter(fits).collect();
         found.sort_by_key(|(name, _)| !preferred[axis].contains(&name.as_str()));
         found.into_iter().next()
     };
@@ -467,7 +467,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         })
         .collect();
     let (axis, variable, name, value, is) = axes.iter().find_map(|(axis, variable, name, value)| {
-        let is = scene.variable(case.instr, variable, case.who.0, case.who.1, 0)?;
+        let is = launch.variable(case.instr, variable, case.who.0, case.who.1, 0)?;
         let at_fault = |part: &Outside| part.text == *variable && part.limit == *value && part.value == is;
         outside
             .iter()
@@ -484,7 +484,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         "the launch has {} threads ({}), {excess} of them with {variable} >= {name} = {value}: here {variable} = {is}, \
          and {} has no element for it.",
         extent.join("x"),
-        scene.launch(),
+        launch.launch(),
         target.element.name,
     );
     let conditions: Vec<String> = axes
@@ -492,7 +492,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         .map(|(_, variable, name, _)| format!("{variable} < {name}"))
         .collect();
     let guard = code(&format!("if ({})", conditions.join(" && ")));
-    let advice = match scene.has_barrier() {
+    let advice = match launch.has_barrier() {
         true => format!("guard the accesses: {guard}; let all threads reach __syncthreads()."),
         false => format!("guard the work: {guard}."),
     };
@@ -511,7 +511,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
     };
     if part.outermost {
         let why = format!("{is}, and {name} has {limit} {}.", rows(target, *limit));
-        let advice = match (part.bound(&case.scene.integers()), *value < 0) {
+        let advice = match (part.bound(&case.launch.integers()), *value < 0) {
             (Some(bound), false) => Some(only_where(case, name, &format!("{text} < {bound}"))),
             (_, true) if text.parse::<i64>().is_err() => {
                 Some(only_where(case, name, &format!("{text} >= 0")))
@@ -576,10 +576,10 @@ fn only_where(case: &Case<'_>, name: &str, condition: &str) -> String {
 
 /// The address belongs to no array at all.
 pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
-    let scene = case.scene;
+    let launch = case.launch;
     let access = case.access;
     let what = noun(access.kind);
-    let kernel = scene.context.kernel;
+    let kernel = launch.context.kernel;
     let mut draft;
     if access.space == MemSpace::Shared {
         draft = Draft::new(format!("{what} at an address where no shared array lies"));
@@ -590,17 +590,17 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         ));
         draft.advice = Some("check how the pointer was computed.".into());
     } else if access.address < NULL_PAGE {
-        let line = scene.loc(case.instr).map_or(0, |loc| loc.line);
+        let line = launch.loc(case.instr).map_or(0, |loc| loc.line);
         let given = near_null(case);
         let null = (0..kernel.params.len()).find(|&index| {
             let param = &kernel.params[index];
-            let (name, _) = scene.parameter(index);
-            let used = scene
+            let (name, _) = launch.parameter(index);
+            let used = launch
                 .source(case.instr)
                 .is_none_or(|source| !source.uses(line, &name).is_empty());
-            param.maybe_pointer && param.bytes == 8 && scene.parameter_value(index) == Some(0) && used
+            param.maybe_pointer && param.bytes == 8 && launch.parameter_value(index) == Some(0) && used
         });
-        let name = null.map(|index| scene.parameter(index).0);
+        let name = null.map(|index| launch.parameter(index).0);
         draft = match (&name, &given) {
             (Some(name), _) => Draft::new(format!("{what} through the null pointer `{name}`")),
             (None, Some((_, name, _))) => {
@@ -609,7 +609,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
             (None, None) => Draft::new(format!("{what} through a null pointer")),
         };
         if let Some(name) = name.as_ref().or(given.as_ref().map(|(_, name, _)| name)) {
-            let uses = scene.uses(case.instr, name, access.kind);
+            let uses = launch.uses(case.instr, name, access.kind);
             draft.carets = uses.iter().map(|found| (found.start, found.end)).collect();
         }
         let offset = match access.address {
@@ -630,7 +630,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
                 "the launch gave {value} for `{name}`, the {} argument",
                 nth(*index as u64 + 1)
             );
-            (draft.why, draft.advice) = match scene.strange_argument() {
+            (draft.why, draft.advice) = match launch.strange_argument() {
                 Some(strange) => (
                     Some(format!("{given}, and {}", strange.why)),
                     Some(strange.advice),
@@ -657,14 +657,14 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
 
 /// A pointer parameter that was given a small number, and is used in this line: index, name and value.
 fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
-    let scene = case.scene;
-    let kernel = scene.context.kernel;
-    let line = scene.loc(case.instr).map_or(0, |loc| loc.line);
+    let launch = case.launch;
+    let kernel = launch.context.kernel;
+    let line = launch.loc(case.instr).map_or(0, |loc| loc.line);
     (0..kernel.params.len()).find_map(|index| {
         let param = &kernel.params[index];
-        let value = scene.parameter_value(index)?;
-        let (name, ty) = scene.parameter(index);
-        let used = !scene.source(case.instr)?.uses(line, &name).is_empty();
+        let value = launch.parameter_value(index)?;
+        let (name, ty) = launch.parameter(index);
+        let used = !launch.source(case.instr)?.uses(line, &name).is_empty();
         let pointer = param.maybe_pointer && param.bytes == 8 && ty.is_some_and(|ty| ty.ends_with('*'));
         (pointer && used && (1..NULL_PAGE).contains(&value)).then_some((index, name, value))
     })
@@ -672,17 +672,17 @@ fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
 
 /// An address that is, or is near, what a parameter holds.
 fn pointer_guess(case: &Case<'_>) -> Option<String> {
-    let scene = case.scene;
-    let kernel = scene.context.kernel;
+    let launch = case.launch;
+    let kernel = launch.context.kernel;
     (0..kernel.params.len())
         .filter(|&index| kernel.params[index].maybe_pointer)
         .find_map(|index| {
-            let value = scene.parameter_value(index)?;
+            let value = launch.parameter_value(index)?;
             let near = value >= NULL_PAGE && case.access.address.wrapping_sub(value) < 1 << 32;
-            (near && (scene.context.find)(value).is_none()).then(|| {
+            (near && (launch.context.find)(value).is_none()).then(|| {
                 format!(
                     "`{}` was given as {value:#x}, which is no address of device memory.",
-                    scene.parameter(index).0
+                    launch.parameter(index).0
                 )
             })
         })

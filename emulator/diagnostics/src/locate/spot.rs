@@ -3,8 +3,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::scene::Scene;
-use super::statements::Control;
+use crate::launch_context::LaunchContext;
+use crate::source::statements::Control;
 use simt::check::{AccessKind, MissingOrder, RaceFacts};
 use simt::program::OpKind;
 
@@ -48,27 +48,27 @@ impl Spot {
 }
 
 /// Two accesses of one statement.
-pub(crate) fn same_statement(scene: &Scene<'_>, a: u32, b: u32) -> bool {
-    let (a, b) = (scene.frames(a), scene.frames(b));
+pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool {
+    let (a, b) = (launch.frames(a), launch.frames(b));
     let (Some(x), Some(y)) = (a.first(), b.first()) else {
         return false;
     };
     a[1..] == b[1..]
         && x.file == y.file
-        && scene.text_of(x.file).is_some_and(|source| {
+        && launch.text_of(x.file).is_some_and(|source| {
             let of = |line, column| source.statement(line, column);
             of(x.line, x.column).is_some() && of(x.line, x.column) == of(y.line, y.column)
         })
 }
 
 /// The read stands in the header of a branch, and the write under it: no barrier can stand between them.
-pub(crate) fn under_its_header(scene: &Scene<'_>, write: u32, read: u32) -> bool {
-    let Some(loc) = scene.loc(read) else { return false };
-    let at = scene
+pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32) -> bool {
+    let Some(loc) = launch.loc(read) else { return false };
+    let at = launch
         .text_of(loc.file)
         .and_then(|source| source.position(loc.line, loc.column));
     let within = |at: usize| {
-        scene.around(write).iter().any(|one| {
+        launch.around(write).iter().any(|one| {
             let header = one.enclosure.start..one.enclosure.body.start;
             one.file == loc.file && one.enclosure.control == Control::If && header.contains(&at)
         })
@@ -77,9 +77,9 @@ pub(crate) fn under_its_header(scene: &Scene<'_>, write: u32, read: u32) -> bool
 }
 
 /// The innermost loop around both: its file, and its first and last line.
-pub(crate) fn common_loop(scene: &Scene<'_>, a: u32, b: u32) -> Option<(u32, RangeInclusive<u32>)> {
-    let others = scene.around(b);
-    let around = scene.around(a);
+pub(crate) fn common_loop(launch: &LaunchContext<'_>, a: u32, b: u32) -> Option<(u32, RangeInclusive<u32>)> {
+    let others = launch.around(b);
+    let around = launch.around(a);
     let mut loops = around
         .iter()
         .filter(|one| one.enclosure.control == Control::Loop && others.contains(one));
@@ -87,47 +87,47 @@ pub(crate) fn common_loop(scene: &Scene<'_>, a: u32, b: u32) -> Option<(u32, Ran
 }
 
 /// The first barrier of the block in these lines.
-pub(crate) fn barrier_in(scene: &Scene<'_>, file: u32, lines: RangeInclusive<u32>) -> Option<u32> {
-    barriers(scene).find(|&instr| {
-        let mut frames = scene.frames(instr).into_iter();
+pub(crate) fn barrier_in(launch: &LaunchContext<'_>, file: u32, lines: RangeInclusive<u32>) -> Option<u32> {
+    barriers(launch).find(|&instr| {
+        let mut frames = launch.frames(instr).into_iter();
         frames.any(|loc| loc.file == file && lines.contains(&loc.line))
     })
 }
 
-fn barriers(scene: &Scene<'_>) -> impl Iterator<Item = u32> {
-    let ops = scene.context.kernel.ops.iter();
+fn barriers(launch: &LaunchContext<'_>) -> impl Iterator<Item = u32> {
+    let ops = launch.context.kernel.ops.iter();
     ops.filter(|op| matches!(op.kind, OpKind::Barrier { .. }))
         .map(|op| op.instr)
 }
 
 /// A barrier of the block stands between two instructions in the text, in either order.
-pub(crate) fn barrier_between(scene: &Scene<'_>, a: u32, b: u32) -> bool {
-    match (scene.loc(a), scene.loc(b)) {
+pub(crate) fn barrier_between(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool {
+    match (launch.loc(a), launch.loc(b)) {
         (Some(x), Some(y)) if x.line > 0 && y.line > 0 => {
             let lines = x.line.min(y.line)..=x.line.max(y.line);
-            x.file == y.file && barrier_in(scene, x.file, lines).is_some()
+            x.file == y.file && barrier_in(launch, x.file, lines).is_some()
         }
-        _ => barriers(scene).any(|instr| (a.min(b)..a.max(b)).contains(&instr)),
+        _ => barriers(launch).any(|instr| (a.min(b)..a.max(b)).contains(&instr)),
     }
 }
 
 /// A barrier that already stands where one would be advised. The accesses raced in spite of it, so not all threads
 /// pass it between the two, and a second one there is no remedy.
-pub(crate) fn taken(scene: &Scene<'_>, spot: &Spot) -> Option<u32> {
+pub(crate) fn taken(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
     let last = match (spot.before, spot.round) {
         (Some(before), _) => before,
         (None, Some((_, end))) => end,
         (None, None) => return None,
     };
     let start = || match (spot.before, spot.round) {
-        (None, Some((start, _))) => barrier_in(scene, spot.file, start..=spot.start),
+        (None, Some((start, _))) => barrier_in(launch, spot.file, start..=spot.start),
         _ => None,
     };
-    barrier_in(scene, spot.file, spot.after..=last).or_else(start)
+    barrier_in(launch, spot.file, spot.after..=last).or_else(start)
 }
 
 /// Where a barrier between the write and the read of a race belongs: before reading, before overwriting.
-pub(crate) fn spots(scene: &Scene<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
+pub(crate) fn spots(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
     let find = |kind: AccessKind| {
         race.parties
             .iter()
@@ -135,8 +135,8 @@ pub(crate) fn spots(scene: &Scene<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
             .map(|party| party.instr)
     };
     let (write, read) = (find(AccessKind::Write)?, find(AccessKind::Read)?);
-    let reading = || between(scene, write, read);
-    let overwriting = || between(scene, read, write);
+    let reading = || between(launch, write, read);
+    let overwriting = || between(launch, read, write);
     match race.missing {
         MissingOrder::BeforeReading => Some(vec![reading()?]),
         MissingOrder::BeforeOverwriting => Some(vec![overwriting()?]),
@@ -146,13 +146,13 @@ pub(crate) fn spots(scene: &Scene<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
 }
 
 /// After instruction `first`, before instruction `then`.
-fn between(scene: &Scene<'_>, first: u32, then: u32) -> Option<Spot> {
-    let outermost = |instr: u32| scene.frames(instr).into_iter().rev();
+fn between(launch: &LaunchContext<'_>, first: u32, then: u32) -> Option<Spot> {
+    let outermost = |instr: u32| launch.frames(instr).into_iter().rev();
     let (a, b) = outermost(first).zip(outermost(then)).find(|(a, b)| a != b)?;
     if a.file != b.file {
         return None;
     }
-    let source = scene.text_of(a.file)?;
+    let source = launch.text_of(a.file)?;
     if source.statement(a.line, a.column) == source.statement(b.line, b.column) {
         return None;
     }

@@ -2,8 +2,8 @@
 
 use super::cluster::{block_name, rank_of};
 use super::phases::{barrier_name, ended_without};
-use super::scene::{Draft, Scene};
-use super::words::count;
+use crate::launch_context::{Draft, LaunchContext};
+use crate::words::count;
 use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, Kind, PhaseOfCopy};
 use simt::program::MemSpace;
 
@@ -16,7 +16,7 @@ fn capital(text: &str) -> String {
 
 /// Drafts the message of two bulk copies to one place.
 pub(crate) fn two_copies(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     kind: &Kind,
     address: u64,
     ((instr, thread), (barrier, phase)): ((u32, u32), (u32, u64)),
@@ -24,14 +24,14 @@ pub(crate) fn two_copies(
     late: Option<PhaseOfCopy>,
 ) -> Draft {
     let here = kind.first.instr;
-    let target = scene.target(here, MemSpace::Shared, address, 4, AccessKind::Write);
+    let target = launch.target(here, MemSpace::Shared, address, 4, AccessKind::Write);
     let what = match target.filter(|target| target.named) {
         Some(target) => format!("`{}`", target.indexed()),
         None => format!("address {address:#x} of shared memory"),
     };
-    let name = barrier_name(scene, here, barrier);
-    let line = scene.line_name(here, instr);
-    let thread = scene.thread_position(u64::from(thread));
+    let name = barrier_name(launch, here, barrier);
+    let line = launch.line_name(here, instr);
+    let thread = launch.thread_position(u64::from(thread));
     let mut draft = Draft::new(match late {
         Some(_) => {
             format!("a bulk copy writes {what} while one is under way there that no phase has waited for")
@@ -43,9 +43,9 @@ pub(crate) fn two_copies(
         Some([memory, starter]) => (
             format!(
                 "Both write to the shared memory of {}. ",
-                block_name(scene, memory, rank_of(scene, memory))
+                block_name(launch, memory, rank_of(launch, memory))
             ),
-            format!(" of block {}", scene.block_position(starter)),
+            format!(" of block {}", launch.block_position(starter)),
         ),
         None => (String::new(), String::new()),
     };
@@ -57,7 +57,7 @@ pub(crate) fn two_copies(
         "{memory}The other copy was started by thread {thread}{starter} at {line}; it belongs to phase {phase} of \
          {name}{waited}."
     ));
-    draft.notes.push(who(scene, kind));
+    draft.notes.push(launch.first_thread(kind));
     draft.on_gpu = Some("the bytes of one copy or the other lie there, depending on timing.".into());
     if let Some(late) = late {
         let (why, advice) = ended_without(&name, late, "that copy");
@@ -78,9 +78,9 @@ pub(crate) fn two_copies(
 }
 
 /// Drafts the message of an `E-RACE` between a copy out of shared memory and stores to it.
-pub(crate) fn changed(scene: &Scene<'_>, kind: &Kind, address: u64) -> Draft {
+pub(crate) fn changed(launch: &LaunchContext<'_>, kind: &Kind, address: u64) -> Draft {
     let here = kind.first.instr;
-    let target = scene.target(here, MemSpace::Shared, address, 4, AccessKind::Write);
+    let target = launch.target(here, MemSpace::Shared, address, 4, AccessKind::Write);
     let what = match target.filter(|target| target.named) {
         Some(target) => format!("`{}`", target.indexed()),
         None => format!("address {address:#x} of shared memory"),
@@ -90,7 +90,7 @@ pub(crate) fn changed(scene: &Scene<'_>, kind: &Kind, address: u64) -> Draft {
     draft.notes.push(
         "The copy was started here. Its value changed after that, and before a wait had shown that it was read.".into(),
     );
-    draft.notes.push(who(scene, kind));
+    draft.notes.push(launch.first_thread(kind));
     draft.why = Some(
         "a bulk copy reads shared memory by itself, while threads go on: also those that have yet to write what it is to copy."
             .into(),
@@ -104,19 +104,8 @@ pub(crate) fn changed(scene: &Scene<'_>, kind: &Kind, address: u64) -> Draft {
     draft
 }
 
-pub(crate) fn who(scene: &Scene<'_>, kind: &Kind) -> String {
-    let event = &kind.first;
-    let lane = u64::from(event.mask.trailing_zeros() & 31);
-    let thread = u64::from(event.warp) * 32 + lane;
-    let mut text = format!("First: {}.", scene.thread_name(event.block, thread));
-    if let Some(more) = scene.others_do_the_same(kind) {
-        text = format!("{text} {more}");
-    }
-    text
-}
-
 /// Drafts the message of `E-TENSOR`.
-pub(crate) fn tensor(scene: &Scene<'_>, kind: &Kind, problem: BadTensor) -> Draft {
+pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &Kind, problem: BadTensor) -> Draft {
     let encode = "encode the map with cuTensorMapEncodeTiled, and pass it by value as \
                   `const __grid_constant__ CUtensorMap`, or copy its 128 bytes to global memory.";
     let not_a_map = "copy of a box through something that is no tensor map";
@@ -190,7 +179,7 @@ pub(crate) fn tensor(scene: &Scene<'_>, kind: &Kind, problem: BadTensor) -> Draf
     };
     let mut draft = Draft::new(title);
     draft.notes.push(note);
-    draft.notes.push(who(scene, kind));
+    draft.notes.push(launch.first_thread(kind));
     draft.why = why.map(str::to_owned);
     draft.advice = Some(advice.into());
     let error = match problem {
@@ -204,8 +193,8 @@ pub(crate) fn tensor(scene: &Scene<'_>, kind: &Kind, problem: BadTensor) -> Draf
 }
 
 /// The message of `E-OOB`, with the cause where it is a copy of a box: no index of the kernel goes too far there.
-pub(crate) fn of_a_box(scene: &Scene<'_>, kind: &Kind, access: BadAccess, draft: Draft) -> Draft {
-    let info = scene.context.kernel.instrs.get(kind.first.instr as usize);
+pub(crate) fn of_a_box(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess, draft: Draft) -> Draft {
+    let info = launch.context.kernel.instrs.get(kind.first.instr as usize);
     let is_a_box = info.is_some_and(|info| info.mnemonic().starts_with("cp.async.bulk.tensor"));
     // An atomic access is that of its barrier.
     if !is_a_box || access.kind == AccessKind::Atomic {
@@ -229,7 +218,7 @@ pub(crate) fn of_a_box(scene: &Scene<'_>, kind: &Kind, access: BadAccess, draft:
 }
 
 /// Drafts the message of `E-MBARRIER`.
-pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadBarrier) -> Draft {
+pub(crate) fn barrier(launch: &LaunchContext<'_>, kind: &Kind, offset: u32, problem: BadBarrier) -> Draft {
     let (title, note, advice) = match problem {
         BadBarrier::NotInitialised { other: None } => (
             "use of a barrier that no mbarrier.init made",
@@ -242,8 +231,8 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             "use of a barrier in another block that no mbarrier.init has made so far",
             format!(
                 "It is {} of {}.",
-                barrier_name(scene, kind.first.instr, offset),
-                block_name(scene, block, rank)
+                barrier_name(launch, kind.first.instr, offset),
+                block_name(launch, block, rank)
             ),
             "let each block initialise its barriers, and then all blocks of the cluster wait for each other \
              (barrier.cluster.arrive and .wait, cluster.sync()) before one uses a barrier of another: __syncthreads() waits \
@@ -253,7 +242,7 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             "use of a barrier that another thread has just initialised",
             format!(
                 "A thread of warp {maker} initialised {}, and the block has not met at a barrier since.",
-                barrier_name(scene, kind.first.instr, offset)
+                barrier_name(launch, kind.first.instr, offset)
             ),
             "place __syncthreads() between mbarrier.init and the first use by other threads.",
         ),
@@ -261,7 +250,7 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             "a bulk copy uses a barrier that no fence has published",
             format!(
                 "{} was initialised, and no thread of the block has executed a fence that the copy unit heeds since.",
-                capital(&barrier_name(scene, kind.first.instr, offset))
+                capital(&barrier_name(launch, kind.first.instr, offset))
             ),
             "let the thread that initialises barriers execute `fence.mbarrier_init.release.cluster` (or \
              `fence.proxy.async`) after mbarrier.init, before __syncthreads().",
@@ -281,7 +270,7 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             format!(
                 "{} at {}: all arrivals of the phase have come, and {} are still to come.",
                 count(arrivals.into(), "arrival"),
-                barrier_name(scene, kind.first.instr, offset),
+                barrier_name(launch, kind.first.instr, offset),
                 count(bytes.unsigned_abs(), "byte")
             ),
             "before a thread arrives for the next phase, let it wait until the bytes of this one have come and were read: \
@@ -302,7 +291,7 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             format!(
                 "{} at {}, whose phase waits for no more.",
                 count(n.into(), "arrival"),
-                barrier_name(scene, kind.first.instr, offset)
+                barrier_name(launch, kind.first.instr, offset)
             ),
             "use mbarrier.arrive without .noComplete where the arrival can be the last of a phase.",
         ),
@@ -321,7 +310,7 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
     };
     let mut draft = Draft::new(title);
     draft.notes.push(note);
-    draft.notes.push(who(scene, kind));
+    draft.notes.push(launch.first_thread(kind));
     draft.advice = Some(advice.into());
     draft.on_gpu = Some(match problem {
         BadBarrier::OtherBlock => "the kernel stops with \"illegal instruction\".".into(),
@@ -335,7 +324,7 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
         draft.why = Some(format!(
             "this thread has just passed a wait for parity {parity} of {}, which it had passed before by the same \
              parity: no phase of that barrier has ended in between.",
-            barrier_name(scene, kind.first.instr, other)
+            barrier_name(launch, kind.first.instr, other)
         ));
         draft.advice = Some(
             "let the parity that a thread waits for change with each phase of the barrier: 0, 1, 0, 1; a thread that \

@@ -1,17 +1,17 @@
 //! Messages about reads of what nothing has written.
 
-use super::arrays::Target;
 use super::bounds::nowhere;
-use super::case::Case;
-use super::scene::{Draft, Scene};
-use super::subscript::Explained;
-use super::words::{self, code};
+use crate::launch_context::{Draft, LaunchContext};
+use crate::locate::arrays::Target;
+use crate::locate::case::Case;
+use crate::locate::subscript::Explained;
+use crate::words::{self, code};
 use simt::check::Kind;
 use simt::check::{AccessKind, BadAccess, CopyUnderWay, Details, Use};
 use simt::program::{MemSpace, OpKind};
 
 /// Drafts the message of `E-UNINIT`.
-pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
+pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     let Details::Uninitialised {
         access,
         load,
@@ -25,7 +25,7 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         return Draft::new("something is used that nothing wrote");
     };
     let (access, load) = (*access, *load);
-    let case = Case::at(scene, kind, access, load);
+    let case = Case::at(launch, kind, access, load);
     let Some(target) = &case.target else {
         return nowhere(&case);
     };
@@ -35,7 +35,7 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         false => case.element(target),
     };
     // Used where it is read: the array is what to look at.
-    let at_once = scene.line(load) == scene.line(kind.first.instr);
+    let at_once = launch.line(load) == launch.line(kind.first.instr);
     let mut draft;
     if at_once && matches!(used, Use::Output { .. }) {
         draft = case.draft(used_title(*used, &name, *copied));
@@ -48,20 +48,20 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         draft.array = Some(element.clone());
     }
     let here = draft.instr.unwrap_or(kind.first.instr);
-    let who = scene.thread_name(case.who.0, case.who.1);
+    let who = launch.thread_name(case.who.0, case.who.1);
     let read = match at_once {
         true => "Read".to_owned(),
-        false => format!("Read at {}", scene.line_name(here, load)),
+        false => format!("Read at {}", launch.line_name(here, load)),
     };
     // Threads use what a bulk copy has read.
-    let is_copy = super::race::is_copy(scene, load);
+    let is_copy = crate::messages::race::is_copy(launch, load);
     // A copy from shared memory, which nobody has read before.
     let is_store = is_copy && access.space == MemSpace::Shared && at_once;
     let read = match is_copy {
         true if is_store => "Read by a bulk copy that was started".to_owned(),
         true => format!(
             "Brought by the bulk copy at {}, and used",
-            scene.line_name(here, load)
+            launch.line_name(here, load)
         ),
         false => read,
     };
@@ -74,17 +74,17 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
     if !values.is_empty() {
         reader = format!("{read} by {who}: {values}.");
     }
-    if let Some(more) = scene.others_do_the_same(kind) {
+    if let Some(more) = launch.others_do_the_same(kind) {
         reader = format!("{reader} {more}");
     }
     draft.notes.push(reader);
     let copied = copied.filter(|by| *by != load);
-    draft.notes.extend(way((scene, here), *used, copied));
+    draft.notes.extend(way((launch, here), *used, copied));
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
     let any = written.iter().any(|(from, to)| from < to);
     let compound = case
-        .scene
+        .launch
         .uses(case.instr, &element.name, AccessKind::Read)
         .iter()
         .any(|found| found.stored)
@@ -106,13 +106,13 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         MemSpace::Shared | MemSpace::Local => {
             draft.why = fillers
                 .first()
-                .map(|filler| filler_reason((scene, here), filler, &element.name));
+                .map(|filler| filler_reason((launch, here), filler, &element.name));
             draft.advice = Some(match (any, access.space) {
                 (true, _) => format!(
                     "write every element of {} before it is read; elements without data get 0.",
                     element.name
                 ),
-                (false, MemSpace::Shared) if scene.has_bulk_loads() => format!(
+                (false, MemSpace::Shared) if launch.has_bulk_loads() => format!(
                     "if a bulk copy fills {}, wait for the phase of its barrier before this line; otherwise fill it, and \
                      place __syncthreads() before the first read.",
                     element.name
@@ -135,10 +135,10 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
                      one of them starts the copy.",
                     element.name
                 ));
-            } else if access.space == MemSpace::Shared && scene.has_bulk_loads() {
-                draft.why = fresh.map(|barrier| passed_fresh(scene, here, barrier, &element.name));
+            } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
+                draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
-                && let Some((why, advice)) = stepped_over((scene, here), filler, target)
+                && let Some((why, advice)) = stepped_over((launch, here), filler, target)
             {
                 (draft.why, draft.advice) = (Some(why), Some(advice));
             }
@@ -146,7 +146,7 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         }
         _ => {
             let what = &element.name;
-            if let Some(strange) = scene.strange_argument() {
+            if let Some(strange) = launch.strange_argument() {
                 (draft.why, draft.advice) = (Some(strange.why), Some(strange.advice));
             } else if compound {
                 draft.why = Some(format!("this line updates {what}, and so reads it first."));
@@ -173,11 +173,11 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
 }
 
 /// Bulk copies fill an array, and the thread that reads has passed a wait before any phase had ended.
-fn passed_fresh(scene: &Scene<'_>, here: u32, barrier: u32, array: &str) -> String {
+fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str) -> String {
     format!(
         "no copy to this element had been started then. This thread waited for parity 1 of {}, which a barrier passes that was \
          just made: phase 0 has parity 0. If that phase brings what {array} is to hold, the first wait names 0.",
-        super::phases::barrier_name(scene, here, barrier)
+        crate::messages::phases::barrier_name(launch, here, barrier)
     )
 }
 
@@ -207,9 +207,14 @@ fn use_of(used: Use) -> &'static str {
 }
 
 /// Drafts the message of `E-UNINIT` about a register.
-pub(crate) fn unset(scene: &Scene<'_>, kind: &Kind, (used, by): (Use, u32), copied: Option<u32>) -> Draft {
+pub(crate) fn unset(
+    launch: &LaunchContext<'_>,
+    kind: &Kind,
+    (used, by): (Use, u32),
+    copied: Option<u32>,
+) -> Draft {
     let here = kind.first.instr;
-    let ops = { scene.context.kernel.ops.iter() }.filter(|op| op.instr == here);
+    let ops = { launch.context.kernel.ops.iter() }.filter(|op| op.instr == here);
     let is_product = { ops }.any(|op| matches!(op.kind, OpKind::Mma(_) | OpKind::Wgmma(_)));
     let computed = matches!(used, Use::Stored { .. }) || by != here;
     let of = match (is_product, computed) {
@@ -219,10 +224,10 @@ pub(crate) fn unset(scene: &Scene<'_>, kind: &Kind, (used, by): (Use, u32), copi
     };
     let mut draft = Draft::new(format!("{of} a variable that nothing has set"));
     draft.no_caret = true;
-    draft.notes.push(super::asynchronous::who(scene, kind));
-    draft.notes.extend(way((scene, here), used, copied));
-    if !matches!(used, Use::Stored { .. }) && scene.line(by) != scene.line(here) {
-        let line = scene.line_name(here, by);
+    draft.notes.push(launch.first_thread(kind));
+    draft.notes.extend(way((launch, here), used, copied));
+    if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(here) {
+        let line = launch.line_name(here, by);
         draft.notes.push(match used {
             Use::Printed => format!("The result is printed at {line}."),
             _ => format!("An atomic update at {line} uses the result."),
@@ -253,38 +258,38 @@ pub(crate) fn unset(scene: &Scene<'_>, kind: &Kind, (used, by): (Use, u32), copi
 const UNKNOWN: u32 = u32::MAX - 1;
 
 /// Where the value went between the read and the use, and after.
-fn way((scene, here): (&Scene<'_>, u32), used: Use, copied: Option<u32>) -> Option<String> {
-    let shown = scene.line(here);
+fn way((launch, here): (&LaunchContext<'_>, u32), used: Use, copied: Option<u32>) -> Option<String> {
+    let shown = launch.line(here);
     let mut parts = Vec::new();
     match copied {
         Some(UNKNOWN) => {
             parts.push("A copy of something that nothing wrote was stored there before.".to_owned())
         }
-        Some(by) if scene.line(by) != shown => {
+        Some(by) if launch.line(by) != shown => {
             parts.push(format!(
                 "A copy went through memory at {}.",
-                scene.line_name(here, by)
+                launch.line_name(here, by)
             ));
         }
         _ => {}
     }
     if let Use::Stored { by } = used
-        && scene.line(by) != shown
+        && launch.line(by) != shown
     {
-        parts.push(format!("The result is stored at {}.", scene.line_name(here, by)));
+        parts.push(format!("The result is stored at {}.", launch.line_name(here, by)));
     }
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 /// `E-UNINIT` where a `cp.async` is to write, and nobody has waited for it.
 pub(crate) fn under_way(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     kind: &Kind,
     access: BadAccess,
     load: u32,
     copy: CopyUnderWay,
 ) -> Draft {
-    let case = Case::at(scene, kind, access, load);
+    let case = Case::at(launch, kind, access, load);
     let name = case.target.as_ref().map(|target| match target.named {
         true => format!("`{}`", case.element(target)),
         false => case.element(target),
@@ -295,13 +300,13 @@ pub(crate) fn under_way(
     ));
     draft.instr = Some(load);
     let reader = case.who.1;
-    let line = scene.line_name(load, copy.instr);
+    let line = launch.line_name(load, copy.instr);
     let copier = match u64::from(copy.thread) == reader {
         true => "the same thread".to_owned(),
-        false => format!("thread {}", scene.thread_position(u64::from(copy.thread))),
+        false => format!("thread {}", launch.thread_position(u64::from(copy.thread))),
     };
-    let place = scene.place(copy.instr);
-    let elsewhere = scene.elsewhere(load, copy.instr);
+    let place = launch.place(copy.instr);
+    let elsewhere = launch.elsewhere(load, copy.instr);
     draft
         .verbatim
         .push(format!("the copy was started by {copier}{elsewhere}:"));
@@ -309,18 +314,18 @@ pub(crate) fn under_way(
         Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
         None => format!("PTX line {} | {}", place.ptx_line, place.instruction),
     });
-    let who = scene.thread_name(case.who.0, reader);
-    let more = scene.others_do_the_same(kind).map(|more| format!(" {more}"));
+    let who = launch.thread_name(case.who.0, reader);
+    let more = launch.others_do_the_same(kind).map(|more| format!(" {more}"));
     draft
         .notes
         .push(format!("Read by {who}.{}", more.unwrap_or_default()));
     if let Some(phase) = copy.phase {
-        super::phases::not_waited(scene, &mut draft, load, phase);
+        crate::messages::phases::not_waited(launch, &mut draft, load, phase);
         return draft;
     }
     // The words of the program: intrinsics, or PTX.
     let text = |instr: u32| {
-        scene
+        launch
             .source(instr)
             .is_some_and(|source| source.contains("__pipeline_"))
     };
@@ -334,7 +339,7 @@ pub(crate) fn under_way(
         false => code("cp.async.commit_group"),
     };
     let behind = copy.behind.unwrap_or(0);
-    if copy.left.is_none() && scene.has_phases() {
+    if copy.left.is_none() && launch.has_phases() {
         draft.why = Some(
             "the copy goes on while the thread does other things. An arrival at a barrier in shared memory waits for the \
              copies of its thread only if it is `cp.async.mbarrier.arrive`."
@@ -445,12 +450,12 @@ struct Filler {
 }
 
 fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
-    let scene = case.scene;
-    let Some(source) = scene.source(case.instr) else {
+    let launch = case.launch;
+    let Some(source) = launch.source(case.instr) else {
         return Vec::new();
     };
-    let file = scene.loc(case.instr).map(|loc| loc.file);
-    let kernel = scene.context.kernel;
+    let file = launch.loc(case.instr).map(|loc| loc.file);
+    let kernel = launch.context.kernel;
     let lines = source.lines_storing(&target.element.name);
     lines
         .into_iter()
@@ -461,13 +466,13 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
                 .filter(|op| matches!(&op.kind, OpKind::Store(_) | OpKind::CpAsync { .. }))
                 .map(|op| op.instr)
                 .filter(|&instr| {
-                    scene
+                    launch
                         .loc(instr)
                         .is_some_and(|loc| loc.line == line && Some(loc.file) == file)
                 })
                 .collect();
             let instr = *stores.first()?;
-            let threads = scene
+            let threads = launch
                 .context
                 .executed
                 .and_then(|executed| stores.iter().map(|&at| executed(at)).max());
@@ -479,12 +484,12 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
 /// A loop that fills an array by the threads of one axis steps further than there are threads, and this element lies
 /// in a gap.
 fn stepped_over(
-    (scene, here): (&Scene<'_>, u32),
+    (launch, here): (&LaunchContext<'_>, u32),
     filler: &Filler,
     target: &Target,
 ) -> Option<(String, String)> {
     let element = &target.element;
-    let source = scene.source(filler.instr)?;
+    let source = launch.source(filler.instr)?;
     let uses = source.uses(filler.line, &element.name);
     let stored = uses.iter().find(|found| found.stored)?;
     if stored.subscripts.len() != element.dims.len() {
@@ -502,7 +507,7 @@ fn stepped_over(
         };
         let (a, b) = (a.trim(), b.trim());
         if let Some(reason) =
-            gap((scene, here), filler, (a, b), value).or_else(|| gap((scene, here), filler, (b, a), value))
+            gap((launch, here), filler, (a, b), value).or_else(|| gap((launch, here), filler, (b, a), value))
         {
             return Some(reason);
         }
@@ -512,31 +517,31 @@ fn stepped_over(
 
 /// The same for a subscript `thread + counter`, of which an element has `value`.
 fn gap(
-    (scene, here): (&Scene<'_>, u32),
+    (launch, here): (&LaunchContext<'_>, u32),
     filler: &Filler,
     (thread, counter): (&str, &str),
     value: i64,
 ) -> Option<(String, String)> {
-    let source = scene.source(filler.instr)?;
+    let source = launch.source(filler.instr)?;
     let place = source
-        .definition(&scene.context.kernel.name, thread)
+        .definition(&launch.context.kernel.name, thread)
         .unwrap_or(thread);
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"]
         .iter()
         .position(|name| *name == place)?;
-    let threads = i64::from(scene.context.config.block[axis]);
+    let threads = i64::from(launch.context.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
-    let names = |name: &str, depth: u32| scene.variable(filler.instr, name, 0, 0, depth);
-    let number = |text: &str| super::expression::value(text, 0, &names);
-    let around = scene.around(filler.instr);
+    let names = |name: &str, depth: u32| launch.variable(filler.instr, name, 0, 0, depth);
+    let number = |text: &str| crate::source::expression::value(text, 0, &names);
+    let around = launch.around(filler.instr);
     let headed = around.iter().find_map(|one| {
         let inside = one.enclosure.header.strip_prefix("for (")?.strip_suffix(')')?;
         let mut parts = inside.split(';');
         let (start, step) = (parts.next()?, parts.nth(1)?);
         let (name, start) = start.split_once('=')?;
         let (counted, step) = step.split_once("+=")?;
-        let same = super::text::words(name).last()?.1 == counter && counted.trim() == counter;
-        same.then_some((one.name(scene, here), number(start)?, number(step)?))
+        let same = crate::source::text::words(name).last()?.1 == counter && counted.trim() == counter;
+        same.then_some((one.name(launch, here), number(start)?, number(step)?))
     });
     let (line, start, step) = headed?;
     let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;
@@ -545,7 +550,7 @@ fn gap(
             format!(
                 "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} threads in \
                  {letter}, so of every {step} the last {} are left out.",
-                scene.line_name(here, filler.instr),
+                launch.line_name(here, filler.instr),
                 code(&format!("{thread} + {counter}")),
                 step - threads,
             ),
@@ -555,13 +560,13 @@ fn gap(
 }
 
 /// `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under …`
-fn filler_reason((scene, here): (&Scene<'_>, u32), filler: &Filler, name: &str) -> String {
-    let all = scene.threads_per_block() * scene.n_blocks();
-    let under = scene
+fn filler_reason((launch, here): (&LaunchContext<'_>, u32), filler: &Filler, name: &str) -> String {
+    let all = launch.threads_per_block() * launch.n_blocks();
+    let under = launch
         .source(filler.instr)
         .and_then(|source| source.condition(filler.line))
         .map(|(_, condition)| format!("it stands under {}", code(&format!("if ({condition})"))));
-    let line = scene.line_name(here, filler.instr);
+    let line = launch.line_name(here, filler.instr);
     match (filler.threads.filter(|&threads| threads < all), under) {
         (Some(0), Some(under)) => format!("{line}, which fills {name}, ran in no thread: {under}."),
         (Some(threads), Some(under)) => {
@@ -569,7 +574,7 @@ fn filler_reason((scene, here): (&Scene<'_>, u32), filler: &Filler, name: &str) 
         }
         (Some(threads), None) => {
             let exited = |kind: &Kind| matches!(kind.first.details, Details::Exited { .. });
-            let rest = if scene.kinds.iter().any(exited) {
+            let rest = if launch.kinds.iter().any(exited) {
                 "; the others had returned"
             } else {
                 ""
@@ -582,7 +587,7 @@ fn filler_reason((scene, here): (&Scene<'_>, u32), filler: &Filler, name: &str) 
             )
         }
         (None, None) => {
-            let returned = scene.kinds.iter().find_map(|kind| match kind.first.details {
+            let returned = launch.kinds.iter().find_map(|kind| match kind.first.details {
                 Details::Exited { returned, .. } => Some(returned),
                 _ => None,
             });

@@ -1,17 +1,16 @@
 //! Messages about products of a warpgroup.
 
-use super::asynchronous::who;
-use super::scene::{Draft, Scene};
-use super::words::count;
+use crate::launch_context::{Draft, LaunchContext};
+use crate::words::count;
 use simt::check::{AccessKind, BadWgmma, Kind};
 use simt::program::MemSpace;
 use simt::tensor::Swizzle;
 
 /// Drafts the message of `E-WGMMA`.
-pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draft {
+pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma) -> Draft {
     let here = kind.first.instr;
     let place = |address: u32| {
-        let target = scene.target(here, MemSpace::Shared, address.into(), 2, AccessKind::Read);
+        let target = launch.target(here, MemSpace::Shared, address.into(), 2, AccessKind::Read);
         match target.filter(|target| target.named) {
             Some(target) => format!("`{}`", target.indexed()),
             None => format!("address {address:#x} of shared memory"),
@@ -40,7 +39,7 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draf
                     count(left.into(), "group")
                 ),
             };
-            let line = scene.line_name(here, product);
+            let line = launch.line_name(here, product);
             let mut draft = Draft::new(title);
             draft.notes.push(format!(
                 "The product at {line} is under way: {waited}. A register {register} is used here."
@@ -86,7 +85,7 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draf
                 ),
             };
             let mut draft = Draft::new(title);
-            let line = scene.line_name(here, by);
+            let line = launch.line_name(here, by);
             draft.notes.push(format!(
                 "{register} was written at {line}, and the warp has executed no `wgmma.fence` between that and this product."
             ));
@@ -110,8 +109,8 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draf
                 Some((instr, thread)) => format!(
                     "The bulk copy at {}, started by thread {}, writes {what}, which the product reads; nobody has \
                      waited for the product.",
-                    scene.line_name(here, instr),
-                    scene.thread_position(u64::from(thread))
+                    launch.line_name(here, instr),
+                    launch.thread_position(u64::from(thread))
                 ),
                 None => format!("What lies at {what} changed before the product was waited for."),
             });
@@ -168,7 +167,7 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draf
             ));
             draft.notes.push(format!(
                 "The copy of a box at {} wrote {} with {}; the product reads it with {}.",
-                scene.line_name(here, by),
+                launch.line_name(here, by),
                 place(address),
                 swizzle(copy),
                 swizzle(descriptor)
@@ -251,7 +250,7 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draf
                     .collect();
                 names.join(", ")
             };
-            let n_warps = scene.threads_per_block().div_ceil(32);
+            let n_warps = launch.threads_per_block().div_ceil(32);
             let absent = (0..4)
                 .filter(|at| u64::from(first + at) >= n_warps)
                 .fold(0, |all, at| all | 1 << at);
@@ -285,7 +284,7 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draf
         problem,
         BadWgmma::Changed { by: Some(_), .. } | BadWgmma::Rank { .. }
     ) {
-        draft.notes.push(who(scene, kind));
+        draft.notes.push(launch.first_thread(kind));
     }
     draft
 }

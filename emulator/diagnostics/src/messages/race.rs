@@ -2,23 +2,23 @@
 
 use std::fmt::Write as _;
 
-use super::arrays::Target;
 use super::bounds::block_shape;
-use super::case::Case;
 use super::choose;
-use super::layout::Outside;
-use super::scene::{Draft, Scene};
-use super::spot::{self, Spot};
-use super::statements::Control;
-use super::trace::End;
-use super::words::{capital, code, list};
+use crate::launch_context::{Draft, LaunchContext};
+use crate::locate::arrays::Target;
+use crate::locate::case::Case;
+use crate::locate::layout::Outside;
+use crate::locate::spot::{self, Spot};
+use crate::source::statements::Control;
+use crate::trace::End;
+use crate::words::{capital, code, list};
 use simt::check::Kind;
 use simt::check::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
 use simt::lanes::NONE;
 use simt::program::{MemSpace, OpKind, TensorWay};
 
 /// Drafts the message of `E-RACE` or `W-RACE-EQUAL`.
-pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Kind]) -> Draft {
+pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, also: &[&Kind]) -> Draft {
     let [a, b] = race.parties;
     // The write comes first: it is what goes wrong.
     let (first, second) = if a.kind == AccessKind::Read || a.kind > b.kind && b.kind != AccessKind::Read {
@@ -26,7 +26,7 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
     } else {
         (a, b)
     };
-    let target = scene.target(
+    let target = launch.target(
         known(first.instr, second.instr),
         race.space,
         race.address,
@@ -50,14 +50,14 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
         .map_or("this memory", |target| target.element.name.as_str())
         .to_owned();
     let between_blocks = first.block != second.block;
-    let update = is_update(scene, first, second, &array);
+    let update = is_update(launch, first, second, &array);
     let mut draft = Draft::new(title(race, (first, second), &quoted, between_blocks, update));
     draft.no_listing = true;
-    let same_line = scene.line(first.instr) == scene.line(second.instr)
+    let same_line = launch.line(first.instr) == launch.line(second.instr)
         && (race.same_instruction || update || first.kind == second.kind);
     draft.instr = (first.instr != u32::MAX).then_some(first.instr);
     let here = draft.instr.unwrap_or(kind.first.instr);
-    draft.carets = underlined(scene, first, target.as_ref());
+    draft.carets = underlined(launch, first, target.as_ref());
     if same_line {
         let key = |party: &RaceParty| (party.block, party.thread);
         let (first, second) = if key(&second) < key(&first) {
@@ -67,52 +67,52 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
         };
         let both = format!(
             "{} and {} both {} it",
-            who(scene, first, between_blocks),
-            who(scene, second, between_blocks),
+            who(launch, first, between_blocks),
+            who(launch, second, between_blocks),
             if update { "update" } else { "write" },
         );
-        party(&mut draft.verbatim, (scene, here), first, target.as_ref(), &both);
+        party(&mut draft.verbatim, (launch, here), first, target.as_ref(), &both);
     } else {
         for one in [first, second] {
             let does = done(one.kind);
-            let intro = match is_copy(scene, one.instr) {
-                true => format!("{does} by a bulk copy of {}", who(scene, one, between_blocks)),
-                false => format!("{does} by {}", who(scene, one, between_blocks)),
+            let intro = match is_copy(launch, one.instr) {
+                true => format!("{does} by a bulk copy of {}", who(launch, one, between_blocks)),
+                false => format!("{does} by {}", who(launch, one, between_blocks)),
             };
-            party(&mut draft.verbatim, (scene, here), one, target.as_ref(), &intro);
+            party(&mut draft.verbatim, (launch, here), one, target.as_ref(), &intro);
         }
     }
-    draft.others = vec![scene.party(
-        crate::does(second.kind),
+    draft.others = vec![launch.party(
+        super::does(second.kind),
         second.instr,
         second.block,
         u64::from(second.thread),
         1,
     )];
     draft.array = target.as_ref().map(|target| target.element.clone());
-    draft.notes.extend(extent(scene, kind, race, target.as_ref()));
-    draft.notes.extend(others(scene, here, also, &array));
+    draft.notes.extend(extent(launch, kind, race, target.as_ref()));
+    draft.notes.extend(others(launch, here, also, &array));
     if let Some(target) = &target
-        && let Some((why, advice)) = past_the_row(scene, here, kind, [first, second], target)
+        && let Some((why, advice)) = past_the_row(launch, here, kind, [first, second], target)
     {
         (draft.why, draft.advice) = (Some(why), advice);
         draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
         return draft;
     }
-    if let Some((why, advice)) = block_shape(scene) {
+    if let Some((why, advice)) = block_shape(launch) {
         (draft.why, draft.advice) = (why, advice);
         return draft;
     }
-    reasons(&mut draft, scene, race, (first, second), (&array, also), update);
+    reasons(&mut draft, launch, race, (first, second), (&array, also), update);
     draft
 }
 
 /// A longer row of the array that would hold all values of a part of the index: a condition says how many there are.
-fn longer_row(scene: &Scene<'_>, instr: u32, part: &Outside, target: &Target) -> Option<String> {
-    let (source, pitch) = (scene.source(instr)?, part.pitch.as_ref()?);
-    let conditions = source.conditions(&scene.context.kernel.name, scene.loc(instr)?.line);
+fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &Target) -> Option<String> {
+    let (source, pitch) = (launch.source(instr)?, part.pitch.as_ref()?);
+    let conditions = source.conditions(&launch.context.kernel.name, launch.loc(instr)?.line);
     let bound = conditions.iter().find(|found| {
-        let n = scene.value(instr, &found.right).unwrap_or(0);
+        let n = launch.value(instr, &found.right).unwrap_or(0);
         found.left == part.text && n > part.limit && target.element.n_elements as i64 % n == 0
     })?;
     let name = &target.element.name;
@@ -125,7 +125,7 @@ fn longer_row(scene: &Scene<'_>, instr: u32, part: &Outside, target: &Target) ->
 
 /// One of the parties means another element, past the end of its row.
 fn past_the_row(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     here: u32,
     kind: &Kind,
     parties: [RaceParty; 2],
@@ -133,26 +133,26 @@ fn past_the_row(
 ) -> Option<(String, Option<String>)> {
     parties.into_iter().find_map(|party| {
         let who = (party.block, u64::from(party.thread));
-        let explained = scene.explain(party.instr, target, party.kind, who)?;
+        let explained = launch.explain(party.instr, target, party.kind, who)?;
         let name = &target.element.name;
-        let case = Case::of_party(scene, kind, party, target, explained.clone());
+        let case = Case::of_party(launch, kind, party, target, explained.clone());
         if let Some(part) = case.outside(target).iter().find(|part| !part.outermost) {
             let length = part.pitch.as_ref().map_or_else(|| part.limit.to_string(), |pitch| format!("{pitch} = {}", part.limit));
             let why = format!(
                 "for {}, {} is {} at {}, and a row of {name} has {length} elements: it reaches into another row.",
-                who_is(scene, party),
+                who_is(launch, party),
                 code(&part.text),
                 part.value,
-                scene.line_name(here, party.instr),
+                launch.line_name(here, party.instr),
             );
-            return Some((why, longer_row(scene, party.instr, part, target)));
+            return Some((why, longer_row(launch, party.instr, part, target)));
         }
         explained.leaves_its_row(&target.element.dims).then(|| {
             let why = format!(
                 "{} means {} at {}: that is past the end of its row, and lies where {} does.",
-                capital(&who_is(scene, party)),
+                capital(&who_is(launch, party)),
                 explained.indexed(name),
-                scene.line_name(here, party.instr),
+                launch.line_name(here, party.instr),
                 target.indexed(),
             );
             (why, None)
@@ -160,14 +160,14 @@ fn past_the_row(
     })
 }
 
-fn who_is(scene: &Scene<'_>, party: RaceParty) -> String {
-    scene.thread_name(party.block, u64::from(party.thread))
+fn who_is(launch: &LaunchContext<'_>, party: RaceParty) -> String {
+    launch.thread_name(party.block, u64::from(party.thread))
 }
 
 /// What an index leaves out: the threads of a block, or the blocks, then use the same elements.
-fn leaves_out(scene: &Scene<'_>, race: &RaceFacts) -> Option<&'static str> {
-    let ends = scene.trace().ends(race.parties[0].instr)?;
-    let config = scene.context.config;
+fn leaves_out(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<&'static str> {
+    let ends = launch.trace().ends(race.parties[0].instr)?;
+    let config = launch.context.config;
     let is_open = |end: &End| matches!(end, End::Loaded(_) | End::Atomic(_) | End::Other(_));
     if race.parties[0].instr != race.parties[1].instr || ends.iter().any(is_open) {
         return None;
@@ -219,15 +219,15 @@ fn done(kind: AccessKind) -> &'static str {
     }
 }
 
-fn who(scene: &Scene<'_>, party: RaceParty, between_blocks: bool) -> String {
+fn who(launch: &LaunchContext<'_>, party: RaceParty, between_blocks: bool) -> String {
     if party.thread == u32::MAX {
         return "another thread".into();
     }
-    let thread = format!("thread {}", scene.thread_position(u64::from(party.thread)));
+    let thread = format!("thread {}", launch.thread_position(u64::from(party.thread)));
     if between_blocks {
-        return format!("{thread} of block {}", scene.block_position(party.block));
+        return format!("{thread} of block {}", launch.block_position(party.block));
     }
-    match scene.threads_per_block() > 32 {
+    match launch.threads_per_block() > 32 {
         true => format!("{thread} (warp {})", party.thread / 32),
         false => thread,
     }
@@ -236,17 +236,17 @@ fn who(scene: &Scene<'_>, party: RaceParty, between_blocks: bool) -> String {
 /// `written by thread (5,0):` and the line under it.
 fn party(
     lines: &mut Vec<String>,
-    (scene, here): (&Scene<'_>, u32),
+    (launch, here): (&LaunchContext<'_>, u32),
     party: RaceParty,
     target: Option<&Target>,
     intro: &str,
 ) {
-    let elsewhere = scene.elsewhere(here, party.instr);
+    let elsewhere = launch.elsewhere(here, party.instr);
     lines.push(format!("{intro}{elsewhere}:"));
     if party.instr == u32::MAX {
         return;
     }
-    let place = scene.place(party.instr);
+    let place = launch.place(party.instr);
     let Some(text) = &place.text else {
         lines.push(format!("PTX line {} | {}", place.ptx_line, place.instruction));
         return;
@@ -257,7 +257,7 @@ fn party(
         text.replace('\t', " ").trim_end()
     ));
     let mut marks: Vec<char> = Vec::new();
-    for (start, end) in underlined(scene, party, target) {
+    for (start, end) in underlined(launch, party, target) {
         let columns = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
         let (from, to) = (columns(start), columns(end));
         if from >= to {
@@ -274,31 +274,31 @@ fn party(
         let _ = write!(line, "     | {}", marks.into_iter().collect::<String>());
         lines.push(line);
     }
-    lines.extend(scene.calls(here, party.instr));
+    lines.extend(launch.calls(here, party.instr));
 }
 
 /// Where a party's line names the array: the use that gives the element, or all of them.
-fn underlined(scene: &Scene<'_>, party: RaceParty, target: Option<&Target>) -> Vec<(usize, usize)> {
+fn underlined(launch: &LaunchContext<'_>, party: RaceParty, target: Option<&Target>) -> Vec<(usize, usize)> {
     let Some(target) = target else { return Vec::new() };
     let who = (party.block, u64::from(party.thread));
-    let uses = match scene.explain(party.instr, target, party.kind, who) {
+    let uses = match launch.explain(party.instr, target, party.kind, who) {
         Some(explained) => vec![explained.used],
-        None => scene.uses(party.instr, &target.element.name, party.kind),
+        None => launch.uses(party.instr, &target.element.name, party.kind),
     };
     uses.iter().map(|found| (found.start, found.end)).collect()
 }
 
 /// Both parties are one read-modify-write of one element: `bins[i] += 1`.
-fn is_update(scene: &Scene<'_>, first: RaceParty, second: RaceParty, array: &str) -> bool {
-    let (a, b) = (scene.loc(first.instr), scene.loc(second.instr));
+fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: RaceParty, array: &str) -> bool {
+    let (a, b) = (launch.loc(first.instr), launch.loc(second.instr));
     let same = a.is_some() && a.map(|loc| (loc.file, loc.line)) == b.map(|loc| (loc.file, loc.line));
     if !same || first.kind == AccessKind::Atomic || second.kind == AccessKind::Atomic {
         return false;
     }
-    if scene.source(first.instr).is_none() {
+    if launch.source(first.instr).is_none() {
         // Without the text: a load and a store through one register.
         let operand = |instr: u32| {
-            let text = scene.context.kernel.instrs.get(instr as usize)?.text.as_str();
+            let text = launch.context.kernel.instrs.get(instr as usize)?.text.as_str();
             text.split_once('[')?
                 .1
                 .split_once(']')
@@ -307,9 +307,9 @@ fn is_update(scene: &Scene<'_>, first: RaceParty, second: RaceParty, array: &str
         let (a, b) = (operand(first.instr), operand(second.instr));
         return a.is_some() && a == b && first.instr != second.instr;
     }
-    let uses = scene.uses(first.instr, array, AccessKind::Write);
+    let uses = launch.uses(first.instr, array, AccessKind::Write);
     let line = a.map_or(0, |loc| loc.line);
-    let all = scene
+    let all = launch
         .source(first.instr)
         .map(|source| source.uses(line, array))
         .unwrap_or_default();
@@ -317,7 +317,7 @@ fn is_update(scene: &Scene<'_>, first: RaceParty, second: RaceParty, array: &str
 }
 
 /// How much of the array, how many threads.
-fn extent(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Target>) -> Vec<String> {
+fn extent(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Target>) -> Vec<String> {
     let mut text = String::new();
     if let Some(target) = target
         && target.element.n_elements > 1
@@ -336,12 +336,12 @@ fn extent(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Targ
     let [a, b] = race.parties;
     if kind.n_threads > 1 && a.block == b.block {
         let n = kind.n_threads;
-        let blocks = match (scene.n_blocks(), kind.n_blocks) {
+        let blocks = match (launch.n_blocks(), kind.n_blocks) {
             (1, _) => String::new(),
             (_, 1) => " of one block".into(),
             (_, blocks) => format!(" in {blocks} blocks"),
         };
-        let all = n == scene.threads_per_block() * scene.n_blocks();
+        let all = n == launch.threads_per_block() * launch.n_blocks();
         let who = if all {
             format!("All {n} threads")
         } else {
@@ -357,15 +357,19 @@ fn extent(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Targ
 }
 
 /// Other arrays with which the same happens.
-fn others(scene: &Scene<'_>, here: u32, also: &[&Kind], array: &str) -> Option<String> {
+fn others(launch: &LaunchContext<'_>, here: u32, also: &[&Kind], array: &str) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for kind in also {
         let Details::Race(race) = &kind.first.details else {
             continue;
         };
         let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
-        let target = scene.target(write.instr, race.space, race.address, 1, write.kind)?;
-        let name = format!("{} ({})", target.element.name, scene.line_name(here, write.instr));
+        let target = launch.target(write.instr, race.space, race.address, 1, write.kind)?;
+        let name = format!(
+            "{} ({})",
+            target.element.name,
+            launch.line_name(here, write.instr)
+        );
         if target.element.name != array && !names.contains(&name) {
             names.push(name);
         }
@@ -375,21 +379,21 @@ fn others(scene: &Scene<'_>, here: u32, also: &[&Kind], array: &str) -> Option<S
 
 /// `for (int i = blockIdx.x * … ; …; i += blockDim.x)` goes through what other blocks go through.
 fn stride_too_short(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     here: u32,
     party: RaceParty,
     between_blocks: bool,
 ) -> Option<(String, String)> {
-    let innermost = scene.loops(party.instr).into_iter().next()?;
-    let number = innermost.name(scene, here);
+    let innermost = launch.loops(party.instr).into_iter().next()?;
+    let number = innermost.name(launch, here);
     let mut parts = innermost.enclosure.header.split(';');
     let (init, step) = (parts.next()?, parts.nth(1)?);
     let (counter, step) = step.split_once("+=")?;
     let (counter, step) = (counter.trim(), step.trim().trim_end_matches(')').trim());
     let starts_in_block = init.contains("blockIdx.x") || {
         let start = init.split_once('=')?.1.trim();
-        let kernel = &scene.context.kernel.name;
-        scene
+        let kernel = &launch.context.kernel.name;
+        launch
             .source(party.instr)?
             .definition(kernel, start)
             .is_some_and(|text| text.contains("blockIdx.x"))
@@ -417,7 +421,7 @@ fn same_elements(left_out: &str) -> String {
 
 fn reasons(
     draft: &mut Draft,
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     race: &RaceFacts,
     (first, second): (RaceParty, RaceParty),
     (array, also): (&str, &[&Kind]),
@@ -426,8 +430,8 @@ fn reasons(
     let between_blocks = first.block != second.block;
     let here = draft.instr.unwrap_or(first.instr);
     let (write, other) = (
-        scene.line_name(here, first.instr),
-        scene.line_name(here, second.instr),
+        launch.line_name(here, first.instr),
+        launch.line_name(here, second.instr),
     );
     let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
     let barrier = if race.same_warp {
@@ -435,9 +439,9 @@ fn reasons(
     } else {
         "__syncthreads()"
     };
-    let left_out = leaves_out(scene, race);
+    let left_out = leaves_out(launch, race);
     if race.equal {
-        let ends = scene
+        let ends = launch
             .trace()
             .ends(first.instr)
             .filter(|_| first.instr == second.instr);
@@ -463,14 +467,14 @@ fn reasons(
         return;
     }
     draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
-    if let Some((why, advice)) = stride_too_short(scene, here, first, between_blocks) {
+    if let Some((why, advice)) = stride_too_short(launch, here, first, between_blocks) {
         (draft.why, draft.advice) = (Some(why), Some(advice));
         return;
     }
     if update {
         draft.why = Some("an update is three steps (read, compute, write); of two threads that read the same old value, one is forgotten.".into());
-        let one = scene.uses(first.instr, array, AccessKind::Write);
-        let text = scene.place(first.instr).text.unwrap_or_default();
+        let one = launch.uses(first.instr, array, AccessKind::Write);
+        let text = launch.place(first.instr).text.unwrap_or_default();
         let element = one
             .first()
             .and_then(|found| text.get(found.start..found.end))
@@ -518,7 +522,7 @@ fn reasons(
         return;
     }
     if race.missing == MissingOrder::Phase {
-        let (why, advice) = unordered(scene, here, race.parties);
+        let (why, advice) = unordered(launch, here, race.parties);
         (draft.why, draft.advice) = (Some(why), Some(advice));
         return;
     }
@@ -531,8 +535,8 @@ fn reasons(
         draft.why = Some(format!(
             "{other} {does} what block {} {did} at {write}. The blocks hand data to each other by flags, but block {} had \
              read none that was set behind {write} and a fence (__threadfence(), or a store with .release).",
-            scene.block_position(first.block),
-            scene.block_position(second.block),
+            launch.block_position(first.block),
+            launch.block_position(second.block),
         ));
         draft.advice = Some(
             "on the one side: __threadfence() in each thread, then a barrier of all of them, then set the flag; on the other \
@@ -554,8 +558,8 @@ fn reasons(
         });
         return;
     }
-    if let Some(atomic) = ticket(scene, first, second).filter(|_| between_blocks) {
-        let line = scene.line_name(here, atomic);
+    if let Some(atomic) = ticket(launch, first, second).filter(|_| between_blocks) {
+        let line = launch.line_name(here, atomic);
         draft.why = Some(format!(
             "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what they wrote at {write} \
              visible before it."
@@ -570,20 +574,20 @@ fn reasons(
             "blocks run in any order and at the same time; __syncthreads() orders threads of one block only."
                 .into(),
         );
-        draft.advice = Some(match scene.place(first.instr).line.abs_diff(scene.place(second.instr).line) {
+        draft.advice = Some(match launch.place(first.instr).line.abs_diff(launch.place(second.instr).line) {
             0..=3 => "read from one buffer and write the results to another, or split the work into two launches.".into(),
             _ => "write to another buffer, or split the work into two launches: the end of a launch orders everything.".into(),
         });
         return;
     }
-    let same_line = write == other || spot::same_statement(scene, first.instr, second.instr);
-    let spots = together(scene, race, also);
+    let same_line = write == other || spot::same_statement(launch, first.instr, second.instr);
+    let spots = together(launch, race, also);
     if let Some((sync, mask)) = race.left_out {
         let outside = [first, second]
             .into_iter()
             .find(|party| mask >> (party.thread % 32) & 1 == 0);
         let lane = outside.map_or(0, |party| party.thread % 32);
-        let line = scene.line_name(here, sync);
+        let line = launch.line_name(here, sync);
         draft.why = Some(format!(
             "__syncwarp({mask:#010x}) at {line} orders only the lanes that it names, and leaves out lane {lane}."
         ));
@@ -594,10 +598,10 @@ fn reasons(
         draft.on_gpu = Some(OFTEN_WORKS.into());
         return;
     }
-    if choose::in_step(scene, race) {
+    if choose::in_step(launch, race) {
         draft.title = format!("warp-synchronous code: {}", draft.title);
         draft.why = Some(
-            match choose::is_volatile(scene, first.instr) {
+            match choose::is_volatile(launch, first.instr) {
                 true => {
                     "volatile keeps each access in the program, and orders no lanes: since Volta the lanes of a warp need \
                      not run in step."
@@ -629,7 +633,7 @@ fn reasons(
             ),
         });
         draft.advice = Some(match &spots[..] {
-            [spot] => place_barrier((scene, here), barrier, spot, race.missing, array),
+            [spot] => place_barrier((launch, here), barrier, spot, race.missing, array),
             _ if same_line => READ_FIRST.replace("BARRIER", barrier),
             _ => match race.missing {
                 MissingOrder::BeforeOverwriting => {
@@ -641,10 +645,10 @@ fn reasons(
         draft.on_gpu = Some(OFTEN_WORKS.into());
         return;
     }
-    let in_loop = spot::common_loop(scene, first.instr, second.instr);
+    let in_loop = spot::common_loop(launch, first.instr, second.instr);
     // A barrier in the loop that all threads pass would separate its rounds: no second one belongs there.
-    let in_loop = in_loop.is_some_and(|(file, lines)| spot::barrier_in(scene, file, lines).is_none());
-    let in_header = spot::under_its_header(scene, first.instr, second.instr);
+    let in_loop = in_loop.is_some_and(|(file, lines)| spot::barrier_in(launch, file, lines).is_none());
+    let in_header = spot::under_its_header(launch, first.instr, second.instr);
     let both_orders = matches!(race.missing, MissingOrder::Both | MissingOrder::BeforeReading);
     let (why, advice) = match race.missing {
         _ if in_loop && both_orders && (same_line || in_header) => (
@@ -676,7 +680,7 @@ fn reasons(
             },
         ),
         // A copy to a place that others read: it is not known whether they are to read what it brings.
-        MissingOrder::BeforeReading if copies_behind(scene, first.instr) => (
+        MissingOrder::BeforeReading if copies_behind(launch, first.instr) => (
             format!("the copy at {write} may be done before or after another thread reads at {other}."),
             format!(
                 "if {other} is to read what this copy brings, wait for it (cp.async.wait_group), and put {barrier} between \
@@ -688,7 +692,7 @@ fn reasons(
         MissingOrder::BeforeReading => (
             format!("a thread can reach {other} before another has written the element at {write}."),
             match &spots[..] {
-                [spot] => place_barrier((scene, here), barrier, spot, race.missing, array),
+                [spot] => place_barrier((launch, here), barrier, spot, race.missing, array),
                 _ => {
                     format!("put {barrier} between {write} (all writes done) and {other} (reads may start).")
                 }
@@ -704,7 +708,7 @@ fn reasons(
                 ),
             },
             match &spots[..] {
-                [spot] => place_barrier((scene, here), barrier, spot, race.missing, array),
+                [spot] => place_barrier((launch, here), barrier, spot, race.missing, array),
                 _ => format!("put {barrier} after {other}, before the next round writes to {array}."),
             },
         ),
@@ -715,14 +719,14 @@ fn reasons(
             match &spots[..] {
                 [reading, overwriting] => {
                     let one = place_barrier(
-                        (scene, here),
+                        (launch, here),
                         barrier,
                         reading,
                         MissingOrder::BeforeReading,
                         array,
                     );
                     let two = place_barrier(
-                        (scene, here),
+                        (launch, here),
                         "another",
                         overwriting,
                         MissingOrder::BeforeOverwriting,
@@ -741,10 +745,13 @@ fn reasons(
         ),
     };
     draft.why = Some(why);
-    let there = spots.iter().find_map(|spot| spot::taken(scene, spot));
+    let there = spots.iter().find_map(|spot| spot::taken(launch, spot));
     draft.advice = match there {
-        Some(there) => move_out(scene, here, there),
-        None if spots.is_empty() && !same_line && spot::barrier_between(scene, first.instr, second.instr) => {
+        Some(there) => move_out(launch, here, there),
+        None if spots.is_empty()
+            && !same_line
+            && spot::barrier_between(launch, first.instr, second.instr) =>
+        {
             None
         }
         None => Some(advice),
@@ -752,14 +759,14 @@ fn reasons(
 }
 
 /// For a barrier that stands where one is needed, and not all threads reach: out of its branch with it.
-fn move_out(scene: &Scene<'_>, here: u32, barrier: u32) -> Option<String> {
-    let around = scene.around(barrier);
+fn move_out(launch: &LaunchContext<'_>, here: u32, barrier: u32) -> Option<String> {
+    let around = launch.around(barrier);
     let branch = around.last().filter(|one| one.enclosure.control == Control::If)?;
     Some(format!(
         "move the barrier at {} out of {} ({}), so that all threads reach it between the two.",
-        scene.line_name(here, barrier),
+        launch.line_name(here, barrier),
         code(&branch.enclosure.header),
-        branch.name(scene, here)
+        branch.name(launch, here)
     ))
 }
 
@@ -767,15 +774,15 @@ const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU sc
 const READ_FIRST: &str = "read into a variable first, then BARRIER in all threads, then write.";
 
 /// Where barriers belong for a race and those that are reported with it.
-fn together(scene: &Scene<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
-    let Some(mut spots) = spot::spots(scene, race) else {
+fn together(launch: &LaunchContext<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
+    let Some(mut spots) = spot::spots(launch, race) else {
         return Vec::new();
     };
     for kind in also {
         let Details::Race(other) = &kind.first.details else {
             continue;
         };
-        let more = spot::spots(scene, other).filter(|_| other.missing == race.missing);
+        let more = spot::spots(launch, other).filter(|_| other.missing == race.missing);
         for (spot, more) in spots.iter_mut().zip(more.unwrap_or_default()) {
             *spot = spot.and(more).unwrap_or(*spot);
         }
@@ -785,7 +792,7 @@ fn together(scene: &Scene<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
 
 /// `put __syncthreads() after line 29, …`
 fn place_barrier(
-    (scene, here): (&Scene<'_>, u32),
+    (launch, here): (&LaunchContext<'_>, u32),
     barrier: &str,
     spot: &Spot,
     missing: MissingOrder,
@@ -799,10 +806,10 @@ fn place_barrier(
         true => ", outside any `if` that not all threads enter",
         false => "",
     };
-    let after = scene.numbered(here, spot.file, spot.after);
+    let after = launch.numbered(here, spot.file, spot.after);
     match (spot.before, missing) {
         (Some(before), _) => {
-            let before = scene.numbered(here, spot.file, before);
+            let before = launch.numbered(here, spot.file, before);
             format!("put {barrier} between {after} ({done}) and {before} ({next}){outside}.")
         }
         (None, MissingOrder::BeforeOverwriting) if spot.ends_loop => format!(
@@ -818,9 +825,9 @@ fn place_barrier(
 }
 
 /// Whether an instruction starts a bulk copy.
-pub(crate) fn is_copy(scene: &Scene<'_>, instr: u32) -> bool {
+pub(crate) fn is_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let starts = |op: &simt::program::Op| matches!(op.kind, OpKind::TensorCopy(_) | OpKind::BulkBytes(_));
-    scene
+    launch
         .context
         .kernel
         .ops
@@ -829,11 +836,11 @@ pub(crate) fn is_copy(scene: &Scene<'_>, instr: u32) -> bool {
 }
 
 /// Why neither a phase of a barrier in shared memory nor a barrier of the block orders two accesses, the earlier one first.
-fn unordered(scene: &Scene<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (String, String) {
-    let line = |party: RaceParty| scene.line_name(here, party.instr);
-    let thread = |party: RaceParty| format!("thread {}", scene.thread_position(u64::from(party.thread)));
+fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (String, String) {
+    let line = |party: RaceParty| launch.line_name(here, party.instr);
+    let thread = |party: RaceParty| format!("thread {}", launch.thread_position(u64::from(party.thread)));
     let (before, after) = (line(first), line(second));
-    if is_store_of_bulk(scene, second.instr) {
+    if is_store_of_bulk(launch, second.instr) {
         return (
             format!(
                 "the copy was started while nothing said that {} had written this at {before}: {} has met it at no barrier \
@@ -847,7 +854,7 @@ fn unordered(scene: &Scene<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (
             ),
         );
     }
-    if is_store_of_bulk(scene, first.instr) {
+    if is_store_of_bulk(launch, first.instr) {
         return (
             format!(
                 "{} writes at {after} without having met {} at a barrier since that started the copy: either the copy came \
@@ -862,7 +869,7 @@ fn unordered(scene: &Scene<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (
             ),
         );
     }
-    if is_copy(scene, first.instr) {
+    if is_copy(launch, first.instr) {
         return (
             format!(
                 "{} has not waited for the phase that the bytes of the copy belong to, and has met no thread at a barrier that \
@@ -882,8 +889,8 @@ fn unordered(scene: &Scene<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (
         "let the threads arrive at a barrier (mbarrier.arrive) behind {before}, and wait for that phase before {after}; or put \
          a barrier of all of them between."
     );
-    let copies = is_copy(scene, second.instr);
-    if copies && is_product(scene, first.instr) {
+    let copies = is_copy(launch, second.instr);
+    if copies && is_product(launch, first.instr) {
         return (
             format!(
                 "the copy was started while nothing said that the product of {} at {before} was done: no arrival behind a \
@@ -923,32 +930,32 @@ fn unordered(scene: &Scene<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (
 }
 
 /// Whether the instruction starts copies that are done in the background (`cp.async`).
-fn copies_behind(scene: &Scene<'_>, instr: u32) -> bool {
-    let mut ops = scene.context.kernel.ops.iter();
+fn copies_behind(launch: &LaunchContext<'_>, instr: u32) -> bool {
+    let mut ops = launch.context.kernel.ops.iter();
     ops.any(|op| op.instr == instr && matches!(op.kind, OpKind::CpAsync { .. }))
 }
 
 /// Whether the instruction starts a product of a warpgroup.
-fn is_product(scene: &Scene<'_>, instr: u32) -> bool {
-    let info = scene.context.kernel.instrs.get(instr as usize);
+fn is_product(launch: &LaunchContext<'_>, instr: u32) -> bool {
+    let info = launch.context.kernel.instrs.get(instr as usize);
     info.is_some_and(|info| info.mnemonic().starts_with("wgmma"))
 }
 
 /// Whether the instruction starts bulk copies out of shared memory.
-fn is_store_of_bulk(scene: &Scene<'_>, instr: u32) -> bool {
+fn is_store_of_bulk(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let stores = |op: &simt::program::Op| match &op.kind {
         OpKind::TensorCopy(copy) => copy.way == TensorWay::Store,
         OpKind::BulkBytes(copy) => copy.way == TensorWay::Store,
         _ => false,
     };
-    let mut ops = scene.context.kernel.ops.iter();
+    let mut ops = launch.context.kernel.ops.iter();
     ops.any(|op| op.instr == instr && stores(op))
 }
 
 /// The atomic by which a block learns that the others have written, when the kernel has no fence at all: the
 /// pattern of a last block that adds up what the others left.
-fn ticket(scene: &Scene<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
-    let kernel = scene.context.kernel;
+fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
+    let kernel = launch.context.kernel;
     if write.kind != AccessKind::Write || read.kind != AccessKind::Read {
         return None;
     }

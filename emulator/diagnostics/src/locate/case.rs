@@ -1,9 +1,9 @@
 //! One bad access of the first thread to make it, with all that is known of it.
 
 use super::arrays::Target;
-use super::scene::{Draft, Scene};
 use super::subscript::Explained;
-use super::trace::{End, Who};
+use crate::launch_context::{Draft, LaunchContext};
+use crate::trace::{End, Who};
 use simt::check::{AccessKind, BadAccess, Details, Kind, RaceParty, block_position};
 use simt::program::{MemSpace, OpKind};
 
@@ -27,7 +27,7 @@ pub(crate) fn verb(kind: AccessKind) -> &'static str {
 
 /// One bad access of the first thread, with all that is known of it.
 pub(crate) struct Case<'a> {
-    pub(crate) scene: &'a Scene<'a>,
+    pub(crate) launch: &'a LaunchContext<'a>,
     pub(crate) kind: &'a Kind,
     pub(crate) access: BadAccess,
     pub(crate) instr: u32,
@@ -74,23 +74,23 @@ pub(crate) struct Data {
 }
 
 impl<'a> Case<'a> {
-    pub(crate) fn new(scene: &'a Scene<'a>, kind: &'a Kind, access: BadAccess) -> Self {
-        Self::at(scene, kind, access, kind.first.instr)
+    pub(crate) fn new(launch: &'a LaunchContext<'a>, kind: &'a Kind, access: BadAccess) -> Self {
+        Self::at(launch, kind, access, kind.first.instr)
     }
 
     /// The same, for an access that another instruction than the event's made.
-    pub(crate) fn at(scene: &'a Scene<'a>, kind: &'a Kind, access: BadAccess, instr: u32) -> Self {
+    pub(crate) fn at(launch: &'a LaunchContext<'a>, kind: &'a Kind, access: BadAccess, instr: u32) -> Self {
         let event = &kind.first;
         let who = (
             event.block,
             u64::from(event.warp) * 32 + u64::from(event.mask.trailing_zeros() & 31),
         );
-        let target = scene.target(instr, access.space, access.address, access.bytes, access.kind);
+        let target = launch.target(instr, access.space, access.address, access.bytes, access.kind);
         let explained = target
             .as_ref()
-            .and_then(|target| scene.explain(instr, target, access.kind, who));
+            .and_then(|target| launch.explain(instr, target, access.kind, who));
         Self {
-            scene,
+            launch,
             kind,
             access,
             instr,
@@ -102,7 +102,7 @@ impl<'a> Case<'a> {
 
     /// One party of a race.
     pub(crate) fn of_party(
-        scene: &'a Scene<'a>,
+        launch: &'a LaunchContext<'a>,
         kind: &'a Kind,
         party: RaceParty,
         target: &Target,
@@ -117,7 +117,7 @@ impl<'a> Case<'a> {
             bytes: party.bytes,
         };
         Self {
-            scene,
+            launch,
             kind,
             access,
             instr: party.instr,
@@ -134,14 +134,14 @@ impl<'a> Case<'a> {
             let uses = match &self.explained {
                 Some(explained) => vec![explained.used.clone()],
                 None => self
-                    .scene
+                    .launch
                     .uses(self.instr, &target.element.name, self.access.kind),
             };
             draft.carets = uses.iter().map(|found| (found.start, found.end)).collect();
             draft.array = Some(target.element.clone());
         }
         // The compiler puts an access under the line of its index at times: a caret there would accuse that.
-        let line = self.scene.place(self.instr).text.unwrap_or_default();
+        let line = self.launch.place(self.instr).text.unwrap_or_default();
         if draft.carets.is_empty() && !line.is_empty() && !may_access(&line) {
             draft.no_caret = true;
             draft
@@ -152,7 +152,7 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn who(&self) -> String {
-        let mut text = format!("First: {}.", self.scene.thread_name(self.who.0, self.who.1));
+        let mut text = format!("First: {}.", self.launch.thread_name(self.who.0, self.who.1));
         let values = self
             .explained
             .as_ref()
@@ -162,14 +162,14 @@ impl<'a> Case<'a> {
             text.pop();
             text += &format!(": {values}.");
         }
-        if let Some(more) = self.scene.others_do_the_same(self.kind) {
+        if let Some(more) = self.launch.others_do_the_same(self.kind) {
             text = format!("{text} {more}");
         }
         text
     }
 
     fn whom(&self) -> Who<'_> {
-        let config = self.scene.context.config;
+        let config = self.launch.context.config;
         Who {
             config,
             block: block_position(self.who.0, config.grid),
@@ -179,7 +179,7 @@ impl<'a> Case<'a> {
 
     /// The index follows from the thread's place in its block alone.
     pub(crate) fn by_thread_alone(&self) -> bool {
-        let ends = self.scene.trace().ends(self.instr);
+        let ends = self.launch.trace().ends(self.instr);
         ends.is_some_and(|ends| {
             ends.iter()
                 .all(|end| matches!(end, End::Thread(_) | End::Size | End::Symbol))
@@ -188,7 +188,7 @@ impl<'a> Case<'a> {
 
     /// The value from memory that the index is made of, when there is one, and the element follows from it.
     pub(crate) fn data(&self) -> Option<Data> {
-        let trace = self.scene.trace();
+        let trace = self.launch.trace();
         let ends = trace.ends(self.instr)?;
         let varies = |end: &&End| !matches!(end, End::Param(_) | End::Symbol | End::Size);
         let mut from_memory = ends
@@ -222,7 +222,7 @@ impl<'a> Case<'a> {
     /// `in[33]`: what a load reads for this thread.
     fn loaded_from(&self, instr: u32) -> Option<String> {
         let op = self
-            .scene
+            .launch
             .context
             .kernel
             .ops
@@ -231,10 +231,10 @@ impl<'a> Case<'a> {
         let OpKind::Load(access) = &op.kind else {
             return None;
         };
-        let address = self.scene.trace().known_address(instr, self.whom())?;
+        let address = self.launch.trace().known_address(instr, self.whom())?;
         let bytes = u32::from(access.element);
         let target = self
-            .scene
+            .launch
             .target(instr, access.space, address, bytes, AccessKind::Read)?;
         let inside = (0..target.element.n_elements as i64).contains(&target.element.index);
         (inside && target.named).then(|| target.indexed())
@@ -244,7 +244,7 @@ impl<'a> Case<'a> {
     pub(crate) fn most_used(&self, target: &Target) -> u64 {
         let each = u64::from(target.element.element_bytes.max(1));
         let ends = self
-            .scene
+            .launch
             .kinds
             .iter()
             .filter_map(|kind| match &kind.first.details {
@@ -252,7 +252,7 @@ impl<'a> Case<'a> {
                     let (_, high) = kind.addresses?;
                     let instr = kind.first.instr;
                     let other =
-                        self.scene
+                        self.launch
                             .target(instr, access.space, access.address, access.bytes, access.kind)?;
                     (other.start == target.start)
                         .then(|| high.saturating_sub(target.start) + u64::from(access.bytes))

@@ -1,11 +1,11 @@
 //! Arguments that cannot be what was meant: a float's bits as a count, half an address, a size that the buffer has not.
 
-use super::arrays::Target;
-use super::case::Case;
-use super::layout::Outside;
-use super::scene::Scene;
-use super::source::Compared;
-use super::words::{code, nth};
+use crate::launch_context::LaunchContext;
+use crate::locate::arrays::Target;
+use crate::locate::case::Case;
+use crate::locate::layout::Outside;
+use crate::source::Compared;
+use crate::words::{code, nth};
 use simt::memory::is_low_half_of_an_address;
 
 /// An argument that is no count, and why.
@@ -14,7 +14,7 @@ pub(crate) struct Strange {
     pub(crate) advice: String,
 }
 
-impl Scene<'_> {
+impl LaunchContext<'_> {
     /// An integer argument that is something else: the bits of a float, or half an address.
     pub(crate) fn strange_argument(&self) -> Option<Strange> {
         (0..self.context.kernel.params.len()).find_map(|index| {
@@ -61,22 +61,22 @@ pub(crate) fn lying_bound(
     target: &Target,
     outside: &[Outside],
 ) -> Option<(String, Option<String>)> {
-    let scene = case.scene;
-    let line = scene.loc(case.instr)?.line;
-    let source = scene.source(case.instr)?;
-    let conditions = source.conditions(&scene.context.kernel.name, line);
+    let launch = case.launch;
+    let line = launch.loc(case.instr)?.line;
+    let source = launch.source(case.instr)?;
+    let conditions = source.conditions(&launch.context.kernel.name, line);
     outside.iter().find_map(|part| {
         conditions.iter().find_map(|Compared { left, right, text }| {
             let index =
-                (0..scene.context.kernel.params.len()).find(|&index| scene.parameter(index).0 == *right)?;
-            let (_, given) = scene.integers().into_iter().find(|(name, _)| name == right)?;
+                (0..launch.context.kernel.params.len()).find(|&index| launch.parameter(index).0 == *right)?;
+            let (_, given) = launch.integers().into_iter().find(|(name, _)| name == right)?;
             if *left != part.text || part.value >= given || part.limit >= given {
                 return None;
             }
             let element = &target.element;
             let (name, place) = (&element.name, nth(index as u64 + 1));
             let passes = format!("the condition {} lets this pass: {right} = {given}", code(text));
-            let integers = scene.integers();
+            let integers = launch.integers();
             let bytes = target.allocation.as_ref().map_or(0, |found| found.bytes as i64);
             // Rows of another length would fill the array exactly.
             let length = |(other, value): &&(String, i64)| {

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::source::{Parameter, Source};
-use super::statements::Enclosure;
-use super::text::plain_name;
-use super::trace::Trace;
-use super::words;
-use crate::context::Context;
 use crate::finding::{ArrayElement, Finding, Party, Place};
+use crate::launch_inputs::LaunchInputs;
+use crate::source::statements::Enclosure;
+use crate::source::text::plain_name;
+use crate::source::{Parameter, Source};
+use crate::trace::Trace;
+use crate::words;
 use simt::check::{Code, Kind, Severity, block_position, thread_position};
 use simt::launch::Watch;
 use simt::program::{MbarrierKind, OpKind, SourceLoc, TensorWay};
@@ -20,8 +20,8 @@ const WIDTH: usize = 98;
 const PLACE_COLUMN: usize = 64;
 
 /// What all messages of a launch share.
-pub(crate) struct Scene<'a> {
-    pub(crate) context: &'a Context<'a>,
+pub(crate) struct LaunchContext<'a> {
+    pub(crate) context: &'a LaunchInputs<'a>,
     /// Everything that went wrong in this launch.
     pub(crate) kinds: &'a [Kind],
     sources: HashMap<u32, Source>,
@@ -29,8 +29,8 @@ pub(crate) struct Scene<'a> {
     trace: Trace<'a>,
 }
 
-impl<'a> Scene<'a> {
-    pub(crate) fn new(context: &'a Context<'a>, kinds: &'a [Kind]) -> Self {
+impl<'a> LaunchContext<'a> {
+    pub(crate) fn new(context: &'a LaunchInputs<'a>, kinds: &'a [Kind]) -> Self {
         let names = &context.config.options.names;
         let mut sources = HashMap::new();
         for (index, path) in context.files {
@@ -81,6 +81,18 @@ impl<'a> Scene<'a> {
         )
     }
 
+    /// `First: thread (0,4) of block (0,6).`, and how many others do the same.
+    pub(crate) fn first_thread(&self, kind: &Kind) -> String {
+        let event = &kind.first;
+        let lane = u64::from(event.mask.trailing_zeros() & 31);
+        let thread = u64::from(event.warp) * 32 + lane;
+        let text = format!("First: {}.", self.thread_name(event.block, thread));
+        match self.others_do_the_same(kind) {
+            Some(more) => format!("{text} {more}"),
+            None => text,
+        }
+    }
+
     /// The kernel has bulk copies to shared memory.
     pub(crate) fn has_bulk_loads(&self) -> bool {
         let loads = |way: &TensorWay| matches!(way, TensorWay::Load(_));
@@ -124,7 +136,7 @@ impl<'a> Scene<'a> {
         all
     }
 
-    /// The first of [`Scene::frames`].
+    /// The first of [`LaunchContext::frames`].
     pub(crate) fn loc(&self, instr: u32) -> Option<SourceLoc> {
         let info = self.context.kernel.instrs.get(instr as usize)?;
         match info.calls[..] {
@@ -133,7 +145,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// `called at line 20: …`, for an instruction of a function that was inlined; `here` as in [`Scene::line_name`].
+    /// `called at line 20: …`, for an instruction of a function that was inlined; `here` as in [`LaunchContext::line_name`].
     pub(crate) fn calls(&self, here: u32, instr: u32) -> Vec<String> {
         let frames = self.frames(instr);
         let mut around: Vec<&SourceLoc> = frames.iter().skip(1).collect();
@@ -427,9 +439,9 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// `line 14`, of the header; `here` as in [`Scene::line_name`].
-    pub(crate) fn name(&self, scene: &Scene<'_>, here: u32) -> String {
-        scene.numbered(here, self.file, self.line)
+    /// `line 14`, of the header; `here` as in [`LaunchContext::line_name`].
+    pub(crate) fn name(&self, launch: &LaunchContext<'_>, here: u32) -> String {
+        launch.numbered(here, self.file, self.line)
     }
 }
 
@@ -446,14 +458,14 @@ impl Draft {
     /// `earlier` are the findings before it: what was advised there is not said at length again.
     pub(crate) fn finish(
         self,
-        scene: &Scene<'_>,
+        launch: &LaunchContext<'_>,
         code: Code,
         kind: &Kind,
         who: (u64, u64),
         earlier: &[Finding],
     ) -> Finding {
         let instr = self.instr.unwrap_or(kind.first.instr);
-        let mut place = scene.place(instr);
+        let mut place = launch.place(instr);
         if let Some((from, _)) = self.carets.first()
             && let Some(text) = &place.text
         {
@@ -467,15 +479,15 @@ impl Draft {
         let said = earlier
             .iter()
             .find(same)
-            .map(|found| scene.line_name(instr, found.instr));
-        let text = self.text(scene, code, &place, instr, said);
-        let config = scene.context.config;
+            .map(|found| launch.line_name(instr, found.instr));
+        let text = self.text(launch, code, &place, instr, said);
+        let config = launch.context.config;
         Finding {
             severity: code.severity(),
             code,
             title: plain(self.title),
             instr,
-            source: scene.loc(instr),
+            source: launch.loc(instr),
             place: Some(place),
             block: block_position(who.0, config.grid),
             thread: thread_position(who.1, config.block),
@@ -491,11 +503,18 @@ impl Draft {
         }
     }
 
-    fn text(&self, scene: &Scene<'_>, code: Code, place: &Place, instr: u32, said: Option<String>) -> String {
-        let mut out = header(code, &self.title, &where_(place, scene));
+    fn text(
+        &self,
+        launch: &LaunchContext<'_>,
+        code: Code,
+        place: &Place,
+        instr: u32,
+        said: Option<String>,
+    ) -> String {
+        let mut out = header(code, &self.title, &where_(place, launch));
         if !self.no_listing {
             listing(&mut out, place, &self.carets, !self.no_caret);
-            for call in scene.calls(instr, instr) {
+            for call in launch.calls(instr, instr) {
                 let _ = writeln!(out, "   {call}");
             }
         }
@@ -556,9 +575,9 @@ pub(crate) fn paragraph(out: &mut String, label: &str, text: &str) {
     }
 }
 
-fn where_(place: &Place, scene: &Scene<'_>) -> String {
+fn where_(place: &Place, launch: &LaunchContext<'_>) -> String {
     match (place.line, place.column) {
-        (0, _) => format!("{}, PTX line {}", scene.plain_kernel_name(), place.ptx_line),
+        (0, _) => format!("{}, PTX line {}", launch.plain_kernel_name(), place.ptx_line),
         (line, 0) => format!("{}:{line}", place.file),
         (line, column) => format!("{}:{line}:{column}", place.file),
     }

@@ -1,9 +1,9 @@
 //! Messages about threads that wait for ever for phases of barriers in shared memory.
 
 use super::cluster::rank_of;
-use super::scene::{Draft, Scene};
 use super::sync::{group_name, list_groups, thread_count};
-use super::words::count;
+use crate::launch_context::{Draft, LaunchContext};
+use crate::words::count;
 use simt::check::{AccessKind, BarrierGroup, Kind, PhaseOfCopy, PhaseWaits, Waited};
 use simt::program::MemSpace;
 
@@ -11,8 +11,8 @@ use simt::program::MemSpace;
 const BYTES: u32 = 8;
 
 /// The barrier as the program names it: `` `full[1]` ``, or its address.
-pub(crate) fn barrier_name(scene: &Scene<'_>, instr: u32, offset: u32) -> String {
-    let target = scene.target(instr, MemSpace::Shared, offset.into(), BYTES, AccessKind::Atomic);
+pub(crate) fn barrier_name(launch: &LaunchContext<'_>, instr: u32, offset: u32) -> String {
+    let target = launch.target(instr, MemSpace::Shared, offset.into(), BYTES, AccessKind::Atomic);
     match target.filter(|target| target.named) {
         Some(target) if target.element.element_bytes == BYTES => format!("`{}`", target.indexed()),
         _ => format!("the barrier at address {offset:#x} of shared memory"),
@@ -21,7 +21,7 @@ pub(crate) fn barrier_name(scene: &Scene<'_>, instr: u32, offset: u32) -> String
 
 /// Drafts the message of `E-BARRIER` where phases of barriers in shared memory never end.
 pub(crate) fn deadlock(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     kind: &Kind,
     waits: &[PhaseWaits],
     others: &[BarrierGroup],
@@ -30,7 +30,7 @@ pub(crate) fn deadlock(
         return Draft::new("threads wait for ever");
     };
     let here = kind.first.instr;
-    let name = |wait: &PhaseWaits| barrier_name(scene, wait.group.instr, wait.offset);
+    let name = |wait: &PhaseWaits| barrier_name(launch, wait.group.instr, wait.offset);
     let waiting: u64 = waits.iter().map(|wait| thread_count(&wait.group)).sum();
     let total: u64 = waiting + others.iter().map(thread_count).sum::<u64>();
     let lacks_bytes = first.pending == 0 && first.bytes > 0;
@@ -69,35 +69,35 @@ pub(crate) fn deadlock(
         };
         let intro = format!(
             "{} {verb} for phase {}{parity} of {}, {}:",
-            group_name(scene, &wait.group),
+            group_name(launch, &wait.group),
             wait.ended,
             name(wait),
-            scene.line_name(here, wait.group.instr),
+            launch.line_name(here, wait.group.instr),
         );
         draft.verbatim.push(intro.replace('\u{a0}', " "));
-        let place = scene.place(wait.group.instr);
+        let place = launch.place(wait.group.instr);
         draft.verbatim.push(match &place.text {
             Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
             None => format!("PTX line {} | {}", place.ptx_line, place.instruction),
         });
-        draft.verbatim.extend(scene.calls(here, wait.group.instr));
+        draft.verbatim.extend(launch.calls(here, wait.group.instr));
         if !told.contains(&wait.offset) {
             told.push(wait.offset);
             draft.notes.push(state(&name(wait), wait));
         }
     }
-    list_groups(&mut draft, (scene, here), others, &vec![None; others.len()]);
-    if scene.n_blocks() > 1 {
+    list_groups(&mut draft, (launch, here), others, &vec![None; others.len()]);
+    if launch.n_blocks() > 1 {
         let more = match kind.n_blocks {
             1 => String::new(),
             n => format!(" {n} blocks do the same."),
         };
-        let block = scene.block_position(kind.first.block);
-        let rank = match scene.blocks_per_cluster() {
+        let block = launch.block_position(kind.first.block);
+        let rank = match launch.blocks_per_cluster() {
             1 => String::new(),
             _ => format!(
                 ", which has rank {} in its cluster",
-                rank_of(scene, kind.first.block)
+                rank_of(launch, kind.first.block)
             ),
         };
         draft.notes.push(format!("In block {block}{rank}.{more}"));
@@ -110,7 +110,7 @@ pub(crate) fn deadlock(
                 .get(warp)
                 .map_or(0, |mask| mask.trailing_zeros() & 31);
             let thread = warp as u64 * 32 + u64::from(lane);
-            scene.party("wait", group.instr, kind.first.block, thread, thread_count(group))
+            launch.party("wait", group.instr, kind.first.block, thread, thread_count(group))
         })
         .collect();
     // Somebody waits for the first time, for a phase to which nobody has arrived, while others wait elsewhere.
@@ -144,7 +144,7 @@ pub(crate) fn deadlock(
             "all arrivals of the phase have come, and it ends only when as many bytes have come as \
              mbarrier.arrive.expect_tx or mbarrier.expect_tx announced."
                 .to_owned(),
-            match scene.blocks_per_cluster() {
+            match launch.blocks_per_cluster() {
                 1 => {
                     "announce the sum of the bytes of all copies of the phase; a box counts in full, also where it lies \
                       outside of the tensor."
@@ -236,8 +236,8 @@ pub(crate) fn ended_without(name: &str, phase: PhaseOfCopy, copy: &str) -> (Stri
 }
 
 /// Why a read came before the bulk copy to what it reads.
-pub(crate) fn not_waited(scene: &Scene<'_>, draft: &mut Draft, load: u32, phase: PhaseOfCopy) {
-    let name = barrier_name(scene, load, phase.offset);
+pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: &mut Draft, load: u32, phase: PhaseOfCopy) {
+    let name = barrier_name(launch, load, phase.offset);
     let number = phase.number;
     if phase.ended > number {
         let (why, advice) = ended_without(&name, phase, "the copy");
@@ -306,13 +306,13 @@ pub(crate) fn not_waited(scene: &Scene<'_>, draft: &mut Draft, load: u32, phase:
 }
 
 /// Drafts the message of `E-PROXY`.
-pub(crate) fn no_fence(scene: &Scene<'_>, kind: &Kind, address: u64) -> Draft {
-    let target = scene.target(kind.first.instr, MemSpace::Shared, address, 4, AccessKind::Read);
+pub(crate) fn no_fence(launch: &LaunchContext<'_>, kind: &Kind, address: u64) -> Draft {
+    let target = launch.target(kind.first.instr, MemSpace::Shared, address, 4, AccessKind::Read);
     let what = match target.filter(|target| target.named) {
         Some(target) => format!("`{}`", target.indexed()),
         None => format!("address {address:#x} of shared memory"),
     };
-    let info = scene.context.kernel.instrs.get(kind.first.instr as usize);
+    let info = launch.context.kernel.instrs.get(kind.first.instr as usize);
     let (reader, all) = match info.is_some_and(|info| info.mnemonic().starts_with("wgmma")) {
         true => ("product", "products of warpgroups reach"),
         false => ("bulk copy", "bulk copies reach"),
@@ -326,7 +326,7 @@ pub(crate) fn no_fence(scene: &Scene<'_>, kind: &Kind, address: u64) -> Draft {
         "An ordinary store wrote {what}, which the {short} reads, and no thread of the block has executed \
          `fence.proxy.async`."
     ));
-    draft.notes.push(super::asynchronous::who(scene, kind));
+    draft.notes.push(launch.first_thread(kind));
     draft.why = Some(format!(
         "{all} shared memory on another way than loads and stores: a barrier orders the threads, and not the two ways."
     ));

@@ -1,11 +1,11 @@
 //! From an address to the array that was meant, and the element that was hit.
 
-use super::scene::Scene;
-use super::source::{Declared, Use};
-use super::text::{function_of, plain_name, size_of};
-use super::words::{count, nth};
-use crate::context::Allocation;
 use crate::finding::ArrayElement;
+use crate::launch_context::LaunchContext;
+use crate::launch_inputs::Allocation;
+use crate::source::text::{function_of, plain_name, size_of};
+use crate::source::{Declared, Use};
+use crate::words::{count, nth};
 use simt::check::AccessKind;
 use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE};
 
@@ -103,7 +103,7 @@ impl Target {
     }
 }
 
-impl Scene<'_> {
+impl LaunchContext<'_> {
     /// The array that an access of `instr` meant. `None`: the address belongs to nothing.
     pub(crate) fn target(
         &self,

@@ -1,12 +1,11 @@
 //! Messages about fragments of `wmma` that a product cannot take.
 
-use super::asynchronous::who;
-use super::scene::{Draft, Scene};
+use crate::launch_context::{Draft, LaunchContext};
 use simt::check::Kind;
 use simt::mma::fragment::{Foreign, Fragment};
 
 /// Drafts the message of `E-FRAGMENT`.
-pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, foreign: &Foreign) -> Draft {
+pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, foreign: &Foreign) -> Draft {
     let Foreign { wanted, given, maker } = *foreign;
     let part = wanted.part;
     let mut draft = Draft::new(if given.part != wanted.part {
@@ -30,14 +29,14 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, foreign: &Foreign) -> Draf
         )
     });
     let here = kind.first.instr;
-    let instrs = &scene.context.kernel.instrs;
+    let instrs = &launch.context.kernel.instrs;
     let outermost = instrs.get(maker as usize).and_then(|info| info.calls.last());
     let called = outermost.map_or(String::new(), |loc| {
-        format!(" (called at {})", scene.numbered(here, loc.file, loc.line))
+        format!(" (called at {})", launch.numbered(here, loc.file, loc.line))
     });
     draft.notes.push(format!(
         "Made at {}{called}: {}. This product takes {}.",
-        scene.line_name(here, maker),
+        launch.line_name(here, maker),
         described(&given),
         described(&wanted)
     ));
@@ -57,7 +56,7 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, foreign: &Foreign) -> Draf
             .into(),
     );
     draft.no_caret = true;
-    draft.notes.push(who(scene, kind));
+    draft.notes.push(launch.first_thread(kind));
     draft
 }
 

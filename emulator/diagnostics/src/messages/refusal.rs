@@ -7,8 +7,8 @@ use simt::launch::{
 use simt::limits::LOCAL_BYTES;
 use simt::program::Kernel;
 
-use crate::scene::{header, paragraph};
-use crate::text::plain_name;
+use crate::launch_context::{header, paragraph};
+use crate::source::text::plain_name;
 use crate::words::{plural, size};
 
 /// Why a launch did not start, as printed.

@@ -5,9 +5,9 @@
 
 use super::arrays::Target;
 use super::case::Case;
-use super::expression;
 use super::subscript::dotted;
-use super::text::{bracketed, split};
+use crate::source::expression;
+use crate::source::text::{bracketed, split};
 
 /// A part of an index that is outside its bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Case<'_> {
         let names = |name: &str, depth: u32| match explained.values.iter().find(|(known, _)| known == name) {
             Some((_, value)) => Some(*value),
             None => self
-                .scene
+                .launch
                 .variable(self.instr, name, self.who.0, self.who.1, depth),
         };
         expression::value(text, 0, &names)
@@ -97,7 +97,7 @@ impl Case<'_> {
 
     /// A parameter, a constant or a number: the same for all threads, and chosen by the programmer.
     fn uniform(&self, text: &str) -> Option<i64> {
-        let names = |name: &str, _: u32| self.scene.value(self.instr, name);
+        let names = |name: &str, _: u32| self.launch.value(self.instr, name);
         let text = bare(text);
         if text.contains("blockDim") || text.contains("gridDim") {
             return None;
@@ -151,9 +151,9 @@ impl Case<'_> {
         if dotted(text).len() == 1
             && dotted(text)[0] == text
             && let Some(definition) = self
-                .scene
+                .launch
                 .source(self.instr)?
-                .definition(&self.scene.context.kernel.name, text)
+                .definition(&self.launch.context.kernel.name, text)
             && terms(bare(definition))
                 .iter()
                 .any(|(_, term)| self.pitch(term).is_some())
@@ -249,7 +249,7 @@ impl Case<'_> {
     fn constant(&self, name: &str) -> bool {
         name.parse::<i64>().is_ok()
             || self
-                .scene
+                .launch
                 .source(self.instr)
                 .is_some_and(|source| source.constant(name).is_some())
     }

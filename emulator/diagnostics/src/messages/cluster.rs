@@ -3,8 +3,7 @@
 use simt::check::{AccessKind, BadAccess, BarrierGroup, Code, Elsewhere, Kind, RemoteProblem};
 use simt::program::{MemSpace, RANK_SHIFT};
 
-use crate::asynchronous::who;
-use crate::scene::{Draft, Scene};
+use crate::launch_context::{Draft, LaunchContext};
 use crate::words::{count, list};
 
 /// Where an access to the shared memory of another block went: the offset in there, and the rank.
@@ -23,8 +22,8 @@ fn verb(kind: AccessKind) -> &'static str {
 }
 
 /// `` `tile[3]` ``, or an address.
-fn what(scene: &Scene<'_>, kind: &Kind, access: &BadAccess, offset: u64) -> String {
-    let target = scene.target(
+fn what(launch: &LaunchContext<'_>, kind: &Kind, access: &BadAccess, offset: u64) -> String {
+    let target = launch.target(
         kind.first.instr,
         MemSpace::Shared,
         offset,
@@ -38,17 +37,17 @@ fn what(scene: &Scene<'_>, kind: &Kind, access: &BadAccess, offset: u64) -> Stri
 }
 
 /// `block (1,0) (rank 1 of the cluster)`
-pub(crate) fn block_name(scene: &Scene<'_>, block: u64, rank: u32) -> String {
+pub(crate) fn block_name(launch: &LaunchContext<'_>, block: u64, rank: u32) -> String {
     format!(
         "block {} (rank {rank} of the cluster)",
-        scene.block_position(block)
+        launch.block_position(block)
     )
 }
 
 /// The linear index of the block with a rank in the cluster of another block.
-fn block_of(scene: &Scene<'_>, own: u64, rank: u32) -> u64 {
-    let config = scene.context.config;
-    let asked = config.options.cluster.or(scene.context.kernel.cluster.required);
+fn block_of(launch: &LaunchContext<'_>, own: u64, rank: u32) -> u64 {
+    let config = launch.context.config;
+    let asked = config.options.cluster.or(launch.context.kernel.cluster.required);
     let cluster = asked.unwrap_or([1; 3]).map(|n| u64::from(n.max(1)));
     let [x, y, _] = config.grid.map(|n| u64::from(n.max(1)));
     let rank = u64::from(rank);
@@ -59,40 +58,43 @@ fn block_of(scene: &Scene<'_>, own: u64, rank: u32) -> u64 {
     (bz * y + by) * x + bx
 }
 
-pub(crate) fn rank_of(scene: &Scene<'_>, block: u64) -> u32 {
+pub(crate) fn rank_of(launch: &LaunchContext<'_>, block: u64) -> u32 {
     (0..256)
-        .find(|rank| block_of(scene, block, *rank) == block)
+        .find(|rank| block_of(launch, block, *rank) == block)
         .unwrap_or(0)
 }
 
 /// `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in its cluster.`
-fn first(scene: &Scene<'_>, kind: &Kind) -> String {
+fn first(launch: &LaunchContext<'_>, kind: &Kind) -> String {
     let block = kind.first.block;
-    let rank = rank_of(scene, block);
-    let at = scene.block_position(block);
-    format!("{} Block {at} has rank {rank} in its cluster.", who(scene, kind))
+    let rank = rank_of(launch, block);
+    let at = launch.block_position(block);
+    format!(
+        "{} Block {at} has rank {rank} in its cluster.",
+        launch.first_thread(kind)
+    )
 }
 
 /// Drafts the message of an access to a block that cannot be reached.
 pub(crate) fn unreachable(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     kind: &Kind,
     access: BadAccess,
     problem: RemoteProblem,
 ) -> Draft {
     let offset = access.address & ((1 << RANK_SHIFT) - 1);
-    let what = what(scene, kind, &access, offset);
+    let what = what(launch, kind, &access, offset);
     let verb = verb(access.kind);
     match problem {
         RemoteProblem::Ended { rank, block, exit } => {
             let mut draft = Draft::new(format!("{verb} of shared memory of a block that has ended"));
-            let name = block_name(scene, block, rank);
+            let name = block_name(launch, block, rank);
             draft.notes.push(format!(
                 "It goes to {what} of {name}; all threads of that block have exited."
             ));
-            draft.notes.push(first(scene, kind));
-            if let Some(exit) = exit.filter(|exit| scene.line(*exit).0 > 0) {
-                let line = scene.line_name(kind.first.instr, exit);
+            draft.notes.push(first(launch, kind));
+            if let Some(exit) = exit.filter(|exit| launch.line(*exit).0 > 0) {
+                let line = launch.line_name(kind.first.instr, exit);
                 draft
                     .notes
                     .push(format!("Threads of that block exited at {line}."));
@@ -117,11 +119,11 @@ pub(crate) fn unreachable(
             let mut draft = Draft::new(format!(
                 "{verb} of another block's shared memory by an instruction for the block's own"
             ));
-            let name = block_name(scene, block_of(scene, kind.first.block, rank), rank);
+            let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
             draft
                 .notes
                 .push(format!("Its address is that of {what} of {name}."));
-            draft.notes.push(first(scene, kind));
+            draft.notes.push(first(launch, kind));
             draft.why = Some(
                 "in a cluster, an address in shared memory has the rank of its block in the bits from 24 on, also the block's \
                  own; `.shared` without `::cluster` reaches the block's own memory only."
@@ -149,7 +151,7 @@ pub(crate) fn unreachable(
             draft
                 .notes
                 .push(format!("It goes to {what} of rank {rank}; {ranks}."));
-            draft.notes.push(first(scene, kind));
+            draft.notes.push(first(launch, kind));
             draft.advice = Some(
                 "give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank (cluster.num_blocks()): a rank counts the \
                  blocks of one cluster, blockIdx those of the grid."
@@ -166,14 +168,14 @@ pub(crate) fn unreachable(
 
 /// Drafts the message of an access outside of the arrays of another block, or that is not aligned there.
 pub(crate) fn misplaced(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     kind: &Kind,
     access: BadAccess,
     (offset, rank): (u64, u32),
 ) -> Draft {
     let verb = verb(access.kind);
-    let name = block_name(scene, block_of(scene, kind.first.block, rank), rank);
-    let what = what(scene, kind, &access, offset);
+    let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
+    let what = what(launch, kind, &access, offset);
     let mut draft = match kind.first.code {
         Code::Misaligned => Draft::new(format!(
             "{}-byte {verb} in another block's shared memory at an address that is not a multiple of that",
@@ -184,7 +186,7 @@ pub(crate) fn misplaced(
         )),
     };
     draft.notes.push(format!("It goes to {what} of {name}."));
-    draft.notes.push(first(scene, kind));
+    draft.notes.push(first(launch, kind));
     if kind.first.code != Code::Misaligned {
         draft.on_gpu = Some(
             "behind all shared memory of that block the kernel stops with \"illegal memory access\"; before that it meets \
@@ -197,18 +199,18 @@ pub(crate) fn misplaced(
 
 /// Drafts the message of a read of shared memory that its block has not written.
 pub(crate) fn unwritten(
-    scene: &Scene<'_>,
+    launch: &LaunchContext<'_>,
     kind: &Kind,
     access: BadAccess,
     (offset, rank): (u64, u32),
 ) -> Draft {
-    let name = block_name(scene, block_of(scene, kind.first.block, rank), rank);
-    let what = what(scene, kind, &access, offset);
+    let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
+    let what = what(launch, kind, &access, offset);
     let mut draft = Draft::new("read of another block's shared memory that nothing has written");
     draft.notes.push(format!(
         "It reads {what} of {name}, which nothing has written so far."
     ));
-    draft.notes.push(first(scene, kind));
+    draft.notes.push(first(launch, kind));
     draft.advice = Some(
         "let the block write it first, and all blocks of the cluster wait for each other (barrier.cluster.arrive and .wait, \
          cluster.sync()) before they read."
@@ -221,12 +223,12 @@ pub(crate) fn unwritten(
 }
 
 /// Drafts the message of `barrier.cluster` out of turn.
-pub(crate) fn out_of_turn(scene: &Scene<'_>, kind: &Kind, waits: bool) -> Draft {
+pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, kind: &Kind, waits: bool) -> Draft {
     let mut draft = match waits {
         true => Draft::new("barrier.cluster.wait without barrier.cluster.arrive before it"),
         false => Draft::new("barrier.cluster.arrive again, without barrier.cluster.wait in between"),
     };
-    draft.notes.push(first(scene, kind));
+    draft.notes.push(first(launch, kind));
     draft.advice = Some("let each thread arrive, then wait, in turns.".into());
     draft.on_gpu =
         Some("what happens is not defined; an H200 goes on without an error, and waits for nobody.".into());
@@ -234,7 +236,7 @@ pub(crate) fn out_of_turn(scene: &Scene<'_>, kind: &Kind, waits: bool) -> Draft 
 }
 
 /// Drafts the message of a cluster in which no thread can go on.
-pub(crate) fn deadlock(scene: &Scene<'_>, kind: &Kind, places: &[Elsewhere]) -> Draft {
+pub(crate) fn deadlock(launch: &LaunchContext<'_>, kind: &Kind, places: &[Elsewhere]) -> Draft {
     let mut draft = Draft::new("threads of a cluster wait for each other for ever");
     let here = kind.first.instr;
     let threads = |group: &BarrierGroup| {
@@ -253,8 +255,8 @@ pub(crate) fn deadlock(scene: &Scene<'_>, kind: &Kind, places: &[Elsewhere]) -> 
         format!(
             "{} of {} {at} at {}",
             count(threads(&place.group), "thread"),
-            block_name(scene, place.block, place.rank),
-            scene.line_name(here, place.group.instr)
+            block_name(launch, place.block, place.rank),
+            launch.line_name(here, place.group.instr)
         )
     };
     let shown: Vec<String> = places.iter().take(6).map(describe).collect();

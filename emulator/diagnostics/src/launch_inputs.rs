@@ -21,7 +21,7 @@ pub(crate) struct Allocation {
 
 /// Everything that turns events into messages.
 #[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
+pub(crate) struct LaunchInputs<'a> {
     pub(crate) kernel: &'a Kernel,
     /// Paths, by `.file` index.
     pub(crate) files: &'a [(u32, String)],
@@ -33,9 +33,9 @@ pub(crate) struct Context<'a> {
     pub(crate) executed: Option<&'a dyn Fn(u32) -> u64>,
 }
 
-impl std::fmt::Debug for Context<'_> {
+impl std::fmt::Debug for LaunchInputs<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context")
+        f.debug_struct("LaunchInputs")
             .field("kernel", &self.kernel.name)
             .finish_non_exhaustive()
     }
