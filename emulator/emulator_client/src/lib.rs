@@ -4,6 +4,8 @@
 //! into the program. So everything here looks up the extra functions in the *loaded* driver (`driver::extra` documents
 //! them). NVIDIA's driver does not have them: [`find`] returns `None` there.
 
+#![warn(missing_docs)]
+
 #[cfg(target_os = "linux")]
 mod alias;
 
