@@ -2,7 +2,7 @@
 
 /// Converts `f16` bits to `f32`; the result is exact.
 #[inline(always)]
-pub(crate) fn f16_to_f32(h: u16) -> f32 {
+pub fn f16_to_f32(h: u16) -> f32 {
     let sign = (h as u32 & 0x8000) << 16;
     let magnitude = (h as u32 & 0x7fff) << 13;
     // The exponent's bias differs by 112. The product is exact, and takes subnormals along.
@@ -13,7 +13,7 @@ pub(crate) fn f16_to_f32(h: u16) -> f32 {
 
 /// Converts `bf16` bits to `f32`; the result is exact.
 #[inline(always)]
-pub(crate) fn bf16_to_f32(h: u16) -> f32 {
+pub fn bf16_to_f32(h: u16) -> f32 {
     f32::from_bits((h as u32) << 16)
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn bf16_to_f32(h: u16) -> f32 {
 ///
 /// After Fabian Giesen's `float_to_half_fast3_rtne`.
 #[inline(always)]
-pub(crate) fn f32_to_f16(x: f32) -> u16 {
+pub fn f32_to_f16(x: f32) -> u16 {
     let bits = x.to_bits();
     let sign = bits >> 16 & 0x8000;
     let magnitude = bits & 0x7fff_ffff;
@@ -42,7 +42,7 @@ pub(crate) fn f32_to_f16(x: f32) -> u16 {
 
 /// To nearest, ties to even; every NaN becomes `0x7fff`.
 #[inline(always)]
-pub(crate) fn f32_to_bf16(x: f32) -> u16 {
+pub fn f32_to_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
     if x.is_nan() { 0x7fff } else { rounded as u16 }

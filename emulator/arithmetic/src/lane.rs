@@ -4,9 +4,7 @@ use crate::lanes::{Class, Dst, Lanes, Src};
 
 /// Levels as constants of types.
 pub(super) const BASE: u8 = 0;
-#[cfg(target_arch = "x86_64")]
 pub(super) const AVX2: u8 = 2;
-#[cfg(target_arch = "x86_64")]
 pub(super) const AVX512: u8 = 5;
 
 /// A type that a lane of a register or predicate can be read and written as.
@@ -31,17 +29,7 @@ pub(super) trait Lane: Copy + 'static {
     unsafe fn open(lanes: &mut Lanes, dst: Dst) -> Self::Sink;
     /// # Safety
     /// `base + N` is at most 32, and the CPU has the features of level `L`.
-    unsafe fn put<const N: usize, const L: u8>(sink: &mut Self::Sink, base: usize, values: [Self; N]);
-    /// Like [`Lane::put`], only for the lanes of `mask`.
-    ///
-    /// # Safety
-    /// As for [`Lane::put`].
-    unsafe fn put_masked<const N: usize, const L: u8>(
-        sink: &mut Self::Sink,
-        base: usize,
-        values: [Self; N],
-        mask: u32,
-    );
+    unsafe fn put<const N: usize, const L: u8>(sink: &mut Self::Sink, base: usize, values: &[Self; N]);
     /// # Safety
     /// `lane` is below 32.
     unsafe fn put_one(sink: &mut Self::Sink, lane: usize, value: Self);
@@ -59,7 +47,7 @@ unsafe fn source_line(lanes: &Lanes, src: Src) -> *const u32 {
 }
 
 macro_rules! register_lane {
-    ($($ty:ty, $class:ident, $stored:ty, $get:expr, $set:expr, $zero:expr;)*) => { $(
+    ($($ty:ty, $class:ident, $stored:ty, |$x:ident| $get:expr, |$y:ident| $set:expr, $zero:expr;)*) => { $(
         impl Lane for $ty {
             const CLASS: Class = Class::$class;
             const ZERO: Self = $zero;
@@ -73,9 +61,9 @@ macro_rules! register_lane {
             }
             #[inline(always)]
             unsafe fn at(view: Self::View, lane: usize) -> Self {
-                let get: fn($stored) -> $ty = $get;
                 // SAFETY: a register has 32 lanes.
-                get(unsafe { *view.add(lane) })
+                let $x = unsafe { *view.add(lane) };
+                $get
             }
             #[inline(always)]
             unsafe fn open(lanes: &mut Lanes, dst: Dst) -> Self::Sink {
@@ -83,41 +71,19 @@ macro_rules! register_lane {
                 unsafe { lanes.regs.add(dst as usize).cast() }
             }
             #[inline(always)]
-            unsafe fn put<const N: usize, const L: u8>(sink: &mut Self::Sink, base: usize, values: [Self; N]) {
-                let set: fn($ty) -> $stored = $set;
-                for (i, value) in values.into_iter().enumerate() {
+            unsafe fn put<const N: usize, const L: u8>(sink: &mut Self::Sink, base: usize, values: &[Self; N]) {
+                let mut i = 0;
+                while i < N {
                     // SAFETY: a register has 32 lanes.
-                    unsafe { *sink.add(base + i) = set(value) };
-                }
-            }
-            #[inline(always)]
-            unsafe fn put_masked<const N: usize, const L: u8>(
-                sink: &mut Self::Sink,
-                base: usize,
-                values: [Self; N],
-                mask: u32,
-            ) {
-                let set: fn($ty) -> $stored = $set;
-                let mut old: [$stored; N] = [<$stored>::default(); N];
-                for (i, old) in old.iter_mut().enumerate() {
-                    // SAFETY: a register has 32 lanes.
-                    *old = unsafe { *sink.add(base + i) };
-                }
-                for i in 0..N {
-                    // One constant bit per lane: a compare with a vector of constants, not a shift.
-                    let new = set(values[i]);
-                    old[i] = if (mask >> base) & (1 << i) != 0 { new } else { old[i] };
-                }
-                for (i, old) in old.into_iter().enumerate() {
-                    // SAFETY: as above.
-                    unsafe { *sink.add(base + i) = old };
+                    unsafe { Self::put_one(sink, base + i, values[i]) };
+                    i += 1;
                 }
             }
             #[inline(always)]
             unsafe fn put_one(sink: &mut Self::Sink, lane: usize, value: Self) {
-                let set: fn($ty) -> $stored = $set;
+                let $y = value;
                 // SAFETY: a register has 32 lanes.
-                unsafe { *sink.add(lane) = set(value) };
+                unsafe { *sink.add(lane) = $set };
             }
             #[inline(always)]
             unsafe fn close(_: Self::Sink, _: u32) {}
@@ -167,23 +133,15 @@ impl Lane for bool {
         PredSink { at, bits: 0 }
     }
     #[inline(always)]
-    unsafe fn put<const N: usize, const L: u8>(sink: &mut PredSink, base: usize, values: [bool; N]) {
+    unsafe fn put<const N: usize, const L: u8>(sink: &mut PredSink, base: usize, values: &[bool; N]) {
         let mut wide = [0u32; N];
-        for i in 0..N {
+        let mut i = 0;
+        while i < N {
             wide[i] = 0u32.wrapping_sub(values[i] as u32);
+            i += 1;
         }
         // SAFETY: the caller vouches for the CPU.
         sink.bits |= unsafe { sign_bits::<N, L>(&wide) } << base;
-    }
-    #[inline(always)]
-    unsafe fn put_masked<const N: usize, const L: u8>(
-        sink: &mut PredSink,
-        base: usize,
-        values: [bool; N],
-        _: u32,
-    ) {
-        // SAFETY: passed on.
-        unsafe { Self::put::<N, L>(sink, base, values) }
     }
     #[inline(always)]
     unsafe fn put_one(sink: &mut PredSink, lane: usize, value: bool) {

@@ -1,7 +1,8 @@
-//! Arithmetic: from a PTX mnemonic to a function on all 32 lanes.
+//! Arithmetic of the emulated GPU: from a PTX mnemonic to a function on all 32 lanes of a warp.
 //!
-//! [`lookup`] is a table written as `match`es, one file per family. What needs more than registers (memory,
-//! control flow, other lanes) is not here.
+//! [`lookup`] is a table written as `match`es, one file per family; [`lanes`] defines the registers that the functions
+//! work on, and [`products`] the sums of tensor cores. Instructions that need more than registers (memory, control
+//! flow, other lanes) are in the crate `simt`.
 //!
 //! Conventions that all forms keep:
 //! - 16-bit values are read from the low half of a lane and written zero-extended. A result of an 8-bit type
@@ -22,13 +23,15 @@ mod edges;
 mod elementary;
 mod engine;
 mod float;
-pub(crate) mod half;
+pub mod half;
 mod half_ops;
 mod integer;
 mod lane;
+pub mod lanes;
 mod machine;
 mod modes;
 mod moves;
+pub mod products;
 #[cfg(test)]
 mod reference;
 mod soft;
@@ -36,7 +39,7 @@ mod soft;
 mod tests;
 mod video;
 
-use crate::lanes::{AluFn, Class, CpuLevel};
+use lanes::{AluFn, Class, CpuLevel};
 pub use machine::{Shift, Step, step};
 pub use moves::{Builtin, builtin};
 
@@ -82,7 +85,8 @@ pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Op
         .or_else(|| video::lookup(opcode, modifiers))
 }
 
-/// What the CPU can. Detection takes a moment: keep the answer.
+/// The widest vector instructions that the CPU has and this crate was built with. Detection takes a moment: keep the
+/// answer.
 pub fn cpu_level() -> CpuLevel {
     #[cfg(target_arch = "x86_64")]
     {
@@ -90,10 +94,10 @@ pub fn cpu_level() -> CpuLevel {
             ($($feature:tt),*) => { true $(&& std::is_x86_feature_detected!($feature))* };
         }
         let avx2 = has!("avx2", "fma", "bmi1", "bmi2", "f16c", "lzcnt", "popcnt");
-        if avx2 && has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd") {
+        if cfg!(any(vectors = "avx512", test)) && avx2 && has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd") {
             return CpuLevel::Avx512;
         }
-        if avx2 {
+        if cfg!(any(vectors = "avx2", test)) && avx2 {
             return CpuLevel::Avx2;
         }
     }

@@ -19,10 +19,12 @@
 //!
 //! The rules were measured on one H200 (driver 580, CUDA 13.0, 2026-11-22); `tests/data/mma` has 16 962 elements of it.
 
+mod eight;
+
+use crate::half::{f16_to_f32, f32_to_f16};
 #[cfg(target_arch = "x86_64")]
-use super::eight::Avx2;
-use super::eight::Eight;
-use crate::alu::half::{f16_to_f32, f32_to_f16};
+use eight::Avx2;
+use eight::Eight;
 
 /// The type of the factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! Eight integers side by side: the vector operations of [`super::arithmetic`], with AVX2 and without.
+//! Eight integers side by side: the vector operations of [`super`], with AVX2 and without.
 
 /// Eight 32-bit integers.
 pub(super) trait Eight: Copy {
