@@ -94,7 +94,10 @@ pub fn cpu_level() -> CpuLevel {
             ($($feature:tt),*) => { true $(&& std::is_x86_feature_detected!($feature))* };
         }
         let avx2 = has!("avx2", "fma", "bmi1", "bmi2", "f16c", "lzcnt", "popcnt");
-        if cfg!(any(vectors = "avx512", test)) && avx2 && has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd") {
+        if cfg!(any(vectors = "avx512", test))
+            && avx2
+            && has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
+        {
             return CpuLevel::Avx512;
         }
         if cfg!(any(vectors = "avx2", test)) && avx2 {
