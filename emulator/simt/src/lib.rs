@@ -12,28 +12,19 @@
 
 #![deny(unsafe_code)]
 
-#[expect(
-    unsafe_code,
-    reason = "registers by index, and vector code chosen at run time"
-)]
-pub mod alu;
 pub mod check;
-pub mod decode;
 #[expect(unsafe_code, reason = "registers by index")]
 mod exec;
 pub mod gpu;
-#[expect(unsafe_code, reason = "registers by index")]
-pub mod lanes;
 pub mod launch;
-pub mod limits;
 #[expect(unsafe_code, reason = "memory that blocks share")]
 pub mod memory;
-#[expect(unsafe_code, reason = "vector code chosen at run time")]
-pub mod mma;
 pub mod module;
 pub mod occupancy;
-pub mod program;
 pub mod report;
-pub mod tensor;
 pub mod texture;
 pub mod trace;
+
+pub use arithmetic::{self as alu, lanes};
+pub use decode;
+pub use program::{self, limits, mma, tensor};

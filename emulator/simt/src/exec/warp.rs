@@ -2,8 +2,6 @@
 
 use crate::check::Code;
 use crate::check::{AccessKind, BadOperand, Details};
-#[cfg(target_arch = "x86_64")]
-use crate::lanes::CpuLevel;
 use crate::lanes::NONE;
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
@@ -37,55 +35,24 @@ pub(crate) enum Pause {
     Followed,
 }
 
-/// Runs the fiber in `cx.fiber` with the vector instructions that the launch chose.
+/// Runs the fiber in `cx.fiber`.
 pub(crate) fn run<W: Watch>(cx: &mut Cx<'_>) -> Pause {
     loop {
         // Rare: compiled once each.
         let pause = if W::CHECKED && (cx.in_flight || cx.follows_fences || !cx.shadow.is_clean()) {
-            run_any::<Followed>(cx)
+            body::<Followed>(cx)
         } else if cx.in_flight && !W::IN_FLIGHT {
             match W::COUNTED {
-                true => run_any::<CountedInFlight>(cx),
-                false => run_any::<PlainInFlight>(cx),
+                true => body::<CountedInFlight>(cx),
+                false => body::<PlainInFlight>(cx),
             }
         } else {
-            run_at_level::<W>(cx)
+            body::<W>(cx)
         };
         if pause != Pause::Followed {
             return pause;
         }
     }
-}
-
-#[inline(always)]
-fn run_at_level<W: Watch>(cx: &mut Cx<'_>) -> Pause {
-    match cx.job.level {
-        // Nobody waits for a trace: the loop is compiled for it once.
-        _ if W::TRACED => run_any::<W>(cx),
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a launch takes a level above the baseline only after asking the CPU for its features.
-        CpuLevel::Avx512 => unsafe { run_avx512::<W>(cx) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        CpuLevel::Avx2 => unsafe { run_avx2::<W>(cx) },
-        _ => run_any::<W>(cx),
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-fn run_avx512<W: Watch>(cx: &mut Cx<'_>) -> Pause {
-    body::<W>(cx)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-fn run_avx2<W: Watch>(cx: &mut Cx<'_>) -> Pause {
-    body::<W>(cx)
-}
-
-fn run_any<W: Watch>(cx: &mut Cx<'_>) -> Pause {
-    body::<W>(cx)
 }
 
 /// Where the running frame is.
@@ -131,7 +98,6 @@ impl At {
     }
 }
 
-#[inline(always)]
 fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
     let ops: &[Op] = &cx.job.kernel.ops;
     let Some(mut at) = At::of(cx) else {

@@ -1,0 +1,108 @@
+//! Arithmetic of the emulated GPU: from a PTX mnemonic to a function on all 32 lanes of a warp.
+//!
+//! [`lookup`] is a table written as `match`es, one file per family; [`lanes`] defines the registers that the functions
+//! work on, and [`products`] the sums of tensor cores. Instructions that need more than registers (memory, control
+//! flow, other lanes) are in the crate `simt`.
+//!
+//! Conventions that all forms keep:
+//! - 16-bit values are read from the low half of a lane and written zero-extended. A result of an 8-bit type
+//!   (`cvt.s8`) is extended to 16 bits by its signedness, then zero-extended.
+//! - A NaN made by `f32` arithmetic is `0x7fffffff`, by `f16` and `bf16` arithmetic `0x7fff`; `f64` passes an
+//!   operand's on.
+//! - The carry flag is an ordinary predicate: a last source of what reads it, and the result of `part` 1 of
+//!   what writes it. Both parts read the sources, so the second must run before a source is overwritten.
+
+mod approx;
+mod bits;
+mod carry;
+mod compare;
+mod convert;
+mod convert_any;
+#[cfg(test)]
+mod edges;
+mod elementary;
+mod engine;
+mod float;
+pub mod half;
+mod half_ops;
+mod integer;
+mod lane;
+pub mod lanes;
+mod machine;
+mod modes;
+mod moves;
+pub mod products;
+#[cfg(test)]
+mod reference;
+mod soft;
+#[cfg(test)]
+mod tests;
+mod video;
+
+use lanes::{AluFn, Class, CpuLevel};
+pub use machine::{Shift, Step, step};
+pub use moves::{Builtin, builtin};
+
+/// An instruction that has a function.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// Computes the results of all lanes in a mask.
+    pub run: AluFn,
+    /// Class of the result.
+    pub dst: Class,
+    /// What the sources are kept in, in PTX order.
+    pub srcs: &'static [Class],
+    /// Goes into `src[3]` of the arguments as it is, when there are fewer than four sources. Rare forms share
+    /// a function, which finds here what it is to do; it is never an operand.
+    pub variant: i32,
+}
+
+/// The function of `opcode.modifiers`, when there is one.
+///
+/// `part` is 0 for the (first) result and 1 for the second of instructions with two: `q` of `setp … p|q`,
+/// carry-out of `add.cc` and its kin.
+pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
+    if part > 1 {
+        return None;
+    }
+    if let Some(form) = carry::lookup(opcode, modifiers, part, level) {
+        return Some(form);
+    }
+    if let Some(form) = compare::lookup(opcode, modifiers, part, level) {
+        return Some(form);
+    }
+    if part != 0 {
+        return None;
+    }
+    moves::lookup(opcode, modifiers, level)
+        .or_else(|| integer::lookup(opcode, modifiers, level))
+        .or_else(|| bits::lookup(opcode, modifiers, level))
+        .or_else(|| float::lookup(opcode, modifiers, level))
+        .or_else(|| modes::lookup(opcode, modifiers))
+        .or_else(|| half_ops::lookup(opcode, modifiers, level))
+        .or_else(|| approx::lookup(opcode, modifiers, level))
+        .or_else(|| convert::lookup(opcode, modifiers, level))
+        .or_else(|| video::lookup(opcode, modifiers))
+}
+
+/// The widest vector instructions that the CPU has and this crate was built with. Detection takes a moment: keep the
+/// answer.
+pub fn cpu_level() -> CpuLevel {
+    #[cfg(target_arch = "x86_64")]
+    {
+        macro_rules! has {
+            ($($feature:tt),*) => { true $(&& std::is_x86_feature_detected!($feature))* };
+        }
+        let avx2 = has!("avx2", "fma", "bmi1", "bmi2", "f16c", "lzcnt", "popcnt");
+        if cfg!(any(vectors = "avx512", test))
+            && avx2
+            && has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
+        {
+            return CpuLevel::Avx512;
+        }
+        if cfg!(any(vectors = "avx2", test)) && avx2 {
+            return CpuLevel::Avx2;
+        }
+    }
+    CpuLevel::Baseline
+}

@@ -1,0 +1,224 @@
+//! Looks up functions, variables and aliases of a module by name.
+
+use std::cell::OnceCell;
+
+use ptx::Span;
+use ptx::ast::{Function, FunctionKind, Instruction, Item, Module, Operand, Space, Statement, Variable};
+
+use super::calls;
+use super::error::{Result, invalid, unsupported};
+use super::hash::QuickMap;
+use program::limits::Account;
+use program::{FUNCTION_BYTES, window};
+
+/// Deepest nesting of blocks, and of calls.
+pub(super) const MAX_DEPTH: usize = 100;
+
+/// The functions, variables and aliases of a module, by name.
+#[derive(Debug)]
+pub(super) struct Index<'a> {
+    functions: QuickMap<&'a str, &'a Function>,
+    variables: QuickMap<&'a str, &'a Variable>,
+    aliases: QuickMap<&'a str, &'a str>,
+    module: &'a Module,
+    /// Each function's place among those of the module.
+    numbers: QuickMap<&'a str, u32>,
+    names: Vec<&'a str>,
+    /// The numbers of functions whose addresses are taken, once it matters.
+    addressed: OnceCell<Box<[u32]>>,
+    /// Shared variables at module scope, by name.
+    pub(super) shared: QuickMap<&'a str, Vec<&'a Variable>>,
+    /// What loading the module may take.
+    pub(super) account: &'a Account,
+}
+
+impl<'a> Index<'a> {
+    /// Whether the module is compiled for this target alone: `sm_90a`.
+    pub(super) fn is_for(&self, target: &str) -> bool {
+        self.module.target.iter().any(|word| word == target)
+    }
+
+    pub(super) fn new(module: &'a Module, account: &'a Account) -> Index<'a> {
+        let mut index = Index {
+            functions: QuickMap::default(),
+            variables: QuickMap::default(),
+            aliases: QuickMap::default(),
+            module,
+            numbers: QuickMap::default(),
+            names: Vec::new(),
+            addressed: OnceCell::new(),
+            shared: QuickMap::default(),
+            account,
+        };
+        for item in &module.items {
+            match item {
+                Item::Variable(v) => {
+                    index.variables.insert(&v.name, v);
+                    if v.space == Space::Shared {
+                        index.shared.entry(&v.name).or_default().push(v);
+                    }
+                }
+                Item::Function(f) => {
+                    let number = index.names.len() as u32;
+                    if !index.numbers.contains_key(f.name.as_str()) {
+                        index.numbers.insert(&f.name, number);
+                        index.names.push(&f.name);
+                    }
+                    let known = index.functions.get(f.name.as_str());
+                    // A declaration never hides the definition.
+                    if known.is_none_or(|k| k.body.is_none()) {
+                        index.functions.insert(&f.name, f);
+                    }
+                }
+                Item::Alias { name, target, .. } => {
+                    index.aliases.insert(name, target);
+                }
+                Item::Pragma(..) | Item::Section(..) => {}
+            }
+        }
+        index
+    }
+
+    pub(super) fn function(&self, name: &str) -> Option<&'a Function> {
+        let name = self.aliases.get(name).copied().unwrap_or(name);
+        self.functions.get(name).copied()
+    }
+
+    pub(super) fn variable(&self, name: &str) -> Option<&'a Variable> {
+        self.variables.get(name).copied()
+    }
+
+    /// The functions of the module whose addresses are taken.
+    pub(super) fn addressed(&self) -> impl Iterator<Item = &'a Function> {
+        let numbers = self.addressed.get_or_init(|| {
+            let found = calls::addressed(&self.module.items, |name| self.function(name));
+            let number = |function: &&Function| self.numbers.get(function.name.as_str()).copied();
+            found.iter().filter_map(number).collect()
+        });
+        { numbers }
+            .iter()
+            .filter_map(|&number| self.function(self.names[number as usize]))
+    }
+
+    /// The address of a function, which is not in memory.
+    pub(super) fn address_of(&self, function: &Function) -> u64 {
+        let number = self.numbers.get(function.name.as_str()).copied().unwrap_or(0);
+        window::CODE + FUNCTION_BYTES * (1 + u64::from(number))
+    }
+
+    /// The address of a function that can be called through it.
+    pub(super) fn callable(&self, function: &Function, span: Span) -> Result<u64> {
+        let name = &function.name;
+        if function.kind == FunctionKind::Entry {
+            return Err(unsupported(span, format!("the address of kernel `{name}`")));
+        }
+        if function.body.is_none() {
+            return Err(invalid(
+                span,
+                format!("nothing defines the external function `{name}`, whose address is taken"),
+            ));
+        }
+        Ok(self.address_of(function))
+    }
+}
+
+/// Calls `f` for each instruction, however deep in blocks.
+pub(super) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Instruction)) {
+    let mut stack = vec![body.iter()];
+    while let Some(top) = stack.last_mut() {
+        match top.next() {
+            Some(Statement::Instruction(instruction)) => f(instruction),
+            Some(Statement::Block(inner)) => stack.push(inner.iter()),
+            Some(_) => {}
+            None => {
+                stack.pop();
+            }
+        }
+    }
+}
+
+/// Statements of a function, however deep in blocks.
+pub(super) fn n_statements(function: &Function) -> u64 {
+    let mut n = 1;
+    let mut stack = vec![function.body.as_deref().unwrap_or_default()];
+    while let Some(body) = stack.pop() {
+        n += body.len() as u64;
+        stack.extend(body.iter().filter_map(|statement| match statement {
+            Statement::Block(inner) => Some(&inner[..]),
+            _ => None,
+        }));
+    }
+    n
+}
+
+/// Calls `f` for each variable declared in a body, however deep in blocks.
+pub(super) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Variable)) {
+    let mut stack = vec![body.iter()];
+    while let Some(top) = stack.last_mut() {
+        match top.next() {
+            Some(Statement::Variable(variable)) => f(variable),
+            Some(Statement::Block(inner)) => stack.push(inner.iter()),
+            Some(_) => {}
+            None => {
+                stack.pop();
+            }
+        }
+    }
+}
+
+/// Calls `f` for each name in an operand.
+pub(super) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)) {
+    match operand {
+        Operand::Name(name) | Operand::NotPred(name) | Operand::NameOffset { name, .. } => f(name),
+        Operand::Address { base: Some(name), .. } | Operand::Component(name, _) => f(name),
+        Operand::Vector(list) | Operand::List(list) => list.iter().for_each(|o| for_each_name(o, f)),
+        Operand::Pair(a, b) => {
+            for_each_name(a, f);
+            for_each_name(b, f);
+        }
+        Operand::Texture { handles, coordinates } => {
+            handles
+                .iter()
+                .chain(coordinates)
+                .for_each(|o| for_each_name(o, f));
+        }
+        Operand::Address { base: None, .. } | Operand::Immediate(_) => {}
+    }
+}
+
+/// Bytes of a variable; `None` for an array whose first dimension is left open.
+pub(super) fn size_of(variable: &Variable) -> Result<Option<u64>> {
+    let too_big = |span: Span| invalid(span, format!("`{}` is too big", variable.name));
+    let mut bytes = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
+    for dim in &variable.dims {
+        match dim {
+            Some(n) => bytes = bytes.checked_mul(*n).ok_or_else(|| too_big(variable.span))?,
+            None => return Ok(None),
+        }
+    }
+    if bytes > 1 << 40 {
+        return Err(too_big(variable.span));
+    }
+    Ok(Some(bytes))
+}
+
+/// Alignment of a variable: as written, or natural.
+pub(super) fn align_of(variable: &Variable) -> Result<u32> {
+    let natural = variable.ty.bytes().max(1) * variable.vector.max(1);
+    let align = variable.align.unwrap_or(natural);
+    if !align.is_power_of_two() || align > 1 << 16 {
+        return Err(invalid(
+            variable.span,
+            format!(
+                "alignment {align} of `{}` is no power of two up to 65536",
+                variable.name
+            ),
+        ));
+    }
+    Ok(align.max(variable.ty.bytes().max(1)))
+}
+
+/// Whether a variable's size is left to the launch.
+pub(super) fn is_dynamic(variable: &Variable) -> bool {
+    variable.space == Space::Shared && matches!(variable.dims.first(), Some(None))
+}

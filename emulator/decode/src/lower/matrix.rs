@@ -1,0 +1,162 @@
+//! `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix`: tiles for tensor cores, of one warp.
+
+use ptx::ast::{Instruction, Operand, Type};
+
+use super::super::error::Result;
+use super::Lower;
+use super::address::space_of;
+use super::operand::Elements;
+use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::products::{Kind, Sum};
+use program::mma::layout::Form;
+use program::{MatrixAccess, MemSpace, Mma, OpKind};
+
+/// A type of A or B.
+fn kind(name: &str) -> Option<Kind> {
+    Some(match name {
+        "bf16" => Kind::Bf16,
+        "f16" => Kind::F16,
+        "tf32" => Kind::Tf32,
+        "e4m3" => Kind::E4m3,
+        "e5m2" => Kind::E5m2,
+        _ => return None,
+    })
+}
+
+/// A type of the accumulators.
+pub(super) fn sum(name: &str) -> Option<Sum> {
+    match name {
+        "f32" => Some(Sum::F32),
+        "f16" => Some(Sum::F16),
+        _ => None,
+    }
+}
+
+/// The form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
+fn form(modifiers: &[&str]) -> Option<Form> {
+    let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else {
+        return None;
+    };
+    let (m, rest) = shape.strip_prefix('m')?.split_once("n8k")?;
+    let types = match (*d, *a, *b, *c) {
+        ("f64", "f64", "f64", "f64") => None,
+        _ => Some((kind(a)?, kind(b)?, sum(d).filter(|_| d == c)?)),
+    };
+    Form::new(m.parse().ok()?, rest.parse().ok()?, types)
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn mma(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 4)?;
+        let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
+        let Some(form) = form(&modifiers) else {
+            return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
+        };
+        let class = if form.is_wide() {
+            Class::Bits64
+        } else {
+            Class::Bits32
+        };
+        let [n_a, n_b, n_c] = form.registers();
+        let operands = &instruction.operands;
+        let mut mma = Mma {
+            form,
+            a: [NONE; 8],
+            b: [NONE; 4],
+            c: [NONE; 4],
+            d: [NONE; 4],
+            foreign: [None; 3],
+        };
+        let ty = if form.is_wide() { Type::F64 } else { Type::F32 };
+        self.fragment(&operands[1], &mut mma.a[..n_a], class, Type::B32)?;
+        self.fragment(&operands[2], &mut mma.b[..n_b], class, Type::B32)?;
+        self.fragment(&operands[3], &mut mma.c[..n_c], class, ty)?;
+        self.results(&operands[0], &mut mma.d[..n_c], class)?;
+        self.emit(OpKind::Mma(Box::new(mma)))
+    }
+
+    /// The registers of a tile that is read.
+    pub(super) fn fragment(
+        &mut self,
+        operand: &'a Operand,
+        to: &mut [Src],
+        class: Class,
+        ty: Type,
+    ) -> Result<()> {
+        let elements = self.elements(operand)?;
+        self.as_many(elements.len(), to.len())?;
+        for (at, place) in to.iter_mut().enumerate() {
+            *place = match &elements {
+                Elements::Operands(list) => self.source(&list[at], class, Some(ty))?,
+                Elements::Registers(list) => list[at].id as Src,
+            };
+        }
+        Ok(())
+    }
+
+    /// The registers of a tile that is written.
+    pub(super) fn results(&mut self, operand: &'a Operand, to: &mut [i32], class: Class) -> Result<()> {
+        let elements = self.elements(operand)?;
+        self.as_many(elements.len(), to.len())?;
+        for at in 0..to.len() {
+            let register = match &elements {
+                Elements::Operands(list) => self.destination(&list[at], class)?,
+                Elements::Registers(list) => list[at].id,
+            } as i32;
+            if to[..at].contains(&register) {
+                return Err(self.invalid("a tile goes to different registers"));
+            }
+            to[at] = register;
+        }
+        Ok(())
+    }
+
+    fn as_many(&self, given: usize, needed: usize) -> Result<()> {
+        match given == needed {
+            true => Ok(()),
+            false => Err(self.invalid(format!("{given} registers for a tile that takes {needed}"))),
+        }
+    }
+
+    pub(super) fn matrix(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 2)?;
+        let [first, second] = &instruction.operands[..] else {
+            return Err(self.invalid("two operands are needed here"));
+        };
+        if instruction.opcode == "movmatrix" {
+            let src = self.source(second, Class::Bits32, Some(Type::B32))?;
+            let dst = self.destination(first, Class::Bits32)?;
+            return self.emit(OpKind::MatrixMove { dst, src });
+        }
+        let n = match () {
+            () if instruction.has("x1") => 1,
+            () if instruction.has("x2") => 2,
+            () if instruction.has("x4") => 4,
+            () => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+        };
+        let load = instruction.opcode == "ldmatrix";
+        let (registers, address) = if load { (first, second) } else { (second, first) };
+        let (addr, space) = self.address(address, space_of(instruction).unwrap_or(MemSpace::Generic))?;
+        if !matches!(space, MemSpace::Shared | MemSpace::Generic) {
+            return Err(self.invalid("matrices lie in shared memory"));
+        }
+        let mut regs = [NONE; 4];
+        if load {
+            self.results(registers, &mut regs[..n], Class::Bits32)?;
+        } else {
+            self.fragment(registers, &mut regs[..n], Class::Bits32, Type::B32)?;
+        }
+        let access = Box::new(MatrixAccess {
+            space,
+            addr,
+            n: n as u8,
+            transposed: instruction.has("trans"),
+            regs,
+        });
+        self.emit(if load {
+            OpKind::MatrixLoad(access)
+        } else {
+            OpKind::MatrixStore(access)
+        })
+    }
+}

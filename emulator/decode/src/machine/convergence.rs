@@ -1,0 +1,137 @@
+//! Where the lanes of each convergence barrier meet, at each instruction.
+
+use sass::Instruction;
+use sass::instruction::{Operand, Predicate, Value};
+use sass::operation::Modifier;
+
+use super::super::error::Result;
+use program::limits::Account;
+
+/// Barriers `B0` to `B15`.
+const BARRIERS: usize = 16;
+
+/// What is known of a barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// No way that was seen leads here.
+    Nothing,
+    /// The instruction where its lanes meet.
+    Meets(u32),
+    /// It depends on the way.
+    Various,
+}
+
+/// For each instruction and barrier, where lanes meet.
+#[derive(Debug, Default)]
+pub(super) struct Meetings {
+    known: Vec<[Known; BARRIERS]>,
+}
+
+impl Meetings {
+    pub(super) fn new(code: &[Instruction], account: &Account) -> Result<Meetings> {
+        if !code
+            .iter()
+            .any(|instruction| instruction.operation.name() == "BREAK")
+        {
+            return Ok(Meetings::default());
+        }
+        account.bytes((code.len() * size_of::<[Known; BARRIERS]>()) as u64)?;
+        let mut known = vec![[Known::Nothing; BARRIERS]; code.len()];
+        let mut waiting = vec![0];
+        let mut seen = vec![false; code.len()];
+        // What is known of a barrier changes twice at most.
+        while let Some(at) = waiting.pop() {
+            seen[at] = true;
+            let instruction = &code[at];
+            let name = instruction.operation.name();
+            let target = instruction
+                .label()
+                .and_then(|label| usize::try_from(label / 16).ok())
+                .filter(|&target| target < code.len());
+            let mut after = known[at];
+            if name == "BSSY"
+                && let (Some(barrier), Some(target)) = (barrier(instruction), target)
+            {
+                after[barrier] = Known::Meets(target as u32);
+            }
+            // What was kept and is put back.
+            if name == "BMOV"
+                && let Some(Value::Barrier(barrier)) =
+                    instruction.destinations().first().map(|operand| operand.value)
+                && let Some(known) = after.get_mut(usize::from(barrier))
+            {
+                *known = Known::Various;
+            }
+            let unconditional = |operand: &Operand| match operand.value {
+                Value::Predicate(predicate) | Value::UniformPredicate(predicate) => {
+                    predicate == Predicate::TRUE && !operand.negated
+                }
+                _ => true,
+            };
+            let ends = matches!(name, "EXIT" | "BRA" | "RET" | "BRX" | "CALL")
+                && instruction.guard.is_always()
+                && instruction.sources().iter().all(unconditional)
+                && !instruction.has(Modifier::Div);
+            let next = (!ends || name == "CALL")
+                .then_some(at + 1)
+                .filter(|&next| next < code.len());
+            let jumps = target.filter(|_| matches!(name, "BRA" | "CALL" | "BSSY"));
+            for next in next.into_iter().chain(jumps) {
+                let mut changed = !seen[next];
+                for (old, new) in known[next].iter_mut().zip(after) {
+                    let joined = match (*old, new) {
+                        (old, Known::Nothing) => old,
+                        (Known::Nothing, new) => new,
+                        (old, new) if old == new => old,
+                        _ => Known::Various,
+                    };
+                    changed |= joined != *old;
+                    *old = joined;
+                }
+                if changed {
+                    waiting.push(next);
+                }
+            }
+        }
+        Ok(Meetings { known })
+    }
+
+    pub(super) fn of(&self, at: u32, barrier: u8) -> Option<u32> {
+        match self.known.get(at as usize)?.get(usize::from(barrier))? {
+            Known::Meets(place) => Some(*place),
+            _ => None,
+        }
+    }
+}
+
+/// By instruction, whether it is a `BSYNC` in front of where a `BSSY` of its barrier says that lanes meet.
+pub(super) fn meeting_places(code: &[Instruction]) -> Vec<bool> {
+    let mut places = vec![false; code.len()];
+    for instruction in code
+        .iter()
+        .filter(|instruction| instruction.operation.name() == "BSSY")
+    {
+        let behind = instruction
+            .label()
+            .and_then(|label| usize::try_from(label / 16).ok());
+        let before = behind.and_then(|behind| behind.checked_sub(1));
+        if let Some(before) = before
+            && let Some(waits) = code.get(before)
+            && waits.operation.name() == "BSYNC"
+            && barrier(waits) == barrier(instruction)
+        {
+            places[before] = true;
+        }
+    }
+    places
+}
+
+fn barrier(instruction: &Instruction) -> Option<usize> {
+    instruction
+        .operands
+        .iter()
+        .find_map(|operand| match operand.value {
+            Value::Barrier(barrier) if usize::from(barrier) < BARRIERS => Some(usize::from(barrier)),
+            _ => None,
+        })
+}

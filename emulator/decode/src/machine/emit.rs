@@ -1,0 +1,182 @@
+//! Adding operations. What an instruction computes on its way to its results is computed by all lanes that are there,
+//! into registers of its own; only results are written under the guard.
+
+use super::super::constants::Constants;
+use super::super::error::{DecodeError, Result, refused};
+use super::super::flow;
+use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp, alu_op};
+use super::Lower;
+use arithmetic::lanes::{Class, Dst, Src};
+use arithmetic::{self as alu, Builtin, Form};
+use program::limits::KERNEL_OPS;
+use program::{Flow, OpKind, Special};
+
+/// A result to come: where it goes, and what is to be moved there.
+pub(super) enum Write {
+    Line(Dst, Src),
+    Pred(Dst, Src),
+}
+
+/// A function with what it makes of undefined bits.
+#[derive(Clone, Copy)]
+pub(super) struct Function {
+    form: Form,
+    flow: Flow,
+    moves: bool,
+}
+
+impl Lower<'_> {
+    /// The function of a PTX instruction.
+    pub(super) fn ptx(&self, opcode: &str, modifiers: &[&str]) -> Result<Function> {
+        self.part(opcode, modifiers, 0)
+    }
+
+    /// The function of one of the results of a PTX instruction.
+    pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<Function> {
+        let Some(form) = alu::lookup(opcode, modifiers, part, self.level) else {
+            return Err(self.unsupported());
+        };
+        let first = flow::of_form(opcode, modifiers);
+        let flow = if part == 0 { first } else { flow::second(first) };
+        Ok(Function {
+            form,
+            flow,
+            moves: false,
+        })
+    }
+
+    /// The function of a step of a machine instruction.
+    pub(super) fn step(&self, step: alu::Step) -> Function {
+        let flow = match step {
+            alu::Step::Sum3 | alu::Step::SumCarry => Flow::Upward,
+            alu::Step::Shift(_) => Flow::Moved {
+                data: 0b101,
+                shifts: true,
+            },
+            alu::Step::Table(_) => Flow::Bitwise,
+            _ => Flow::Mixed,
+        };
+        Function {
+            form: alu::step(step, self.level),
+            flow,
+            moves: false,
+        }
+    }
+
+    pub(super) fn builtin(&self, op: Builtin) -> Function {
+        Function {
+            form: alu::builtin(op, self.level),
+            flow: flow::of_builtin(op),
+            moves: matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred),
+        }
+    }
+
+    /// A value for all lanes that are there.
+    pub(super) fn value(&mut self, function: Function, sources: &[Src]) -> Result<Src> {
+        let dst = self.registers.fresh(function.form.dst);
+        let op = self.alu_op(function, dst, sources, false);
+        self.push(op)?;
+        Ok(dst as Src)
+    }
+
+    /// A value by the function of a PTX instruction.
+    pub(super) fn compute(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
+        let function = self.ptx(opcode, modifiers)?;
+        self.value(function, sources)
+    }
+
+    /// A result, under the guard. It is what the instruction is counted by, when it is its first one.
+    pub(super) fn result(&mut self, function: Function, dst: Dst, sources: &[Src]) -> Result<()> {
+        let op = self.alu_op(function, dst, sources, true);
+        self.push(op)
+    }
+
+    /// Anything else, under the guard.
+    pub(super) fn emit(&mut self, kind: OpKind) -> Result<()> {
+        let op = self.op(kind, AluClasses::NONE, true);
+        self.push(op)
+    }
+
+    /// A step on the way to the results that is no arithmetic.
+    pub(super) fn emit_later(&mut self, kind: OpKind) -> Result<()> {
+        let op = self.op(kind, AluClasses::NONE, false);
+        self.push(op)
+    }
+
+    /// Results at the end of an instruction, those that its guard depends on last.
+    pub(super) fn write(&mut self, mut results: Vec<Write>) -> Result<()> {
+        let guard = self.guard;
+        let last = |write: &Write| matches!(write, Write::Pred(dst, _) if *dst == guard);
+        results.sort_by_key(last);
+        for result in results {
+            match result {
+                Write::Line(dst, src) => self.result(self.builtin(Builtin::Mov32), dst, &[src])?,
+                Write::Pred(dst, src) => self.result(self.builtin(Builtin::MovPred), dst, &[src])?,
+            }
+        }
+        Ok(())
+    }
+
+    fn alu_op(&mut self, function: Function, dst: Dst, sources: &[Src], guarded: bool) -> VirtualOp {
+        let (kind, classes) = alu_op(function.form, dst, sources);
+        let mut op = self.op(kind, classes, guarded);
+        (op.flow, op.moves) = (function.flow, function.moves);
+        op
+    }
+
+    fn op(&mut self, kind: OpKind, classes: AluClasses, guarded: bool) -> VirtualOp {
+        let first = guarded && std::mem::take(&mut self.first);
+        VirtualOp {
+            guard: if guarded { self.guard } else { TRUE },
+            negated: guarded && self.negated,
+            instr: self.instr,
+            first,
+            kind,
+            classes,
+            moves: false,
+            rule: Rule::Unknown,
+            flow: Flow::Mixed,
+        }
+    }
+
+    pub(super) fn push(&mut self, op: VirtualOp) -> Result<()> {
+        if self.ops.len() >= KERNEL_OPS {
+            return Err(DecodeError::TooLarge(format!(
+                "the module is too large: a kernel has more than {KERNEL_OPS} operations"
+            )));
+        }
+        self.account.ops(1)?;
+        self.ops.push(op);
+        Ok(())
+    }
+
+    pub(super) fn number(&mut self, value: u32) -> Result<Src> {
+        self.constants.bits32(value, ptx::Span::default())
+    }
+
+    pub(super) fn wide_number(&mut self, value: u64) -> Result<Src> {
+        self.constants.bits64(value, ptx::Span::default())
+    }
+
+    /// What a line holds before a warp starts.
+    pub(super) fn special(&mut self, special: Special) -> Src {
+        let registers = &mut self.registers;
+        *self
+            .specials
+            .entry(special)
+            .or_insert_with(|| registers.fresh(Class::Bits32)) as Src
+    }
+
+    /// The instruction that is being lowered, as one that does not run here.
+    pub(super) fn unsupported(&self) -> DecodeError {
+        let what = self.instrs.last().map_or("", |info| info.text.as_str());
+        refused(format!("`{what}` at {:#06x} of `{}`", self.address, self.name))
+    }
+}
+
+impl Constants {
+    /// Whether a source is this constant of one line.
+    pub(super) fn is(&self, src: Src, value: u32) -> bool {
+        src < 0 && self.value32(src) == Some(value)
+    }
+}

@@ -1,0 +1,413 @@
+//! Floating-point arithmetic and conversions.
+
+use super::super::error::Result;
+use super::Lower;
+use super::emit::Write;
+use arithmetic::lanes::Src;
+use arithmetic::{Builtin, Step};
+
+impl Lower<'_> {
+    /// `RM.FTZ.SAT` as PTX has them. `rounds`: PTX wants a rounding.
+    fn modes(&self, rounds: bool, ty: &'static str) -> Vec<&'static str> {
+        let mut modes = Vec::with_capacity(4);
+        let round = [("RM", "rm"), ("RP", "rp"), ("RZ", "rz")];
+        match round.iter().find(|(name, _)| self.has(name)) {
+            Some((_, round)) => modes.push(*round),
+            None if rounds => modes.push("rn"),
+            None => {}
+        }
+        for (name, mode) in [("FTZ", "ftz"), ("SAT", "sat")] {
+            if self.has(name) {
+                modes.push(mode);
+            }
+        }
+        modes.push(ty);
+        modes
+    }
+
+    /// `FADD`, `FMUL`, `FFMA`, by the PTX instruction of `n` sources.
+    pub(super) fn single(&mut self, opcode: &str, n: usize) -> Result<()> {
+        let sources = self.floats(n)?;
+        let function = self.ptx(opcode, &self.modes(true, "f32"))?;
+        let dst = self.dst()?;
+        self.result(function, dst, &sources)
+    }
+
+    /// `DADD`, `DMUL`, `DFMA`: arithmetic of `f64` with `n` sources.
+    pub(super) fn double(&mut self, opcode: &str, n: usize) -> Result<()> {
+        let sources = (0..n).map(|at| self.f64(at)).collect::<Result<Vec<_>>>()?;
+        let function = self.ptx(opcode, &self.modes(true, "f64"))?;
+        self.wide_result(function, &sources)
+    }
+
+    /// `HADD2`, `HMUL2`, `HFMA2`: arithmetic of pairs of `f16` or `bf16` with `n` sources.
+    pub(super) fn halves(&mut self, opcode: &str, n: usize) -> Result<()> {
+        if opcode == "add" && self.has("F32") {
+            // The sum of two halves as `f32`: what a half becomes when it is read.
+            let a = self.half(0)?;
+            let b = self.half(1)?;
+            let [a, b] = [
+                self.compute("cvt", &["f32", "f16"], &[a])?,
+                self.compute("cvt", &["f32", "f16"], &[b])?,
+            ];
+            let function = self.ptx("add", &self.modes(true, "f32"))?;
+            let dst = self.dst()?;
+            return self.result(function, dst, &[a, b]);
+        }
+        let bf16 = self.has("BF16_V2") || self.has("BF16");
+        let ty = if bf16 { "bf16x2" } else { "f16x2" };
+        let sources = (0..n)
+            .map(|at| self.pair_of_halves(at))
+            .collect::<Result<Vec<_>>>()?;
+        let mut modes = self.modes(true, ty);
+        if self.has("RELU") {
+            // It has a predicate that compilers leave at its default.
+            if self.known_predicate(n)? != Some(true) {
+                return Err(self.unsupported());
+            }
+            modes.insert(modes.len() - 1, "relu");
+        }
+        let function = self.ptx(opcode, &modes)?;
+        let dst = self.dst()?;
+        self.result(function, dst, &sources)
+    }
+
+    /// `FMNMX`, `DMNMX`: the smaller one where the predicate holds, else the larger one.
+    pub(super) fn extremum(&mut self) -> Result<()> {
+        let mut modes = Vec::new();
+        for (name, mode) in [("FTZ", "ftz"), ("NAN", "NaN"), ("XORSIGN", "xorsign")] {
+            if self.has(name) {
+                modes.push(mode);
+                if mode == "xorsign" {
+                    modes.push("abs");
+                }
+            }
+        }
+        modes.push("f32");
+        // Magnitudes are compared, and the sign is that of the product of what is given.
+        let sources = match self.has("XORSIGN") {
+            true => vec![self.magnitude(0)?, self.magnitude(1)?],
+            false => self.floats(2)?,
+        };
+        let [min, max] = [self.ptx("min", &modes)?, self.ptx("max", &modes)?];
+        self.chosen(min, max, &sources, 2)
+    }
+
+    /// One of two functions of the same sources, by a predicate.
+    pub(super) fn chosen(
+        &mut self,
+        first: super::emit::Function,
+        second: super::emit::Function,
+        sources: &[Src],
+        by: usize,
+    ) -> Result<()> {
+        let dst = self.dst()?;
+        match self.known_predicate(by)? {
+            Some(true) => self.result(first, dst, sources),
+            Some(false) => self.result(second, dst, sources),
+            None => {
+                let by = self.predicate(by)?;
+                let a = self.value(first, sources)?;
+                let b = self.value(second, sources)?;
+                let function = self.ptx("selp", &["b32"])?;
+                self.result(function, dst, &[a, b, by])
+            }
+        }
+    }
+
+    /// A source of `XORSIGN`, as it is before its sign is taken off.
+    fn magnitude(&mut self, at: usize) -> Result<Src> {
+        let operand = self.look_at(at).ok_or_else(|| self.unsupported())?;
+        match operand.absolute && !operand.negated {
+            true => self.word(operand.value, 0),
+            false => Err(self.unsupported()),
+        }
+    }
+
+    /// How PTX says what is compared, and with what a predicate is combined.
+    fn comparison(&self) -> Result<Vec<&'static str>> {
+        const NAMES: [(&str, &str); 14] = [
+            ("LT", "lt"),
+            ("EQ", "eq"),
+            ("LE", "le"),
+            ("GT", "gt"),
+            ("NE", "ne"),
+            ("GE", "ge"),
+            ("NUM", "num"),
+            ("NAN", "nan"),
+            ("LTU", "ltu"),
+            ("EQU", "equ"),
+            ("LEU", "leu"),
+            ("GTU", "gtu"),
+            ("NEU", "neu"),
+            ("GEU", "geu"),
+        ];
+        let Some((_, name)) = NAMES.into_iter().find(|(name, _)| self.has(name)) else {
+            return Err(self.unsupported());
+        };
+        let mut modifiers = vec![name, self.boolean()];
+        if self.has("FTZ") {
+            modifiers.push("ftz");
+        }
+        Ok(modifiers)
+    }
+
+    /// `FSETP`, `DSETP`, `HSETP2`: compares and sets predicates.
+    pub(super) fn compare_floats(&mut self, ty: &'static str) -> Result<()> {
+        if self.has("MIN") || self.has("MAX") {
+            return self.compare_for_extremum();
+        }
+        let mut modifiers = self.comparison()?;
+        let (ty, a, b) = match ty {
+            "f64" => (ty, self.f64(0)?, self.f64(1)?),
+            "f32" => (ty, self.f32(0)?, self.f32(1)?),
+            _ => (
+                self.type_of_halves(),
+                self.pair_of_halves(0)?,
+                self.pair_of_halves(1)?,
+            ),
+        };
+        modifiers.push(ty);
+        let with = self.predicate(2)?;
+        self.two_predicates("setp", &modifiers, &[a, b, with])
+    }
+
+    /// `FSET`, `HSET2`: all ones, or 1.0 with `BF`.
+    pub(super) fn set_floats(&mut self, ty: &'static str) -> Result<()> {
+        let mut modifiers = self.comparison()?;
+        let (ty, a, b) = match ty {
+            "f32" => (ty, self.f32(0)?, self.f32(1)?),
+            _ => (
+                self.type_of_halves(),
+                self.pair_of_halves(0)?,
+                self.pair_of_halves(1)?,
+            ),
+        };
+        modifiers.extend([if self.has("BF") { ty } else { "u32" }, ty]);
+        let with = self.predicate(2)?;
+        let function = self.ptx("set", &modifiers)?;
+        let dst = self.dst()?;
+        self.result(function, dst, &[a, b, with])
+    }
+
+    fn type_of_halves(&self) -> &'static str {
+        match self.has("BF16_V2") {
+            true => "bf16x2",
+            false => "f16x2",
+        }
+    }
+
+    /// `DSETP.MIN`, `DSETP.MAX`: whether the first one is the result, and whether both are NaN.
+    fn compare_for_extremum(&mut self) -> Result<()> {
+        let opcode = if self.has("MIN") { "min" } else { "max" };
+        if self.boolean() != "and" || self.known_predicate(2)? != Some(true) {
+            return Err(self.unsupported());
+        }
+        let (a, b) = (self.f64(0)?, self.f64(1)?);
+        let result = self.compute(opcode, &["f64"], &[a, b])?;
+        let number = self.compute("setp", &["num", "f64"], &[a, a])?;
+        let first = self.compute("setp", &["eq", "and", "u64"], &[result, a, number])?;
+        let nan = self.compute("setp", &["nan", "f64"], &[a, a])?;
+        let both = self.compute("setp", &["nan", "and", "f64"], &[b, b, nan])?;
+        let mut writes = Vec::new();
+        for (at, value) in [first, both].into_iter().enumerate() {
+            if let Some(dst) = self.wanted_predicate(at) {
+                writes.push(Write::Pred(dst, value));
+            }
+        }
+        self.write(writes)
+    }
+
+    /// Both results of a comparison.
+    pub(super) fn two_predicates(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<()> {
+        let mut writes = Vec::new();
+        for part in 0..2 {
+            if let Some(dst) = self.wanted_predicate(part) {
+                let function = self.part(opcode, modifiers, part as u8)?;
+                writes.push((dst, function));
+            }
+        }
+        if let [(dst, function)] = writes[..] {
+            return self.result(function, dst, sources);
+        }
+        let writes = writes
+            .into_iter()
+            .map(|(dst, function)| Ok(Write::Pred(dst, self.value(function, sources)?)))
+            .collect::<Result<Vec<_>>>()?;
+        self.write(writes)
+    }
+
+    /// `FSEL`: chooses between two floats by a predicate.
+    pub(super) fn select_float(&mut self) -> Result<()> {
+        let sources = self.floats(2)?;
+        let by = self.predicate(2)?;
+        let function = self.ptx("selp", &["b32"])?;
+        let dst = self.dst()?;
+        self.result(function, dst, &[sources[0], sources[1], by])
+    }
+
+    /// `MUFU`. Results are those of the approximate PTX instructions: the true ones, rounded to nearest.
+    pub(super) fn special_function(&mut self) -> Result<()> {
+        if self.has("RCP64H") || self.has("RSQ64H") {
+            let opcode = if self.has("RCP64H") { "rcp" } else { "rsqrt" };
+            let high = self.f32(0)?;
+            let zero = self.number(0)?;
+            let source = self.value(self.builtin(Builtin::Pack64), &[zero, high])?;
+            let result = self.compute(opcode, &["approx", "ftz", "f64"], &[source])?;
+            let dst = self.dst()?;
+            return self.result(self.builtin(Builtin::Hi32Of64), dst, &[result]);
+        }
+        let source = self.f32(0)?;
+        let functions = [
+            ("RCP", "rcp"),
+            ("RSQ", "rsqrt"),
+            ("SQRT", "sqrt"),
+            ("EX2", "ex2"),
+            ("LG2", "lg2"),
+        ];
+        let function = if self.has("F16") || self.has("BF16") {
+            return Err(self.unsupported());
+        } else if self.has("SIN") {
+            self.step(Step::Sine)
+        } else if self.has("COS") {
+            self.step(Step::Cosine)
+        } else if self.has("TANH") {
+            self.ptx("tanh", &["approx", "f32"])?
+        } else {
+            match functions.iter().find(|(name, _)| self.has(name)) {
+                Some((_, opcode)) => self.ptx(opcode, &["approx", "ftz", "f32"])?,
+                None => return Err(self.unsupported()),
+            }
+        };
+        let dst = self.dst()?;
+        self.result(function, dst, &[source])
+    }
+
+    /// `FCHK`: whether a division needs the slow path.
+    pub(super) fn check_division(&mut self) -> Result<()> {
+        let sources = [self.f32(0)?, self.f32(1)?];
+        match self.wanted_predicate(0) {
+            Some(dst) => self.result(self.step(Step::DivisionIsHard), dst, &sources),
+            None => Ok(()),
+        }
+    }
+
+    /// `I2F`, `I2FP`, `F2I`, `F2F`, `FRND`: types and roundings as PTX names them.
+    pub(super) fn convert(&mut self, kind: &str) -> Result<()> {
+        let types = |names: &[(&'static str, &'static str)], has: &dyn Fn(&str) -> bool| {
+            names.iter().find(|(name, _)| has(name)).map(|(_, ty)| *ty)
+        };
+        const INTEGERS: [(&str, &str); 8] = [
+            ("U8", "u8"),
+            ("S8", "s8"),
+            ("U16", "u16"),
+            ("S16", "s16"),
+            ("U32", "u32"),
+            ("S32", "s32"),
+            ("U64", "u64"),
+            ("S64", "s64"),
+        ];
+        const FLOATS: [(&str, &str); 2] = [("F64", "f64"), ("F16", "f16")];
+        let has = |name: &str| self.has(name);
+        let (to, from) = match kind {
+            "to float" => (
+                types(&FLOATS, &has).unwrap_or("f32"),
+                types(&INTEGERS, &has).unwrap_or("s32"),
+            ),
+            "to integer" => (
+                types(&INTEGERS, &has).unwrap_or("s32"),
+                types(&FLOATS, &has).unwrap_or("f32"),
+            ),
+            "rounded" => {
+                let ty = types(&FLOATS, &has).unwrap_or("f32");
+                (ty, ty)
+            }
+            _ => {
+                // `F2F.F64.F32`: the result's first.
+                let name = |modifier| match modifier {
+                    "F16" => Some("f16"),
+                    "F32" => Some("f32"),
+                    "F64" => Some("f64"),
+                    "BF16" => Some("bf16"),
+                    _ => None,
+                };
+                let list: Vec<&str> = self.modifiers().into_iter().filter_map(name).collect();
+                ["F16", "F32", "F64", "BF16"]
+                    .iter()
+                    .for_each(|name| _ = self.has(name));
+                let [to, from] = list[..] else {
+                    return Err(self.unsupported());
+                };
+                (to, from)
+            }
+        };
+        let integral = matches!(kind, "to integer" | "rounded");
+        let round = match integral {
+            true => [("FLOOR", "rmi"), ("CEIL", "rpi"), ("TRUNC", "rzi"), ("", "rni")],
+            false => [("RM", "rm"), ("RP", "rp"), ("RZ", "rz"), ("", "rn")],
+        };
+        let round = round
+            .iter()
+            .find(|(name, _)| name.is_empty() || self.has(name))
+            .map_or("rn", |(_, round)| *round);
+        let widens = kind == "between" && matches!((to, from), ("f64", _) | ("f32", "f16" | "bf16"));
+        let mut modifiers = Vec::new();
+        if !widens {
+            modifiers.push(round);
+        }
+        if self.has("FTZ") {
+            modifiers.push("ftz");
+        }
+        modifiers.extend([to, from]);
+        // Whether NaN becomes 0. PTX leaves no choice.
+        let narrow = !to.ends_with("64") && from != "f64";
+        if kind == "to integer" && self.has("NTZ") != narrow {
+            return Err(self.unsupported());
+        }
+        let source = match from {
+            "f64" => self.f64(0)?,
+            "u64" | "s64" => self.wide(0)?,
+            "f32" => self.f32(0)?,
+            "f16" | "bf16" => self.half(0)?,
+            "u8" | "s8" | "u16" | "s16" => self.narrow(0, from)?,
+            _ => self.int(0)?,
+        };
+        let function = self.ptx("cvt", &modifiers)?;
+        match to {
+            "f64" | "u64" | "s64" => self.wide_result(function, &[source]),
+            // Its sign fills the register.
+            "s16" => {
+                let value = self.value(function, &[source])?;
+                let dst = self.dst()?;
+                self.result(self.builtin(Builtin::Sext32(16)), dst, &[value])
+            }
+            _ => {
+                let dst = self.dst()?;
+                self.result(function, dst, &[source])
+            }
+        }
+    }
+
+    /// `F2FP.F16.F32.PACK_AB`: two `f32` to a pair of halves.
+    pub(super) fn pack_halves(&mut self) -> Result<()> {
+        let ty = match (self.has("BF16"), self.has("F16")) {
+            (true, _) => "bf16x2",
+            (_, true) => "f16x2",
+            _ => return Err(self.unsupported()),
+        };
+        if !self.has("PACK_AB") || !self.has("F32") {
+            return Err(self.unsupported());
+        }
+        let mut modifiers = vec![if self.has("RZ") { "rz" } else { "rn" }];
+        for (name, mode) in [("RELU", "relu"), ("SATFINITE", "satfinite")] {
+            if self.has(name) {
+                modifiers.push(mode);
+            }
+        }
+        modifiers.extend([ty, "f32"]);
+        let sources = self.floats(2)?;
+        let function = self.ptx("cvt", &modifiers)?;
+        let dst = self.dst()?;
+        self.result(function, dst, &sources)
+    }
+}

@@ -1,0 +1,617 @@
+//! Machine code: the instructions of a GPU's own language become the operations that PTX becomes.
+//!
+//! A register is a line, of the warp's registers too: what they hold is the same in all lanes that read it. 64 bits are
+//! put together from two lines where an operation wants them, and taken apart again; [`prune`] takes out what nobody
+//! reads. What constant bank 0 holds (the launch's sizes, the parameters) is in lines before a warp starts.
+//!
+//! Where lanes meet again is said by the code: `BSSY` names the place, `BSYNC` stands before it.
+
+mod control;
+mod convergence;
+mod emit;
+mod float;
+mod integer;
+mod matrix;
+mod memory;
+mod operand;
+mod prune;
+mod seen;
+
+use std::collections::{BTreeMap, HashMap};
+
+use sass::instruction::{Register, Value};
+use sass::{Instruction, Segment};
+
+use super::constants::Constants;
+use super::error::{DecodeError, Result};
+use super::names::Registers;
+use super::virt::{AluClasses, FALSE, Rule, TRUE, VirtualOp};
+use super::{finish, idioms, order, registers, remove_moves, shape, validate};
+use arithmetic::lanes::{CpuLevel, Src};
+use operand::Line;
+use program::limits::{Account, INSTR_BYTES, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
+use program::{
+    AtomicForm, Flow, InstrInfo, Kernel, MemSpace, OpKind, Param, Program, SHARED_BASE, SharedArray,
+    SourceLoc, Special,
+};
+
+/// Bytes of an instruction.
+const BYTES: u32 = 16;
+/// Static shared memory that any device has, with opt-in.
+const MOST_SHARED: u32 = 227 << 10;
+/// Size of a parameter block.
+const MOST_PARAMETERS: u32 = 32764;
+/// Where parameters begin in bank 0.
+const PARAMETERS: u32 = 0x210;
+/// Files that instructions come from; those of more are left without.
+const FILES: usize = 1 << 12;
+
+/// Constant banks as they are once all addresses are known.
+#[derive(Debug, Default)]
+pub struct Segments {
+    /// Contents of bank 4: addresses that the code needs.
+    pub addresses: Vec<u8>,
+    /// Contents of bank 2 (jump tables), by kernel.
+    pub tables: Vec<Vec<u8>>,
+    /// Where bank 3 lies in memory.
+    pub constants: Option<u64>,
+    /// Where bank 2 of each kernel does, and bank 4.
+    pub fixed: HashMap<Segment, u64>,
+}
+
+struct Lower<'a> {
+    name: &'a str,
+    level: CpuLevel,
+    account: &'a Account,
+    segments: &'a Segments,
+    /// Number of the kernel in its module.
+    number: usize,
+    /// Where parameters begin in constant bank 0.
+    first_parameter: u32,
+    code: &'a [Instruction],
+    /// By instruction, whether it is a `BSYNC` in front of where the lanes of its barrier meet.
+    meeting_places: Vec<bool>,
+    /// By instruction, where lanes of each barrier meet.
+    meetings: convergence::Meetings,
+
+    ops: Vec<VirtualOp>,
+    instrs: Vec<InstrInfo>,
+    registers: Registers,
+    constants: Constants,
+    specials: BTreeMap<Special, u32>,
+    lines: HashMap<Line, u32>,
+    /// By number, and whether they are the warp's.
+    predicates: HashMap<(u8, bool), u32>,
+    /// 64-bit registers that hold what a pair of lines does, since the last label.
+    pairs: HashMap<Line, Src>,
+    shared_subword: bool,
+    /// What reductions at barriers of the block give: a number, a predicate.
+    reduced: Option<(u32, u32)>,
+
+    // The instruction being lowered.
+    instruction: &'a Instruction,
+    address: u32,
+    guard: u32,
+    negated: bool,
+    instr: u32,
+    first: bool,
+    seen: seen::Seen,
+}
+
+/// Decodes all kernels of a module.
+pub fn decode(
+    module: &sass::Module,
+    segments: &Segments,
+    level: CpuLevel,
+    account: &Account,
+) -> Result<Program> {
+    if sass::Architecture::of(module.architecture) != Some(sass::Architecture::Sm90) {
+        let what = format!(
+            "machine code for sm_{}; what runs is that for sm_90",
+            module.architecture
+        );
+        return Err(super::error::refused(what));
+    }
+    let mut files: Vec<(u32, String)> = Vec::new();
+    for path in module.kernels.iter().flat_map(|kernel| &kernel.files) {
+        account.bytes(path.len() as u64)?;
+        if files.len() < FILES && !files.iter().any(|(_, known)| known == path) {
+            files.push((files.len() as u32 + 1, path.clone()));
+        }
+    }
+    let mut kernels = Vec::new();
+    let mut refused = Vec::new();
+    for (number, code) in module.kernels.iter().enumerate() {
+        match kernel(code, number, segments, &files, level, account) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(DecodeError::Refused(what)) => {
+                let room = REFUSALS.saturating_sub(refused.len());
+                refused.extend(what.into_iter().take(room));
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    match refused.is_empty() {
+        true => Ok(Program { kernels, files }),
+        false => Err(DecodeError::Refused(refused)),
+    }
+}
+
+/// Decodes a kernel. `files`: paths of sources, with their numbers.
+fn kernel(
+    code: &sass::Kernel,
+    number: usize,
+    segments: &Segments,
+    files: &[(u32, String)],
+    level: CpuLevel,
+    account: &Account,
+) -> Result<Kernel> {
+    if code.parameter_base != PARAMETERS {
+        let what = format!("`{}` with parameters at {:#x}", code.name, code.parameter_base);
+        return Err(super::error::refused(what));
+    }
+    let Some(first) = code.instructions.first() else {
+        return Err(super::error::refused(format!("the empty kernel `{}`", code.name)));
+    };
+    let mut lower = Lower {
+        name: &code.name,
+        level,
+        account,
+        segments,
+        number,
+        first_parameter: code.parameter_base,
+        code: &code.instructions,
+        meeting_places: convergence::meeting_places(&code.instructions),
+        meetings: convergence::Meetings::default(),
+        ops: Vec::new(),
+        instrs: Vec::new(),
+        registers: Registers::new(),
+        constants: Constants::default(),
+        specials: BTreeMap::new(),
+        lines: HashMap::new(),
+        predicates: HashMap::new(),
+        pairs: HashMap::new(),
+        shared_subword: false,
+        reduced: None,
+        instruction: first,
+        address: 0,
+        guard: TRUE,
+        negated: false,
+        instr: 0,
+        first: true,
+        seen: seen::Seen::default(),
+    };
+    lower.meetings = convergence::Meetings::new(&code.instructions, account)?;
+    let labels = lower.labels();
+    let number = |path: &String| {
+        files
+            .iter()
+            .find(|(_, known)| known == path)
+            .map(|(number, _)| *number)
+    };
+    let numbers: Vec<Option<u32>> = code.files.iter().map(number).collect();
+    let mut starts = Vec::with_capacity(code.instructions.len() + 1);
+    let mut refused = Vec::new();
+    for (at, instruction) in code.instructions.iter().enumerate() {
+        starts.push(lower.ops.len() as u32);
+        if labels[at] {
+            lower.pairs.clear();
+        }
+        lower.begin(
+            instruction,
+            at as u32,
+            source(code, &numbers, instruction.address),
+        )?;
+        match lower.whole_instruction() {
+            Err(DecodeError::Refused(what)) => {
+                let room = REFUSALS.saturating_sub(refused.len());
+                refused.extend(what.into_iter().take(room));
+            }
+            other => other?,
+        }
+        lower.end()?;
+    }
+    if !refused.is_empty() {
+        return Err(DecodeError::Refused(refused));
+    }
+    // Behind the code, and wherever a return leads that follows no call.
+    starts.push(lower.ops.len() as u32);
+    (lower.guard, lower.negated, lower.first) = (TRUE, false, false);
+    lower.emit(OpKind::Trap)?;
+
+    let mut ops = std::mem::take(&mut lower.ops);
+    for op in &mut ops {
+        each_target(&mut op.kind, &mut |target| *target = starts[*target as usize]);
+    }
+    let n_registers = lower.registers.classes.len();
+    let special: Vec<u32> = lower.specials.values().copied().collect();
+    let order = order::of_blocks(&mut ops, n_registers, &lower.constants, &special);
+    idioms::classify(&mut ops, n_registers, &lower.instrs);
+    let too_big = || super::error::refused(format!("a kernel as big as `{}`", code.name));
+    let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;
+    account.steps(live.n_pairs as u64)?;
+    let allocation = registers::allocate(&mut ops, &live, &lower.registers.classes, account)?;
+    if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
+        return Err(too_big());
+    }
+    let place = |register: &u32| allocation.place[*register as usize];
+    let specials = lower
+        .specials
+        .iter()
+        .map(|(&special, register)| (special, place(register)))
+        .collect();
+    for op in &mut ops {
+        registers::rewrite(op, &allocation);
+    }
+    remove_moves(&mut ops, None);
+
+    let shared_bytes = code.shared_bytes.saturating_sub(SHARED_BASE.into());
+    let shared_bytes = u32::try_from(shared_bytes)
+        .ok()
+        .filter(|bytes| *bytes <= MOST_SHARED)
+        .ok_or_else(|| super::error::refused(format!("{shared_bytes} bytes of static shared memory")))?;
+    let shared_end = SHARED_BASE + shared_bytes;
+    let shared = (shared_bytes > 0).then(|| SharedArray {
+        name: "__shared__".to_owned(),
+        offset: SHARED_BASE,
+        bytes: shared_bytes,
+        align: 16,
+        element: 1,
+        dims: vec![shared_bytes.into()],
+    });
+    let param = |(index, param): (usize, &sass::Parameter)| Param {
+        name: format!("{}_param_{index}", code.name),
+        offset: param.offset,
+        bytes: param.size,
+        maybe_pointer: param.size == 8,
+    };
+    let fits = |param: &sass::Parameter| {
+        let end = param.offset.checked_add(param.size);
+        end.is_some_and(|end| end <= code.parameter_bytes)
+    };
+    if !code.parameters.iter().all(fits)
+        || code.parameter_bytes > MOST_PARAMETERS
+        || code.frame_bytes > LOCAL_BYTES
+    {
+        return Err(too_big());
+    }
+    let kernel = Kernel {
+        name: code.name.clone(),
+        ops: ops.iter().map(finish).collect(),
+        instrs: lower.instrs,
+        n_lines: allocation.n_lines,
+        n_preds: allocation.n_preds,
+        consts: lower.constants.lines,
+        shared_consts: lower.constants.shared,
+        specials,
+        params: code.parameters.iter().enumerate().map(param).collect(),
+        param_bytes: code.parameter_bytes,
+        shared_static_bytes: shared_bytes,
+        shared_dynamic_base: shared_end.next_multiple_of(16),
+        shared_dynamic_align: 16,
+        shared: shared.into_iter().collect(),
+        local_bytes: code.frame_bytes,
+        local: Vec::new(),
+        max_threads: code.max_threads,
+        max_registers: None,
+        required_threads: None,
+        cluster: program::ClusterDirectives::default(),
+        min_blocks_per_sm: None,
+        order,
+        shared_subword: lower.shared_subword,
+        calls: None,
+        shapes: ops.iter().map(shape).collect(),
+        machine_code: true,
+        in_flight: None,
+        unset: Vec::new(),
+    };
+    validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
+    Ok(kernel)
+}
+
+/// Where an instruction comes from. `numbers`: of the kernel's files.
+fn source(code: &sass::Kernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
+    let next = code.lines.partition_point(|line| line.address <= address);
+    let found = code
+        .lines
+        .get(next.checked_sub(1)?)
+        .filter(|found| found.line > 0)?;
+    Some(SourceLoc {
+        file: (*numbers.get(found.file)?)?,
+        line: found.line,
+        column: 0,
+    })
+}
+
+/// The places in an operation that are positions of operations.
+pub(super) fn each_target(kind: &mut OpKind, f: &mut dyn FnMut(&mut u32)) {
+    match kind {
+        OpKind::Branch { target, .. } => f(target),
+        OpKind::BranchIndexed { targets, .. } => targets.iter_mut().for_each(f),
+        OpKind::Converge { meet } | OpKind::Leave { meet } => f(meet),
+        _ => {}
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// Instructions that others lead to.
+    fn labels(&self) -> Vec<bool> {
+        let mut labels = vec![false; self.code.len() + 1];
+        for (at, instruction) in self.code.iter().enumerate() {
+            if let Some(place) = instruction.label().and_then(|label| self.place_of(label)) {
+                labels[place as usize] = true;
+            }
+            match instruction.operation.name() {
+                "CALL" => labels[at + 1] = true,
+                "BRX" => {
+                    let base = instruction.label().unwrap_or(0);
+                    for place in self.places_in_tables(base) {
+                        labels[place as usize] = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        labels
+    }
+
+    /// The number of the instruction at an address; one more than there are for the end.
+    fn place_of(&self, address: i64) -> Option<u32> {
+        let address = u32::try_from(address)
+            .ok()
+            .filter(|address| address.is_multiple_of(BYTES))?;
+        Some(address / BYTES).filter(|&place| place as usize <= self.code.len())
+    }
+
+    /// By instruction, where a return to it leads.
+    fn return_places(&self) -> Box<[u32]> {
+        let end = self.code.len() as u32;
+        let behind_a_call = |at: usize| at > 0 && self.code[at - 1].operation.name() == "CALL";
+        (0..self.code.len())
+            .map(|at| if behind_a_call(at) { at as u32 } else { end })
+            .collect()
+    }
+
+    /// By instruction, where a branch to it leads that adds an entry of the jump tables to `base`.
+    fn places_in_tables(&self, base: i64) -> Box<[u32]> {
+        let end = self.code.len() as u32;
+        let mut places = vec![end; self.code.len()];
+        let tables = self
+            .segments
+            .tables
+            .get(self.number)
+            .map_or(&[][..], |tables| tables);
+        for entry in tables.as_chunks().0 {
+            let place = base.checked_add(i32::from_le_bytes(*entry).into());
+            if let Some(place) = place.and_then(|place| self.place_of(place))
+                && let Some(own) = places.get_mut(place as usize)
+            {
+                *own = place;
+            }
+        }
+        places.into()
+    }
+
+    /// Where the lanes of the barrier of this instruction meet.
+    fn meeting_of_barrier(&self) -> Option<u32> {
+        let barrier = self
+            .instruction
+            .operands
+            .iter()
+            .find_map(|operand| match operand.value {
+                Value::Barrier(barrier) => Some(barrier),
+                _ => None,
+            });
+        self.meetings.of(self.instr, barrier?)
+    }
+
+    fn begin(&mut self, instruction: &'a Instruction, at: u32, source: Option<SourceLoc>) -> Result<()> {
+        let text = instruction.to_string();
+        self.account.bytes(text.len() as u64 + INSTR_BYTES)?;
+        self.instruction = instruction;
+        self.address = instruction.address;
+        self.instr = at;
+        self.first = true;
+        self.seen = seen::Seen::default();
+        let guard = instruction.guard;
+        self.guard = self.predicate_of(guard.predicate.0, guard.uniform);
+        self.negated = guard.negated;
+        let zero = |at: usize| {
+            let operand = instruction.sources().get(at);
+            operand.is_some_and(|operand| operand.value == Value::Register(Register::ZERO))
+        };
+        let fmas = match instruction.operation.name() {
+            "FFMA" | "DFMA" => 1,
+            "HFMA2" if !(zero(0) && zero(1)) => 2,
+            _ => 0,
+        };
+        self.instrs.push(InstrInfo {
+            text,
+            ptx_line: at + 1,
+            source,
+            calls: Box::default(),
+            fmas,
+            merge: None,
+            atomic: AtomicForm::Native,
+        });
+        Ok(())
+    }
+
+    /// Makes sure that the instruction is counted.
+    fn end(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.first) {
+            return Ok(());
+        }
+        self.push(VirtualOp {
+            guard: self.guard,
+            negated: self.negated,
+            instr: self.instr,
+            first: true,
+            kind: OpKind::Nop,
+            classes: AluClasses::NONE,
+            moves: false,
+            rule: Rule::Unknown,
+            flow: Flow::Mixed,
+        })
+    }
+
+    /// Four bytes of a constant bank that the program cannot change.
+    fn fixed_word(&self, bank: u8, offset: u32) -> Option<u32> {
+        let bytes = match bank {
+            2 => self.segments.tables.get(self.number)?,
+            4 => &self.segments.addresses,
+            _ => return None,
+        };
+        let word = bytes.get(offset as usize..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*word))
+    }
+
+    fn name(&self) -> &'static str {
+        self.instruction.operation.name()
+    }
+
+    fn modifiers(&self) -> Vec<&'static str> {
+        self.instruction.modifiers.iter().map(|own| own.name()).collect()
+    }
+
+    /// Lowers the instruction, if all that it says is minded.
+    fn whole_instruction(&mut self) -> Result<()> {
+        // No lane takes part; an access to memory is counted as one all the same.
+        let accesses = |operand: &sass::instruction::Operand| matches!(operand.value, Value::Memory(_));
+        if self.guard == TRUE && self.negated && !self.instruction.operands.iter().any(accesses) {
+            return Ok(());
+        }
+        self.instruction()?;
+        match self.is_all_seen() {
+            true => Ok(()),
+            false => Err(self.unsupported()),
+        }
+    }
+
+    fn instruction(&mut self) -> Result<()> {
+        match self.name() {
+            "MOV" | "UMOV" | "R2UR" => self.mov(),
+            "IADD3" | "UIADD3" => self.add3(),
+            "VIADD" if self.has("16x2") => self.plain("add", &["u16x2"], 2),
+            "VIADD" => self.plain("add", &["u32"], 2),
+            "IMAD" | "UIMAD" => self.multiply_add(),
+            "LEA" | "ULEA" => self.shift_add(),
+            "LOP3" | "ULOP3" => self.logic(),
+            "PLOP3" | "UPLOP3" => self.predicate_logic(),
+            "SHF" | "USHF" => self.shift(),
+            "PRMT" | "UPRMT" => self.permute(),
+            "SEL" | "USEL" => self.select(),
+            "ISETP" | "UISETP" => self.compare_integers(),
+            "IMNMX" | "VIMNMX" => self.integer_extremum(),
+            "VIADDMNMX" => self.sum_extremum(),
+            "VABSDIFF" => {
+                let ty = if self.has("U32") { "u32" } else { "s32" };
+                self.plain("sad", &[ty], 3)
+            }
+            "IDP" => self.dot_product(),
+            "IABS" => self.plain("abs", &["s32"], 1),
+            "POPC" | "UPOPC" => self.plain("popc", &["b32"], 1),
+            "BREV" | "UBREV" => self.plain("brev", &["b32"], 1),
+            "FLO" | "UFLO" => self.find_leading_one(),
+            "BMSK" | "UBMSK" => {
+                let mode = if self.has("W") { "wrap" } else { "clamp" };
+                self.plain("bmsk", &[mode, "b32"], 2)
+            }
+            "SGXT" | "USGXT" => {
+                let mode = if self.has("W") { "wrap" } else { "clamp" };
+                let ty = if self.has("U32") { "u32" } else { "s32" };
+                self.plain("szext", &[mode, ty], 2)
+            }
+            "P2R" | "UP2UR" => self.predicates_to_register(),
+            "R2P" => self.register_to_predicates(),
+            "S2R" | "S2UR" | "CS2R" => self.special_register(),
+
+            "FADD" => self.single("add", 2),
+            "FMUL" => self.single("mul", 2),
+            "FFMA" => self.single("fma", 3),
+            "FMNMX" => self.extremum(),
+            "FSETP" => self.compare_floats("f32"),
+            "FSEL" => self.select_float(),
+            "FCHK" => self.check_division(),
+            "MUFU" => self.special_function(),
+            "DADD" => self.double("add", 2),
+            "DMUL" => self.double("mul", 2),
+            "DFMA" => self.double("fma", 3),
+            "DSETP" => self.compare_floats("f64"),
+            "HSETP2" => self.compare_floats("halves"),
+            "FSET" => self.set_floats("f32"),
+            "HSET2" => self.set_floats("halves"),
+            "HADD2" => self.halves("add", 2),
+            "HMUL2" => self.halves("mul", 2),
+            "HFMA2" => self.halves("fma", 3),
+            "I2F" | "I2FP" => self.convert("to float"),
+            "F2I" => self.convert("to integer"),
+            "FRND" => self.convert("rounded"),
+            "F2F" => self.convert("between"),
+            "F2FP" => self.pack_halves(),
+
+            "LDG" => self.load(MemSpace::Global),
+            "LD" => self.load(MemSpace::Generic),
+            "LDS" => self.load(MemSpace::Shared),
+            "LDL" => self.load(MemSpace::Local),
+            "STG" => self.store(MemSpace::Global),
+            "ST" => self.store(MemSpace::Generic),
+            "STS" => self.store(MemSpace::Shared),
+            "STL" => self.store(MemSpace::Local),
+            "LDC" | "ULDC" => self.load_constant(),
+            "ATOMG" | "REDG" => self.atomic(MemSpace::Global),
+            "ATOM" => self.atomic(MemSpace::Generic),
+            "ATOMS" => self.atomic(MemSpace::Shared),
+            "LDGSTS" => self.copy(),
+            "LDGDEPBAR" => self.emit(OpKind::CpAsyncCommit),
+            "DEPBAR" => {
+                let pending = self.immediate(1).unwrap_or(0);
+                self.emit(OpKind::CpAsyncWait { pending })
+            }
+
+            "BRA" if self.has("DIV") => self.branch_if_parted(),
+            "BRA" => self.branch(),
+            "BRX" => self.branch_by_table(),
+            "EXIT" => self.exit(),
+            "BSSY" => self.converge(),
+            "BREAK" => self.leave(),
+            "CALL" if self.has("REL") => self.call(),
+            "RET" if self.has("REL") => self.ret(),
+            "BSYNC" => self.meet(),
+            // Lanes are kept together by frames; what is kept of a barrier and put back means nothing.
+            "BMOV" if self.destination().is_some() => {
+                self.has("CLEAR");
+                self.has("32");
+                let zero = self.number(0)?;
+                self.write_line(zero)
+            }
+            "BMOV" | "NOP" | "YIELD" | "ERRBAR" | "CGAERRBAR" | "CCTL" => {
+                (0..self.instruction.sources().len()).for_each(|at| _ = self.look_at(at));
+                Ok(())
+            }
+            "B2R" => self.barrier_result(),
+            "BPT" => {
+                self.look_at(0);
+                self.emit(OpKind::Trap)
+            }
+            "WARPSYNC" if !self.has("COLLECTIVE") => self.warp_sync(),
+            "BAR" => self.barrier(),
+            "MEMBAR" => self.emit(OpKind::Fence),
+            "NANOSLEEP" => {
+                // How long has no meaning here.
+                self.look_at(1);
+                self.emit(OpKind::Yield)
+            }
+            "SHFL" => self.shuffle(),
+            "VOTE" | "VOTEU" => self.vote(),
+            "MATCH" => self.matching(),
+            "REDUX" => self.reduce(),
+
+            "HMMA" | "DMMA" => self.multiply_matrices(),
+            "LDSM" => self.load_matrices(),
+            "STSM" => self.store_matrices(),
+            "MOVM" => self.move_matrix(),
+            _ => Err(self.unsupported()),
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The operands of every kind of operation, one row each: what they are, and what may stand there.
+//!
+//! Use and definition lists, register allocation, [`super::validate`] and [`super::display`] all read this table. A
+//! new kind of operation is a row here, and a function that runs it in [`crate::exec`].
+
+use super::virt::{AluClasses, VirtualOp};
+use arithmetic::lanes::{Class, Dst, Src};
+use program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA};
+
+/// How an operand is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Read by the operation.
+    Use,
+    /// Written after everything has been read, lane by lane: may take the place of a source.
+    Def,
+    /// Written while sources are still needed: must not share with any.
+    EarlyDef,
+}
+
+/// What may stand in the place of a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Or {
+    /// Nothing: it is always a register.
+    Nothing,
+    /// A constant, with a negative index.
+    Constant,
+    /// Nothing at all: [`arithmetic::lanes::NONE`].
+    None,
+    /// A constant, or [`arithmetic::lanes::NONE`].
+    ConstantOrNone,
+}
+
+/// Shows the operands of an operation (not its guard) to `f`, sources first, so that `f` has seen every use when it
+/// meets a definition. `f` may put something else in their place.
+pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i32, Class, Role, Or)) {
+    use Class::{Bits32, Bits64, Pred};
+    let row = &mut Row(f);
+    match kind {
+        // The constants of arithmetic are lines, and it reads all its sources: none is ever absent.
+        OpKind::Alu { args, .. } => row
+            .values(args.src.iter_mut().zip(alu.srcs))
+            .def(&mut args.dst, alu.dst),
+        OpKind::Load(access) => {
+            let class = wide(access.wide);
+            row.address(&mut access.addr)
+                .early_if_wanted(&mut access.regs[..usize::from(access.n.min(8))], class)
+        }
+        OpKind::Store(access) => {
+            let class = wide(access.wide);
+            row.address(&mut access.addr)
+                .reads(&mut access.regs[..usize::from(access.n.min(8))], class)
+        }
+        OpKind::Atomic(atomic) => {
+            let class = wide(atomic.ty.bytes() == 8);
+            let [second, third] = &mut atomic.src;
+            row.address(&mut atomic.addr)
+                .read(second, class)
+                .read_if_there(third, class)
+                .early_if_wanted(std::slice::from_mut(&mut atomic.dst), class)
+        }
+        OpKind::BranchIndexed { index, .. } => row.read(index, Bits32),
+        OpKind::Call { target, .. } => row.read_if_there(target, Bits64),
+        OpKind::Barrier { kind, id, count } => {
+            let row = row.read(id, Bits32).read_if_there(count, Bits32);
+            match kind {
+                BarrierKind::Sync | BarrierKind::Arrive => row,
+                BarrierKind::RedPopc(dst, pred, _) => row.pred(pred).early(dst, Bits32),
+                BarrierKind::RedAnd(dst, pred, _) | BarrierKind::RedOr(dst, pred, _) => {
+                    row.pred(pred).early(dst, Pred)
+                }
+            }
+        }
+        OpKind::WarpSync { members } => row.read(members, Bits32),
+        OpKind::Shuffle {
+            src, dst, dst_pred, ..
+        } => row
+            .reads(src, Bits32)
+            .early(dst, Bits32)
+            .early_if_wanted(std::slice::from_mut(dst_pred), Pred),
+        OpKind::Vote {
+            mode,
+            dst,
+            pred,
+            members,
+            ..
+        } => row.read(members, Bits32).pred(pred).early(dst, vote_class(*mode)),
+        OpKind::Match {
+            wide: is_wide,
+            src: [value, members],
+            dst,
+            dst_pred,
+            ..
+        } => row
+            .read(value, wide(*is_wide))
+            .read(members, Bits32)
+            .early(dst, Bits32)
+            .early_if_wanted(std::slice::from_mut(dst_pred), Pred),
+        OpKind::Redux { src, dst, .. } => row.reads(src, Bits32).early(dst, Bits32),
+        OpKind::ActiveMask { dst } => row.early(dst, Bits32),
+        OpKind::ReadClock { clock, dst } => row.early(dst, clock_class(*clock)),
+        OpKind::CpAsync {
+            dst, src, src_bytes, ..
+        } => row.address(dst).address(src).read_if_there(src_bytes, Bits32),
+        OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
+        OpKind::Mma(mma) => {
+            let class = wide(mma.form.is_wide());
+            let [a, b, c] = mma.form.registers();
+            row.reads(&mut mma.a[..a], class)
+                .reads(&mut mma.b[..b], class)
+                .reads(&mut mma.c[..c], class)
+                .defs(&mut mma.d[..c], class)
+        }
+        OpKind::MatrixLoad(access) => row
+            .address(&mut access.addr)
+            .early_if_wanted(&mut access.regs[..usize::from(access.n.min(4))], Bits32),
+        OpKind::MatrixStore(access) => row
+            .address(&mut access.addr)
+            .reads(&mut access.regs[..usize::from(access.n.min(4))], Bits32),
+        OpKind::MatrixMove { dst, src } => row.read(src, Bits32).early(dst, Bits32),
+        OpKind::TensorCopy(copy) => {
+            let TensorCopy {
+                map,
+                map_space: _,
+                dims,
+                at,
+                shared,
+                blocks,
+                way,
+            } = &mut **copy;
+            let row = row
+                .read_if_there(blocks, Bits32)
+                .address(map)
+                .reads(&mut at[..usize::from((*dims).min(5))], Bits32);
+            match way {
+                TensorWay::Load(barrier) => row.address(shared).address(barrier),
+                TensorWay::Store => row.address(shared),
+                TensorWay::Prefetch => row,
+            }
+        }
+        OpKind::BulkBytes(copy) => {
+            let BulkBytes {
+                shared,
+                global,
+                within_cluster: _,
+                bytes,
+                blocks,
+                way,
+            } = &mut **copy;
+            let row = row
+                .address(shared)
+                .address(global)
+                .read(bytes, Bits32)
+                .read_if_there(blocks, Bits32);
+            match way {
+                TensorWay::Load(barrier) => row.address(barrier),
+                TensorWay::Store | TensorWay::Prefetch => row,
+            }
+        }
+        OpKind::Wgmma(wgmma) => {
+            let row = row.reads(&mut wgmma.c, Bits32);
+            let row = match &mut wgmma.a {
+                WgmmaA::Registers(a) => row.reads(a, Bits32),
+                WgmmaA::Shared(a) => row.read(a, Bits64),
+            };
+            let row = row.read(&mut wgmma.b, Bits64).pred(&mut wgmma.adds);
+            wgmma.d.iter_mut().fold(row, |row, d| row.def(d, Bits32))
+        }
+        OpKind::Mbarrier(barrier) => row
+            .address(&mut barrier.addr)
+            .read_if_there(&mut barrier.number, Bits32)
+            .read_if_there(&mut barrier.phase, Bits64)
+            .early_if_wanted(std::slice::from_mut(&mut barrier.dst), Bits64)
+            .early_if_wanted(std::slice::from_mut(&mut barrier.done), Pred),
+        OpKind::Texture(texture) => row
+            .read(&mut texture.handle, Bits64)
+            .reads(
+                &mut texture.coordinates[..usize::from(texture.dims.min(2))],
+                Bits32,
+            )
+            .early_if_wanted(&mut texture.dst, Bits32),
+        OpKind::Printf {
+            format,
+            arguments,
+            dst,
+        } => row
+            .read(format, Bits64)
+            .read(arguments, Bits64)
+            .early_if_wanted(std::slice::from_mut(dst), Bits32),
+        OpKind::AssertFail { text, line } => row.reads(text, Bits64).read(line, Bits32),
+        OpKind::Branch { .. }
+        | OpKind::Converge { .. }
+        | OpKind::Leave { .. }
+        | OpKind::Resume { .. }
+        | OpKind::Return
+        | OpKind::Exit
+        | OpKind::Trap
+        | OpKind::Fence
+        | OpKind::ProxyFence
+        | OpKind::ClusterBarrier { .. }
+        | OpKind::InitFence
+        | OpKind::Yield
+        | OpKind::CpAsyncCommit
+        | OpKind::CpAsyncWait { .. }
+        | OpKind::BulkCommit
+        | OpKind::BulkWait { .. }
+        | OpKind::WgmmaFence
+        | OpKind::WgmmaCommit
+        | OpKind::WgmmaWait { .. }
+        | OpKind::WholeWarp
+        | OpKind::Nop => row,
+    };
+}
+
+/// Shows each register operand (not the guard, not constants, not absent ones) to `f` and puts what it
+/// returns in its place.
+pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -> i32) {
+    each(&mut op.kind, op.classes, &mut |field, class, role, _| {
+        if *field >= 0 {
+            *field = f(*field, class, role);
+        }
+    });
+}
+
+/// A row of the table in the making.
+struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Or));
+
+impl Row<'_> {
+    /// A source, which may be a constant.
+    fn read(&mut self, field: &mut Src, class: Class) -> &mut Self {
+        (self.0)(field, class, Role::Use, Or::Constant);
+        self
+    }
+
+    fn reads(&mut self, fields: &mut [Src], class: Class) -> &mut Self {
+        fields.iter_mut().fold(self, |row, field| row.read(field, class))
+    }
+
+    /// A source that may be left out.
+    fn read_if_there(&mut self, field: &mut Src, class: Class) -> &mut Self {
+        (self.0)(field, class, Role::Use, Or::ConstantOrNone);
+        self
+    }
+
+    /// Sources of arithmetic: predicates have no constant form.
+    fn values<'f>(&mut self, fields: impl Iterator<Item = (&'f mut Src, &'static Class)>) -> &mut Self {
+        for (field, &class) in fields {
+            let or = if class == Class::Pred {
+                Or::Nothing
+            } else {
+                Or::Constant
+            };
+            (self.0)(field, class, Role::Use, or);
+        }
+        self
+    }
+
+    /// The register of an address.
+    fn address(&mut self, address: &mut Addr) -> &mut Self {
+        self.read(&mut address.src, wide(address.wide))
+    }
+
+    /// A predicate that is read.
+    fn pred(&mut self, field: &mut u32) -> &mut Self {
+        self.unsigned(field, Class::Pred, Role::Use)
+    }
+
+    /// A result that is written last.
+    fn def(&mut self, field: &mut Dst, class: Class) -> &mut Self {
+        self.unsigned(field, class, Role::Def)
+    }
+
+    /// Results that are written last.
+    fn defs(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
+        for field in fields {
+            (self.0)(field, class, Role::Def, Or::Nothing);
+        }
+        self
+    }
+
+    /// A result that is written while sources are still needed.
+    fn early(&mut self, field: &mut Dst, class: Class) -> &mut Self {
+        self.unsigned(field, class, Role::EarlyDef)
+    }
+
+    /// Results that may be left out.
+    fn early_if_wanted(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
+        for field in fields {
+            (self.0)(field, class, Role::EarlyDef, Or::None);
+        }
+        self
+    }
+
+    fn unsigned(&mut self, field: &mut u32, class: Class, role: Role) -> &mut Self {
+        let mut signed = *field as i32;
+        (self.0)(&mut signed, class, role, Or::Nothing);
+        *field = signed as u32;
+        self
+    }
+}
+
+fn wide(wide: bool) -> Class {
+    if wide { Class::Bits64 } else { Class::Bits32 }
+}
+
+fn vote_class(mode: VoteMode) -> Class {
+    if mode == VoteMode::Ballot {
+        Class::Bits32
+    } else {
+        Class::Pred
+    }
+}
+
+/// The register that a clock fits in.
+pub(super) fn clock_class(clock: Clock) -> Class {
+    match clock {
+        Clock::Clock64 | Clock::GlobalTimer => Class::Bits64,
+        Clock::Clock | Clock::ClockHi | Clock::GlobalTimerLo | Clock::GlobalTimerHi => Class::Bits32,
+    }
+}
+
+impl Or {
+    pub(super) fn constant(self) -> bool {
+        matches!(self, Self::Constant | Self::ConstantOrNone)
+    }
+
+    pub(super) fn none(self) -> bool {
+        matches!(self, Self::None | Self::ConstantOrNone)
+    }
+}

@@ -1,0 +1,188 @@
+//! Whether what a kernel computes could depend on the order in which its blocks run.
+//!
+//! Blocks meet in global memory. Where one writes with a plain store what another one touches, that is a race, and
+//! nothing here helps; the check of races on global memory finds it. What remains is defined whatever the order,
+//! and must come out the same: strong accesses, atomics whose old value is used, and atomics that give one result
+//! in one order and another in the other (float sums, exchanges, `min` and `add` on one word).
+
+use ptx::ast::Type;
+
+use super::constants::Constants;
+use super::operands::{Role, operands};
+use super::pointers::Pointers;
+use super::virt::VirtualOp;
+use arithmetic::lanes::{NONE, Src};
+use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
+
+/// Different atomics of a kernel that are compared with each other.
+const MOST: usize = 64;
+
+/// Looks for what makes blocks depend on each other.
+///
+/// Compilers write `atom` where nobody reads the old value; such a destination is taken away.
+pub(super) fn of_blocks(
+    ops: &mut [VirtualOp],
+    n_registers: usize,
+    constants: &Constants,
+    special: &[u32],
+) -> BlockOrder {
+    let mut read = vec![false; n_registers];
+    for op in ops.iter_mut() {
+        operands(op, &mut |register, _, role| {
+            read[register as usize] |= role == Role::Use;
+            register
+        });
+    }
+    let shared_by_blocks = |space| matches!(space, MemSpace::Global | MemSpace::Generic);
+    let (mut depends, mut fence, mut atomics) = (false, false, false);
+    for op in ops.iter_mut() {
+        match &mut op.kind {
+            OpKind::Atomic(atomic) => {
+                if atomic.dst != NONE && !read[atomic.dst as usize] {
+                    atomic.dst = NONE;
+                }
+                if shared_by_blocks(atomic.space) {
+                    atomics = true;
+                    depends |= !commutes(atomic);
+                }
+            }
+            OpKind::Load(access) | OpKind::Store(access) => {
+                depends |= access.order == Order::Strong && shared_by_blocks(access.space);
+            }
+            OpKind::Fence | OpKind::ProxyFence => fence = true,
+            _ => {}
+        }
+    }
+    // A fence and an atomic are how blocks hand data to each other.
+    if depends || (fence && atomics) {
+        return BlockOrder::ByIndex;
+    }
+    if !atomics {
+        return BlockOrder::Any;
+    }
+    among(ops, n_registers, constants, special)
+}
+
+/// Whether the order of several such atomics with the same operand leaves no trace.
+fn commutes(atomic: &Atomic) -> bool {
+    use Type::{Bf16, Bf16x2, F16, F16x2, F32, F64};
+    let float = matches!(atomic.ty, F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64);
+    let swaps = matches!(atomic.kind, AtomicKind::Exch | AtomicKind::Cas);
+    atomic.dst == NONE && !float && !swaps
+}
+
+/// What of an atomic decides whether it commutes with another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    kind: AtomicKind,
+    bytes: u32,
+    signed: bool,
+    /// The operand of `inc` and `dec`, when it is the same for all threads.
+    bound: Option<Bound>,
+}
+
+/// A number, or a parameter at an offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bound {
+    Number(u32),
+    Param(u32),
+}
+
+impl Kind {
+    fn of(atomic: &Atomic) -> Kind {
+        let ordering = matches!(atomic.kind, AtomicKind::Min | AtomicKind::Max);
+        Kind {
+            kind: atomic.kind,
+            bytes: atomic.ty.bytes(),
+            signed: ordering && matches!(atomic.ty, Type::S32 | Type::S64),
+            bound: None,
+        }
+    }
+
+    /// Whether two atomics on the same bytes, by different blocks, give the same in either order.
+    fn commutes_with(&self, other: &Kind) -> bool {
+        use AtomicKind::{Add, And, Dec, Inc, Max, Min, Or, Xor};
+        self.kind == other.kind
+            && match self.kind {
+                And | Or | Xor => true,
+                Add => self.bytes == other.bytes,
+                Min | Max => (self.bytes, self.signed) == (other.bytes, other.signed),
+                Inc | Dec => self.bound.is_some() && self.bound == other.bound,
+                _ => false,
+            }
+    }
+}
+
+/// Whether so many bytes at one distance end at another one or before it.
+fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
+    at.checked_add(i64::from(bytes)).is_some_and(|end| end <= next)
+}
+
+/// Where an atomic goes: what its address was computed from, and how far behind that, if that is known.
+type Place = Option<(Pointer, Option<i64>)>;
+
+/// The order for a kernel whose atomics all commute with themselves.
+fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
+    let bounded = |kind: &Kind| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
+    fn of_op(op: &VirtualOp) -> Option<(Kind, &Addr, Src)> {
+        match &op.kind {
+            OpKind::Atomic(atomic) if atomic.space != MemSpace::Shared => {
+                Some((Kind::of(atomic), &atomic.addr, atomic.src[0]))
+            }
+            _ => None,
+        }
+    }
+    let mut kinds = ops.iter().filter_map(of_op).map(|(kind, ..)| kind);
+    if let Some(first) = kinds.next()
+        && !bounded(&first)
+        && kinds.all(|kind| first.commutes_with(&kind))
+    {
+        return BlockOrder::Any;
+    }
+
+    // More than one kind. That is harmless where they work on different words.
+    let pointers = Pointers::new(ops, n_registers, constants, special);
+    let mut found: Vec<(Kind, Place)> = Vec::new();
+    for (mut kind, addr, operand) in ops.iter().filter_map(of_op) {
+        if bounded(&kind) {
+            kind.bound = pointers.bound(operand);
+        }
+        let mut place = pointers.place(addr);
+        if found.contains(&(kind, place)) {
+            continue;
+        }
+        if found.len() >= MOST {
+            place = place.map(|(pointer, _)| (pointer, None));
+            if found.contains(&(kind, place)) {
+                continue;
+            }
+        }
+        if found.len() >= 2 * MOST {
+            return BlockOrder::ByIndex;
+        }
+        found.push((kind, place));
+    }
+    let mut pairs = Vec::new();
+    for (at, (kind, place)) in found.iter().enumerate() {
+        for (other, elsewhere) in &found[at..] {
+            if kind.commutes_with(other) {
+                continue;
+            }
+            let (Some((a, x)), Some((b, y))) = (place, elsewhere) else {
+                return BlockOrder::ByIndex;
+            };
+            match (a == b, x, y) {
+                (true, Some(x), Some(y))
+                    if ends_before(*x, kind.bytes, *y) || ends_before(*y, other.bytes, *x) => {}
+                (true, ..) => return BlockOrder::ByIndex,
+                (false, ..) if matches!((a, b), (Pointer::Window(_), Pointer::Window(_))) => {}
+                (false, ..) if pairs.contains(&(*a, *b)) => {}
+                (false, ..) => pairs.push((*a, *b)),
+            }
+        }
+    }
+    match pairs.is_empty() {
+        true => BlockOrder::Any,
+        false => BlockOrder::ByIndexIfAliased(pairs.into()),
+    }
+}

@@ -1,0 +1,450 @@
+//! Whole modules through decode.
+
+use super::*;
+
+/// Checks and decodes PTX text, as loading does; variables lie one window apart.
+fn decoded(text: &str) -> Result<Program> {
+    let module = ptx::parse(text).expect("the test's PTX parses");
+    ptx::table::check(&module).map_err(|error| match error {
+        ptx::CheckError::Parse(error) => DecodeError::Invalid(error),
+        ptx::CheckError::Unsupported(list) => DecodeError::Unsupported(list),
+    })?;
+    let mut symbols = Symbols::new();
+    for (at, variable) in module_variables(&module)?.iter().enumerate() {
+        symbols.insert(&variable.name, (at as u64 + 1) << 40);
+    }
+    decode(&module, &symbols, CpuLevel::Baseline)
+}
+
+/// Every kernel of the ladder and of the corpus decodes. `SHOW=name` prints one.
+#[test]
+fn committed_kernels() {
+    let show = std::env::var("SHOW").unwrap_or_default();
+    let mut wrong = Vec::new();
+    for folder in ["kernels/ptx", "tests/data/corpus"] {
+        let folder = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
+        for entry in std::fs::read_dir(folder).expect("kernels are there") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|e| e != "ptx") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("text");
+            match decoded(&text) {
+                Err(e) => wrong.push(format!("{}: {e}", path.display())),
+                Ok(program) => {
+                    for kernel in &program.kernels {
+                        let text = Listing(kernel).to_string();
+                        assert!(text.contains(&kernel.name));
+                        if show == kernel.name {
+                            eprintln!("{text}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A kernel around a few lines, with registers of every kind.
+fn kernel_of(lines: &str) -> String {
+    format!(
+        ".version 8.4\n.target sm_90\n.address_size 64\n\
+         .extern .shared .align 16 .b8 dynamic[];\n.extern .global .u32 elsewhere;\n\
+         .global .f32 table[4] = {{1.0, 2.0, 3.0, 4.0}};\n.const .u32 limit = 7;\n\
+         .extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func cudaSomething(); .extern .func foreign();\n\
+         .func (.reg .u32 r) twice(.reg .u32 a) {{ add.u32 r, a, a; ret; }}\n\
+         .func again() {{ call again; ret; }}\n\
+         .visible .entry k(.param .u64 out, .param .align 8 .b8 pack[24])\n{{\n\
+         .reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<8>; .reg .f32 %f<8>;\n\
+         .reg .b64 %rd<8>; .reg .f64 %fd<4>; .reg .v4 .f32 %v;\n\
+         .shared .align 8 .b8 first[40]; .shared .f32 second[8][4]; .local .b32 mine[4];\n\
+         {lines}\nret;\n}}\n"
+    )
+}
+
+/// The ops of a kernel around some lines, without its heading.
+fn ops(lines: &str) -> String {
+    let program = decoded(&kernel_of(lines)).expect("the lines decode");
+    let text = Listing(&program.kernels[0]).to_string();
+    let ops = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+        .collect::<Vec<_>>();
+    ops.join("\n")
+}
+
+fn refused(lines: &str, message: &str) {
+    match decoded(&kernel_of(lines)) {
+        Err(e) => assert_eq!(e.to_string(), message),
+        Ok(program) => panic!("decoded:\n{}", Listing(&program.kernels[0])),
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    refused(
+        "call (%rd1), malloc, (%rd2);",
+        "line 17: `malloc` inside a kernel is not supported",
+    );
+    refused(
+        "call cudaSomething;",
+        "line 17: `cudaSomething` of the device runtime is not supported",
+    );
+    refused(
+        "call (%r1), %rd1, (%r2);",
+        "line 17, column 1: a call through `%rd1` needs a `.callprototype`",
+    );
+    refused(
+        "call (%r1), %rd1, (%r2), nowhere;",
+        "line 17, column 1: there is no prototype `nowhere`",
+    );
+    refused(
+        "call (%r1), %r3, (%r2), nowhere;",
+        "line 17, column 1: `%r3` is no 64-bit register: nothing can be called through it",
+    );
+    refused(
+        "mov.u32 %r1, twice;",
+        "line 17, column 1: the address of `twice` takes a 64-bit register",
+    );
+    refused(
+        "mov.u64 %rd1, foreign;",
+        "line 17, column 1: nothing defines the external function `foreign`, whose address is taken",
+    );
+    refused(
+        "mov.u64 %rd1, k;",
+        "line 17: the address of kernel `k` is not supported",
+    );
+    refused(
+        "ld.global.u32 %r1, [elsewhere];",
+        "line 17, column 1: nothing defines the external variable `elsewhere`",
+    );
+    for number in ["23", "16", "28", "264", "-24"] {
+        refused(
+            &format!("setmaxnreg.inc.sync.aligned.u32 {number};"),
+            "line 17, column 1: the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256",
+        );
+    }
+    refused(
+        "call foreign;",
+        "line 17, column 1: nothing defines the external function `foreign`",
+    );
+    refused(
+        "mov.u32 %r1, %envreg0;",
+        "line 17: the special register `%envreg0` is not supported",
+    );
+}
+
+/// What the table refuses is never decoded, not even as an instruction that does nothing.
+#[test]
+fn what_the_table_refuses_is_told_with_the_reason() {
+    refused(
+        "griddepcontrol.wait;",
+        "line 17: `griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported",
+    );
+    refused(
+        "redux.sync.min.f32 %f1, %f2, -1;",
+        "line 17: `redux.sync.min.f32` (float reductions are not emulated yet) is not supported",
+    );
+    refused(
+        "atom.global.v2.f32.add {%f1, %f2}, [%rd1], {%f3, %f4};",
+        "line 17: `atom.global.v2.f32.add` (vector atomics are not emulated yet) is not supported",
+    );
+    refused(
+        "createpolicy.fractional.L2::evict_last.b64 %rd2, 1.0;\ntcgen05.fence::before_thread_sync;",
+        "line 17: `createpolicy.fractional.L2::evict_last.b64` (cache policies are not emulated yet) is not supported\n\
+         line 18: `tcgen05.fence::before_thread_sync` (tensor-core instructions are not emulated yet) is not \
+         supported",
+    );
+}
+
+#[test]
+fn nonsense_is_explained() {
+    refused(
+        "bar.sync 16;",
+        "line 17, column 1: there is no barrier 16: a block has the barriers 0 to 15",
+    );
+    refused(
+        "barrier.sync -1, 64;",
+        "line 17, column 1: there is no barrier -1: a block has the barriers 0 to 15",
+    );
+    refused(
+        "bar.red.popc.u32 %r1, 1, 17, %p1;",
+        "line 17, column 1: a barrier of 17 threads: it counts whole warps, so the number must be a multiple of 32",
+    );
+    refused(
+        "bar.arrive 1, 0;",
+        "line 17, column 1: `bar.arrive` needs the number of threads, and 0 stands for none",
+    );
+    refused(
+        "add.s32 %r1, %r2, %r9;",
+        "line 17, column 1: `%r9` is not declared",
+    );
+    refused(
+        "add.s32 %r1, %r2;",
+        "line 17, column 1: `add.s32` takes 3 operands (d, a, b), found 2",
+    );
+    refused(
+        "add.s32 %r1, %r2, %rd1;",
+        "line 17, column 1: `%rd1` is a 64-bit register, and a register of up to 32 bits is needed here",
+    );
+    refused(
+        "add.s64 %r1, %rd2, %rd1;",
+        "line 17, column 1: the result goes to a register of up to 32 bits, and a 64-bit register is needed",
+    );
+    refused("bra nowhere;", "line 17, column 1: there is no label `nowhere`");
+    refused("@%r1 bra nowhere;", "line 17, column 1: `%r1` is no predicate");
+    refused(
+        "add.f32 %f1, %f2, 1;",
+        "line 17, column 1: an integer where a floating-point number belongs (write 0.0)",
+    );
+    refused(
+        "ld.global.v4.f32 {%f1, %f2}, [%rd1];",
+        "line 17, column 1: 2 registers for 4 elements",
+    );
+    refused(
+        "ld.global.u64 %r1, [%rd1];",
+        "line 17, column 1: a register of up to 32 bits for an element of 8 bytes",
+    );
+    refused(
+        "ld.global.u32 %r1, [first];",
+        "line 17, column 1: `first` is not in the state space that the instruction names",
+    );
+    refused(
+        "st.const.u32 [limit], %r1;",
+        "line 17, column 1: unknown instruction `st.const.u32`; a kernel cannot store to constant memory",
+    );
+    refused(
+        "st.u32 [limit], %r1;",
+        "line 17, column 1: a store to constant memory",
+    );
+    refused(
+        "x: x: add.s32 %r1, %r1, %r1;",
+        "line 17, column 4: label `x` is there twice",
+    );
+    refused(
+        "call (%r1), twice, (%r1, %r2);",
+        "line 17, column 1: `twice` takes 1 arguments and gives 1 results",
+    );
+    refused("call nobody;", "line 17, column 1: there is no function `nobody`");
+}
+
+#[test]
+fn packing() {
+    insta::assert_snapshot!(ops(
+        "mov.b64 %rd1, {%r1, 7}; mov.b64 {%r2, _}, %rd1; mov.b32 {%rs1, %rs2}, %r2; mov.b32 %r3, {%rs2, %rs1};\n\
+         mov.b32 {%r3, %r4}, %r3; st.global.v2.u32 [%rd1], {%r3, %r4};"
+    ));
+}
+
+#[test]
+fn addresses() {
+    insta::assert_snapshot!(ops(
+        "mov.u32 %r1, second; mov.u64 %rd1, first+8; ld.shared.f32 %f1, [second+16]; ld.u8 %r2, [first];\n\
+         mov.u64 %rd2, dynamic; cvta.shared.u64 %rd3, %rd2; mov.u64 %rd4, mine; cvta.local.u64 %rd4, %rd4;\n\
+         ld.global.f32 %f2, [table+4]; ld.const.u32 %r3, [limit]; ld.param.u64 %rd5, [pack+8];\n\
+         mov.u64 %rd6, pack; ld.param.u8 %rs1, [%rd6+3]; cvta.param.u64 %rd6, %rd6;\n\
+         st.global.u64 [%rd3], %rd4; st.global.u64 [%rd5], %rd6; st.global.u64 [%rd5], %rd1;\n\
+         st.global.u32 [%rd5], %r1; st.global.u32 [%rd5], %r2; st.global.f32 [%rd5], %f1;"
+    ));
+}
+
+#[test]
+fn results_that_are_sources() {
+    insta::assert_snapshot!(ops(
+        "add.cc.u32 %r1, %r1, %r2; addc.cc.u32 %r1, %r1, %r1; addc.u32 %r3, %r1, 0;\n\
+         setp.lt.and.s32 %p1|%p2, %r1, %r2, %p1; @%p1 setp.eq.or.s32 %p1|%p2, %r1, %r3, !%p2;\n\
+         shfl.sync.down.b32 %r1|%p3, %r1, 1, 31, -1; ld.shared.v2.u32 {%r1, %r2}, [%r1];\n\
+         atom.shared.add.u32 %r2, [%r2], %r2; st.global.u32 [%rd1], %r2; @%p3 st.global.u32 [%rd1], %r1;"
+    ));
+}
+
+#[test]
+fn calls_and_scopes() {
+    insta::assert_snapshot!(ops(
+        "mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 5; call (%r2), twice, (%r1); @%p1 call (%r2), twice, (%r2);\n\
+         { .reg .u32 %r1; add.u32 %r1, %r2, 1; over: sub.u32 %r2, %r2, %r1; @%p1 bra over; }\n\
+         { .reg .u32 %r1; over: add.u32 %r2, %r1, 1; @!%p1 bra.uni over; } st.global.u32 [%rd1], %r2;"
+    ));
+}
+
+#[test]
+fn lanes_together() {
+    insta::assert_snapshot!(ops(
+        "vote.sync.ballot.b32 %r1, %p1, -1; vote.sync.any.pred %p2, !%p1, %r1; activemask.b32 %r2;\n\
+         match.any.sync.b32 %r3, %r2, %r1; match.all.sync.b64 %r3|%p3, %rd1, %r1; redux.sync.add.s32 %r4, %r3, -1;\n\
+         bar.sync 0; bar.red.popc.u32 %r5, 0, !%p2; barrier.sync 1, 64; bar.arrive 2, 64; bar.warp.sync %r1;\n\
+         shfl.bfly.b32 %r6, %r5, 1, 31; mov.u64 %rd2, %clock64; mov.u32 %r7, %clock; nanosleep.u32 20; fence.sc.gpu;\n\
+         st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r6}; @%p3 st.global.u64 [%rd1], %rd2; st.global.u32 [%rd1], %r7;"
+    ));
+}
+
+#[test]
+fn copies_and_atomics() {
+    insta::assert_snapshot!(ops(
+        "cp.async.ca.shared.global [first], [%rd1], 8; cp.async.cg.shared.global [%r1+16], [%rd1], 16, %r2;\n\
+         cp.async.ca.shared.global [%r1], [%rd1], 4, %p1; cp.async.commit_group; cp.async.wait_group 1; cp.async.wait_all;\n\
+         red.global.add.u32 [%rd1], 1; atom.global.cas.b64 %rd2, [%rd1], %rd3, 9; atom.add.noftz.f16x2 %r3, [%rd1], %r4;\n\
+         isspacep.shared %p2, %rd1; ld.volatile.global.v4.f32 %v, [%rd1]; st.global.f32 [%rd1], %v.z;\n\
+         tex.2d.v4.f32.s32 {%f1, _, %f3, %f4}, [%rd1, {%r1, %r2}]; st.global.v2.f32 [%rd1], {%f1, %f3};"
+    ));
+}
+
+/// Shared arrays keep the banks that they would have without guards, and fault in between.
+#[test]
+fn shared_layout() {
+    let kernel = &decoded(&kernel_of("mov.u64 %rd1, dynamic;"))
+        .expect("decodes")
+        .kernels[0];
+    let places: Vec<_> = kernel
+        .shared
+        .iter()
+        .map(|a| (a.name.as_str(), a.offset, a.bytes))
+        .collect();
+    assert_eq!(
+        places,
+        [("first", 1024, 40), ("second", 1192, 128), ("dynamic", 1456, 0)]
+    );
+    assert_eq!(
+        (
+            kernel.shared_static_bytes,
+            kernel.shared_dynamic_base,
+            kernel.shared_dynamic_align
+        ),
+        (168, 1456, 16)
+    );
+}
+
+/// In which order blocks run: `any`, `by index`, or `by index if` two pointers (parameters by offset) lead to one
+/// allocation.
+#[track_caller]
+fn check_order(lines: &str, expected: &str) {
+    use program::{BlockOrder, Pointer};
+    let name = |p: &Pointer| match p {
+        Pointer::Param(offset) => format!("{offset}"),
+        Pointer::Window(_) => "variable".to_owned(),
+    };
+    let got = match &decoded(&kernel_of(lines)).expect("decodes").kernels[0].order {
+        BlockOrder::Any => "any".to_owned(),
+        BlockOrder::ByIndex => "by index".to_owned(),
+        BlockOrder::ByIndexIfAliased(pairs) => pairs.iter().fold("by index if".to_owned(), |text, (a, b)| {
+            format!("{text} {}={}", name(a), name(b))
+        }),
+    };
+    assert_eq!(got, expected, "{lines}");
+}
+
+/// Blocks run in parallel unless somebody could tell.
+#[test]
+fn order_of_blocks() {
+    check_order("atom.global.add.u32 %r1, [%rd1], 1;", "any");
+    check_order(
+        "atom.global.add.u32 %r1, [%rd1], 1; st.global.u32 [%rd2], %r1;",
+        "by index",
+    );
+    check_order("red.global.max.s32 [%rd1], %r1;", "any");
+    check_order("red.global.add.f32 [%rd1], %f1;", "by index");
+    check_order("red.shared.add.f32 [first], %f1;", "any");
+    check_order("atom.global.exch.b32 _, [%rd1], 1;", "by index");
+    check_order("ld.volatile.shared.u32 %r1, [first];", "any");
+    check_order("ld.acquire.gpu.global.u32 %r1, [%rd1];", "by index");
+    check_order("st.volatile.global.u32 [%rd1], %r1;", "by index");
+    check_order("st.volatile.shared.u32 [first], %r1;", "any");
+    check_order("membar.gl;", "any");
+    check_order("membar.gl; red.global.add.u32 [%rd1], 1;", "by index");
+}
+
+/// Atomics of one kernel that could meet on one word must commute with each other, too.
+#[test]
+fn order_among_atomics() {
+    for (one, other, expected) in [
+        ("add.u32", "add.s32", "any"),
+        ("add.u32", "add.u64", "by index"),
+        ("and.b32", "and.b64", "any"),
+        ("and.b32", "or.b32", "by index"),
+        ("xor.b32", "or.b32", "by index"),
+        ("min.s32", "min.s32", "any"),
+        ("min.s32", "min.u32", "by index"),
+        ("min.u32", "min.u64", "by index"),
+        ("min.s32", "max.s32", "by index"),
+        ("add.u32", "min.u32", "by index"),
+        ("inc.u32", "dec.u32", "by index"),
+        ("inc.u32", "inc.u32", "any"),
+    ] {
+        let operand = |form: &str| if form.ends_with("64") { "%rd5" } else { "7" };
+        let (x, y) = (operand(one), operand(other));
+        check_order(
+            &format!("red.global.{one} [%rd1], {x}; red.global.{other} [%rd1], {y};"),
+            expected,
+        );
+    }
+    check_order(
+        "red.global.inc.u32 [%rd1], 7; red.global.inc.u32 [%rd1], 8;",
+        "by index",
+    );
+    check_order("mov.u32 %r1, %tid.x; red.global.inc.u32 [%rd1], %r1;", "by index");
+    check_order("ld.param.u32 %r1, [pack]; red.global.inc.u32 [%rd1], %r1;", "any");
+}
+
+/// What works on different words never meets.
+#[test]
+fn order_of_atomics_on_different_words() {
+    const LOADED: &str = "mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [pack];
+        cvta.to.global.u64 %rd3, %rd1; mul.wide.u32 %rd4, %r1, 8; add.s64 %rd5, %rd3, %rd4;";
+    for (lines, expected) in [
+        (
+            "red.global.add.u32 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;",
+            "any",
+        ),
+        (
+            "red.global.add.u64 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;",
+            "by index",
+        ),
+        (
+            "red.global.add.u32 [%rd3+8], 1; red.global.min.u32 [%rd1+4], 1;",
+            "any",
+        ),
+        (
+            "red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd5+4], 1;",
+            "by index",
+        ),
+        (
+            "red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1;",
+            "by index if 0=8",
+        ),
+        (
+            "red.global.add.u32 [%rd5], 1; red.global.min.u32 [table], 1;",
+            "by index if 0=variable",
+        ),
+        (
+            "red.global.add.u32 [table], 1; red.global.min.u32 [table+4], 1;",
+            "any",
+        ),
+        (
+            "red.global.add.u32 [table], 1; red.global.min.u32 [table], 1;",
+            "by index",
+        ),
+        (
+            "ld.global.u64 %rd6, [%rd2]; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;",
+            "by index",
+        ),
+        (
+            "sub.s64 %rd6, %rd2, %rd1; add.s64 %rd6, %rd6, %rd1; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;",
+            "by index",
+        ),
+        (
+            "mad.wide.u32 %rd6, %r1, 4, %rd2; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd5], 1;",
+            "by index if 8=0",
+        ),
+        (
+            "L: add.s64 %rd5, %rd5, 4; red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1; bra L;",
+            "by index if 0=8",
+        ),
+        (
+            "mov.u64 %rd5, %rd2; L: red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1; mov.u64 %rd5, %rd1; bra L;",
+            "by index",
+        ),
+    ] {
+        check_order(&format!("{LOADED} {lines}"), expected);
+    }
+}

@@ -1,0 +1,134 @@
+//! What a fragment of `wmma` is for. PTX leaves open where its elements lie, so a product takes one only as what it
+//! was loaded.
+
+/// Part, shape, type and layout of a fragment, as an instruction names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fragment {
+    /// `A`, `B`, or `C` for sums.
+    pub part: char,
+    /// M, N and K.
+    pub shape: [u32; 3],
+    /// The type of its elements, such as `f16`.
+    pub ty: &'static str,
+    /// `row` or `col`; none of sums, whose layout belongs to the load and the store alone.
+    pub layout: Option<&'static str>,
+}
+
+/// A product takes a fragment that was made for something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Foreign {
+    /// What the product takes.
+    pub wanted: Fragment,
+    /// What it was given.
+    pub given: Fragment,
+    /// The load, or product, that made the fragment: index into [`crate::Kernel::instrs`].
+    pub maker: u32,
+}
+
+const TYPES: [&str; 5] = ["f16", "bf16", "tf32", "f32", "f64"];
+
+fn one_of(names: &[&'static str], name: &str) -> Option<&'static str> {
+    names.iter().find(|&&known| known == name).copied()
+}
+
+/// The three numbers of `m16n16k16`.
+pub fn sizes(shape: &str) -> Option<[u32; 3]> {
+    let (m, rest) = shape.strip_prefix('m')?.split_once('n')?;
+    let (n, k) = rest.split_once('k')?;
+    Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
+}
+
+/// The fragment that an instruction makes: a load, or a product its sums.
+pub fn made(mnemonic: &str) -> Option<Fragment> {
+    let words: Vec<&str> = mnemonic.split('.').collect();
+    match words[..] {
+        ["wmma", "load", part, "sync", "aligned", layout, shape, .., ty] => {
+            let layout = one_of(&["row", "col"], layout);
+            let (part, layout) = match part {
+                "a" => ('A', layout),
+                "b" => ('B', layout),
+                _ => ('C', None),
+            };
+            let (shape, ty) = (sizes(shape)?, one_of(&TYPES, ty)?);
+            Some(Fragment {
+                part,
+                shape,
+                ty,
+                layout,
+            })
+        }
+        ["wmma", "mma", ..] => Some(product(&words)?.1),
+        _ => None,
+    }
+}
+
+/// The fragments that a product takes: A, B and C.
+pub fn taken(mnemonic: &str) -> Option<[Fragment; 3]> {
+    let words: Vec<&str> = mnemonic.split('.').collect();
+    Some(product(&words)?.0)
+}
+
+/// What a product takes, and what it makes.
+fn product(words: &[&str]) -> Option<([Fragment; 3], Fragment)> {
+    let [
+        "wmma",
+        "mma",
+        "sync",
+        "aligned",
+        a_layout,
+        b_layout,
+        shape,
+        types @ ..,
+    ] = words
+    else {
+        return None;
+    };
+    let shape = sizes(shape)?;
+    let types: Vec<&'static str> = types.iter().filter_map(|ty| one_of(&TYPES, ty)).collect();
+    // Of two types, those of D and C, the factors are `f16`.
+    let (d, a, b, c) = match types[..] {
+        [d, c] => (d, "f16", "f16", c),
+        [d, a, b, c] => (d, a, b, c),
+        _ => return None,
+    };
+    let factor = |part, ty, layout| {
+        let layout = Some(one_of(&["row", "col"], layout)?);
+        Some(Fragment {
+            part,
+            shape,
+            ty,
+            layout,
+        })
+    };
+    let sums = |ty| Fragment {
+        part: 'C',
+        shape,
+        ty,
+        layout: None,
+    };
+    let taken = [factor('A', a, a_layout)?, factor('B', b, b_layout)?, sums(c)];
+    Some((taken, sums(d)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_takes_what_was_loaded_alike() {
+        let [a, b, c] = taken("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32").expect("a product");
+        assert_eq!(made("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16"), Some(a));
+        assert_eq!(made("wmma.load.b.sync.aligned.col.m16n16k16.f16"), Some(b));
+        assert_eq!(made("wmma.load.c.sync.aligned.col.m16n16k16.global.f32"), Some(c));
+        assert_ne!(made("wmma.load.a.sync.aligned.col.m16n16k16.f16"), Some(a));
+        assert_ne!(made("wmma.load.a.sync.aligned.row.m32n8k16.f16"), Some(a));
+    }
+
+    #[test]
+    fn sums_of_one_product_are_those_of_the_next() {
+        let name = "wmma.mma.sync.aligned.rn.row.col.m8n8k4.f64.f64.f64.f64";
+        assert_eq!(made(name), None);
+        let name = "wmma.mma.sync.aligned.row.col.m8n8k4.rn.f64.f64.f64.f64";
+        assert_eq!(made(name), taken(name).map(|[_, _, c]| c));
+    }
+}

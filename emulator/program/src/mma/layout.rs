@@ -1,0 +1,269 @@
+//! Which lane and register holds which element of a tile, for the instructions of one warp.
+//!
+//! Lanes form eight groups of four. A group holds a row of A, a column of B and a row of D; its four lanes share the
+//! elements along k, or the columns of D, one register's worth at a time. With E elements in a register, register r
+//! of A holds row `group + 8 (r mod 2)` from `k = E·lane + 4 E·(r / 2)` on; of B it holds column `group` from
+//! `k = E·lane + 4 E·r` on; and registers of D hold row `group`, columns `2·lane` and `2·lane + 1`, then row
+//! `group + 8`.
+
+use std::fmt;
+
+use arithmetic::products::{Factors, Kind, Product, Sum, Unit, multiply_f64};
+
+/// Shape and types of a product of one warp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// Rows of A and D: 8 or 16. There are 8 columns of B and D.
+    m: u8,
+    /// Columns of A and rows of B.
+    k: u8,
+    types: Types,
+}
+
+/// The types of the elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Types {
+    /// A, B, and the accumulators.
+    Small(Kind, Kind, Sum),
+    F64,
+}
+
+/// Most rows of a tile, and most of its columns of A.
+const ROWS: usize = 16;
+const MOST_K: usize = 32;
+
+impl Form {
+    /// The form of an instruction, if there is such a shape: its `m` and `k`, and the types of A, B and the
+    /// accumulators; `None` in their place for `f64`.
+    pub fn new(m: u8, k: u8, types: Option<(Kind, Kind, Sum)>) -> Option<Self> {
+        let known = match types {
+            Some((Kind::Bf16, Kind::Bf16, Sum::F32) | (Kind::F16, Kind::F16, _)) => {
+                m == 16 && matches!(k, 8 | 16)
+            }
+            Some((Kind::Tf32, Kind::Tf32, Sum::F32)) => m == 16 && matches!(k, 4 | 8),
+            Some((Kind::E4m3 | Kind::E5m2, Kind::E4m3 | Kind::E5m2, Sum::F32)) => m == 16 && k == 32,
+            Some(_) => false,
+            None => matches!((m, k), (8, 4) | (16, 4 | 8 | 16)),
+        };
+        let types = types.map_or(Types::F64, |(a, b, sum)| Types::Small(a, b, sum));
+        known.then_some(Self { m, k, types })
+    }
+
+    /// Whether its registers are 64-bit ones.
+    pub fn is_wide(self) -> bool {
+        self.types == Types::F64
+    }
+
+    /// Products that are computed and added.
+    pub fn products(self) -> u64 {
+        u64::from(self.m) * 8 * u64::from(self.k)
+    }
+
+    /// Elements of A and B in a register.
+    fn packed(self) -> usize {
+        match self.types {
+            Types::Small(Kind::Bf16 | Kind::F16, ..) => 2,
+            Types::Small(Kind::E4m3 | Kind::E5m2, ..) => 4,
+            Types::Small(Kind::Tf32, ..) | Types::F64 => 1,
+        }
+    }
+
+    /// Accumulators in a register.
+    fn packed_sums(self) -> usize {
+        match self.types {
+            Types::Small(_, _, Sum::F16) => 2,
+            _ => 1,
+        }
+    }
+
+    /// Registers of A, of B, and of the accumulators.
+    pub fn registers(self) -> [usize; 3] {
+        let along = usize::from(self.k) / (4 * self.packed());
+        let down = usize::from(self.m) / 8;
+        [along * down, along, 2 * down / self.packed_sums()]
+    }
+
+    /// The row and the first k of a register of A.
+    pub fn in_a(self, lane: usize, register: usize) -> (usize, usize) {
+        let down = usize::from(self.m) / 8;
+        let k = self.packed() * (lane % 4 + 4 * (register / down));
+        (lane / 4 + 8 * (register % down), k)
+    }
+
+    /// The column and the first k of a register of B.
+    pub fn in_b(self, lane: usize, register: usize) -> (usize, usize) {
+        (lane / 4, self.packed() * (lane % 4 + 4 * register))
+    }
+
+    /// The row and the first column of a register of D.
+    pub fn in_d(self, lane: usize, register: usize) -> (usize, usize) {
+        let first = register * self.packed_sums();
+        (lane / 4 + 8 * (first / 2), 2 * (lane % 4) + first % 2)
+    }
+
+    /// Computes D of a warp; `a`, `b` and `d` hold its registers one after the other, `d` those of C before.
+    pub fn multiply(self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]]) {
+        let Types::Small(kind_a, kind_b, sum) = self.types else {
+            return;
+        };
+        let (k, packed) = (usize::from(self.k), self.packed());
+        let bits = 32 / packed as u32;
+        let groups = k.div_ceil(8);
+        let mut rows = [[0; 8]; ROWS * MOST_K / 8];
+        for (register, values) in a.iter().enumerate() {
+            for (lane, value) in values.iter().enumerate() {
+                let (row, first) = self.in_a(lane, register);
+                for i in 0..packed {
+                    let at = first + i;
+                    rows[(row * groups + at / 8) % rows.len()][at % 8] = value.unbounded_shr(bits * i as u32);
+                }
+            }
+        }
+        let mut columns = [[0; 8]; MOST_K];
+        for (register, values) in b.iter().enumerate() {
+            for (lane, value) in values.iter().enumerate() {
+                let (column, first) = self.in_b(lane, register);
+                for i in 0..packed {
+                    columns[(first + i) % MOST_K][column] = value.unbounded_shr(bits * i as u32);
+                }
+            }
+        }
+        let (n_rows, n_columns) = (groups * usize::from(self.m), k);
+        let product = |kind| Product::new(kind, sum, Unit::Warp);
+        let mut row_factors = [Factors::ZERO; ROWS * MOST_K / 8];
+        let mut column_factors = [Factors::ZERO; MOST_K];
+        product(kind_a).decode(&rows[..n_rows], &mut row_factors);
+        product(kind_b).decode(&columns[..n_columns], &mut column_factors);
+
+        let mut sums = [0; ROWS * 8];
+        let half = self.packed_sums() == 2;
+        for (register, values) in d.iter().enumerate() {
+            for (lane, value) in values.iter().enumerate() {
+                let (row, column) = self.in_d(lane, register);
+                let at = (row * 8 + column) % sums.len();
+                sums[at] = *value;
+                if half {
+                    sums[at] = value & 0xffff;
+                    sums[at ^ 1] = value >> 16;
+                }
+            }
+        }
+        let sums = &mut sums[..8 * usize::from(self.m)];
+        product(kind_a).multiply(&row_factors[..n_rows], &column_factors[..n_columns], k, sums);
+        for (register, values) in d.iter_mut().enumerate() {
+            for (lane, value) in values.iter_mut().enumerate() {
+                let (row, column) = self.in_d(lane, register);
+                let at = (row * 8 + column) % sums.len();
+                *value = if half {
+                    sums[at] | sums[at ^ 1] << 16
+                } else {
+                    sums[at]
+                };
+            }
+        }
+    }
+
+    /// The same of `f64`.
+    pub fn multiply_f64(self, a: &[[u64; 32]], b: &[[u64; 32]], d: &mut [[u64; 32]]) {
+        let k = usize::from(self.k);
+        let mut rows = vec![0.0; usize::from(self.m) * k];
+        let mut columns = vec![0.0; 8 * k];
+        let mut sums = vec![0.0; usize::from(self.m) * 8];
+        let fill = |to: &mut [f64], from: &[[u64; 32]], at: &dyn Fn(usize, usize) -> usize| {
+            for (register, values) in from.iter().enumerate() {
+                for (lane, value) in values.iter().enumerate() {
+                    to[at(lane, register)] = f64::from_bits(*value);
+                }
+            }
+        };
+        let in_d = |lane, register| {
+            let (row, column) = self.in_d(lane, register);
+            row * 8 + column
+        };
+        fill(&mut rows, a, &|lane, register| {
+            let (row, at) = self.in_a(lane, register);
+            row * k + at
+        });
+        fill(&mut columns, b, &|lane, register| {
+            let (column, at) = self.in_b(lane, register);
+            column * k + at
+        });
+        fill(&mut sums, d, &in_d);
+        multiply_f64(&rows, &columns, k, &mut sums);
+        for (register, values) in d.iter_mut().enumerate() {
+            for (lane, value) in values.iter_mut().enumerate() {
+                *value = sums[in_d(lane, register)].to_bits();
+            }
+        }
+    }
+
+    /// The undefined bits of an accumulator that was added to `undefined` ones: all of it.
+    pub fn whole_sums(self, undefined: u64) -> u64 {
+        match self.types {
+            _ if undefined == 0 => 0,
+            Types::F64 => u64::MAX,
+            Types::Small(_, _, Sum::F32) => u64::from(u32::MAX),
+            Types::Small(_, _, Sum::F16) => {
+                let half = |mask: u64| if undefined & mask == 0 { 0 } else { mask };
+                half(0xffff) | half(0xffff_0000)
+            }
+        }
+    }
+
+    /// Lanes of each register of D that depend on undefined lanes of A's and B's registers.
+    ///
+    /// An undefined element of A reaches its row of D, one of B its column. Of an accumulator that depends on one, all
+    /// bits do: as many as `u64` in the low bits of a register.
+    pub fn reached(self, a: &[u32], b: &[u32], register: usize) -> [Reached; 32] {
+        let (mut rows, mut columns) = ([None; ROWS], [None; 8]);
+        for (register, lanes) in a.iter().enumerate() {
+            for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
+                rows[self.in_a(lane, register).0] = Some((register, lane));
+            }
+        }
+        for (register, lanes) in b.iter().enumerate() {
+            for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
+                columns[self.in_b(lane, register).0] = Some((register, lane));
+            }
+        }
+        std::array::from_fn(|lane| {
+            let (row, column) = self.in_d(lane, register);
+            let both = columns[column].or(columns[column | (self.packed_sums() - 1)]);
+            let half = |column: usize| columns[column].is_some() || rows[row].is_some();
+            let undefined = match (self.types, half(column)) {
+                (Types::F64, true) => u64::MAX,
+                (Types::Small(_, _, Sum::F32), true) => u64::from(u32::MAX),
+                (Types::Small(_, _, Sum::F16), low) => {
+                    (u64::from(low) * 0xffff) | (u64::from(half(column + 1)) * 0xffff_0000)
+                }
+                _ => 0,
+            };
+            Reached {
+                undefined,
+                a: rows[row],
+                b: both,
+            }
+        })
+    }
+}
+
+/// What makes an accumulator undefined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reached {
+    /// Its undefined bits.
+    pub undefined: u64,
+    /// A register of A, and the lane of it.
+    pub a: Option<(usize, usize)>,
+    /// The same of B.
+    pub b: Option<(usize, usize)>,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "mma m{}n8k{} ", self.m, self.k)?;
+        match self.types {
+            Types::Small(a, b, sum) => write!(f, "{a:?} {b:?} {sum:?}"),
+            Types::F64 => write!(f, "F64"),
+        }
+    }
+}
