@@ -327,13 +327,12 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
     let Setting {
         watch,
         threads,
-        level,
         grid,
+        ..
     } = setting;
     let options = LaunchOptions {
         watch,
         threads,
-        level,
         // Summed over the blocks.
         budget: BUDGET * u64::from(grid.div_ceil(GRID)),
         ..LaunchOptions::default()

@@ -218,7 +218,6 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
         watch: settings.watch,
         budget: settings.budget,
         threads: settings.threads,
-        level: None,
         unordered: settings.unordered,
         grid_workspace: 0,
         cluster: None,

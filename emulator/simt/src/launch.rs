@@ -10,7 +10,6 @@ pub use refused::{
 
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::{self, Job, grid, report};
-use crate::lanes::CpuLevel;
 use crate::limits;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
@@ -72,8 +71,6 @@ pub struct LaunchOptions {
     pub budget: u64,
     /// Worker threads; 0 for one per core.
     pub threads: usize,
-    /// Vector instructions; `None` for the best the CPU has.
-    pub level: Option<CpuLevel>,
     /// Run blocks in parallel even where their order could change results.
     pub unordered: bool,
     /// Where a cooperative launch has its workspace, which `this_grid().sync()` finds through `%envreg1` and `%envreg2`:
@@ -104,7 +101,6 @@ impl Default for LaunchOptions {
             watch: Watch::Counted,
             budget: 0,
             threads: 0,
-            level: None,
             unordered: false,
             grid_workspace: 0,
             cluster: None,
@@ -213,7 +209,6 @@ fn run(
         dynamic_shared: config.dynamic_shared,
         grid_workspace: options.grid_workspace,
         watch,
-        level: options.level.unwrap_or(loaded.level()).min(loaded.level()),
         environment,
         budget: options.budget,
         local_bytes: kernel.local_bytes,
@@ -246,14 +241,7 @@ fn run(
             false => races,
         }
     });
-    let mut outcome = match watch {
-        Watch::Plain => grid::run::<exec::Plain>(&job, n_workers, None),
-        _ if observer.is_some() => grid::run::<exec::Traced>(&job, n_workers, None),
-        Watch::Counted => grid::run::<exec::Counted>(&job, n_workers, None),
-        Watch::Checked | Watch::CheckedGlobalRaces => {
-            grid::run::<exec::Checked>(&job, n_workers, races.as_ref())
-        }
-    };
+    let mut outcome = grid::run(&job, n_workers, races.as_ref());
     if let Some(races) = races
         && !outcome.stopped
     {

@@ -106,7 +106,6 @@ pub struct LoadedKernel {
     kernel: Kernel,
     files: Arc<[(u32, String)]>,
     plan: Plan,
-    level: CpuLevel,
 }
 
 impl LoadedKernel {
@@ -122,11 +121,6 @@ impl LoadedKernel {
 
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
-    }
-
-    /// Vector instructions that it was decoded for.
-    pub(crate) fn level(&self) -> CpuLevel {
-        self.level
     }
 }
 
@@ -322,7 +316,7 @@ impl Module {
                 .map_err(|e| LoadError::Internal(e.to_string()))?;
         }
         let program = decode::decode_within(&module, &symbols, level, &account)?;
-        Self::of(program, variables, level, &account)
+        Self::of(program, variables, &account)
     }
 
     /// Loads machine code. `level`: as for [`Self::load`].
@@ -342,16 +336,11 @@ impl Module {
         };
         let segments = variables.place(module)?;
         let program = decode::machine::decode(module, &segments, level, &account)?;
-        Self::of(program, variables, level, &account)
+        Self::of(program, variables, &account)
     }
 
     /// A decoded program, and where its variables are.
-    fn of(
-        program: Program,
-        mut variables: Variables,
-        level: CpuLevel,
-        account: &Account,
-    ) -> Result<Self, LoadError> {
+    fn of(program: Program, mut variables: Variables, account: &Account) -> Result<Self, LoadError> {
         let code_bytes = account.bytes_taken();
         let no_room = |e: OutOfMemory| LoadError::TooLarge(format!("no memory for the module's code: {e}"));
         variables.memory.take(code_bytes).map_err(no_room)?;
@@ -371,7 +360,6 @@ impl Module {
                 kernel,
                 files: Arc::clone(&files),
                 plan,
-                level,
             }));
         }
         Ok(Self { kernels, variables })

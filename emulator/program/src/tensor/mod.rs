@@ -228,6 +228,10 @@ impl TensorMap {
     /// The bytes of the box at `at` (innermost coordinate first), for a copy whose place in shared memory is `shared`, in
     /// the order of the elements. Addresses in shared memory are absolute, as swizzles take them, and wrap at 32 bits.
     pub fn runs(&self, at: [i32; RANKS], shared: u32, mut each: impl FnMut(Run)) {
+        self.runs_to(at, shared, &mut each);
+    }
+
+    fn runs_to(&self, at: [i32; RANKS], shared: u32, each: &mut dyn FnMut(Run)) {
         let extent = self.extent();
         let (element, pitch) = (self.element.bytes(), self.pitch());
         // The part of each row that is inside of the tensor.

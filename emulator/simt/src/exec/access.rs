@@ -6,7 +6,7 @@ use crate::lanes::{Lanes, WARP};
 use crate::program::{Access, Addr, MemSpace, Order, RANK_SHIFT, window};
 
 use super::memo::Home;
-use super::{Cx, Watch, slow};
+use super::{Cx, Mode, slow};
 
 /// What is fixed about a memory operation.
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +93,7 @@ pub(crate) fn addresses(lanes: &Lanes, addr: &Addr, bias: u64) -> [u64; WARP] {
 impl<'j> Cx<'j> {
     /// Finds the memory of the lanes `on` (not none).
     #[inline(always)]
-    pub(crate) fn locate<W: Watch>(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
+    pub(crate) fn locate<M: Mode>(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
         let m = &mut self.memos[spec.memo];
         // SAFETY: operands are in range, as `decode::validate` has established.
         let source = unsafe { self.lanes.source(spec.addr.src) };
@@ -119,7 +119,7 @@ impl<'j> Cx<'j> {
             Home::Local => self.local_place(spec, base),
             _ => m.host.wrapping_add(base as usize),
         };
-        if W::CHECKED {
+        if M::checks(self) {
             match self.memos[spec.memo].home {
                 Home::Shared => self.check_shared(spec, base),
                 Home::Global => self.check_global(spec, base, host),
@@ -127,7 +127,7 @@ impl<'j> Cx<'j> {
                 Home::Param | Home::Nowhere => {}
             }
         }
-        if W::COUNTED {
+        if M::counts(self) {
             let m = &mut self.memos[spec.memo];
             match m.home {
                 Home::Shared => m.count_shared(base),

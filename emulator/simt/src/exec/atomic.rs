@@ -14,7 +14,7 @@ use crate::program::{Atomic, AtomicKind, Order};
 
 use super::access::{Spec, Spot};
 use super::memo::Home;
-use super::{Checked, Counted, Cx, Plain, bits};
+use super::{Cx, Rare, bits};
 
 /// The new value from the old one; values stand in the low bits. `flush`: subnormal `f32` become zero, as in
 /// global memory ("atom" in the PTX manual).
@@ -167,13 +167,7 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
 impl Cx<'_> {
     /// [`Cx::locate`] for operations outside the loop.
     pub(crate) fn locate_any(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
-        if self.job.watch.checks() {
-            self.locate::<Checked>(spec, on)
-        } else if self.job.watch.counts() {
-            self.locate::<Counted>(spec, on)
-        } else {
-            self.locate::<Plain>(spec, on)
-        }
+        self.locate::<Rare>(spec, on)
     }
 
     /// Does an atomic for the lanes `on`; whether memory changed.

@@ -19,7 +19,7 @@ use super::block::Block;
 use super::fiber::State;
 use super::memo::Memo;
 use super::turns::{ROUNDS_OF_TIME, Visit, join_ready};
-use super::{Cx, Job, Watch};
+use super::{Cx, Job};
 
 /// Rounds in which all blocks wait for phases of barriers in shared memory, after which that is a deadlock.
 const STUCK_ROUNDS: u32 = 128;
@@ -96,7 +96,7 @@ impl Job<'_> {
 
 impl Cx<'_> {
     /// Makes the block at hand and others the blocks of cluster `unit`, before their first operation.
-    pub(super) fn begin_cluster<W: Watch>(&mut self, unit: u64) {
+    pub(super) fn begin_cluster(&mut self, unit: u64) {
         let job = self.job;
         let mut cluster = self.block.cluster.take().unwrap_or_default();
         let mut spare: Vec<Box<Block>> = cluster.members.drain(..).flatten().collect();
@@ -112,7 +112,7 @@ impl Cx<'_> {
             begin(&mut block, rank);
             cluster.members.push(Some(block));
         }
-        if W::CHECKED && job.shared_bytes > 0 {
+        if job.watch.checks() && job.shared_bytes > 0 {
             cluster.races.resize_with(cluster.members.len(), || None);
             for (rank, races) in cluster.races.iter_mut().enumerate() {
                 races
@@ -127,16 +127,16 @@ impl Cx<'_> {
     }
 
     /// Runs the blocks of the cluster in turns.
-    pub(super) fn visit_cluster<W: Watch>(&mut self, last: &AtomicU64) -> Visit {
+    pub(super) fn visit_cluster(&mut self, last: &AtomicU64) -> Visit {
         self.take_races();
         self.exchange_collectors();
-        let visit = self.run_cluster::<W>(last);
+        let visit = self.run_cluster(last);
         self.exchange_collectors();
         self.leave_races();
         visit
     }
 
-    fn run_cluster<W: Watch>(&mut self, last: &AtomicU64) -> Visit {
+    fn run_cluster(&mut self, last: &AtomicU64) -> Visit {
         let mut idle = 0;
         loop {
             let (mut moved, mut lives) = (false, false);
@@ -148,7 +148,7 @@ impl Cx<'_> {
                 }
                 lives = true;
                 self.moved = false;
-                let visit = self.visit::<W>(last);
+                let visit = self.visit(last);
                 moved |= self.moved;
                 match visit {
                     Visit::Ended if self.stopped || last.load(Ordering::Relaxed) < self.block.unit => {

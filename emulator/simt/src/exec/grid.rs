@@ -27,7 +27,7 @@ use super::defined::{Fresh, Shadow};
 use super::fiber::Fiber;
 use super::memo::{Memo, Merge, Tally};
 use super::turns::Visit;
-use super::{Counts, Cx, Job, Watch};
+use super::{Counts, Cx, Job};
 
 /// How often a waiting block is passed over because nothing has changed for it, at first; twice as often after each
 /// time that it waits on. A loop that gives up by itself after some tries goes on, too.
@@ -108,7 +108,7 @@ impl Shared {
 }
 
 /// Runs all blocks on so many threads.
-pub(crate) fn run<W: Watch>(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
+pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
     let n_blocks = job.grid.iter().map(|n| u64::from(*n)).product::<u64>() / u64::from(job.cluster_blocks);
     let collector = Collector::new(job.kernel, job.grid, job.block);
     let ledger = Ledger {
@@ -127,24 +127,28 @@ pub(crate) fn run<W: Watch>(job: &Job<'_>, n_threads: usize, global_races: Optio
         early_bytes: AtomicUsize::new(0),
         taken: Condvar::new(),
     };
-    let mut counts = Counts::new(if W::COUNTED { job.kernel.ops.len() } else { 0 });
+    let mut counts = Counts::new(if job.watch.counts() {
+        job.kernel.ops.len()
+    } else {
+        0
+    });
     let mut tallies = vec![Tally::default(); job.plan.n_memos];
     let mut gather = |(c, t): (Counts, Vec<Tally>)| {
         counts.add(&c);
         tallies.iter_mut().zip(&t).for_each(|(sum, one)| sum.add(one));
     };
     if n_threads <= 1 {
-        gather(work::<W>(job, &shared, global_races));
+        gather(work(job, &shared, global_races));
     } else {
         std::thread::scope(|scope| {
             let spawn = |i: usize| {
                 let builder = std::thread::Builder::new().name(format!("block worker {i}"));
                 builder
-                    .spawn_scoped(scope, || work::<W>(job, &shared, global_races))
+                    .spawn_scoped(scope, || work(job, &shared, global_races))
                     .ok()
             };
             let others: Vec<_> = (1..n_threads).filter_map(spawn).collect();
-            gather(work::<W>(job, &shared, global_races));
+            gather(work(job, &shared, global_races));
             for other in others {
                 match other.join() {
                     Ok(result) => gather(result),
@@ -216,11 +220,7 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
 }
 
 /// One worker: takes blocks until there are no more.
-fn work<W: Watch>(
-    job: &Job<'_>,
-    shared: &Shared,
-    global_races: Option<&GlobalRaces>,
-) -> (Counts, Vec<Tally>) {
+fn work(job: &Job<'_>, shared: &Shared, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
     let kernel = job.kernel;
     let lanes = Lanes {
         regs: std::ptr::null_mut(),
@@ -242,7 +242,7 @@ fn work<W: Watch>(
         polled: false,
         listening: false,
         in_flight: false,
-        follows_fences: W::CHECKED
+        follows_fences: job.watch.checks()
             && kernel
                 .in_flight
                 .as_ref()
@@ -251,12 +251,12 @@ fn work<W: Watch>(
         block: Box::new(Block::new(job)),
         acting: None,
         memos: memos(job),
-        counts: Counts::new(if W::COUNTED { kernel.ops.len() } else { 0 }),
+        counts: Counts::new(if job.watch.counts() { kernel.ops.len() } else { 0 }),
         shadow: Shadow::default(),
         fresh: Box::new(Fresh::new()),
         pointers: [std::ptr::null_mut(); 32],
         collector: Collector::new(kernel, job.grid, job.block),
-        shared_races: (W::CHECKED && job.shared_bytes > 0 && job.cluster_blocks == 1)
+        shared_races: (job.watch.checks() && job.shared_bytes > 0 && job.cluster_blocks == 1)
             .then(|| SharedRaces::new(kernel)),
         global_races: global_races.map(|all| BlockRaces::new(kernel, all)),
     };
@@ -280,7 +280,7 @@ fn work<W: Watch>(
                 }
                 match job.cluster_blocks {
                     1 => cx.block.begin(job, index),
-                    _ => cx.begin_cluster::<W>(index),
+                    _ => cx.begin_cluster(index),
                 }
                 cx.block.patience = FIRST_PASSES;
                 begin_checks(&mut cx, index);
@@ -303,9 +303,9 @@ fn work<W: Watch>(
         let visit = if cx.stopped || is_left_out {
             Visit::Ended
         } else if job.cluster_blocks > 1 {
-            cx.visit_cluster::<W>(&shared.last)
+            cx.visit_cluster(&shared.last)
         } else {
-            cx.visit::<W>(&shared.last)
+            cx.visit(&shared.last)
         };
         if let Some(races) = &mut cx.shared_races {
             races.end_block(&mut cx.collector);
@@ -326,7 +326,7 @@ fn work<W: Watch>(
             let index = cx.block.index;
             begin_checks(&mut cx, index);
             cx.spent = cx.block.spent;
-            cx.runaway_block::<W>();
+            cx.runaway_block();
         }
         if !cx.stopped {
             cx.finish_bulk();

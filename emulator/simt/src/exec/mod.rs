@@ -3,7 +3,7 @@
 //! A worker thread owns a [`Cx`]: the block that it runs, what each memory instruction remembers, and what was
 //! counted. [`grid`] hands blocks to workers; [`turns`] runs the warps of one block; [`warp`] is the loop
 //! over operations; [`access`] finds memory, and checks and counts on the way. How closely a run is watched is a
-//! type ([`Watch`]), so that what is not asked for is not compiled in.
+//! type ([`Mode`]), so that what is not asked for is not compiled in.
 
 pub(crate) mod access;
 pub(crate) mod atomic;
@@ -52,16 +52,12 @@ use fiber::Fiber;
 use memo::Memo;
 use plan::Plan;
 
-/// How closely a run is watched.
-pub(crate) trait Watch: 'static {
-    const COUNTED: bool;
-    const CHECKED: bool;
-    /// An observer sees the steps.
-    const TRACED: bool = false;
-    /// Undefined values are followed.
-    const FOLLOWED: bool = false;
-    /// Registers of products under way are watched.
-    const IN_FLIGHT: bool = false;
+/// A variant of the loop over operations: work that its runs do not ask for is not compiled in.
+pub(crate) trait Mode {
+    /// Decided while it runs; besides, observers, undefined values and products under way are followed.
+    const RARE: bool = false;
+    fn counts(cx: &Cx<'_>) -> bool;
+    fn checks(cx: &Cx<'_>) -> bool;
 }
 
 /// Computes results only.
@@ -70,55 +66,52 @@ pub(crate) struct Plain;
 pub(crate) struct Counted;
 /// Results, counters and all checks.
 pub(crate) struct Checked;
-/// Checked, for a warp that has undefined values in registers.
-pub(crate) struct Followed;
-/// Counted, and an observer sees the steps of warps.
-pub(crate) struct Traced;
+/// Whatever the launch asks for, and all that is rare: see [`Cx::is_rare`].
+pub(crate) struct Rare;
 
-/// Results only, for a warp that has products under way.
-pub(crate) struct PlainInFlight;
-/// Results and counters, for a warp that has products under way.
-pub(crate) struct CountedInFlight;
-
-impl Watch for PlainInFlight {
-    const COUNTED: bool = false;
-    const CHECKED: bool = false;
-    const IN_FLIGHT: bool = true;
+impl Mode for Plain {
+    #[inline(always)]
+    fn counts(_: &Cx<'_>) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn checks(_: &Cx<'_>) -> bool {
+        false
+    }
 }
 
-impl Watch for CountedInFlight {
-    const COUNTED: bool = true;
-    const CHECKED: bool = false;
-    const IN_FLIGHT: bool = true;
+impl Mode for Counted {
+    #[inline(always)]
+    fn counts(_: &Cx<'_>) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn checks(_: &Cx<'_>) -> bool {
+        false
+    }
 }
 
-impl Watch for Plain {
-    const COUNTED: bool = false;
-    const CHECKED: bool = false;
+impl Mode for Checked {
+    #[inline(always)]
+    fn counts(_: &Cx<'_>) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn checks(_: &Cx<'_>) -> bool {
+        true
+    }
 }
 
-impl Watch for Counted {
-    const COUNTED: bool = true;
-    const CHECKED: bool = false;
-}
-
-impl Watch for Checked {
-    const COUNTED: bool = true;
-    const CHECKED: bool = true;
-}
-
-impl Watch for Followed {
-    const COUNTED: bool = true;
-    const CHECKED: bool = true;
-    const FOLLOWED: bool = true;
-    const IN_FLIGHT: bool = true;
-}
-
-impl Watch for Traced {
-    const COUNTED: bool = true;
-    const CHECKED: bool = false;
-    const TRACED: bool = true;
-    const IN_FLIGHT: bool = true;
+impl Mode for Rare {
+    const RARE: bool = true;
+    #[inline(always)]
+    fn counts(cx: &Cx<'_>) -> bool {
+        cx.job.watch.counts()
+    }
+    #[inline(always)]
+    fn checks(cx: &Cx<'_>) -> bool {
+        cx.job.watch.checks()
+    }
 }
 
 /// What all workers of a launch share.
@@ -145,7 +138,6 @@ pub(crate) struct Job<'j> {
     /// Address of the workspace: [`crate::launch::LaunchOptions::grid_workspace`].
     pub(crate) grid_workspace: u64,
     pub(crate) watch: crate::launch::Watch,
-    pub(crate) level: crate::lanes::CpuLevel,
     pub(crate) environment: Environment<'j>,
     pub(crate) budget: u64,
     /// Local memory of a thread, with its stack; and what the stack is for a GPU.
@@ -262,6 +254,12 @@ pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 impl<'j> Cx<'j> {
+    /// An observer sees the steps, products of the warp are under way, or values of its registers are undefined.
+    #[inline(always)]
+    pub(crate) fn is_rare(&self) -> bool {
+        self.in_flight || self.follows_fences || self.job.observer.is_some() || !self.shadow.is_clean()
+    }
+
     /// A 32-bit operand, all lanes.
     #[inline(always)]
     pub(crate) fn u32s(&self, src: Src) -> [u32; 32] {

@@ -7,7 +7,7 @@ use crate::lanes::Line;
 
 use super::fiber::{Fiber, State};
 use super::warp::{self, Pause};
-use super::{Cx, Job, Watch};
+use super::{Cx, Job};
 
 /// Rounds of a loop in which its state may come back, to be known for one without end.
 const MAX_ROUNDS: u32 = 1 << 10;
@@ -37,7 +37,7 @@ impl Cx<'_> {
         self.stopped = true;
     }
     /// The budget is spent by blocks that wait for each other, of which this is one.
-    pub(super) fn runaway_block<W: Watch>(&mut self) {
+    pub(super) fn runaway_block(&mut self) {
         let ready = |w: &super::block::Warp| w.fibers.iter().any(|f| f.state == State::Ready);
         let warp = self.block.warps.iter().position(ready).unwrap_or(0);
         self.warp = warp as u32;
@@ -45,11 +45,11 @@ impl Cx<'_> {
         self.lanes.preds = self.block.preds_of(self.job, warp);
         self.live = self.block.warps[warp].live;
         self.in_flight = self.block.warpgroups.is_in_flight(warp as u32);
-        self.runaway::<W>(warp as u32);
+        self.runaway(warp as u32);
     }
 
     /// The budget is spent: finds the loop that the warp is in, and stops.
-    pub(super) fn runaway<W: Watch>(&mut self, w: u32) {
+    pub(super) fn runaway(&mut self, w: u32) {
         let job = self.job;
         let (mut low, mut high) = (u32::MAX, 0);
         let ready = |f: &Fiber| f.state == State::Ready;
@@ -67,7 +67,7 @@ impl Cx<'_> {
             self.fiber = fibers.remove(i);
             self.left = 0;
             let start = self.fiber.top().map_or(0, |t| t.pc);
-            let pause = warp::run::<W>(self);
+            let pause = warp::run(self);
             let end = self.fiber.top().map_or(0, |t| t.pc);
             (low, high) = (low.min(start).min(end), high.max(start).max(end));
             let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
@@ -83,7 +83,7 @@ impl Cx<'_> {
         let at = loop_of.map_or_else(|| low.min(job.kernel.ops.len() as u32 - 1), |(first, _)| first);
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
-        let proven = !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats::<W>(w, first, last));
+        let proven = !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats(w, first, last));
         let details = Details::Runaway {
             budget: job.budget,
             proven,
@@ -101,7 +101,7 @@ impl Cx<'_> {
 
     /// A warp that runs the loop at `first ..= last` is bound to run it for ever: its state comes back without a store,
     /// and no other thread is left to change what it reads.
-    fn repeats<W: Watch>(&mut self, w: u32, first: u32, last: u32) -> bool {
+    fn repeats(&mut self, w: u32, first: u32, last: u32) -> bool {
         let job = self.job;
         let ready = |f: &Fiber| f.state == State::Ready;
         let others = self.block.warps.iter().enumerate();
@@ -123,7 +123,7 @@ impl Cx<'_> {
             self.fiber = fibers.remove(i);
             self.left = 0;
             self.progress = false;
-            let pause = warp::run::<W>(self);
+            let pause = warp::run(self);
             let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
             if pause == Pause::Ended {
                 return false;

@@ -7,9 +7,9 @@ use crate::check::WrongMask;
 
 use crate::program::{Op, OpKind};
 
+use super::Cx;
 use super::fiber::{Fiber, State};
 use super::warp::{self, Pause};
-use super::{Cx, Watch};
 
 /// Operations of one turn of a warp.
 const TURN: i64 = 1 << 16;
@@ -39,7 +39,7 @@ pub(crate) enum Visit {
 }
 impl Cx<'_> {
     /// Runs the block's warps in turn.
-    pub(crate) fn visit<W: Watch>(&mut self, last: &AtomicU64) -> Visit {
+    pub(crate) fn visit(&mut self, last: &AtomicU64) -> Visit {
         let job = self.job;
         self.listening = false;
         self.block.seen.clear();
@@ -56,12 +56,12 @@ impl Cx<'_> {
                 ran = true;
                 self.progress = false;
                 self.polled = false;
-                self.run_warp::<W>(w);
+                self.run_warp(w);
                 if self.stopped || last.load(Ordering::Relaxed) < self.block.unit {
                     return Visit::Ended;
                 }
                 if job.budget != 0 && self.block.spent > job.budget {
-                    self.runaway::<W>(w);
+                    self.runaway(w);
                     return Visit::Ended;
                 }
                 self.moved |= self.progress || !self.polled;
@@ -128,7 +128,7 @@ impl Cx<'_> {
     }
 
     /// One turn of a warp: each fiber that can runs until it waits, ends, or has used up its share.
-    fn run_warp<W: Watch>(&mut self, w: u32) {
+    fn run_warp(&mut self, w: u32) {
         let job = self.job;
         let index = w as usize;
         self.warp = w;
@@ -136,7 +136,7 @@ impl Cx<'_> {
         self.lanes.preds = self.block.preds_of(job, index);
         self.live = self.block.warps[index].live;
         self.in_flight = self.block.warpgroups.is_in_flight(w);
-        if W::CHECKED {
+        if job.watch.checks() {
             std::mem::swap(&mut self.shadow, &mut self.block.shadows[index]);
         }
         if let Some(races) = &mut self.shared_races {
@@ -154,7 +154,7 @@ impl Cx<'_> {
             // Taken from the front and put back at the end: all get their turn.
             self.fiber = fibers.remove(i);
             self.turn_start = self.left;
-            let pause = warp::run::<W>(self);
+            let pause = warp::run(self);
             let warp = &mut self.block.warps[index];
             warp.issued += (self.turn_start - self.left) as u64;
             warp.live = self.live;
@@ -171,7 +171,7 @@ impl Cx<'_> {
                 break;
             }
         }
-        if W::CHECKED {
+        if job.watch.checks() {
             std::mem::swap(&mut self.shadow, &mut self.block.shadows[index]);
         }
         let done = !self.block.warps[index]

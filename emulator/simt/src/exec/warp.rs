@@ -7,7 +7,7 @@ use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind,
 
 use super::access::Spec;
 use super::fiber::{ANY_WARP_SYNC, DONE_WARP_SYNC, State};
-use super::{CountedInFlight, Cx, Followed, PlainInFlight, Watch, bits, data};
+use super::{Checked, Counted, Cx, Mode, Plain, Rare, bits, data};
 
 /// Looks at memory in a row after which others get their turn.
 const POLLS: u32 = 64;
@@ -36,18 +36,17 @@ pub(crate) enum Pause {
 }
 
 /// Runs the fiber in `cx.fiber`.
-pub(crate) fn run<W: Watch>(cx: &mut Cx<'_>) -> Pause {
+pub(crate) fn run(cx: &mut Cx<'_>) -> Pause {
     loop {
-        // Rare: compiled once each.
-        let pause = if W::CHECKED && (cx.in_flight || cx.follows_fences || !cx.shadow.is_clean()) {
-            body::<Followed>(cx)
-        } else if cx.in_flight && !W::IN_FLIGHT {
-            match W::COUNTED {
-                true => body::<CountedInFlight>(cx),
-                false => body::<PlainInFlight>(cx),
-            }
+        let watch = cx.job.watch;
+        let pause = if cx.is_rare() {
+            body::<Rare>(cx)
+        } else if watch.checks() {
+            body::<Checked>(cx)
+        } else if watch.counts() {
+            body::<Counted>(cx)
         } else {
-            body::<W>(cx)
+            body::<Plain>(cx)
         };
         if pause != Pause::Followed {
             return pause;
@@ -78,14 +77,14 @@ impl At {
 
     /// Counts the operations `start .. end`, and starts again at `next`.
     #[inline(always)]
-    fn count<W: Watch>(&mut self, cx: &mut Cx<'_>, end: u32, next: u32) {
+    fn count<M: Mode>(&mut self, cx: &mut Cx<'_>, end: u32, next: u32) {
         let n = end.wrapping_sub(self.start);
         if n != 0 {
             let lanes = u64::from(self.active.count_ones());
             cx.left -= i64::from(n);
             // Work, not progress: an instruction takes as long for one lane as for all.
             cx.spent += u64::from(n) * 32;
-            if W::COUNTED {
+            if M::counts(cx) {
                 let (from, to) = (self.start as usize, end as usize);
                 let c = &mut cx.counts;
                 c.runs[from] = c.runs[from].wrapping_add(1);
@@ -98,7 +97,7 @@ impl At {
     }
 }
 
-fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
+fn body<M: Mode>(cx: &mut Cx<'_>) -> Pause {
     let ops: &[Op] = &cx.job.kernel.ops;
     let Some(mut at) = At::of(cx) else {
         return Pause::Ended;
@@ -114,24 +113,20 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
     }
     macro_rules! pause {
         ($next:expr, $why:expr) => {{
-            at.count::<W>(cx, at.pc + 1, $next);
+            at.count::<M>(cx, at.pc + 1, $next);
             cx.fiber.set_pc($next);
             return $why;
         }};
     }
     loop {
         if at.pc == at.meet {
-            at.count::<W>(cx, at.pc, at.pc);
+            at.count::<M>(cx, at.pc, at.pc);
             cx.fiber.meet();
             reload!();
             continue;
         }
-        if W::IN_FLIGHT
-            && !W::TRACED
-            && !cx.in_flight
-            && (!W::FOLLOWED || !cx.follows_fences && cx.shadow.is_clean())
-        {
-            at.count::<W>(cx, at.pc, at.pc);
+        if M::RARE && !cx.is_rare() {
+            at.count::<M>(cx, at.pc, at.pc);
             cx.fiber.set_pc(at.pc);
             return Pause::Followed;
         }
@@ -142,29 +137,29 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
         // SAFETY: guards are in range, as `decode::validate` has established. Predicate 0 is constant true.
         let guard = unsafe { *cx.lanes.preds.add(usize::from(op.guard.pred)) };
         let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
-        if W::TRACED && (on != 0 || op.first) {
+        if M::RARE && (on != 0 || op.first) {
             cx.trace(op, on);
         }
-        if W::FOLLOWED {
+        if M::RARE && M::checks(cx) {
             cx.follow(op, at.pc, on, at.active);
         }
-        if W::IN_FLIGHT && cx.in_flight {
+        if M::RARE && cx.in_flight {
             cx.touch_in_flight(at.pc, on);
         }
-        if W::FOLLOWED && cx.follows_fences && on != 0 {
+        if M::RARE && cx.follows_fences && on != 0 {
             cx.note_written(at.pc);
         }
         match &op.kind {
             OpKind::Alu { run, args } => {
                 // SAFETY: decode has validated the operands, and chose functions that this CPU can run.
                 unsafe { run(&mut cx.lanes, args, on) };
-                if W::COUNTED && on != at.active {
+                if M::counts(cx) && on != at.active {
                     cx.counts.held[at.pc as usize] += u64::from((at.active & !on).count_ones());
                 }
             }
             OpKind::Load(a) => {
                 if on != 0 {
-                    cx.load::<W>(a, at.pc, on);
+                    cx.load::<M>(a, at.pc, on);
                     if a.order == Order::Strong && a.space != MemSpace::Local {
                         if cx.stopped {
                             pause!(at.pc, Pause::Stopped);
@@ -176,14 +171,14 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
                     if cx.stopped {
                         pause!(at.pc, Pause::Stopped);
                     }
-                    if W::CHECKED && !W::FOLLOWED && !cx.shadow.is_clean() {
+                    if M::checks(cx) && !M::RARE && !cx.shadow.is_clean() {
                         pause!(at.pc + 1, Pause::Followed);
                     }
                 }
             }
             OpKind::Store(a) => {
                 if on != 0 {
-                    cx.store::<W>(a, at.pc, on);
+                    cx.store::<M>(a, at.pc, on);
                     if cx.stopped {
                         pause!(at.pc, Pause::Stopped);
                     }
@@ -191,7 +186,7 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             }
             OpKind::Branch { target, reconverge } => {
                 if on == at.active {
-                    at.count::<W>(cx, at.pc + 1, *target);
+                    at.count::<M>(cx, at.pc + 1, *target);
                     at.pc = *target;
                     if cx.left < 0 {
                         cx.fiber.set_pc(at.pc);
@@ -201,8 +196,8 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
                     continue;
                 }
                 if on != 0 {
-                    at.count::<W>(cx, at.pc + 1, at.pc + 1);
-                    if W::COUNTED {
+                    at.count::<M>(cx, at.pc + 1, at.pc + 1);
+                    if M::counts(cx) {
                         cx.counts.parted[at.pc as usize] += 1;
                     }
                     let ways = [(at.active & !on, at.pc + 1), (on, *target)];
@@ -221,12 +216,12 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
                 reconverge,
             } => {
                 if on != 0 {
-                    at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                    at.count::<M>(cx, at.pc + 1, at.pc + 1);
                     if cx.is_past_the_table(*index, targets, on, at.pc) {
                         pause!(at.pc, Pause::Stopped);
                     }
                     let ways = cx.ways(*index, targets, on, at.active, at.pc);
-                    if W::COUNTED && ways.len() > 1 {
+                    if M::counts(cx) && ways.len() > 1 {
                         cx.counts.parted[at.pc as usize] += 1;
                     }
                     match ways[..] {
@@ -243,7 +238,7 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             }
             OpKind::Exit => {
                 if on != 0 {
-                    at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                    at.count::<M>(cx, at.pc + 1, at.pc + 1);
                     cx.fiber.set_pc(at.pc + 1);
                     cx.fiber.exit(on);
                     cx.exited(on, op.instr);
@@ -254,10 +249,10 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             OpKind::Barrier { kind, id, count } => {
                 if on != 0 {
                     if let Some(why) = cx.barrier(*kind, *id, *count, &at, on, op.instr) {
-                        at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                        at.count::<M>(cx, at.pc + 1, at.pc + 1);
                         return why;
                     }
-                    at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                    at.count::<M>(cx, at.pc + 1, at.pc + 1);
                     reload!();
                     continue;
                 }
@@ -266,23 +261,21 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             other => {
                 if on != 0 {
                     match cx.other(other, at.pc, on, &at) {
-                        Next::Go
-                            if !W::IN_FLIGHT && (cx.in_flight || W::CHECKED && !cx.shadow.is_clean()) =>
-                        {
+                        Next::Go if !M::RARE && (cx.in_flight || M::checks(cx) && !cx.shadow.is_clean()) => {
                             pause!(at.pc + 1, Pause::Followed)
                         }
                         Next::Go => {}
                         Next::Wait => {
                             // It is counted when it is done.
-                            at.count::<W>(cx, at.pc, at.pc);
+                            at.count::<M>(cx, at.pc, at.pc);
                             return Pause::Waits;
                         }
                         Next::WaitBehind => {
-                            at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                            at.count::<M>(cx, at.pc + 1, at.pc + 1);
                             return Pause::Waits;
                         }
                         Next::Frames => {
-                            at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                            at.count::<M>(cx, at.pc + 1, at.pc + 1);
                             if cx.left < 0 {
                                 cx.turn_over();
                                 return Pause::Turn;
@@ -314,7 +307,7 @@ pub(crate) enum Next {
 
 impl Cx<'_> {
     #[inline(always)]
-    fn load<W: Watch>(&mut self, a: &Access, pc: u32, on: u32) {
+    fn load<M: Mode>(&mut self, a: &Access, pc: u32, on: u32) {
         let spec = Spec {
             space: a.space,
             addr: &a.addr,
@@ -325,7 +318,7 @@ impl Cx<'_> {
             pc,
             memo: self.job.plan.memo_of[pc as usize] as usize,
         };
-        let spot = self.locate::<W>(&spec, on);
+        let spot = self.locate::<M>(&spec, on);
         let (good, place, class) = self.place(spot, spec.memo, on);
         // SAFETY: `locate` has found readable memory for the lanes in `good`.
         unsafe { data::load(&self.lanes, a, good, place, class) };
@@ -336,15 +329,15 @@ impl Cx<'_> {
         if good != on {
             self.zero(a, on & !good);
         }
-        if W::CHECKED && self.fresh.lanes != 0 {
+        if M::checks(self) && self.fresh.lanes != 0 {
             self.follow_fresh_load(a, pc, on);
-        } else if W::FOLLOWED {
+        } else if M::RARE && M::checks(self) {
             self.follow_load(a, on);
         }
     }
 
     #[inline(always)]
-    fn store<W: Watch>(&mut self, a: &Access, pc: u32, on: u32) {
+    fn store<M: Mode>(&mut self, a: &Access, pc: u32, on: u32) {
         let spec = Spec {
             space: a.space,
             addr: &a.addr,
@@ -355,15 +348,15 @@ impl Cx<'_> {
             pc,
             memo: self.job.plan.memo_of[pc as usize] as usize,
         };
-        let moved = W::FOLLOWED && self.follow_store(a, pc, on);
-        let spot = self.locate::<W>(&spec, on);
+        let moved = M::RARE && M::checks(self) && self.follow_store(a, pc, on);
+        let spot = self.locate::<M>(&spec, on);
         let (good, place, class) = self.place(spot, spec.memo, on);
         if a.order == Order::Strong {
             std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
         }
         // SAFETY: `locate` has found writable memory for the lanes in `good`.
         unsafe { data::store(&self.lanes, a, good, place, class) };
-        if W::FOLLOWED && moved {
+        if moved {
             self.leave_holes(a, &spec, good);
         }
         self.progress = true;
