@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
 use catalog::Shape;
+use counters::Counters;
 use records::machine_code::unit;
 use records::record::Record;
 use sass::instruction::{Instruction, Register, Value};
@@ -475,7 +476,6 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
         let ffma = multiply_adds(&pass) as f64;
         let (counters, l1) = counted(name)?;
         let per = 32.0 / counters.fmas as f64;
-        let shared = counters.shared_load_wavefronts_merged + counters.shared_store_wavefronts_merged;
         let shape = Shape::square(SIZE);
         let (ms, mhz) = recorded
             .clocked(name, shape)
@@ -486,7 +486,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
             counters.warp_instructions as f64 * per / SCHEDULERS,
             pass.len() as f64 / ffma / SCHEDULERS,
             reads(&pass).clocks as f64 / ffma / SCHEDULERS,
-            shared as f64 * per,
+            counters.wavefronts() as f64 * per,
             l1,
             ms * 1e3 * f64::from(mhz) * f64::from(Chip::h200().sms) / all,
         ];
@@ -501,7 +501,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
 }
 
 /// What a launch counts, and the turns of the first-level cache that one warp's loads take, for each multiply-add.
-fn counted(name: &'static str) -> anyhow::Result<(simt::report::Counters, f64)> {
+fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
     /// Blocks of a register tile are this wide; deep enough for the ends of a kernel not to count for much.
     const SHAPE: Shape = Shape {
         m: 128,

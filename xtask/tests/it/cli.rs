@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use catalog::{STEPS, Shape, Step};
+use counters::Counters;
 use records::machine_code::{Forecast, MachineCode, Prediction};
 use records::record::{
     Accuracy, By, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
@@ -173,12 +174,17 @@ fn emulated() -> Run {
 }
 
 fn passed(emulated: bool) -> Outcome {
-    let counters = serde_json::json!({
-        "warp_instructions": 100_000_000, "fmas": 1_073_741_824, "global_load_sectors": 9_000_000,
-        "global_store_sectors": 131_072, "shared_load_wavefronts": 17_000_000, "shared_load_ideal": 17_000_000,
-        "shared_store_wavefronts": 1_000_000, "shared_store_ideal": 900_000,
-        "shared_store_wavefronts_merged": 1_000_000, "shared_store_ideal_merged": 900_000,
-    });
+    let counters = Counters {
+        warp_instructions: 100_000_000,
+        fmas: 1_073_741_824,
+        global_load_sectors: 9_000_000,
+        global_store_sectors: 131_072,
+        shared_load_wavefronts_merged: 17_000_000,
+        shared_load_ideal_merged: 17_000_000,
+        shared_store_wavefronts_merged: 1_000_000,
+        shared_store_ideal_merged: 900_000,
+        ..Counters::default()
+    };
     Outcome::Passed(Box::new(Passed {
         grid: [8, 8, 1],
         block: [256, 1, 1],
@@ -202,20 +208,25 @@ fn passed(emulated: bool) -> Outcome {
             duel: None,
         }),
         clock_mhz: None,
-        counters: emulated.then(|| counters.as_object().cloned().expect("a map")),
+        counters: emulated.then_some(counters),
         machine_code: emulated.then(|| Box::new(machine_code())),
     }))
 }
 
 fn machine_code() -> MachineCode {
-    let counters = serde_json::json!({
-        "warp_instructions": 40_000_000, "fmas": 1_073_741_824, "tensor_products": 1_073_741_824,
-        "global_load_sectors": 9_000_000,
-        "global_store_sectors": 131_072, "shared_load_wavefronts": 17_000_000, "shared_load_ideal": 17_000_000,
-    });
+    let counters = Counters {
+        warp_instructions: 40_000_000,
+        fmas: 1_073_741_824,
+        tensor_products: 1_073_741_824,
+        global_load_sectors: 9_000_000,
+        global_store_sectors: 131_072,
+        shared_load_wavefronts_merged: 17_000_000,
+        shared_load_ideal_merged: 17_000_000,
+        ..Counters::default()
+    };
     MachineCode {
         cubin_sha256: String::new(),
-        counters: counters.as_object().cloned(),
+        counters: Some(counters),
         forecast: Forecast {
             prediction: Some(Prediction {
                 gpu: "NVIDIA H200".into(),
