@@ -15,7 +15,7 @@ use records::machine_code::unit;
 use records::record::Record;
 use sass::instruction::{Instruction, Register, Value};
 use sass::operation::{Modifier, Operation};
-use simt::memory::rules::Addresses;
+use simt::memory::rules::{self, Addresses};
 use timing::Chip;
 
 use crate::busiest;
@@ -509,19 +509,17 @@ fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
         k: 1024,
     };
     let trace = machine::product(name, SHAPE, FIRST)?;
-    let turns: usize = (0..2)
+    let turns: f64 = (0..2)
         .flat_map(|buffer| trace.global(buffer))
         .filter(|reached| reached.access.load)
         .map(|reached| {
-            usize::from(timing::l1_wavefronts(
-                &reached.access.addresses,
-                reached.access.bytes,
-            ))
+            let access = &reached.access;
+            f64::from(rules::l1_passes(&access.addresses, access.bytes))
         })
         .sum();
     let is_fma = |step: &usize| trace.text(*step).trim_start().starts_with("fma");
     let fmas = (0..trace.steps.len()).filter(is_fma).count();
-    Ok((trace.report.total, turns as f64 / fmas as f64))
+    Ok((trace.report.total, turns / fmas as f64))
 }
 
 /// Loads that hit the first-level cache, as the tests of `timing` have them: for each pattern its name, bytes of a lane,
@@ -561,7 +559,7 @@ fn strides() -> anyhow::Result<String> {
         rows.push(vec![
             addresses[1].unwrap_or(0).to_string(),
             touched.len().to_string(),
-            timing::l1_wavefronts(&addresses, 4).to_string(),
+            rules::l1_passes(&addresses, 4).to_string(),
             line[2].to_owned(),
         ]);
     }

@@ -10,11 +10,10 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
 mod summary;
 
 use serde::{Deserialize, Serialize};
-
-pub use summary::{Column, Summary};
 
 /// Threads of a warp.
 pub const WARP: f64 = 32.0;
@@ -134,6 +133,31 @@ counters! {
     barriers,
     /// Branches at which lanes of one warp went different ways.
     divergent_branches,
+}
+
+summary! {
+    /// Instructions issued to warps.
+    instructions = |c| c.warp_instructions => Instructions("instr", "PTX instructions of warps");
+    /// Instructions times their active lanes.
+    lane_instructions = |c| c.thread_instructions => Lanes("lanes", "active lanes per instruction");
+    /// Multiply-adds, counted once for each active lane.
+    multiply_adds = |c| c.fmas => MultiplyAdds("FMA", "multiply-adds of warps");
+    /// Requests to global memory.
+    requests = Counters::global_requests => Requests("global", "requests to global memory");
+    /// Sectors of 32 bytes that these moved.
+    sectors = Counters::global_sectors => Sectors("sectors", "sectors of global memory");
+    /// Accesses to shared memory.
+    shared_requests = Counters::shared_requests => SharedRequests("shared", "accesses to shared memory");
+    /// Wavefronts that these took.
+    wavefronts = Counters::wavefronts => Wavefronts("wavefr", "wavefronts of shared memory");
+    /// Wavefronts beyond the necessary ones.
+    excess = Counters::excess => Excess("excess", "excess wavefronts");
+    /// Accesses to local memory: registers that were spilled, arrays that are no registers.
+    local_requests = |c| c.local_requests => LocalRequests("local", "accesses to local memory");
+    /// Barriers that warps arrived at.
+    barriers = |c| c.barriers => Barriers("sync", "barriers that warps arrive at");
+    /// Branches at which the lanes of a warp went different ways.
+    divergent_branches = |c| c.divergent_branches => DivergentBranches("split", "divergent branches");
 }
 
 /// Derived metrics. Those of shared memory are of accesses as ptxas merges them, which is what the hardware executes;

@@ -1,8 +1,6 @@
-//! The numbers that a reader looks at line by line: [`Summary`], and its columns.
+//! What declares the numbers that a reader looks at line by line: [`Summary`] and its columns.
 
-use serde::{Deserialize, Serialize};
-
-use crate::{Counters, WARP};
+use super::{Column, Summary, WARP};
 
 /// Declares [`Summary`] and [`Column`]: a field and a column for each row.
 macro_rules! summary {
@@ -55,31 +53,6 @@ macro_rules! summary {
     };
 }
 
-summary! {
-    /// Instructions issued to warps.
-    instructions = |c| c.warp_instructions => Instructions("instr", "PTX instructions of warps");
-    /// Instructions times their active lanes.
-    lane_instructions = |c| c.thread_instructions => Lanes("lanes", "active lanes per instruction");
-    /// Multiply-adds, counted once for each active lane.
-    multiply_adds = |c| c.fmas => MultiplyAdds("FMA", "multiply-adds of warps");
-    /// Requests to global memory.
-    requests = Counters::global_requests => Requests("global", "requests to global memory");
-    /// Sectors of 32 bytes that these moved.
-    sectors = Counters::global_sectors => Sectors("sectors", "sectors of global memory");
-    /// Accesses to shared memory.
-    shared_requests = Counters::shared_requests => SharedRequests("shared", "accesses to shared memory");
-    /// Wavefronts that these took.
-    wavefronts = Counters::wavefronts => Wavefronts("wavefr", "wavefronts of shared memory");
-    /// Wavefronts beyond the necessary ones.
-    excess = Counters::excess => Excess("excess", "excess wavefronts");
-    /// Accesses to local memory: registers that were spilled, arrays that are no registers.
-    local_requests = |c| c.local_requests => LocalRequests("local", "accesses to local memory");
-    /// Barriers that warps arrived at.
-    barriers = |c| c.barriers => Barriers("sync", "barriers that warps arrive at");
-    /// Branches at which the lanes of a warp went different ways.
-    divergent_branches = |c| c.divergent_branches => DivergentBranches("split", "divergent branches");
-}
-
 impl Column {
     /// The value; none where a share is of nothing.
     pub fn of(self, summary: &Summary) -> Option<f64> {
@@ -100,6 +73,7 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Counters;
 
     #[test]
     fn columns_show_their_field() {

@@ -66,6 +66,13 @@ impl Tally {
 }
 
 impl Tally {
+    /// One access to global memory, by the rules.
+    pub(crate) fn count_global(&mut self, addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) {
+        self.global_requests += 1;
+        self.global_lanes += addresses.iter().flatten().count() as u64;
+        self.sectors += u64::from(sectors(addresses, bytes, atomic));
+    }
+
     /// One atomic on shared memory.
     pub(crate) fn count_atomic(&mut self, atomic: &AtomicCost, n_lanes: u32) {
         self.shared_requests += 1;
@@ -78,6 +85,15 @@ impl Tally {
             self.merged_wavefronts += u64::from(atomic.loads.wavefronts);
             self.merged_ideal += u64::from(atomic.loads.ideal);
         }
+    }
+}
+
+/// Sectors of an access to global memory.
+fn sectors(addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) -> u32 {
+    match atomic {
+        None => rules::sectors(addresses, bytes),
+        Some(AtomicForm::OncePerWarp) => 1,
+        Some(_) => rules::atomic_sectors(addresses, bytes),
     }
 }
 
@@ -397,13 +413,7 @@ impl Memo<'_> {
 
     #[cold]
     fn find_sectors(&mut self, base: u64) -> u8 {
-        let addresses = self.addresses(base);
-        let n = match self.atomic {
-            None => rules::sectors(&addresses, self.bytes),
-            Some(AtomicForm::OncePerWarp) => 1,
-            Some(_) => rules::atomic_sectors(&addresses, self.bytes),
-        };
-        let n = n.min(255) as u8;
+        let n = sectors(&self.addresses(base), self.bytes, self.atomic).min(255) as u8;
         self.sectors[base as usize & 31] = n;
         n
     }
