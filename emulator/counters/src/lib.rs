@@ -71,6 +71,11 @@ counters! {
     /// Sectors of them. Lanes on one word go one after the other, each with a sector of its own:
     /// `l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum` and `…_op_red.sum` together.
     global_atomic_sectors,
+    /// Passes of global loads and stores over L1: for each access the worse of the fullest bank of tags and the fullest
+    /// bank of data. A rule that was fitted to the clocks of loads that hit L1 on an H200; stores follow it by assumption.
+    /// Nearest is `l1tex__data_pipe_lsu_wavefronts.sum`, which has shared memory in it and no banks of tags; the two were
+    /// never compared. Atomics and local memory are not in it.
+    l1_passes,
     /// Shared load instructions, as written.
     shared_load_requests,
     /// Wavefronts of those: `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`.
@@ -146,6 +151,8 @@ summary! {
     requests = Counters::global_requests => Requests("global", "requests to global memory");
     /// Sectors of 32 bytes that these moved.
     sectors = Counters::global_sectors => Sectors("sectors", "sectors of global memory");
+    /// Passes of loads and stores over L1.
+    l1_passes = |c| c.l1_passes => L1Passes("L1", "passes over L1, modelled");
     /// Accesses to shared memory.
     shared_requests = Counters::shared_requests => SharedRequests("shared", "accesses to shared memory");
     /// Wavefronts that these took.

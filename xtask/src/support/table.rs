@@ -62,9 +62,9 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
 
 /// What the columns of the emulated GPU mean.
 const LEGEND: &str = "  Per FMA of a warp (of tensor cores: per 2048 multiply-adds; of a transpose: per 32 elements): instructions of the
-  machine code (of the PTX where there is none), 32-byte sectors of global memory, wavefronts of shared memory, and
-  those of them that a better layout would save. FLOP per byte of the sectors. What bulk copies move is in none of them.
-  Predicted: for an H200 with warm caches.
+  machine code (of the PTX where there is none), 32-byte sectors of global memory, passes over L1 (modelled),
+  wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors. What
+  bulk copies move is in none of them. Predicted: for an H200 with warm caches.
 ";
 
 fn title(one: &Measurement) -> String {
@@ -95,6 +95,7 @@ fn counted() -> Table {
         "shape",
         "instr",
         "sectors",
+        "L1 passes",
         "wavefronts",
         "excess",
         "FLOP/byte",
@@ -191,6 +192,7 @@ fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
     vec![
         each(c.warp_instructions),
         each(c.global_sectors()),
+        each(c.l1_passes),
         each(c.wavefronts()),
         each(c.excess()),
         if flops > 0.0 {

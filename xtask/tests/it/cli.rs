@@ -179,6 +179,7 @@ fn passed(emulated: bool) -> Outcome {
         fmas: 1_073_741_824,
         global_load_sectors: 9_000_000,
         global_store_sectors: 131_072,
+        l1_passes: 5_000_000,
         shared_load_wavefronts_merged: 17_000_000,
         shared_load_ideal_merged: 17_000_000,
         shared_store_wavefronts_merged: 1_000_000,
@@ -220,6 +221,7 @@ fn machine_code() -> MachineCode {
         tensor_products: 1_073_741_824,
         global_load_sectors: 9_000_000,
         global_store_sectors: 131_072,
+        l1_passes: 5_000_000,
         shared_load_wavefronts_merged: 17_000_000,
         shared_load_ideal_merged: 17_000_000,
         ..Counters::default()
@@ -396,13 +398,13 @@ fn several_steps_share_a_table() {
     exit code 0
     --- stdout
     Verified and counted on the emulated GPU
-      step  kernel                        shape           instr  sectors  wavefronts  excess  FLOP/byte  predicted
-      v05   sgemm_v05_bank_conflict_free  1024x1024x1024   1.19     0.27        0.51    0.00       7.35   0.150 ms
-      v06   sgemm_v06_outer_product       1024x1024x1024   1.19     0.27        0.51    0.00       7.35   0.150 ms
+      step  kernel                        shape           instr  sectors  L1 passes  wavefronts  excess  FLOP/byte  predicted
+      v05   sgemm_v05_bank_conflict_free  1024x1024x1024   1.19     0.27       0.15        0.51    0.00       7.35   0.150 ms
+      v06   sgemm_v06_outer_product       1024x1024x1024   1.19     0.27       0.15        0.51    0.00       7.35   0.150 ms
       Per FMA of a warp (of tensor cores: per 2048 multiply-adds; of a transpose: per 32 elements): instructions of the
-      machine code (of the PTX where there is none), 32-byte sectors of global memory, wavefronts of shared memory, and
-      those of them that a better layout would save. FLOP per byte of the sectors. What bulk copies move is in none of them.
-      Predicted: for an H200 with warm caches.
+      machine code (of the PTX where there is none), 32-byte sectors of global memory, passes over L1 (modelled),
+      wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors. What
+      bulk copies move is in none of them. Predicted: for an H200 with warm caches.
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  verified

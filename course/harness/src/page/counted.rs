@@ -80,6 +80,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         "instructions",
         "sectors: loads",
         "stores",
+        "L1 passes",
         "wavefronts",
         "excess",
         "barriers",
@@ -101,6 +102,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
             each(c.warp_instructions, per),
             each(c.global_load_sectors, per),
             each(c.global_store_sectors, per),
+            each(c.l1_passes, per),
             each(c.wavefronts(), per),
             excess(c, per),
             each(c.barriers, per),
@@ -108,7 +110,8 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         ]);
     }
     let note = format!(
-        "sectors: 32 bytes of global memory; wavefronts: of shared memory, excess: what a better layout would save;\n  \
+        "sectors: 32 bytes of global memory; L1 passes: of loads and stores over the first-level cache, modelled;\n  \
+         wavefronts: of shared memory, excess: what a better layout would save;\n  \
          FLOP/byte: of global memory as asked for; if each matrix moved once, it would be {}",
         once(shape, counted)
     );
@@ -166,6 +169,7 @@ fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) ->
         "sectors: loads",
         "stores",
         "bytes used",
+        "L1 passes",
         "wavefronts",
         "excess",
         "barriers",
@@ -180,13 +184,14 @@ fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) ->
                 "{:.0}%",
                 100.0 * Work::Transpose.bytes(shape) / (SECTOR_BYTES * c.global_sectors() as f64)
             ),
+            each(c.l1_passes, per),
             each(c.wavefronts(), per),
             excess(c, per),
             each(c.barriers, per),
         ]);
     }
-    let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; wavefronts: of shared memory,\n  \
-                excess: what a better layout would save";
+    let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; L1 passes: of loads and stores over\n  \
+                the first-level cache, modelled; wavefronts: of shared memory, excess: what a better layout would save";
     let title = match is_machine_code(counted) {
         true => "Counted in the machine code, per 32 elements",
         false => "Counted, per 32 elements",

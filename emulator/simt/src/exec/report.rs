@@ -104,6 +104,7 @@ pub(crate) fn by_instruction(
 fn add_load(c: &mut Counters, t: &Tally, bytes: u64, _space: MemSpace) {
     c.global_load_requests += t.global_requests;
     c.global_load_sectors += t.sectors;
+    c.l1_passes += t.l1_passes;
     c.global_load_bytes += t.global_lanes * bytes;
     c.shared_load_requests += t.shared_requests;
     c.shared_load_wavefronts += t.wavefronts;
@@ -120,6 +121,7 @@ fn add_load(c: &mut Counters, t: &Tally, bytes: u64, _space: MemSpace) {
 fn add_store(c: &mut Counters, t: &Tally, bytes: u64) {
     c.global_store_requests += t.global_requests;
     c.global_store_sectors += t.sectors;
+    c.l1_passes += t.l1_passes;
     c.global_store_bytes += t.global_lanes * bytes;
     c.shared_store_requests += t.shared_requests;
     c.shared_store_wavefronts += t.wavefronts;
