@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use counters::Counters;
 use simt::launch::{LaunchOptions, Watch};
-use simt::report::Counters;
 use tests::accesses::{BLOCK, BYTES, kernels, module};
 use tests::gpu::{Gpu, Shape};
 

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::LazyLock;
 
+use ::counters::Counters;
 use catalog::{NOT_MEASURED, STEPS, Work};
 use records::counters::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
-use serde_json::{Map, Value};
 use tests::gpu::Gpu;
 use tests::recorded::{RECORDS, columns_of_maps, count_of, kernel, profiles, root};
 
@@ -49,7 +49,7 @@ fn sheet() -> Sheet {
 }
 
 /// The recorded launch on the emulated GPU.
-fn count(profile: &Profile) -> Map<String, Value> {
+fn count(profile: &Profile) -> Counters {
     let source = kernel(&profile.kernel).source.expect("a kernel with a source");
     let path = root().join("kernels/ptx").join(source).with_extension("ptx");
     let gpu = Gpu::with_memory(1 << 32);

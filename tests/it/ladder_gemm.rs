@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use counters::Counters;
 use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::launch::LaunchOptions;
-use simt::report::{Counters, InstrReport};
+use simt::report::InstrReport;
 use tests::gpu::{Argument, Gpu, Shape, Value};
 
 /// One entry of the ladder and how it is launched.

@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
+use counters::Counters;
 use diagnostics::Report;
 use simt::launch::{LaunchOptions, Watch};
-use simt::report::Counters;
 use tests::gemm::{GemmKernel, Product};
 use tests::gpu::{Gpu, Shape};
 

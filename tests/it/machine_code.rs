@@ -8,10 +8,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use catalog::{STEPS, Work};
+use counters::Counters;
 use records::counters::{Counted, Profile, SHAPES};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
-use simt::report::Counters;
 use tests::conformance::{
     Answers, Fixture, difference, emulate_machine_code, fixtures, read_answers, read_code,
 };

@@ -3,9 +3,9 @@
 use std::fs;
 
 use catalog::{Format, STEPS, Work};
+use counters::Counters;
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
-use simt::report::Counters;
 use tests::gpu::{Gpu, Shape};
 use tests::product::to_bf16;
 use tests::recorded::{arguments, kernel, machine_code, root};

@@ -14,11 +14,11 @@
 
 use std::fmt::Write as _;
 
+use counters::Counters;
 use diagnostics::{Finding, Report};
 use simt::gpu::{Argument, Gpu, Shape};
 use simt::launch::{LaunchOptions, Names, Watch};
 use simt::module::Module;
-use simt::report::Counters;
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 use tasks::fixtures::Fixture;
 

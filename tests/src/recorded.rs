@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use catalog::files::ending;
 use catalog::{Kernel, STEPS, Work};
+use counters::Counters;
 use records::counters::{Profile, Record};
-use serde_json::{Map, Value};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 
@@ -77,7 +77,7 @@ pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64])
 }
 
 /// The recorded launch of a module that has the kernel.
-pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Map<String, Value> {
+pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     let kernel = kernel(&profile.kernel);
     let catalog::Shape { m, n, k } = profile.shape;
     let operand = |elements: usize| match kernel.work {
@@ -102,8 +102,5 @@ pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Map<String, Va
     let report = gpu
         .launch(module, &profile.kernel, shape, &arguments, options)
         .unwrap_or_else(|refused| panic!("{}: {refused}", profile.kernel));
-    match serde_json::to_value(report.total) {
-        Ok(Value::Object(counters)) => counters,
-        other => panic!("counters are an object, not {other:?}"),
-    }
+    report.total
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use catalog::text;
+use counters::Summary;
 use serde::Deserialize;
-use tasks::explain::Counts;
 
 use crate::RepoPaths;
 
@@ -22,7 +22,7 @@ struct Kernel {
 #[derive(Debug, Deserialize)]
 struct Line {
     line: usize,
-    counts: Counts,
+    counts: Summary,
 }
 
 /// The counts of all kernels, in words.
@@ -83,7 +83,7 @@ impl LineCounts {
 }
 
 /// `256 requests to global memory, 4 096 sectors; 8 instructions of warps`
-fn words(counts: &Counts) -> String {
+fn words(counts: &Summary) -> String {
     // Blanks that do not break.
     let grouped = |count| text::grouped(count, "\u{a0}");
     let mut parts = Vec::new();

@@ -27,7 +27,7 @@ pub fn device() -> Result<Arc<CudaContext>, Box<dyn Error>> {
 }
 
 // ANCHOR: counted
-/// What the emulated device counted in this thread's last launch, by the names of `simt::report::Counters`: waits for
+/// What the emulated device counted in this thread's last launch, by the names of `counters::Counters`: waits for
 /// it. `None` on a real GPU, which does not count unless a profiler asks it to.
 ///
 /// # Panics

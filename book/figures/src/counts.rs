@@ -1,7 +1,7 @@
 //! What each step asks of the memory system for the same arithmetic: counted, not timed.
 
 use catalog::Shape;
-use simt::report::Counters;
+use counters::Counters;
 
 use crate::bars::digits;
 use crate::machine;
@@ -30,19 +30,10 @@ pub(crate) const KERNELS: &[(&str, &str)] = &[
 type Column = (&'static str, &'static str, fn(&Counters) -> u64);
 
 const COLUMNS: [Column; 4] = [
-    ("global", "requests", |c| {
-        c.global_load_requests + c.global_store_requests
-    }),
-    ("global", "sectors", |c| {
-        c.global_load_sectors + c.global_store_sectors
-    }),
-    ("shared", "wavefronts", |c| {
-        c.shared_load_wavefronts_merged + c.shared_store_wavefronts_merged
-    }),
-    ("of these", "too many", |c| {
-        let wavefronts = c.shared_load_wavefronts_merged + c.shared_store_wavefronts_merged;
-        wavefronts.saturating_sub(c.shared_load_ideal_merged + c.shared_store_ideal_merged)
-    }),
+    ("global", "requests", Counters::global_requests),
+    ("global", "sectors", Counters::global_sectors),
+    ("shared", "wavefronts", Counters::wavefronts),
+    ("of these", "too many", Counters::excess),
 ];
 
 pub(crate) fn draw() -> anyhow::Result<String> {

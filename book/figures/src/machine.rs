@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use catalog::{STEPS, Shape};
+use counters::Counters;
 use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
 use simt::memory::rules::Addresses;
 use simt::module::LoadedKernel;
 use simt::program::{Kernel, MemSpace};
-use simt::report::{Counters, LaunchReport};
+use simt::report::LaunchReport;
 use simt::trace::{Access, Follow, Step};
 
 /// The root of the repository.

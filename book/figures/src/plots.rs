@@ -1,8 +1,8 @@
 //! Plots of what was measured: the roofline, throughput over size.
 
 use catalog::{Shape, Work};
+use counters::Counters;
 use records::Record;
-use simt::report::Counters;
 
 use crate::bars::{digits, missing};
 use crate::counts;

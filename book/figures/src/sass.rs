@@ -10,11 +10,12 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
 use catalog::Shape;
+use counters::Counters;
 use records::machine_code::unit;
 use records::record::Record;
 use sass::instruction::{Instruction, Register, Value};
 use sass::operation::{Modifier, Operation};
-use simt::memory::rules::Addresses;
+use simt::memory::rules::{self, Addresses};
 use timing::Chip;
 
 use crate::busiest;
@@ -475,7 +476,6 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
         let ffma = multiply_adds(&pass) as f64;
         let (counters, l1) = counted(name)?;
         let per = 32.0 / counters.fmas as f64;
-        let shared = counters.shared_load_wavefronts_merged + counters.shared_store_wavefronts_merged;
         let shape = Shape::square(SIZE);
         let (ms, mhz) = recorded
             .clocked(name, shape)
@@ -486,7 +486,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
             counters.warp_instructions as f64 * per / SCHEDULERS,
             pass.len() as f64 / ffma / SCHEDULERS,
             reads(&pass).clocks as f64 / ffma / SCHEDULERS,
-            shared as f64 * per,
+            counters.wavefronts() as f64 * per,
             l1,
             ms * 1e3 * f64::from(mhz) * f64::from(Chip::h200().sms) / all,
         ];
@@ -501,7 +501,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
 }
 
 /// What a launch counts, and the turns of the first-level cache that one warp's loads take, for each multiply-add.
-fn counted(name: &'static str) -> anyhow::Result<(simt::report::Counters, f64)> {
+fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
     /// Blocks of a register tile are this wide; deep enough for the ends of a kernel not to count for much.
     const SHAPE: Shape = Shape {
         m: 128,
@@ -509,19 +509,17 @@ fn counted(name: &'static str) -> anyhow::Result<(simt::report::Counters, f64)> 
         k: 1024,
     };
     let trace = machine::product(name, SHAPE, FIRST)?;
-    let turns: usize = (0..2)
+    let turns: f64 = (0..2)
         .flat_map(|buffer| trace.global(buffer))
         .filter(|reached| reached.access.load)
         .map(|reached| {
-            usize::from(timing::l1_wavefronts(
-                &reached.access.addresses,
-                reached.access.bytes,
-            ))
+            let access = &reached.access;
+            f64::from(rules::l1_passes(&access.addresses, access.bytes))
         })
         .sum();
     let is_fma = |step: &usize| trace.text(*step).trim_start().starts_with("fma");
     let fmas = (0..trace.steps.len()).filter(is_fma).count();
-    Ok((trace.report.total, turns as f64 / fmas as f64))
+    Ok((trace.report.total, turns / fmas as f64))
 }
 
 /// Loads that hit the first-level cache, as the tests of `timing` have them: for each pattern its name, bytes of a lane,
@@ -561,7 +559,7 @@ fn strides() -> anyhow::Result<String> {
         rows.push(vec![
             addresses[1].unwrap_or(0).to_string(),
             touched.len().to_string(),
-            timing::l1_wavefronts(&addresses, 4).to_string(),
+            rules::l1_passes(&addresses, 4).to_string(),
             line[2].to_owned(),
         ]);
     }

@@ -3,100 +3,9 @@
 //! Counts divided by rates give a bound, not a simulation: no latency, no dependency, no cache. What a kernel needs
 //! most of is what it cannot be faster than; how near it comes is for a GPU to say.
 
+use ::counters::{Counters, TENSOR_PRODUCT, WARP};
 use catalog::{Format, Work};
-use serde_json::{Map, Value};
-
-/// Counters of a launch, or of one source line of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Counters {
-    /// Multiply-adds of lanes.
-    pub fmas: f64,
-    /// Multiply-adds of tensor cores.
-    pub tensor_products: f64,
-    /// Passes over shared memory that products of warpgroups need at least for their factors.
-    pub operand_passes: f64,
-    /// Instructions issued to warps: of the machine code, or of the PTX where there is none.
-    pub instructions: f64,
-    /// 32-byte sectors of loads from global memory.
-    pub load_sectors: f64,
-    /// 32-byte sectors of stores to global memory.
-    pub store_sectors: f64,
-    /// Requests that these belong to.
-    pub global_requests: f64,
-    /// Wavefronts of shared memory, as merged by ptxas.
-    pub wavefronts: f64,
-    /// The least that these accesses could take.
-    pub ideal: f64,
-    /// Wavefronts of shared memory, as written.
-    pub wavefronts_as_written: f64,
-    /// Barriers that warps arrived at.
-    pub barriers: f64,
-    /// Bulk copies: what they move is not counted.
-    pub bulk_copies: f64,
-}
-
-/// Threads of a warp.
-const WARP: f64 = 32.0;
-/// Bytes of a sector.
-pub const SECTOR: f64 = 32.0;
-
-impl Counters {
-    /// Reads the counters from the report's JSON object.
-    pub fn of(object: &Map<String, Value>) -> Self {
-        let n = |name: &str| object.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-        Self {
-            fmas: n("fmas"),
-            tensor_products: n("tensor_products"),
-            operand_passes: n("tensor_operand_wavefronts"),
-            instructions: n("warp_instructions"),
-            load_sectors: n("global_load_sectors"),
-            store_sectors: n("global_store_sectors"),
-            global_requests: n("global_load_requests") + n("global_store_requests"),
-            wavefronts: n("shared_load_wavefronts_merged")
-                + n("shared_store_wavefronts_merged")
-                + n("async_copy_wavefronts"),
-            ideal: n("shared_load_ideal_merged") + n("shared_store_ideal_merged") + n("async_copy_ideal"),
-            wavefronts_as_written: n("shared_load_wavefronts")
-                + n("shared_store_wavefronts")
-                + n("async_copy_wavefronts"),
-            barriers: n("barriers"),
-            bulk_copies: n("bulk_copies"),
-        }
-    }
-
-    /// Sectors of loads and stores.
-    pub fn sectors(&self) -> f64 {
-        self.load_sectors + self.store_sectors
-    }
-
-    /// Wavefronts that a better layout would save.
-    pub fn excess(&self) -> f64 {
-        (self.wavefronts - self.ideal).max(0.0)
-    }
-
-    /// Multiply-adds of the kind that makes up the product.
-    pub fn multiply_adds(&self, of: Arithmetic) -> f64 {
-        match of {
-            Arithmetic::Fp32 | Arithmetic::Fp64 => self.fmas,
-            Arithmetic::Tensor(_) => self.tensor_products,
-        }
-    }
-
-    /// How often as many are done as [`Arithmetic::at_a_time`] says.
-    pub fn times(&self, of: Arithmetic) -> f64 {
-        self.multiply_adds(of) / of.at_a_time()
-    }
-
-    /// Clocks that each unit of an SM needs for this at least, whichever SM does it.
-    pub fn clocks(&self, of: Arithmetic) -> [(Unit, f64); 4] {
-        [
-            (of.unit(), self.times(of) / of.per_clock()),
-            (Unit::Issue, self.instructions / ISSUES),
-            (Unit::Shared, (self.wavefronts + self.operand_passes) / WAVEFRONTS),
-            (Unit::L1, self.global_requests.max(self.sectors() / SECTORS)),
-        ]
-    }
-}
+use serde::Deserialize;
 
 /// What a product is computed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +28,31 @@ impl Arithmetic {
                 Arithmetic::Fp32
             }
         }
+    }
+
+    /// Multiply-adds of the kind that makes up the product.
+    pub fn multiply_adds(self, counters: &Counters) -> f64 {
+        let n = match self {
+            Arithmetic::Fp32 | Arithmetic::Fp64 => counters.fmas,
+            Arithmetic::Tensor(_) => counters.tensor_products,
+        };
+        n as f64
+    }
+
+    /// How often as many are done as [`Arithmetic::at_a_time`] says.
+    pub fn times(self, counters: &Counters) -> f64 {
+        self.multiply_adds(counters) / self.at_a_time()
+    }
+
+    /// Clocks that each unit of an SM needs for this at least, whichever SM does it.
+    pub fn clocks(self, counters: &Counters) -> [(Unit, f64); 4] {
+        let sectors = counters.global_sectors() as f64 / SECTORS;
+        [
+            (self.unit(), self.times(counters) / self.per_clock()),
+            (Unit::Issue, counters.warp_instructions as f64 / ISSUES),
+            (Unit::Shared, counters.wavefronts() as f64 / WAVEFRONTS),
+            (Unit::L1, sectors.max(counters.global_requests() as f64)),
+        ]
     }
 
     /// Multiply-adds that tables count by: of a warp, or of one `mma.sync` on bf16.
@@ -175,8 +109,6 @@ pub enum Unit {
 pub const FP32_FMAS: f64 = 4.0;
 /// Warp-wide FP64 multiply-adds per clock: 64 lanes.
 pub const FP64_FMAS: f64 = 2.0;
-/// Multiply-adds of `mma.sync.m16n8k16`.
-const TENSOR_PRODUCT: f64 = 16.0 * 8.0 * 16.0;
 /// So many of bf16 per clock: 4096 floating-point operations.
 pub const BF16_PRODUCTS: f64 = 1.0;
 /// And of TF32.
@@ -214,94 +146,143 @@ pub fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(Unit, f
         })
 }
 
+/// The emulated device's report, as far as the page and the records use it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Report {
+    /// Sums over the launch.
+    pub total: Counters,
+    /// Source lines that have instructions.
+    pub lines: Vec<Line>,
+    /// Mistakes that the checks found.
+    pub findings: Vec<Finding>,
+}
+
 /// One source line and its share.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Line {
     /// Path of the file, such as `kernels/v05_….cu`.
     pub file: String,
     /// Number of the line, from 1.
+    #[serde(rename = "line")]
     pub number: u32,
     /// Counters of this line alone.
     pub counters: Counters,
 }
 
-/// The lines of a report that keep an SM busy longest, longest first.
-pub fn hottest(report: &Value, of: Arithmetic, n: usize) -> Vec<Line> {
-    let mut lines: Vec<Line> = report["lines"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|line| {
-            Some(Line {
-                file: line["file"].as_str()?.to_owned(),
-                number: u32::try_from(line["line"].as_u64()?).ok()?,
-                counters: Counters::of(line["counters"].as_object()?),
-            })
-        })
-        .collect();
-    let busy = |line: &Line| binding(line.counters.clocks(of)).map_or(0.0, |(_, clocks)| clocks);
-    lines.sort_by(|a, b| busy(b).total_cmp(&busy(a)));
-    lines.truncate(n);
-    lines
+/// A mistake, for messages.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Finding {
+    /// One line.
+    pub title: String,
+    /// All of it.
+    pub text: String,
+}
+
+impl Report {
+    /// Reads the report of a launch. `None` of a launch that was predicted instead of run.
+    ///
+    /// # Errors
+    /// When a counter is missing or unknown: the emulated device is of another build.
+    pub fn parse(text: &str) -> Result<Option<Self>, serde_json::Error> {
+        let report: serde_json::Value = serde_json::from_str(text)?;
+        match report.get("total") {
+            Some(_) => serde_json::from_value(report).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The lines that keep an SM busy longest, longest first.
+    pub fn hottest(&self, of: Arithmetic, n: usize) -> Vec<&Line> {
+        let busy = |line: &Line| binding(of.clocks(&line.counters)).map_or(0.0, |(_, clocks)| clocks);
+        let mut lines: Vec<&Line> = self.lines.iter().collect();
+        lines.sort_by(|a, b| busy(b).total_cmp(&busy(a)));
+        lines.truncate(n);
+        lines
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn counters(json: &str) -> Counters {
-        Counters::of(&serde_json::from_str(json).expect("an object"))
-    }
-
     #[test]
     fn a_warp_wide_multiply_add_is_32_of_a_lane() {
-        assert_eq!(counters(r#"{"fmas": 320}"#).times(Arithmetic::Fp32), 10.0);
+        let c = Counters {
+            fmas: 320,
+            ..Counters::default()
+        };
+        assert_eq!(Arithmetic::Fp32.times(&c), 10.0);
     }
 
     #[test]
     fn tensor_cores_are_counted_by_their_instruction() {
         // 64 of bf16: 64 clocks, twice as many of TF32, half of e4m3, and nothing of what other units do.
-        let c = counters(r#"{"fmas": 320, "tensor_products": 131072, "warp_instructions": 100}"#);
+        let c = Counters {
+            fmas: 320,
+            tensor_products: 131_072,
+            warp_instructions: 100,
+            ..Counters::default()
+        };
         for (format, clocks) in [(Format::Bf16, 64.0), (Format::Tf32, 128.0), (Format::E4m3, 32.0)] {
             let of = Arithmetic::Tensor(format);
-            assert_eq!(c.times(of), 64.0);
-            assert_eq!(binding(c.clocks(of)), Some((Unit::Tensor, clocks)));
+            assert_eq!(of.times(&c), 64.0);
+            assert_eq!(binding(of.clocks(&c)), Some((Unit::Tensor, clocks)));
         }
     }
 
     #[test]
     fn what_takes_longest_binds() {
         // An uncoalesced product: 33 sectors for each multiply-add, at least a quarter of a clock each.
-        let naive = counters(r#"{"fmas": 3200, "warp_instructions": 600, "global_load_sectors": 3300}"#);
-        assert_eq!(binding(naive.clocks(Arithmetic::Fp32)), Some((Unit::L1, 825.0)));
+        let naive = Counters {
+            fmas: 3200,
+            warp_instructions: 600,
+            global_load_sectors: 3300,
+            ..Counters::default()
+        };
+        let binding_of = |c: &Counters| binding(Arithmetic::Fp32.clocks(c));
+        assert_eq!(binding_of(&naive), Some((Unit::L1, 825.0)));
         // Nothing but multiply-adds: arithmetic, not the issue of it.
-        let dense = counters(r#"{"fmas": 3200, "warp_instructions": 100}"#);
-        assert_eq!(binding(dense.clocks(Arithmetic::Fp32)), Some((Unit::Fma, 25.0)));
-        assert_eq!(binding(counters("{}").clocks(Arithmetic::Fp32)), None);
-    }
-
-    #[test]
-    fn merged_wavefronts_are_what_the_hardware_sees() {
-        let text = r#"{"shared_load_wavefronts": 40, "shared_load_wavefronts_merged": 16,
-            "shared_load_ideal_merged": 8, "shared_store_wavefronts": 4, "shared_store_wavefronts_merged": 4,
-            "shared_store_ideal_merged": 4}"#;
-        let c = counters(text);
-        assert_eq!(
-            (c.wavefronts, c.excess(), c.wavefronts_as_written),
-            (20.0, 8.0, 44.0)
-        );
+        let dense = Counters {
+            fmas: 3200,
+            warp_instructions: 100,
+            ..Counters::default()
+        };
+        assert_eq!(binding_of(&dense), Some((Unit::Fma, 25.0)));
+        assert_eq!(binding_of(&Counters::default()), None);
     }
 
     #[test]
     fn hot_lines_come_first() {
-        let report = serde_json::json!({"lines": [
-            {"file": "a.cu", "line": 1, "counters": {"warp_instructions": 4}},
-            {"file": "a.cu", "line": 2, "counters": {"warp_instructions": 4, "global_load_sectors": 400}},
-        ]});
-        let numbers: Vec<_> = hottest(&report, Arithmetic::Fp32, 5)
-            .iter()
-            .map(|line| line.number)
-            .collect();
+        let line = |number, global_load_sectors| Line {
+            file: "a.cu".into(),
+            number,
+            counters: Counters {
+                warp_instructions: 4,
+                global_load_sectors,
+                ..Counters::default()
+            },
+        };
+        let report = Report {
+            total: Counters::default(),
+            lines: vec![line(1, 0), line(2, 400)],
+            findings: Vec::new(),
+        };
+        let hottest = report.hottest(Arithmetic::Fp32, 5);
+        let numbers: Vec<_> = hottest.iter().map(|line| line.number).collect();
         assert_eq!(numbers, [2, 1]);
+    }
+
+    #[test]
+    fn a_report_of_another_build_is_an_error() {
+        let report = |total: serde_json::Value| {
+            let json = serde_json::json!({"kernel": "k", "total": total, "lines": [], "findings": []});
+            Report::parse(&json.to_string()).map_err(|error| error.to_string())
+        };
+        let mut total = serde_json::to_value(Counters::default()).expect("plain data");
+        assert!(report(total.clone()).is_ok_and(|report| report.is_some()));
+        total.as_object_mut().expect("an object").remove("fmas");
+        assert_eq!(report(total), Err("missing field `fmas`".into()));
+        let predicted = Report::parse(r#"{"kernel": "k", "prediction": null}"#);
+        assert!(predicted.is_ok_and(|report| report.is_none()));
     }
 }

@@ -8,6 +8,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, DriverError};
 
 use crate::Trouble;
+use crate::counters::Report;
 use crate::cublas::Cublas;
 
 /// A device with a context and a stream, and what it says of itself.
@@ -218,6 +219,20 @@ impl Gpu {
         let module = load(ptx)?;
         self.modules.borrow_mut().push((ptx.to_owned(), module.clone()));
         Ok(module)
+    }
+
+    /// The emulated device's report of the last launch. `None` on a real GPU, before a launch, and of a prediction.
+    ///
+    /// # Errors
+    /// When the emulated device is of another build.
+    pub(crate) fn report(&self) -> Result<Option<Report>, Trouble> {
+        let text = self.emulator.and_then(|emulator| emulator.report());
+        let report = text.as_deref().map(Report::parse).transpose();
+        report.map(Option::flatten).map_err(|error| {
+            Trouble::CouldNot(format!(
+                "the report of the emulated GPU is not of this build: {error}"
+            ))
+        })
     }
 
     /// cuBLAS with a handle for the stream.

@@ -3,8 +3,8 @@
 //! Nothing is verified and nothing is timed. On the emulated device the launch is counted.
 
 use catalog::{Shape, Work};
+use counters::Counters;
 use records::record::{Launched, Line};
-use serde_json::Value;
 
 use crate::bench::plan;
 use crate::inputs::{Data, Real, elements};
@@ -66,7 +66,7 @@ fn launch(harness: &mut Harness<'_>, kernel: &Kernel, work: Work, shape: Shape) 
             Ok(multiply) => once(gpu, own(&multiply, shape), shape, seed)?,
             Err(why) => launched.not_run = Some(why),
         }
-        launched.counters = counted(gpu);
+        launched.counters = counted(gpu)?;
         return Ok(launched);
     }
     let (Some(config), Some(code)) = (kernel.launch_config(shape, gpu.about.n_sms), kernel.code()) else {
@@ -113,14 +113,13 @@ fn launch(harness: &mut Harness<'_>, kernel: &Kernel, work: Work, shape: Shape) 
         }
         Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => {}
     }
-    launched.counters = counted(gpu);
+    launched.counters = counted(gpu)?;
     Ok(launched)
 }
 
 /// What the emulated device counted of the last launch.
-fn counted(gpu: &crate::Gpu) -> Option<serde_json::Map<String, Value>> {
-    let report = serde_json::from_str::<Value>(&gpu.emulator?.report()?).ok()?;
-    report["total"].as_object().cloned()
+fn counted(gpu: &crate::Gpu) -> Result<Option<Counters>, Trouble> {
+    Ok(gpu.report()?.map(|report| report.total))
 }
 
 /// Operands to the device, one launch, the end of it. Which way round an operand is stored does not matter here.

@@ -5,9 +5,9 @@ use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaFunction, LaunchConfig};
 use records::Outcome;
-use serde_json::Value;
 
 use crate::case::Case;
+use crate::counters::Report;
 use crate::cublas;
 use crate::device::Gpu;
 use crate::duel::Plan;
@@ -36,7 +36,7 @@ pub struct Measured {
     /// Result and times, as a record keeps them.
     pub outcome: Outcome,
     /// Report of the emulated device: counters per source line, findings.
-    pub report: Option<Value>,
+    pub report: Option<Report>,
     /// Whether a kernel broke the context: the next kernel needs another one.
     pub lost: bool,
 }

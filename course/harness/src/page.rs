@@ -11,8 +11,8 @@ use catalog::text::{Paint, Table};
 use catalog::{Shape, Work};
 use records::record::Passed;
 use records::{Measurement, Outcome};
-use serde_json::Value;
 
+use crate::counters::Report;
 use crate::kernel::Kernel;
 use crate::{Harness, machine, recorded, source_path};
 
@@ -25,7 +25,7 @@ pub struct Entry<'a> {
     /// Result and times of the kernel.
     pub measurement: Measurement,
     /// The emulated device's report.
-    pub report: Option<Value>,
+    pub report: Option<Report>,
 }
 
 impl Entry<'_> {

@@ -8,9 +8,9 @@ use cudarc::driver::sys::CUresult;
 use records::Outcome;
 use records::machine_code::{Forecast, MachineCode};
 use records::record::{Accuracy, By, Passed};
-use serde_json::{Map, Value};
 
 use crate::case::{Case, stored};
+use crate::counters::Report;
 use crate::cublas::{self, Element};
 use crate::diagnose::{Scene, Terms};
 use crate::inputs::{Data, Real, Sums};
@@ -191,13 +191,13 @@ impl<'a> Subject<'a> {
                 Ran::Broken(measured) => return Ok(measured),
             };
             if !comparison.is_right() {
-                return Ok(self.wrong(shape, trial, &got, &comparison, number > 0));
+                return self.wrong(shape, trial, &got, &comparison, number > 0);
             }
             accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
             accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
         }
-        let mut report = self.report();
-        let counters = total(report.as_ref());
+        let mut report = self.bench.gpu.report()?;
+        let counters = report.as_ref().map(|report| report.total);
         let machine_code = match (self.machine, trials.last()) {
             (Some(machine), Some(trial)) => match self.machine_code(machine, shape, trial, make)? {
                 Ok((machine_code, machine_report)) => {
@@ -245,7 +245,7 @@ impl<'a> Subject<'a> {
         shape: Shape,
         trial: &Trial<'_, T, A>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Result<(MachineCode, Option<Value>), Measured>, Trouble> {
+    ) -> Result<Result<(MachineCode, Option<Report>), Measured>, Trouble> {
         let mut found = MachineCode {
             cubin_sha256: machine.sha256.clone(),
             counters: None,
@@ -262,15 +262,15 @@ impl<'a> Subject<'a> {
         self.watch(shape, true);
         let mut measured = match self.run(Which::Machine, shape, trial, make)? {
             Ran::Output(_, comparison) if comparison.is_right() => {
-                let report = self.report();
-                found.counters = total(report.as_ref());
+                let report = self.bench.gpu.report()?;
+                found.counters = report.as_ref().map(|report| report.total);
                 found.forecast = self.forecast(Which::Machine, shape, trial, make)?;
                 if machine.before.is_some() {
                     found.before = Some(self.forecast(Which::Before, shape, trial, make)?);
                 }
                 return Ok(Ok((found, report)));
             }
-            Ran::Output(got, comparison) => self.wrong(shape, trial, &got, &comparison, true),
+            Ran::Output(got, comparison) => self.wrong(shape, trial, &got, &comparison, true)?,
             Ran::Broken(measured) => measured,
         };
         if let Outcome::Failed { why, .. } = &mut measured.outcome {
@@ -326,7 +326,7 @@ impl<'a> Subject<'a> {
                 let comparison = verify::compare(trial.answer, &got);
                 Ran::Output(got, comparison)
             }
-            Err(trouble) => Ran::Broken(self.broken(&trouble)),
+            Err(trouble) => Ran::Broken(self.broken(&trouble)?),
         })
     }
 
@@ -345,37 +345,24 @@ impl<'a> Subject<'a> {
         }));
     }
 
-    fn report(&self) -> Option<Value> {
-        serde_json::from_str(&self.bench.gpu.emulator?.report()?).ok()
-    }
-
     /// A launch that was refused, or a kernel that went wrong.
-    fn broken(&self, trouble: &Trouble) -> Measured {
-        let report = self.report();
-        let findings: Vec<&Value> = report
-            .iter()
-            .flat_map(|r| r["findings"].as_array())
-            .flatten()
-            .collect();
-        let told = |field: &str| {
-            findings
-                .iter()
-                .filter_map(|f| f[field].as_str())
-                .collect::<Vec<_>>()
-        };
-        let why = match (told("title").first(), trouble) {
-            (Some(title), _) => (*title).to_owned(),
+    fn broken(&self, trouble: &Trouble) -> Result<Measured, Trouble> {
+        let report = self.bench.gpu.report()?;
+        let findings = report.as_ref().map_or(&[][..], |report| &report.findings);
+        let texts: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
+        let why = match (findings.first(), trouble) {
+            (Some(finding), _) => finding.title.clone(),
             (None, Trouble::Driver(error)) => format!("the driver reports {}", words(*error)),
             (None, other) => other.to_string(),
         };
-        Measured {
+        Ok(Measured {
             outcome: Outcome::Failed {
                 why,
-                details: told("text").join("\n"),
+                details: texts.join("\n"),
             },
             report,
             lost: true,
-        }
+        })
     }
 
     fn wrong<T: Real, R: Real, A: Answer + Sync>(
@@ -385,7 +372,7 @@ impl<'a> Subject<'a> {
         got: &[R],
         comparison: &Comparison,
         right_on_integers: bool,
-    ) -> Measured {
+    ) -> Result<Measured, Trouble> {
         let scene = Scene {
             answer: trial.answer,
             got,
@@ -405,14 +392,14 @@ impl<'a> Subject<'a> {
             Data::Integers => "small integers",
             Data::Reals => "reals",
         };
-        Measured {
+        Ok(Measured {
             outcome: Outcome::Failed {
                 why: diagnosis.why,
                 details: format!("on {data}: {}", diagnosis.details),
             },
-            report: self.report(),
+            report: self.bench.gpu.report()?,
             lost: false,
-        }
+        })
     }
 
     /// On a real GPU, tries a smaller problem first where this one could take minutes.
@@ -479,11 +466,6 @@ impl<'a> Subject<'a> {
         passed.whole = Some(timing::whole(gpu, &launch, &trial.a, trial.b.as_deref(), n_out)?);
         Ok(())
     }
-}
-
-/// Counters of a launch, from its report.
-fn total(report: Option<&Value>) -> Option<Map<String, Value>> {
-    report?["total"].as_object().cloned()
 }
 
 /// The instruction that a driver's log names as unsupported.

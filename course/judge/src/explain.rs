@@ -5,12 +5,12 @@ pub mod code;
 use std::collections::BTreeMap;
 
 use catalog::Shape;
+use counters::Summary;
 use harness::inputs::Sums;
 use simt::check::Severity;
 use simt::gpu::Value;
 use simt::launch::Watch;
-use simt::report::Counters;
-use tasks::explain::{Counts, Explained, Line, places};
+use tasks::explain::{Explained, Line, places};
 
 use crate::Request;
 use crate::machine::Machine;
@@ -47,10 +47,10 @@ fn counted<T: Sums + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Res
     let (report, got) = machine.launch(&trial, Watch::Counted, &machine.how(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let places = places(request.ptx, own);
-    let mut lines: BTreeMap<(&str, u32), Counts> = BTreeMap::new();
-    let mut total = Counts::default();
+    let mut lines: BTreeMap<(&str, u32), Summary> = BTreeMap::new();
+    let mut total = Summary::default();
     for instruction in &report.instructions {
-        let counts = counts(&instruction.counters);
+        let counts = Summary::from(&instruction.counters);
         total += counts;
         let place = places.get(instruction.ptx_line as usize).copied().flatten();
         *lines.entry(place.unwrap_or_default()).or_default() += counts;
@@ -79,28 +79,4 @@ fn counted<T: Sums + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Res
             .collect(),
         machine: None,
     })
-}
-
-/// As the measures of the course count them.
-fn counts(c: &Counters) -> Counts {
-    let over = |wavefronts: u64, ideal: u64| wavefronts.saturating_sub(ideal);
-    Counts {
-        instructions: c.warp_instructions,
-        lane_instructions: c.thread_instructions,
-        multiply_adds: c.fmas,
-        requests: c.global_load_requests + c.global_store_requests + c.global_atomic_requests,
-        sectors: c.global_load_sectors + c.global_store_sectors + c.global_atomic_sectors,
-        shared_requests: c.shared_load_requests_merged
-            + c.shared_store_requests_merged
-            + c.async_copy_requests,
-        wavefronts: c.shared_load_wavefronts_merged
-            + c.shared_store_wavefronts_merged
-            + c.async_copy_wavefronts,
-        excess: over(c.shared_load_wavefronts_merged, c.shared_load_ideal_merged)
-            + over(c.shared_store_wavefronts_merged, c.shared_store_ideal_merged)
-            + over(c.async_copy_wavefronts, c.async_copy_ideal),
-        local_requests: c.local_requests,
-        barriers: c.barriers,
-        divergent_branches: c.divergent_branches,
-    }
 }

@@ -25,6 +25,7 @@ pub mod shapes;
 pub mod trial;
 
 use catalog::Shape;
+use counters::Counters;
 use diagnostics::Report;
 use harness::diagnose::ZEROS;
 use harness::inputs::Sums;
@@ -202,7 +203,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 
     /// What the task is about. Launches are shared by criteria of one shape.
     fn criteria(&mut self) -> Vec<Part> {
-        let mut launched: Vec<(Trial<T>, serde_json::Value)> = Vec::new();
+        let mut launched: Vec<(Trial<T>, Box<Report>)> = Vec::new();
         let mut parts = Vec::new();
         for criterion in &self.task.does {
             let shape = criterion.shape();
@@ -212,10 +213,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                     continue;
                 };
                 match self.launch(&trial, Watch::Counted, &self.machine.how(shape)) {
-                    Ran::Right(report) => {
-                        let report = serde_json::to_value(&*report).unwrap_or_default();
-                        launched.push((trial, report));
-                    }
+                    Ran::Right(report) => launched.push((trial, report)),
                     Ran::Wrong | Ran::Broken => return Vec::new(),
                 }
             }
@@ -227,7 +225,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         parts
     }
 
-    fn criterion(&self, criterion: &Criterion, trial: &Trial<T>, report: &serde_json::Value) -> Part {
+    fn criterion(&self, criterion: &Criterion, trial: &Trial<T>, report: &Report) -> Part {
         let shape = trial.shape;
         let ahead = criterion
             .measure
@@ -244,8 +242,16 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 };
             }
         };
+        let instructions: Vec<(&str, &Counters)> = report
+            .instructions
+            .iter()
+            .map(|instruction| (instruction.text.as_str(), &instruction.counters))
+            .collect();
         let value = criterion.measure.of(&Taken {
-            report,
+            total: &report.total,
+            instructions: &instructions,
+            grid: report.grid,
+            block: report.block,
             work: self.task.work,
             shape,
             bk: criterion.bk,

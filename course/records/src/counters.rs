@@ -9,8 +9,8 @@ mod sheet;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ::counters::Counters;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::record::{self, RecordError, Run};
 use catalog::shape::Shape;
@@ -46,21 +46,18 @@ pub struct Pair {
     pub what: &'static str,
     /// Fields of the emulated GPU's counters.
     pub ours: &'static [&'static str],
-    /// The same before neighbouring accesses are merged; the same fields where nothing is.
-    pub as_written: &'static [&'static str],
     /// Names of Nsight Compute's metrics, which are added.
     pub metrics: &'static [&'static str],
 }
 
 /// Declares [`PAIRS`] and [`Counts`], which has a field for each.
 macro_rules! pairs {
-    ($($name:ident: $what:literal, $ours:expr, $as_written:expr, $metrics:expr;)*) => {
+    ($($name:ident: $what:literal, [$($ours:ident),+], [$($as_written:ident),+], $metrics:expr;)*) => {
         /// All of them, in the order of the tables.
         pub const PAIRS: &[Pair] = &[$(Pair {
             name: stringify!($name),
             what: $what,
-            ours: &$ours,
-            as_written: &$as_written,
+            ours: &[$(stringify!($ours)),+],
             metrics: &$metrics,
         }),*];
 
@@ -83,10 +80,22 @@ macro_rules! pairs {
                 Some(self.in_order()[at])
             }
 
-            /// What `count` gives for each pair. `None` where it has none for one of them.
-            fn by(count: impl Fn(&Pair) -> Option<u64>) -> Option<Self> {
-                let mut pairs = PAIRS.iter();
-                Some(Self { $($name: count(pairs.next()?)?,)* })
+            /// What the emulated GPU counted, neighbouring accesses merged as ptxas merges them.
+            pub fn emulated(counters: &Counters) -> Self {
+                Self { $($name: [$(counters.$ours),+].iter().sum(),)* }
+            }
+
+            /// The same before neighbouring accesses are merged.
+            pub fn as_written(counters: &Counters) -> Self {
+                Self { $($name: [$(counters.$as_written),+].iter().sum(),)* }
+            }
+
+            /// The sums of a profile's metrics. `None` where one is missing.
+            fn measured(metrics: &BTreeMap<String, u64>) -> Option<Self> {
+                let sum = |names: &[&str]| -> Option<u64> {
+                    names.iter().map(|name| metrics.get(*name).copied()).sum()
+                };
+                Some(Self { $($name: sum(&$metrics)?,)* })
             }
         }
     };
@@ -94,55 +103,52 @@ macro_rules! pairs {
 
 pairs! {
     warp_instructions: "instructions issued to warps",
-        ["warp_instructions"], ["warp_instructions"],
+        [warp_instructions], [warp_instructions],
         ["smsp__inst_executed.sum"];
     thread_instructions: "instructions issued to lanes",
-        ["thread_instructions"], ["thread_instructions"],
+        [thread_instructions], [thread_instructions],
         ["smsp__thread_inst_executed.sum"];
     fmas: "multiply-adds of lanes",
-        ["fmas"], ["fmas"],
+        [fmas], [fmas],
         ["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
          "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"];
     global_load_requests: "loads of warps from global memory",
-        ["global_load_requests"], ["global_load_requests"],
+        [global_load_requests], [global_load_requests],
         ["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
     global_load_sectors: "sectors of 32 bytes that these loads touch",
-        ["global_load_sectors"], ["global_load_sectors"],
+        [global_load_sectors], [global_load_sectors],
         ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"];
     global_store_requests: "stores of warps to global memory",
-        ["global_store_requests"], ["global_store_requests"],
+        [global_store_requests], [global_store_requests],
         ["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"];
     global_store_sectors: "sectors of 32 bytes that these stores touch",
-        ["global_store_sectors"], ["global_store_sectors"],
+        [global_store_sectors], [global_store_sectors],
         ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"];
     shared_load_requests: "loads of warps from shared memory",
-        ["shared_load_requests_merged"], ["shared_load_requests"],
+        [shared_load_requests_merged], [shared_load_requests],
         ["smsp__inst_executed_op_shared_ld.sum"];
     shared_load_wavefronts: "passes over the banks that these loads take",
-        ["shared_load_wavefronts_merged"], ["shared_load_wavefronts"],
+        [shared_load_wavefronts_merged], [shared_load_wavefronts],
         ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"];
     shared_store_requests: "stores of warps to shared memory",
-        ["shared_store_requests_merged"], ["shared_store_requests"],
+        [shared_store_requests_merged], [shared_store_requests],
         ["smsp__inst_executed_op_shared_st.sum"];
     shared_store_wavefronts: "passes over the banks that these stores take",
-        ["shared_store_wavefronts_merged"], ["shared_store_wavefronts"],
+        [shared_store_wavefronts_merged], [shared_store_wavefronts],
         ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"];
     shared_wavefronts: "passes over the banks that all accesses to shared memory take",
-        ["shared_load_wavefronts_merged", "shared_store_wavefronts_merged",
-         "shared_atomic_wavefronts", "async_copy_wavefronts", "tensor_operand_wavefronts"],
-        ["shared_load_wavefronts", "shared_store_wavefronts",
-         "shared_atomic_wavefronts", "async_copy_wavefronts", "tensor_operand_wavefronts"],
+        [shared_load_wavefronts_merged, shared_store_wavefronts_merged,
+         shared_atomic_wavefronts, async_copy_wavefronts, tensor_operand_wavefronts],
+        [shared_load_wavefronts, shared_store_wavefronts,
+         shared_atomic_wavefronts, async_copy_wavefronts, tensor_operand_wavefronts],
         ["memory_l1_wavefronts_shared"];
     shared_ideal: "passes that would be enough for these accesses",
-        ["shared_load_ideal_merged", "shared_store_ideal_merged", "shared_atomic_ideal", "async_copy_ideal",
-         "tensor_operand_wavefronts"],
-        ["shared_load_ideal", "shared_store_ideal", "shared_atomic_ideal", "async_copy_ideal",
-         "tensor_operand_wavefronts"],
+        [shared_load_ideal_merged, shared_store_ideal_merged, shared_atomic_ideal, async_copy_ideal,
+         tensor_operand_wavefronts],
+        [shared_load_ideal, shared_store_ideal, shared_atomic_ideal, async_copy_ideal,
+         tensor_operand_wavefronts],
         ["memory_l1_wavefronts_shared_ideal"];
 }
-
-/// Passes in which products of warpgroups read their factors.
-const FACTORS: &str = "tensor_operand_wavefronts";
 
 /// Why a counter of a kernel differs from what Nsight Compute says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -468,29 +474,20 @@ pub struct Compared {
 impl Profile {
     /// One number for each pair. `None` where a metric is missing.
     pub fn counts(&self) -> Option<Counts> {
-        let one = |name: &&str| self.metrics.get(*name).copied();
-        Counts::by(|pair| pair.metrics.iter().map(one).sum())
+        Counts::measured(&self.metrics)
     }
 }
 
 impl Counted {
-    /// Puts the emulated GPU's counters beside a profile. `None` where a metric or a counter is missing.
-    pub fn of(profile: &Profile, counters: &Map<String, Value>) -> Option<Self> {
-        let sum = |names: &[&str]| -> Option<u64> {
-            let one = |name: &&str| match counters.get(*name) {
-                Some(value) => value.as_u64(),
-                // Reports leave it out where there is none.
-                None => (*name == FACTORS).then_some(0),
-            };
-            names.iter().map(one).sum()
-        };
+    /// Puts the emulated GPU's counters beside a profile. `None` where a metric is missing.
+    pub fn of(profile: &Profile, counters: &Counters) -> Option<Self> {
         Some(Self {
             run: profile.run.clone(),
             step: profile.step.clone(),
             kernel: profile.kernel.clone(),
             shape: profile.shape,
-            emulated: Counts::by(|pair| sum(pair.ours))?,
-            as_written: Counts::by(|pair| sum(pair.as_written))?,
+            emulated: Counts::emulated(counters),
+            as_written: Counts::as_written(counters),
             measured: profile.counts()?,
         })
     }
@@ -571,17 +568,36 @@ mod tests {
     }
 
     #[test]
+    fn sums_are_the_derived_metrics() {
+        let counters = Counters {
+            shared_load_wavefronts_merged: 1,
+            shared_load_ideal_merged: 2,
+            shared_store_wavefronts_merged: 4,
+            shared_store_ideal_merged: 8,
+            shared_atomic_wavefronts: 16,
+            shared_atomic_ideal: 32,
+            async_copy_wavefronts: 64,
+            async_copy_ideal: 128,
+            tensor_operand_wavefronts: 256,
+            ..Counters::default()
+        };
+        let counts = Counts::emulated(&counters);
+        assert_eq!(counts.shared_wavefronts, counters.wavefronts());
+        assert_eq!(counts.shared_ideal, counters.ideal());
+    }
+
+    #[test]
     fn a_pair_is_compared_as_merged() {
         let mut metrics: BTreeMap<String, u64> = BTreeMap::new();
-        let mut counters = Map::new();
         for pair in PAIRS {
             metrics.extend(pair.metrics.iter().map(|name| ((*name).to_owned(), 0)));
-            let names = pair.ours.iter().chain(pair.as_written);
-            counters.extend(names.map(|name| ((*name).to_owned(), Value::from(0))));
         }
         metrics.insert("smsp__inst_executed_op_shared_ld.sum".into(), 16);
-        counters.insert("shared_load_requests_merged".into(), 16.into());
-        counters.insert("shared_load_requests".into(), 4096.into());
+        let counters = Counters {
+            shared_load_requests: 4096,
+            shared_load_requests_merged: 16,
+            ..Counters::default()
+        };
         let mut profile = Profile {
             run: "one".into(),
             step: "v05".into(),

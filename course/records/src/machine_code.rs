@@ -1,6 +1,7 @@
 //! What a kernel's machine code says without a GPU: counts of the hardware's own instructions, and the time that a GPU
 //! would take.
 
+use counters::Counters;
 use serde::{Deserialize, Serialize};
 
 /// Of one kernel on one shape: its machine code for sm_90 on the emulated device.
@@ -10,7 +11,7 @@ pub struct MachineCode {
     pub cubin_sha256: String,
     /// What the emulated device counted. `None` where it does not run this code.
     #[serde(default)]
-    pub counters: Option<serde_json::Map<String, serde_json::Value>>,
+    pub counters: Option<Counters>,
     /// What the time of a launch would be.
     #[serde(flatten)]
     pub forecast: Forecast,

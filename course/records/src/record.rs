@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use counters::Counters;
 use serde::{Deserialize, Serialize};
 
 use crate::duel::{Duel, Earlier};
@@ -168,7 +169,7 @@ pub struct Passed {
     /// SM clock in MHz while timing, lowest and highest seen. `None` where it cannot be read.
     pub clock_mhz: Option<[u32; 2]>,
     /// The emulated device's counters, of the PTX.
-    pub counters: Option<serde_json::Map<String, serde_json::Value>>,
+    pub counters: Option<Counters>,
     /// The same kernel as machine code on the emulated device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_code: Option<Box<MachineCode>>,
@@ -290,7 +291,7 @@ pub struct Launched {
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
     /// The emulated device's counters.
-    pub counters: Option<serde_json::Map<String, serde_json::Value>>,
+    pub counters: Option<Counters>,
     /// Why there was no launch.
     pub not_run: Option<String>,
 }

@@ -8,9 +8,10 @@ pub mod machine;
 use std::collections::HashMap;
 
 use catalog::Shape;
+use counters::Summary;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Measure, opcode};
+use crate::measure::opcode;
 use crate::task::TaskName;
 
 /// A kernel, line by line. Fields are only ever added; names and meanings stay.
@@ -32,7 +33,7 @@ pub struct Explained {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// Counts of the whole launch.
-    pub total: Counts,
+    pub total: Summary,
     /// Lines that did something, by file and number.
     pub lines: Vec<Line>,
     /// Its machine code, where that was given.
@@ -48,190 +49,7 @@ pub struct Line {
     /// Number of the line, from 1; 0 for what belongs to no line.
     pub line: u32,
     /// What its instructions did.
-    pub counts: Counts,
-}
-
-/// Counts of a line, or of a launch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Counts {
-    /// PTX instructions issued to warps.
-    pub instructions: u64,
-    /// Instructions times their active lanes.
-    pub lane_instructions: u64,
-    /// Multiply-adds, counted once for each active lane.
-    pub multiply_adds: u64,
-    /// Requests to global memory.
-    pub requests: u64,
-    /// Sectors of 32 bytes that these moved.
-    pub sectors: u64,
-    /// Accesses to shared memory.
-    pub shared_requests: u64,
-    /// Wavefronts that these took.
-    pub wavefronts: u64,
-    /// Wavefronts beyond the necessary ones.
-    pub excess: u64,
-    /// Accesses to local memory: registers that were spilled, arrays that are no registers.
-    pub local_requests: u64,
-    /// Barriers that warps arrived at.
-    pub barriers: u64,
-    /// Branches at which the lanes of a warp went different ways.
-    pub divergent_branches: u64,
-}
-
-impl std::ops::AddAssign for Counts {
-    fn add_assign(&mut self, other: Self) {
-        self.instructions += other.instructions;
-        self.lane_instructions += other.lane_instructions;
-        self.multiply_adds += other.multiply_adds;
-        self.requests += other.requests;
-        self.sectors += other.sectors;
-        self.shared_requests += other.shared_requests;
-        self.wavefronts += other.wavefronts;
-        self.excess += other.excess;
-        self.local_requests += other.local_requests;
-        self.barriers += other.barriers;
-        self.divergent_branches += other.divergent_branches;
-    }
-}
-
-/// A column of an explanation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Column {
-    /// PTX instructions issued to warps.
-    Instructions,
-    /// Active lanes of an instruction, on average.
-    Lanes,
-    /// Multiply-adds of lanes, divided by 32.
-    MultiplyAdds,
-    /// Requests to global memory.
-    Requests,
-    /// Sectors that requests to global memory moved.
-    Sectors,
-    /// Accesses to shared memory.
-    SharedRequests,
-    /// Wavefronts that accesses to shared memory took.
-    Wavefronts,
-    /// Wavefronts beyond the necessary ones.
-    Excess,
-    /// Accesses to local memory.
-    LocalRequests,
-    /// Barriers that warps arrived at.
-    Barriers,
-    /// Branches at which lanes of a warp went different ways.
-    DivergentBranches,
-}
-
-const WARP: f64 = 32.0;
-
-impl Column {
-    /// All, in their order in a table.
-    pub const ALL: [Self; 11] = [
-        Self::Instructions,
-        Self::Lanes,
-        Self::MultiplyAdds,
-        Self::Requests,
-        Self::Sectors,
-        Self::SharedRequests,
-        Self::Wavefronts,
-        Self::Excess,
-        Self::LocalRequests,
-        Self::Barriers,
-        Self::DivergentBranches,
-    ];
-
-    /// Heading of a narrow column.
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::Instructions => "instr",
-            Self::Lanes => "lanes",
-            Self::MultiplyAdds => "FMA",
-            Self::Requests => "global",
-            Self::Sectors => "sectors",
-            Self::SharedRequests => "shared",
-            Self::Wavefronts => "wavefr",
-            Self::Excess => "excess",
-            Self::LocalRequests => "local",
-            Self::Barriers => "sync",
-            Self::DivergentBranches => "split",
-        }
-    }
-
-    /// What is counted, as a noun.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Instructions => "PTX instructions of warps",
-            Self::Lanes => "active lanes per instruction",
-            Self::MultiplyAdds => "multiply-adds of warps",
-            Self::Requests => "requests to global memory",
-            Self::Sectors => "sectors of global memory",
-            Self::SharedRequests => "accesses to shared memory",
-            Self::Wavefronts => "wavefronts of shared memory",
-            Self::Excess => "excess wavefronts",
-            Self::LocalRequests => "accesses to local memory",
-            Self::Barriers => "barriers that warps arrive at",
-            Self::DivergentBranches => "divergent branches",
-        }
-    }
-
-    /// The value; none where a share is of nothing.
-    pub fn of(self, counts: &Counts) -> Option<f64> {
-        let n = match self {
-            Self::Lanes => {
-                let instructions = counts.instructions;
-                return (instructions > 0).then(|| counts.lane_instructions as f64 / instructions as f64);
-            }
-            Self::MultiplyAdds => return Some(counts.multiply_adds as f64 / WARP),
-            Self::Instructions => counts.instructions,
-            Self::Requests => counts.requests,
-            Self::Sectors => counts.sectors,
-            Self::SharedRequests => counts.shared_requests,
-            Self::Wavefronts => counts.wavefronts,
-            Self::Excess => counts.excess,
-            Self::LocalRequests => counts.local_requests,
-            Self::Barriers => counts.barriers,
-            Self::DivergentBranches => counts.divergent_branches,
-        };
-        Some(n as f64)
-    }
-
-    /// Whether the values of lines add up to that of the launch.
-    pub fn adds_up(self) -> bool {
-        self != Self::Lanes
-    }
-
-    /// The column in which a measure is seen line by line.
-    pub fn of_measure(measure: Measure) -> Self {
-        match measure {
-            Measure::LoadSectorsPerFma
-            | Measure::LoadSectorsPerElement
-            | Measure::StoreSectorsPerElement
-            | Measure::LoadEfficiency
-            | Measure::StoreEfficiency => Self::Sectors,
-            Measure::GlobalLoadRequestsPerFma
-            | Measure::StoreRequestsPerElement
-            | Measure::WideGlobalBytes
-            | Measure::WideStoreBytes
-            | Measure::FmasPerGlobalLoad
-            | Measure::LoadAhead => Self::Requests,
-            Measure::WideSharedBytes
-            | Measure::BytesPerSharedLoad
-            | Measure::SharedLoadRequestsPerFma
-            | Measure::SharedLoadRequestsAsWrittenPerFma
-            | Measure::SharedWordsPerFma
-            | Measure::FmasPerSharedLoad
-            | Measure::SharedRequests => Self::SharedRequests,
-            Measure::SharedWavefrontsPerFma
-            | Measure::WavefrontsPerSharedLoad
-            | Measure::WavefrontsPerSharedStore => Self::Wavefronts,
-            Measure::SharedExcessPerFma | Measure::SharedExcess => Self::Excess,
-            Measure::BarriersPerTile | Measure::BarriersPerWarp => Self::Barriers,
-            Measure::DivergentBranches => Self::DivergentBranches,
-            Measure::LocalRequestsPerFma => Self::LocalRequests,
-            Measure::FmasDone => Self::MultiplyAdds,
-        }
-    }
+    pub counts: Summary,
 }
 
 /// Instructions at which warps wait for each other.

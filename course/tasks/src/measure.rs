@@ -5,12 +5,10 @@
 //! merged neighbouring accesses, unless a name says otherwise.
 
 use catalog::Shape;
+use counters::{Column, Counters, WARP};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::work::Work;
-
-const WARP: f64 = 32.0;
 
 /// A number that counters or a trace of a kernel give, for criteria and questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,11 +72,17 @@ pub enum Measure {
     LoadAhead,
 }
 
-/// What a measure is taken of.
+/// What a measure is taken of: one counted launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Taken<'a> {
-    /// The report of a counted launch, as JSON.
-    pub report: &'a Value,
+    /// Sums over the launch.
+    pub total: &'a Counters,
+    /// The text of each instruction and its counters; empty where nobody kept them.
+    pub instructions: &'a [(&'a str, &'a Counters)],
+    /// Blocks of the grid in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
     /// What the kernel computes.
     pub work: Work,
     /// Sizes of the launch that was counted.
@@ -161,88 +165,110 @@ impl Measure {
         !(of_products && work.is_transpose())
     }
 
+    /// The column of an explanation in which it is seen line by line.
+    pub fn column(self) -> Column {
+        match self {
+            Self::LoadSectorsPerFma
+            | Self::LoadSectorsPerElement
+            | Self::StoreSectorsPerElement
+            | Self::LoadEfficiency
+            | Self::StoreEfficiency => Column::Sectors,
+            Self::GlobalLoadRequestsPerFma
+            | Self::StoreRequestsPerElement
+            | Self::WideGlobalBytes
+            | Self::WideStoreBytes
+            | Self::FmasPerGlobalLoad
+            | Self::LoadAhead => Column::Requests,
+            Self::WideSharedBytes
+            | Self::BytesPerSharedLoad
+            | Self::SharedLoadRequestsPerFma
+            | Self::SharedLoadRequestsAsWrittenPerFma
+            | Self::SharedWordsPerFma
+            | Self::FmasPerSharedLoad
+            | Self::SharedRequests => Column::SharedRequests,
+            Self::SharedWavefrontsPerFma | Self::WavefrontsPerSharedLoad | Self::WavefrontsPerSharedStore => {
+                Column::Wavefronts
+            }
+            Self::SharedExcessPerFma | Self::SharedExcess => Column::Excess,
+            Self::BarriersPerTile | Self::BarriersPerWarp => Column::Barriers,
+            Self::DivergentBranches => Column::DivergentBranches,
+            Self::LocalRequestsPerFma => Column::LocalRequests,
+            Self::FmasDone => Column::MultiplyAdds,
+        }
+    }
+
     /// The value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for example.
     pub fn of(self, taken: &Taken<'_>) -> Option<f64> {
-        let total = &taken.report["total"];
-        let n = |name: &str| total[name].as_f64().unwrap_or(0.0);
+        let Taken {
+            total: c,
+            work,
+            shape,
+            ..
+        } = *taken;
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
-        let Taken { work, shape, .. } = *taken;
         let fmas = work.fmas(shape) / WARP;
         let elements = work.elements(shape);
-        let shared = |what: &str| {
-            n(&format!("shared_load_{what}_merged"))
-                + n(&format!("shared_store_{what}_merged"))
-                + n(&format!("async_copy_{what}"))
-        };
-        let excess = (shared("wavefronts") - shared("ideal")).max(0.0);
+        let per_fma = |n: u64| ratio(n as f64, fmas);
+        let per_element = |n: u64| ratio(n as f64, elements);
+        let fmas_per = |n: u64| ratio(fmas, n as f64);
         let per_warp = || {
-            let product = |name: &str| {
-                let sizes = taken.report[name].as_array().into_iter().flatten();
-                sizes.map(|n| n.as_f64().unwrap_or(0.0)).product::<f64>()
-            };
-            let warps = product("grid") * (product("block") / WARP).ceil();
-            ratio(n("barriers"), warps)
+            let product = |sizes: [u32; 3]| sizes.iter().map(|n| f64::from(*n)).product::<f64>();
+            let warps = product(taken.grid) * (product(taken.block) / WARP).ceil();
+            ratio(c.barriers as f64, warps)
         };
         match self {
-            Self::LoadSectorsPerFma => ratio(n("global_load_sectors"), fmas),
-            Self::GlobalLoadRequestsPerFma => ratio(n("global_load_requests"), fmas),
-            Self::LoadSectorsPerElement => ratio(n("global_load_sectors"), elements),
-            Self::StoreSectorsPerElement => ratio(n("global_store_sectors"), elements),
-            Self::StoreRequestsPerElement => ratio(n("global_store_requests"), elements / WARP),
-            Self::LoadEfficiency => ratio(n("global_load_bytes"), n("global_load_sectors") * SECTOR),
-            Self::StoreEfficiency => ratio(n("global_store_bytes"), n("global_store_sectors") * SECTOR),
-            Self::WideGlobalBytes => wide(taken.report, "ld.global", "global_load_bytes"),
-            Self::WideStoreBytes => wide(taken.report, "st.global", "global_store_bytes"),
-            Self::WideSharedBytes => wide(taken.report, "ld.shared", "shared_load_bytes"),
-            Self::BytesPerSharedLoad => {
-                ratio(n("shared_load_bytes"), n("shared_load_requests_merged") * WARP)
-            }
-            Self::SharedLoadRequestsPerFma => ratio(n("shared_load_requests_merged"), fmas),
-            Self::SharedLoadRequestsAsWrittenPerFma => ratio(n("shared_load_requests"), fmas),
-            Self::SharedWordsPerFma => ratio(n("shared_load_bytes") / WORD, fmas * WARP),
-            Self::FmasPerSharedLoad => ratio(fmas, n("shared_load_requests_merged")),
-            Self::FmasPerGlobalLoad => ratio(fmas, n("global_load_requests")),
-            Self::SharedWavefrontsPerFma => ratio(shared("wavefronts"), fmas),
-            Self::WavefrontsPerSharedLoad => ratio(
-                n("shared_load_wavefronts_merged"),
-                n("shared_load_requests_merged"),
+            Self::LoadSectorsPerFma => per_fma(c.global_load_sectors),
+            Self::GlobalLoadRequestsPerFma => per_fma(c.global_load_requests),
+            Self::LoadSectorsPerElement => per_element(c.global_load_sectors),
+            Self::StoreSectorsPerElement => per_element(c.global_store_sectors),
+            Self::StoreRequestsPerElement => ratio(c.global_store_requests as f64, elements / WARP),
+            Self::LoadEfficiency => c.load_efficiency(),
+            Self::StoreEfficiency => c.store_efficiency(),
+            Self::WideGlobalBytes => wide(taken, "ld.global", |c| c.global_load_bytes),
+            Self::WideStoreBytes => wide(taken, "st.global", |c| c.global_store_bytes),
+            Self::WideSharedBytes => wide(taken, "ld.shared", |c| c.shared_load_bytes),
+            Self::BytesPerSharedLoad => ratio(
+                c.shared_load_bytes as f64,
+                c.shared_load_requests_merged as f64 * WARP,
             ),
-            Self::WavefrontsPerSharedStore => ratio(
-                n("shared_store_wavefronts_merged"),
-                n("shared_store_requests_merged"),
-            ),
-            Self::SharedExcessPerFma => ratio(excess, fmas),
-            Self::SharedExcess => Some(excess),
-            Self::SharedRequests => Some(shared("requests")),
+            Self::SharedLoadRequestsPerFma => per_fma(c.shared_load_requests_merged),
+            Self::SharedLoadRequestsAsWrittenPerFma => per_fma(c.shared_load_requests),
+            Self::SharedWordsPerFma => ratio(c.shared_load_bytes as f64 / WORD, fmas * WARP),
+            Self::FmasPerSharedLoad => fmas_per(c.shared_load_requests_merged),
+            Self::FmasPerGlobalLoad => fmas_per(c.global_load_requests),
+            Self::SharedWavefrontsPerFma => per_fma(c.wavefronts()),
+            Self::WavefrontsPerSharedLoad => c.wavefronts_per_load(),
+            Self::WavefrontsPerSharedStore => c.wavefronts_per_store(),
+            Self::SharedExcessPerFma => per_fma(c.excess()),
+            Self::SharedExcess => Some(c.excess() as f64),
+            Self::SharedRequests => Some(c.shared_requests() as f64),
             Self::BarriersPerTile => {
                 let steps = shape.k.div_ceil(taken.bk?.max(1));
                 ratio(per_warp()?, steps as f64)
             }
             Self::BarriersPerWarp => per_warp(),
-            Self::DivergentBranches => Some(n("divergent_branches")),
-            Self::LocalRequestsPerFma => ratio(n("local_requests"), fmas),
-            Self::FmasDone => ratio(n("fmas") / WARP, fmas),
+            Self::DivergentBranches => Some(c.divergent_branches as f64),
+            Self::LocalRequestsPerFma => per_fma(c.local_requests),
+            Self::FmasDone => ratio(c.fmas as f64 / WARP, fmas),
             Self::LoadAhead => taken.ahead,
         }
     }
 }
 
-const SECTOR: f64 = 32.0;
 const WORD: f64 = 4.0;
 /// Bytes of the widest access of a lane.
 const WIDEST: u32 = 16;
 
 /// Share of the bytes that instructions of a kind move in accesses of 128 bits. Asynchronous copies are global loads.
-fn wide(report: &Value, kind: &str, counter: &str) -> Option<f64> {
-    let (mut all, mut wide) = (0.0, 0.0);
-    for instruction in report["instructions"].as_array().into_iter().flatten() {
-        let text = instruction["text"].as_str().unwrap_or_default();
-        let bytes = instruction["counters"][counter].as_f64().unwrap_or(0.0);
+fn wide(taken: &Taken<'_>, kind: &str, bytes: fn(&Counters) -> u64) -> Option<f64> {
+    let (mut all, mut wide) = (0, 0);
+    for (text, counters) in taken.instructions {
+        let bytes = bytes(counters);
         let operation = opcode(text);
         let is_copy = kind == "ld.global" && operation.starts_with("cp.async.");
         // A generic address has no space in its name; the counter says where it led.
         let is_kind = operation.starts_with(&kind[..3]) || is_copy;
-        if bytes == 0.0 || !is_kind {
+        if bytes == 0 || !is_kind {
             continue;
         }
         all += bytes;
@@ -254,7 +280,7 @@ fn wide(report: &Value, kind: &str, counter: &str) -> Option<f64> {
             wide += bytes;
         }
     }
-    (all > 0.0).then(|| wide / all)
+    (all > 0).then(|| wide as f64 / all as f64)
 }
 
 /// `ld.global.nc.v4.f32` of `@%p1 ld.global.nc.v4.f32 {…}, […];`
@@ -300,56 +326,83 @@ fn copied_bytes(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
-    #[track_caller]
-    fn measured(measure: Measure, report: &Value) -> Option<f64> {
-        measure.of(&Taken {
-            report,
+    fn launch(total: &Counters) -> Taken<'_> {
+        Taken {
+            total,
+            instructions: &[],
+            grid: [2, 3, 1],
+            block: [48, 1, 1],
             work: Work::Sgemm,
             shape: Shape { m: 64, n: 32, k: 16 },
             bk: Some(8),
             ahead: None,
-        })
+        }
     }
 
     #[test]
     fn per_multiply_add_is_of_the_result() {
         // 1024 multiply-adds of a warp, however many the kernel does.
-        let report = json!({"total": {"fmas": 7, "global_load_sectors": 2048}});
-        assert_eq!(measured(Measure::LoadSectorsPerFma, &report), Some(2.0));
-        assert_eq!(measured(Measure::FmasPerSharedLoad, &report), None);
+        let total = Counters {
+            fmas: 7,
+            global_load_sectors: 2048,
+            ..Counters::default()
+        };
+        assert_eq!(Measure::LoadSectorsPerFma.of(&launch(&total)), Some(2.0));
+        assert_eq!(Measure::FmasPerSharedLoad.of(&launch(&total)), None);
     }
 
     #[test]
     fn barriers_count_per_warp_and_step() {
-        let report = json!({"grid": [2, 3, 1], "block": [48, 1, 1], "total": {"barriers": 48}});
-        assert_eq!(measured(Measure::BarriersPerWarp, &report), Some(4.0));
-        assert_eq!(measured(Measure::BarriersPerTile, &report), Some(2.0));
+        let total = Counters {
+            barriers: 48,
+            ..Counters::default()
+        };
+        assert_eq!(Measure::BarriersPerWarp.of(&launch(&total)), Some(4.0));
+        assert_eq!(Measure::BarriersPerTile.of(&launch(&total)), Some(2.0));
     }
 
     #[test]
     fn excess_is_what_lies_above_the_ideal() {
-        let report = json!({"total": {"shared_load_wavefronts_merged": 10, "shared_load_ideal_merged": 4,
-            "async_copy_wavefronts": 3, "async_copy_ideal": 1}});
-        assert_eq!(measured(Measure::SharedExcess, &report), Some(8.0));
-        assert_eq!(measured(Measure::SharedExcessPerFma, &report), Some(8.0 / 1024.0));
+        let total = Counters {
+            shared_load_wavefronts_merged: 10,
+            shared_load_ideal_merged: 4,
+            async_copy_wavefronts: 3,
+            async_copy_ideal: 1,
+            ..Counters::default()
+        };
+        assert_eq!(Measure::SharedExcess.of(&launch(&total)), Some(8.0));
+        assert_eq!(
+            Measure::SharedExcessPerFma.of(&launch(&total)),
+            Some(8.0 / 1024.0)
+        );
     }
 
     #[test]
     fn wide_accesses_are_those_of_16_bytes() {
-        let load = |text: &str, bytes: u32| json!({"text": text, "counters": {"global_load_bytes": bytes}});
-        let report = json!({"instructions": [
-            load("@%p1 ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", 512),
-            load("ld.global.v2.f64 {%fd1, %fd2}, [%rd1];", 512),
-            load("ld.v4.u16 {%rs1, %rs2, %rs3, %rs4}, [%rd1];", 256),
-            load("ld.global.f32 %f1, [%rd1+16];", 128),
-            load("cp.async.cg.shared.global [%r1], [%rd1], 16;", 512),
-            load("cp.async.ca.shared.global [%r1], [%rd1], 4;", 128),
-            json!({"text": "st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};", "counters": {"global_store_bytes": 64}}),
-        ]});
-        assert_eq!(measured(Measure::WideGlobalBytes, &report), Some(1536.0 / 2048.0));
-        assert_eq!(measured(Measure::WideStoreBytes, &report), Some(1.0));
-        assert_eq!(measured(Measure::WideSharedBytes, &report), None);
+        let load = |global_load_bytes: u64| Counters {
+            global_load_bytes,
+            ..Counters::default()
+        };
+        let store = Counters {
+            global_store_bytes: 64,
+            ..Counters::default()
+        };
+        let (total, n512, n256, n128) = (Counters::default(), load(512), load(256), load(128));
+        let taken = Taken {
+            instructions: &[
+                ("@%p1 ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", &n512),
+                ("ld.global.v2.f64 {%fd1, %fd2}, [%rd1];", &n512),
+                ("ld.v4.u16 {%rs1, %rs2, %rs3, %rs4}, [%rd1];", &n256),
+                ("ld.global.f32 %f1, [%rd1+16];", &n128),
+                ("cp.async.cg.shared.global [%r1], [%rd1], 16;", &n512),
+                ("cp.async.ca.shared.global [%r1], [%rd1], 4;", &n128),
+                ("st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};", &store),
+            ],
+            ..launch(&total)
+        };
+        assert_eq!(Measure::WideGlobalBytes.of(&taken), Some(1536.0 / 2048.0));
+        assert_eq!(Measure::WideStoreBytes.of(&taken), Some(1.0));
+        assert_eq!(Measure::WideSharedBytes.of(&taken), None);
     }
 }

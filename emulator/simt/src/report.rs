@@ -2,7 +2,7 @@
 //!
 //! # As JSON
 //!
-//! [`LaunchReport`] serialises to one object, to which the crate `findings` adds `findings`. Fields are only ever
+//! [`LaunchReport`] serialises to one object, to which the crate `diagnostics` adds `findings`. Fields are only ever
 //! added; names and meanings stay.
 //!
 //! - `kernel`, `grid`, `block`, `dynamic_shared`: the launch.
@@ -17,6 +17,7 @@ mod table;
 
 use serde::Serialize;
 
+pub use counters::Counters;
 pub use table::lines_table;
 
 use crate::check::Mistakes;
@@ -83,106 +84,4 @@ pub struct LineReport {
     pub line: u32,
     /// What was counted there.
     pub counters: Counters,
-}
-
-fn is_zero(n: &u64) -> bool {
-    *n == 0
-}
-
-/// Counts, named so that each can be set beside a metric of Nsight Compute.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counters {
-    /// Instructions issued to warps: of machine code `smsp__inst_executed.sum`, of PTX others than the hardware's.
-    pub warp_instructions: u64,
-    /// Times active lanes. `smsp__thread_inst_executed.sum`, as above.
-    pub thread_instructions: u64,
-    /// FP32 (and FP64, FP16) multiply-adds of active lanes. `smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`.
-    pub fmas: u64,
-    /// Products that tensor cores computed and added: 2048 of an `mma.sync` of m16n8k16.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub tensor_products: u64,
-    /// Passes over the banks of shared memory in which products of warpgroups (`wgmma`) read their factors: 128 bytes
-    /// each, every product what it needs once.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub tensor_operand_wavefronts: u64,
-    /// Global load requests. `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`.
-    pub global_load_requests: u64,
-    /// 32-byte sectors of them. `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`.
-    pub global_load_sectors: u64,
-    /// Bytes that lanes asked for.
-    pub global_load_bytes: u64,
-    /// Store requests: `l1tex__t_requests_pipe_lsu_mem_global_op_st.sum`.
-    pub global_store_requests: u64,
-    /// Sectors that they touched: `l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum`.
-    pub global_store_sectors: u64,
-    /// Bytes that lanes stored.
-    pub global_store_bytes: u64,
-    /// Atomic and reduction requests on global memory: `l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum` and
-    /// `…_op_red.sum` together.
-    pub global_atomic_requests: u64,
-    /// Sectors of them. Lanes on one word go one after the other, each with a sector of its own:
-    /// `l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum` and `…_op_red.sum` together.
-    pub global_atomic_sectors: u64,
-    /// Shared load instructions, as written.
-    pub shared_load_requests: u64,
-    /// Wavefronts of those: `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`.
-    pub shared_load_wavefronts: u64,
-    /// The least that these accesses could take. `memory_l1_wavefronts_shared_ideal`.
-    pub shared_load_ideal: u64,
-    /// Bytes that lanes loaded.
-    pub shared_load_bytes: u64,
-    /// Requests after neighbouring loads are merged as ptxas merges them. `smsp__inst_executed_op_shared_ld.sum`.
-    pub shared_load_requests_merged: u64,
-    /// Wavefronts that the merged loads take.
-    pub shared_load_wavefronts_merged: u64,
-    /// The least wavefronts that the merged loads could take.
-    pub shared_load_ideal_merged: u64,
-    /// Shared store instructions, as written.
-    pub shared_store_requests: u64,
-    /// Wavefronts of those: `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum`.
-    pub shared_store_wavefronts: u64,
-    /// The least that these accesses could take.
-    pub shared_store_ideal: u64,
-    /// Bytes that lanes stored.
-    pub shared_store_bytes: u64,
-    /// Requests after neighbouring stores are merged as ptxas merges them. `smsp__inst_executed_op_shared_st.sum`.
-    pub shared_store_requests_merged: u64,
-    /// Wavefronts that the merged stores take.
-    pub shared_store_wavefronts_merged: u64,
-    /// The least wavefronts that the merged stores could take.
-    pub shared_store_ideal_merged: u64,
-    /// Atomics on shared memory, as written.
-    pub shared_atomic_requests: u64,
-    /// Atomics in machine code: ptxas makes a loop of a load and a compare-and-swap of those on floats and of most on
-    /// 64 bits, and each round counts, as many as one warp by itself needs. The loads are in
-    /// [`Counters::shared_load_requests_merged`]. `smsp__inst_executed_op_shared_atom.sum`.
-    pub shared_atomic_requests_merged: u64,
-    /// Wavefronts of those. `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum`.
-    pub shared_atomic_wavefronts: u64,
-    /// The least wavefronts that these atomics could take.
-    pub shared_atomic_ideal: u64,
-    /// `cp.async`, which is no store to shared memory. Its reads are global loads. `smsp__inst_executed_op_ldgsts.sum`.
-    pub async_copy_requests: u64,
-    /// Wavefronts of its writes, for sources that lie side by side; others take more.
-    /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum`.
-    pub async_copy_wavefronts: u64,
-    /// The least wavefronts that these writes could take.
-    pub async_copy_ideal: u64,
-    /// Bytes that lanes copied.
-    pub async_copy_bytes: u64,
-    /// Local loads and stores.
-    pub local_requests: u64,
-    /// Bytes that lanes loaded from local memory or stored to it.
-    pub local_bytes: u64,
-    /// Constant and parameter loads.
-    pub constant_requests: u64,
-    /// Texture fetches: instructions, not lanes.
-    pub texture_requests: u64,
-    /// Bulk copies that were started (`cp.async.bulk`: of bytes, and of boxes of tensors). What they move is not counted:
-    /// neither sectors nor wavefronts.
-    pub bulk_copies: u64,
-    /// Barriers that warps arrived at.
-    pub barriers: u64,
-    /// Branches at which lanes of one warp went different ways.
-    pub divergent_branches: u64,
 }

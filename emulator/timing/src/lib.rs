@@ -44,5 +44,5 @@ pub use reach::Reach;
 pub use sm::{Outcome, Setting, simulate};
 pub use stall::{Reason, Stalls};
 pub use timeline::{Issue, Timeline};
-pub use trace::{Access, Block, Sectors, Step, Trace, l1_wavefronts};
+pub use trace::{Access, Block, Sectors, Step, Trace};
 pub use uncovered::NoPrediction;

@@ -25,7 +25,7 @@ pub enum Access {
     },
     /// Global or local memory.
     Global {
-        /// Passes over L1: [`l1_wavefronts`].
+        /// Passes over L1: [`rules::l1_passes`].
         wavefronts: u16,
         /// The distinct sectors that it touched.
         sectors: Sectors,
@@ -50,48 +50,7 @@ pub struct Trace {
     pub sectors: Vec<u64>,
 }
 
-/// Bytes of a line of L1.
-const LINE: u64 = 128;
 const SECTOR: u64 = 32;
-const WORD: u64 = 4;
-const BANKS: usize = 32;
-const TAG_BANKS: usize = 4;
-
-/// What each bit of a line's number adds (exclusive or) to the number of the bank that holds its tag. Found from the
-/// patterns in `tests/data/h200-l1-patterns.txt`, which determine the first 11.
-const TAG_BITS: [u8; 17] = [1, 2, 1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2];
-
-/// Passes of one access over L1: each looks up one line in each of four banks of tags, and reads one word from each of
-/// 32 banks of data.
-pub fn l1_wavefronts(addresses: &Addresses, bytes: u32) -> u16 {
-    let mut lines: Vec<u64> = Vec::with_capacity(32);
-    let mut words: Vec<u64> = Vec::with_capacity(32);
-    for &address in addresses.iter().flatten() {
-        let last = address.saturating_add(u64::from(bytes.max(1)) - 1);
-        lines.extend(address / LINE..=last / LINE);
-        words.extend(address / WORD..=last / WORD);
-    }
-    let tags = most(&mut lines, TAG_BANKS, tag_bank);
-    let data = most(&mut words, BANKS, |word| (word % BANKS as u64) as usize);
-    tags.max(data)
-}
-
-fn tag_bank(line: u64) -> usize {
-    let bits = TAG_BITS.iter().cycle().take(u64::BITS as usize).enumerate();
-    let of = |(i, bank): (usize, &u8)| if line >> i & 1 == 1 { *bank } else { 0 };
-    bits.map(of).fold(0, |all, one| all ^ one).into()
-}
-
-/// How many distinct numbers the fullest of the banks has.
-fn most(numbers: &mut Vec<u64>, n_banks: usize, bank: impl Fn(u64) -> usize) -> u16 {
-    numbers.sort_unstable();
-    numbers.dedup();
-    let mut banks = [0; BANKS];
-    for &number in &*numbers {
-        banks[bank(number) % n_banks] += 1;
-    }
-    banks.into_iter().max().unwrap_or(0)
-}
 
 impl Trace {
     /// Adds an instruction that accesses no memory.
@@ -110,7 +69,7 @@ impl Trace {
 
     /// The last instruction loads from global memory, or stores to it.
     pub fn touch_global(&mut self, addresses: &Addresses, bytes: u32) {
-        let wavefronts = l1_wavefronts(addresses, bytes);
+        let wavefronts = rules::l1_passes(addresses, bytes) as u16;
         let distinct = |of: &mut Vec<u64>| {
             of.sort_unstable();
             of.dedup();

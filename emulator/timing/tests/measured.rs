@@ -1,8 +1,9 @@
 //! What machine code that was patched word by word took on an H200, and what the model gives for the same code.
 
+use simt::memory::rules;
 use timing::{
     Access, Block, Chip, Control, Instruction, Reach, Reason, Sectors, Setting, Source, Step, Trace, Unit,
-    l1_wavefronts, simulate,
+    simulate,
 };
 
 /// Instructions of a loop body; `R6+` marks a register for reuse.
@@ -204,12 +205,12 @@ fn loads_pass_over_l1_as_often_as_measured() {
         }
         let [bytes, clocks] = [bytes, clocks].map(|word| word.parse::<f64>().expect("a number"));
         let addresses = std::array::from_fn(|lane| Some(offsets[lane].parse().expect("bytes")));
-        let wavefronts = l1_wavefronts(&addresses, bytes as u32);
+        let passes = rules::l1_passes(&addresses, bytes as u32);
         // The loop takes 2 clocks by itself.
-        let fewest = f64::from(wavefronts.max(2));
+        let fewest = f64::from(passes.max(2));
         assert!(
             (clocks - fewest).abs() < 0.5,
-            "{name}: {wavefronts} passes, {clocks} clocks"
+            "{name}: {passes} passes, {clocks} clocks"
         );
     }
 }

@@ -172,7 +172,7 @@ fn records_are_lines_of_json_with_the_run_first() {
         };
         assert_eq!((passed.grid, passed.block), ([1, 2, 1], [1024, 1, 1]));
         let counters = passed.counters.as_ref().expect("the emulated device counts");
-        assert_eq!(counters["fmas"], 33 * 20 * 5);
+        assert_eq!(counters.fmas, 33 * 20 * 5);
         assert!(passed.hot.is_none(), "it has no speed");
     }
 }

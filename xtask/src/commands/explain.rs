@@ -12,8 +12,9 @@ use catalog::files::write_whole;
 use catalog::provenance::target_of;
 use catalog::text::Paint;
 use catalog::{Shape, WrongSize};
+use counters::Column;
 use tasks::Task;
-use tasks::explain::{Column, Explained, Line};
+use tasks::explain::{Explained, Line};
 use tasks::progress::Progress;
 use tasks::task::Kind;
 
@@ -319,7 +320,7 @@ fn by(task: &Task, subjects: &[Subject], code: Option<&str>) -> Column {
         .filter(|criterion| Some(criterion.id.as_str()) == code);
     let about = missed
         .chain(&task.does)
-        .map(|criterion| Column::of_measure(criterion.measure));
+        .map(|criterion| criterion.measure.column());
     about
         .chain([Column::Wavefronts, Column::Sectors])
         .find(has)
@@ -342,7 +343,7 @@ fn columns(subjects: &[Subject]) -> Vec<Column> {
             _ => column.of(&subject.explained.total).is_some_and(|n| n > 0.0),
         })
     };
-    Column::ALL.into_iter().filter(tells).collect()
+    Column::ALL.iter().copied().filter(tells).collect()
 }
 
 /// How lines of several files are counted. Not every compiler notes where a function was inlined.
@@ -413,7 +414,7 @@ mod tests {
     #[test]
     fn columns_have_the_names_of_records() {
         for by in Column::ALL {
-            assert_eq!(column(&name(by)), Ok(by));
+            assert_eq!(column(&name(*by)), Ok(*by));
         }
         assert!(
             column("nonsense")

@@ -444,9 +444,14 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let Some(passed) = passed else {
         bail!("{} was not counted: {}", kernel.name, ended.complaint(step));
     };
-    let report = serde_json::json!({"total": passed.counters, "grid": passed.grid, "block": passed.block});
+    let Some(total) = &passed.counters else {
+        bail!("{} was not counted: it ran on a real GPU", kernel.name);
+    };
     Ok(derived.measure.of(&Taken {
-        report: &report,
+        total,
+        instructions: &[],
+        grid: passed.grid,
+        block: passed.block,
         work,
         shape,
         bk: derived.bk,

@@ -508,6 +508,8 @@ fn records(root: &Path) -> Result<Vec<Record>> {
 
 #[cfg(test)]
 mod tests {
+    use ::counters::Counters;
+
     use super::*;
 
     /// An output of Nsight Compute 2025.3.1.
@@ -560,16 +562,15 @@ mod tests {
     /// A launch in which nothing happened, but for stores to shared memory.
     fn launch_of(ours: u64, theirs: u64) -> (Profile, Launched) {
         let mut metrics: BTreeMap<String, u64> = BTreeMap::new();
-        let mut counters = serde_json::Map::new();
         for pair in PAIRS {
             metrics.extend(pair.metrics.iter().map(|name| ((*name).to_owned(), 0)));
-            let names = pair.ours.iter().chain(pair.as_written);
-            counters.extend(names.map(|name| ((*name).to_owned(), 0.into())));
         }
         metrics.insert("smsp__inst_executed_op_shared_st.sum".into(), theirs);
-        for name in ["shared_store_requests", "shared_store_requests_merged"] {
-            counters.insert(name.into(), ours.into());
-        }
+        let counters = Counters {
+            shared_store_requests: ours,
+            shared_store_requests_merged: ours,
+            ..Counters::default()
+        };
         let profile = Profile {
             run: "one".into(),
             step: "v08".into(),

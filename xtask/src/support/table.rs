@@ -2,6 +2,7 @@
 
 use catalog::text::{Paint, Table};
 use catalog::{Work, find};
+use counters::{SECTOR_BYTES, TENSOR_PRODUCT, WARP};
 use records::record::{Measurement, Outcome, Passed, Record, Run};
 
 /// Real devices first: times, and what part of the device they reach; then the emulated one: what it counted.
@@ -61,9 +62,9 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
 
 /// What the columns of the emulated GPU mean.
 const LEGEND: &str = "  Per FMA of a warp (of tensor cores: per 2048 multiply-adds; of a transpose: per 32 elements): instructions of the
-  machine code (of the PTX where there is none), 32-byte sectors of global memory, wavefronts of shared memory, and
-  those of them that a better layout would save. FLOP per byte of the sectors. What bulk copies move is in none of them.
-  Predicted: for an H200 with warm caches.
+  machine code (of the PTX where there is none), 32-byte sectors of global memory, passes over L1 (modelled),
+  wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors. What
+  bulk copies move is in none of them. Predicted: for an H200 with warm caches.
 ";
 
 fn title(one: &Measurement) -> String {
@@ -94,6 +95,7 @@ fn counted() -> Table {
         "shape",
         "instr",
         "sectors",
+        "L1 passes",
         "wavefronts",
         "excess",
         "FLOP/byte",
@@ -160,50 +162,39 @@ fn rates(one: &Measurement, passed: &Passed) -> Vec<String> {
 /// Counters per multiply-add of a whole warp, or as many of tensor cores as one `mma.sync` on bf16 has; for a transpose,
 /// per element of a warp. A cell is empty where nothing was counted that it could be of.
 fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
-    const LANES: f64 = 32.0;
-    const TENSOR_PRODUCT: f64 = 16.0 * 8.0 * 16.0;
-    const SECTOR_BYTES: f64 = 32.0;
     let code = passed.machine_code.as_deref();
-    let counters = code
-        .and_then(|code| code.counters.as_ref())
-        .or(passed.counters.as_ref());
-    let prediction = code.and_then(|code| code.forecast.prediction.as_ref());
-    let count = |name: &str| -> f64 {
-        let value = counters.and_then(|counters| counters.get(name));
-        value.and_then(serde_json::Value::as_f64).unwrap_or(0.0)
+    let counters = code.and_then(|code| code.counters.as_ref());
+    let Some(c) = counters.or(passed.counters.as_ref()) else {
+        return Vec::new();
     };
-    let both = |name: &str| count(&format!("shared_load_{name}")) + count(&format!("shared_store_{name}"));
+    let prediction = code.and_then(|code| code.forecast.prediction.as_ref());
     let work = work(one);
     let times = match work {
-        Work::Transpose => one.shape.m as f64 * one.shape.n as f64 / LANES,
-        Work::Tensor { .. } => count("tensor_products") / TENSOR_PRODUCT,
-        _ => count("fmas") / LANES,
+        Work::Transpose => one.shape.m as f64 * one.shape.n as f64 / WARP,
+        Work::Tensor { .. } => c.tensor_products as f64 / TENSOR_PRODUCT,
+        _ => c.fmas as f64 / WARP,
     };
     let flops = match work {
         Work::Transpose => 0.0,
         Work::Tensor { .. } => work.flops(one.shape),
-        _ => 2.0 * count("fmas"),
+        _ => 2.0 * c.fmas as f64,
     };
-    let sectors = count("global_load_sectors") + count("global_store_sectors");
-    let (wavefronts, ideal) = (both("wavefronts"), both("ideal"));
-    let of = |n: f64, all: f64| {
-        if all > 0.0 {
-            format!("{:.2}", n / all)
-        } else {
-            String::new()
-        }
+    let of = |n: f64, all: f64| match all > 0.0 {
+        true => format!("{:.2}", n / all),
+        false => String::new(),
     };
+    let each = |n: u64| of(n as f64, times);
     // What bulk copies move is not among the sectors.
-    let bytes = if count("bulk_copies") > 0.0 {
-        0.0
-    } else {
-        sectors * SECTOR_BYTES
+    let bytes = match c.bulk_copies {
+        0 => c.global_sectors() as f64 * SECTOR_BYTES,
+        _ => 0.0,
     };
     vec![
-        of(count("warp_instructions"), times),
-        of(sectors, times),
-        of(wavefronts, times),
-        of(wavefronts - ideal, times),
+        each(c.warp_instructions),
+        each(c.global_sectors()),
+        each(c.l1_passes),
+        each(c.wavefronts()),
+        each(c.excess()),
         if flops > 0.0 {
             of(flops, bytes)
         } else {

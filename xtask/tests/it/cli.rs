@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use catalog::{STEPS, Shape, Step};
+use counters::Counters;
 use records::machine_code::{Forecast, MachineCode, Prediction};
 use records::record::{
     Accuracy, By, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
@@ -173,12 +174,18 @@ fn emulated() -> Run {
 }
 
 fn passed(emulated: bool) -> Outcome {
-    let counters = serde_json::json!({
-        "warp_instructions": 100_000_000, "fmas": 1_073_741_824, "global_load_sectors": 9_000_000,
-        "global_store_sectors": 131_072, "shared_load_wavefronts": 17_000_000, "shared_load_ideal": 17_000_000,
-        "shared_store_wavefronts": 1_000_000, "shared_store_ideal": 900_000,
-        "shared_store_wavefronts_merged": 1_000_000, "shared_store_ideal_merged": 900_000,
-    });
+    let counters = Counters {
+        warp_instructions: 100_000_000,
+        fmas: 1_073_741_824,
+        global_load_sectors: 9_000_000,
+        global_store_sectors: 131_072,
+        l1_passes: 5_000_000,
+        shared_load_wavefronts_merged: 17_000_000,
+        shared_load_ideal_merged: 17_000_000,
+        shared_store_wavefronts_merged: 1_000_000,
+        shared_store_ideal_merged: 900_000,
+        ..Counters::default()
+    };
     Outcome::Passed(Box::new(Passed {
         grid: [8, 8, 1],
         block: [256, 1, 1],
@@ -202,20 +209,26 @@ fn passed(emulated: bool) -> Outcome {
             duel: None,
         }),
         clock_mhz: None,
-        counters: emulated.then(|| counters.as_object().cloned().expect("a map")),
+        counters: emulated.then_some(counters),
         machine_code: emulated.then(|| Box::new(machine_code())),
     }))
 }
 
 fn machine_code() -> MachineCode {
-    let counters = serde_json::json!({
-        "warp_instructions": 40_000_000, "fmas": 1_073_741_824, "tensor_products": 1_073_741_824,
-        "global_load_sectors": 9_000_000,
-        "global_store_sectors": 131_072, "shared_load_wavefronts": 17_000_000, "shared_load_ideal": 17_000_000,
-    });
+    let counters = Counters {
+        warp_instructions: 40_000_000,
+        fmas: 1_073_741_824,
+        tensor_products: 1_073_741_824,
+        global_load_sectors: 9_000_000,
+        global_store_sectors: 131_072,
+        l1_passes: 5_000_000,
+        shared_load_wavefronts_merged: 17_000_000,
+        shared_load_ideal_merged: 17_000_000,
+        ..Counters::default()
+    };
     MachineCode {
         cubin_sha256: String::new(),
-        counters: counters.as_object().cloned(),
+        counters: Some(counters),
         forecast: Forecast {
             prediction: Some(Prediction {
                 gpu: "NVIDIA H200".into(),
@@ -385,13 +398,13 @@ fn several_steps_share_a_table() {
     exit code 0
     --- stdout
     Verified and counted on the emulated GPU
-      step  kernel                        shape           instr  sectors  wavefronts  excess  FLOP/byte  predicted
-      v05   sgemm_v05_bank_conflict_free  1024x1024x1024   1.19     0.27        0.51    0.00       7.35   0.150 ms
-      v06   sgemm_v06_outer_product       1024x1024x1024   1.19     0.27        0.51    0.00       7.35   0.150 ms
+      step  kernel                        shape           instr  sectors  L1 passes  wavefronts  excess  FLOP/byte  predicted
+      v05   sgemm_v05_bank_conflict_free  1024x1024x1024   1.19     0.27       0.15        0.51    0.00       7.35   0.150 ms
+      v06   sgemm_v06_outer_product       1024x1024x1024   1.19     0.27       0.15        0.51    0.00       7.35   0.150 ms
       Per FMA of a warp (of tensor cores: per 2048 multiply-adds; of a transpose: per 32 elements): instructions of the
-      machine code (of the PTX where there is none), 32-byte sectors of global memory, wavefronts of shared memory, and
-      those of them that a better layout would save. FLOP per byte of the sectors. What bulk copies move is in none of them.
-      Predicted: for an H200 with warm caches.
+      machine code (of the PTX where there is none), 32-byte sectors of global memory, passes over L1 (modelled),
+      wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors. What
+      bulk copies move is in none of them. Predicted: for an H200 with warm caches.
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  verified

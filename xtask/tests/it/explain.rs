@@ -4,26 +4,27 @@ use std::fs;
 
 use catalog::Shape;
 use catalog::provenance::sha256;
+use counters::Summary;
 use serde_json::Value;
 use tasks::TaskName;
-use tasks::explain::{Counts, Explained, Line};
+use tasks::explain::{Explained, Line};
 
 use crate::played::{self, Learner, passed, said};
 
-fn counts(n: u64) -> Counts {
-    Counts {
+fn counts(n: u64) -> Summary {
+    Summary {
         instructions: n,
         lane_instructions: 32 * n,
         multiply_adds: 64 * n,
         sectors: 4 * n,
         requests: n,
-        ..Counts::default()
+        ..Summary::default()
     }
 }
 
 /// An explanation of a kernel with two lines that do something, one of them with excess.
 fn explained(file: &str, lines: [u32; 2], excess: u64) -> Explained {
-    let slow = Counts {
+    let slow = Summary {
         shared_requests: 100,
         wavefronts: 100 + excess,
         excess,

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use catalog::text::{Paint, Table};
 use catalog::{Shape, Work};
-use serde_json::{Map, Value};
+use counters::{Counters, SECTOR_BYTES};
 
 use super::{Entry, figure, heading, limits, table};
-use crate::counters::{self, Arithmetic, Counters, SECTOR};
+use crate::counters::{Arithmetic, Line};
 
 /// More kernels than these on a page, and nobody reads their lines.
 const MAX_WITH_LINES: usize = 3;
@@ -19,7 +19,7 @@ const WIDTH: usize = 52;
 pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> String {
     let counted: Vec<(&Entry<'_>, Counters)> = entries
         .iter()
-        .filter_map(|entry| Some((entry, Counters::of(counters_of(entry)?))))
+        .filter_map(|entry| Some((entry, *counters_of(entry)?)))
         .collect();
     if counted.is_empty() {
         return String::new();
@@ -53,7 +53,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> Strin
 }
 
 /// Of the machine code, where the emulated device ran it; else of the PTX.
-fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Map<String, Value>> {
+fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Counters> {
     let passed = entry.passed()?;
     let machine = passed
         .machine_code
@@ -80,6 +80,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         "instructions",
         "sectors: loads",
         "stores",
+        "L1 passes",
         "wavefronts",
         "excess",
         "barriers",
@@ -87,31 +88,30 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
     ]);
     for (entry, c) in counted {
         let of = Arithmetic::of(entry.work);
-        let each = |n: f64| {
-            if n > 0.0 {
-                figure(n / c.times(of))
-            } else {
-                String::new()
-            }
-        };
+        let per = of.times(c);
         // What bulk copies move is not among the sectors.
-        let flops = match c.bulk_copies > 0.0 {
+        let flops = match c.bulk_copies > 0 {
             true => String::new(),
-            false => figure(2.0 * c.multiply_adds(of) / of.for_one() / (SECTOR * c.sectors())),
+            false => {
+                let bytes = SECTOR_BYTES * c.global_sectors() as f64;
+                figure(2.0 * of.multiply_adds(c) / of.for_one() / bytes)
+            }
         };
         table.row([
             entry.measurement.kernel.clone(),
-            each(c.instructions),
-            each(c.load_sectors),
-            each(c.store_sectors),
-            each(c.wavefronts),
-            excess(c, c.times(of)),
-            each(c.barriers),
+            each(c.warp_instructions, per),
+            each(c.global_load_sectors, per),
+            each(c.global_store_sectors, per),
+            each(c.l1_passes, per),
+            each(c.wavefronts(), per),
+            excess(c, per),
+            each(c.barriers, per),
             flops,
         ]);
     }
     let note = format!(
-        "sectors: 32 bytes of global memory; wavefronts: of shared memory, excess: what a better layout would save;\n  \
+        "sectors: 32 bytes of global memory; L1 passes: of loads and stores over the first-level cache, modelled;\n  \
+         wavefronts: of shared memory, excess: what a better layout would save;\n  \
          FLOP/byte: of global memory as asked for; if each matrix moved once, it would be {}",
         once(shape, counted)
     );
@@ -131,7 +131,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
     out.push_str(&table.without_empty_columns().render(paint));
     let copies: Vec<String> = counted
         .iter()
-        .filter(|(_, c)| c.bulk_copies > 0.0)
+        .filter(|(_, c)| c.bulk_copies > 0)
         .map(|(entry, c)| format!("  {}: {} bulk copies", entry.measurement.kernel, c.bulk_copies))
         .collect();
     if !copies.is_empty() {
@@ -162,41 +162,36 @@ fn once(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> String {
 }
 
 fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
-    let groups = shape.m as f64 * shape.n as f64 / 32.0;
+    let per = shape.m as f64 * shape.n as f64 / 32.0;
     let mut table = table([
         "kernel",
         "instructions",
         "sectors: loads",
         "stores",
         "bytes used",
+        "L1 passes",
         "wavefronts",
         "excess",
         "barriers",
     ]);
     for (entry, c) in counted {
-        let each = |n: f64| {
-            if n > 0.0 {
-                figure(n / groups)
-            } else {
-                String::new()
-            }
-        };
         table.row([
             entry.measurement.kernel.clone(),
-            each(c.instructions),
-            each(c.load_sectors),
-            each(c.store_sectors),
+            each(c.warp_instructions, per),
+            each(c.global_load_sectors, per),
+            each(c.global_store_sectors, per),
             format!(
                 "{:.0}%",
-                100.0 * Work::Transpose.bytes(shape) / (SECTOR * c.sectors())
+                100.0 * Work::Transpose.bytes(shape) / (SECTOR_BYTES * c.global_sectors() as f64)
             ),
-            each(c.wavefronts),
-            excess(c, groups),
-            each(c.barriers),
+            each(c.l1_passes, per),
+            each(c.wavefronts(), per),
+            excess(c, per),
+            each(c.barriers, per),
         ]);
     }
-    let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; wavefronts: of shared memory,\n  \
-                excess: what a better layout would save";
+    let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; L1 passes: of loads and stores over\n  \
+                the first-level cache, modelled; wavefronts: of shared memory, excess: what a better layout would save";
     let title = match is_machine_code(counted) {
         true => "Counted in the machine code, per 32 elements",
         false => "Counted, per 32 elements",
@@ -206,10 +201,18 @@ fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) ->
     out
 }
 
+/// A count in proportion; nothing where there is none.
+fn each(n: u64, per: f64) -> String {
+    match n {
+        0 => String::new(),
+        n => figure(n as f64 / per),
+    }
+}
+
 /// Nothing where shared memory is not used; 0 is worth saying where it is.
 fn excess(c: &Counters, per: f64) -> String {
-    match c.wavefronts > 0.0 {
-        true => figure(c.excess() / per),
+    match c.wavefronts() > 0 {
+        true => figure(c.excess() as f64 / per),
         false => String::new(),
     }
 }
@@ -229,27 +232,23 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
         "excess",
     ])
     .left(2);
-    let part = |n: f64, of: f64| match n {
-        0.0 => String::new(),
-        n => format!("{:.0}%", 100.0 * n / of),
+    let part = |n: u64, of: u64| match n {
+        0 => String::new(),
+        n => format!("{:.0}%", 100.0 * n as f64 / of as f64),
     };
     let of = Arithmetic::of(entry.work);
-    for line in counters::hottest(report, of, N_LINES) {
-        let c = line.counters;
-        let excess = if c.excess() > 0.0 {
-            figure(c.excess())
-        } else {
-            String::new()
-        };
+    let multiply_adds = |c: &Counters| of.multiply_adds(c) as u64;
+    for line in report.hottest(of, N_LINES) {
+        let c = &line.counters;
         let name = line.file.rsplit('/').next().unwrap_or_default();
         table.row([
             format!("{name}:{}", line.number),
-            text_of(entry, &line),
-            part(c.instructions, total.instructions),
-            part(c.multiply_adds(of), total.multiply_adds(of)),
-            part(c.sectors(), total.sectors()),
-            part(c.wavefronts, total.wavefronts),
-            excess,
+            text_of(entry, line),
+            part(c.warp_instructions, total.warp_instructions),
+            part(multiply_adds(c), multiply_adds(total)),
+            part(c.global_sectors(), total.global_sectors()),
+            part(c.wavefronts(), total.wavefronts()),
+            each(c.excess(), 1.0),
         ]);
     }
     if table.is_empty() {
@@ -265,7 +264,7 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
 }
 
 /// The text of a line, cut to fit.
-fn text_of(entry: &Entry<'_>, line: &counters::Line) -> String {
+fn text_of(entry: &Entry<'_>, line: &Line) -> String {
     let own = entry
         .kernel
         .code()

@@ -3,12 +3,13 @@
 //! Of machine code, the driver says what its units need. PTX has more instructions than machine code as a rule, and fewer of
 //! `wmma`, which ptxas takes apart: its issue limits nothing.
 
+use ::counters::Counters;
 use catalog::text::{Paint, Table};
 use catalog::{Format, Shape, Work};
 use records::machine_code::{Prediction, unit};
 
 use super::{Entry, figure};
-use crate::counters::{self, Arithmetic, Counters};
+use crate::counters::{self, Arithmetic};
 
 /// A unit with a column of its own only where it needs this part of the most that a kernel needs.
 const WORTH_A_COLUMN: f64 = 0.1;
@@ -60,7 +61,7 @@ impl Needs {
 
     /// From counts alone. Instructions of the PTX bind nothing: ptxas leaves some of them out.
     fn counted(c: &Counters, of: Arithmetic, per: f64, is_exact: bool) -> Option<Self> {
-        let clocks = c.clocks(of).map(|(unit, clocks)| (unit, clocks / per));
+        let clocks = of.clocks(c).map(|(unit, clocks)| (unit, clocks / per));
         let [(_, arithmetic), (_, issue), (_, shared), (_, l1)] = clocks;
         let limiting = clocks
             .into_iter()
@@ -78,7 +79,7 @@ impl Needs {
             l1,
             l2: 0.0,
             dram: 0.0,
-            unit: match c.bulk_copies > 0.0 {
+            unit: match c.bulk_copies > 0 {
                 true => format!("{}{or_issue} (without copies)", unit.name()),
                 false => format!("{}{or_issue}", unit.name()),
             },
@@ -128,7 +129,7 @@ pub(super) fn table(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Pai
         .iter()
         .filter_map(|(entry, c)| {
             let per = match is_product {
-                true => c.times(Arithmetic::of(entry.work)),
+                true => Arithmetic::of(entry.work).times(c),
                 false => shape.m as f64 * shape.n as f64 / 32.0,
             };
             let needs = Needs::of(entry, c, per)?;
@@ -231,7 +232,7 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
              of which\n  ptxas makes fewer instructions as a rule, and more of wmma; it binds only where nothing else needs as much"
         }
     });
-    if counted.iter().any(|(_, c)| c.operand_passes > 0.0) {
+    if counted.iter().any(|(_, c)| c.tensor_operand_wavefronts > 0) {
         note.push_str(".\n  shared: with the factors that wgmma reads, each of which it needs at least once");
     }
     note
@@ -241,10 +242,6 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
 mod tests {
     use super::*;
     use records::machine_code::Bound;
-
-    fn counters(json: &str) -> Counters {
-        Counters::of(&serde_json::from_str(json).expect("an object"))
-    }
 
     #[test]
     fn the_driver_says_what_units_need() {
@@ -278,10 +275,13 @@ mod tests {
 
     #[test]
     fn instructions_of_ptx_bind_nothing() {
-        let c = counters(
-            r#"{"fmas": 3200, "warp_instructions": 900, "shared_load_requests": 100,
-                "shared_load_wavefronts_merged": 100}"#,
-        );
+        let c = Counters {
+            fmas: 3200,
+            warp_instructions: 900,
+            shared_load_requests: 100,
+            shared_load_wavefronts_merged: 100,
+            ..Counters::default()
+        };
         let of =
             |is_exact| Needs::counted(&c, Arithmetic::Fp32, 100.0, is_exact).expect("something is needed");
         assert_eq!(

@@ -54,7 +54,6 @@ fn explained<T: Sums + Value>(
     let mut instructions: Vec<Instruction> = instructions
         .map(|(instruction, counted)| {
             let c = &counted.counters;
-            let over = |wavefronts: u64, ideal: u64| wavefronts.saturating_sub(ideal);
             let (file, line) = place(code, instruction.address, own).unwrap_or_default();
             Instruction {
                 address: instruction.address,
@@ -64,10 +63,9 @@ fn explained<T: Sums + Value>(
                 file: file.to_owned(),
                 line,
                 issued: c.warp_instructions,
-                wavefronts: c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts,
-                excess: over(c.shared_load_wavefronts, c.shared_load_ideal)
-                    + over(c.shared_store_wavefronts, c.shared_store_ideal),
-                sectors: c.global_load_sectors + c.global_store_sectors + c.global_atomic_sectors,
+                wavefronts: c.wavefronts(),
+                excess: c.excess(),
+                sectors: c.global_sectors(),
                 modelled: 0,
                 stalls: BTreeMap::new(),
             }

@@ -7,9 +7,10 @@ use std::process::Command;
 
 use catalog::Shape;
 use catalog::provenance::{cubin_of, target_of};
+use counters::Summary;
 use judge::Request;
+use tasks::explain::Explained;
 use tasks::explain::machine::{Machine, Slot};
-use tasks::explain::{Counts, Explained};
 use tasks::measure::Measure;
 use tasks::{Catalogue, Task};
 
@@ -160,8 +161,8 @@ fn explained(task: &Task) -> (Explained, String) {
 fn complaint(task: &Task) -> Option<String> {
     let (explained, text) = explained(task);
     let own = task.solution.display().to_string();
-    let mut sum = Counts::default();
-    let mut nowhere = Counts::default();
+    let mut sum = Summary::default();
+    let mut nowhere = Summary::default();
     for line in &explained.lines {
         sum += line.counts;
         if line.file.is_empty() {

@@ -31,6 +31,7 @@ pub(crate) struct Tally {
     pub(crate) global_requests: u64,
     pub(crate) global_lanes: u64,
     pub(crate) sectors: u64,
+    pub(crate) l1_passes: u64,
     pub(crate) shared_requests: u64,
     pub(crate) shared_lanes: u64,
     pub(crate) wavefronts: u64,
@@ -51,6 +52,7 @@ impl Tally {
         self.global_requests += o.global_requests;
         self.global_lanes += o.global_lanes;
         self.sectors += o.sectors;
+        self.l1_passes += o.l1_passes;
         self.shared_requests += o.shared_requests;
         self.shared_lanes += o.shared_lanes;
         self.wavefronts += o.wavefronts;
@@ -66,6 +68,16 @@ impl Tally {
 }
 
 impl Tally {
+    /// One access to global memory, by the rules.
+    pub(crate) fn count_global(&mut self, addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) {
+        self.global_requests += 1;
+        self.global_lanes += addresses.iter().flatten().count() as u64;
+        self.sectors += u64::from(sectors(addresses, bytes, atomic));
+        if atomic.is_none() {
+            self.l1_passes += u64::from(rules::l1_passes(addresses, bytes));
+        }
+    }
+
     /// One atomic on shared memory.
     pub(crate) fn count_atomic(&mut self, atomic: &AtomicCost, n_lanes: u32) {
         self.shared_requests += 1;
@@ -78,6 +90,15 @@ impl Tally {
             self.merged_wavefronts += u64::from(atomic.loads.wavefronts);
             self.merged_ideal += u64::from(atomic.loads.ideal);
         }
+    }
+}
+
+/// Sectors of an access to global memory.
+fn sectors(addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) -> u32 {
+    match atomic {
+        None => rules::sectors(addresses, bytes),
+        Some(AtomicForm::OncePerWarp) => 1,
+        Some(_) => rules::atomic_sectors(addresses, bytes),
     }
 }
 
@@ -142,6 +163,12 @@ pub(crate) struct Memo<'j> {
     /// Sectors by the base's place in its sector, and wavefronts by its place in its word; 0: not known yet.
     sectors: [u8; 32],
     wavefronts: [u8; 4],
+    /// Words in the fullest bank of L1's data, by the base's place in its word; 0: not known yet.
+    l1_words: [u8; 4],
+    /// Lines in the fullest bank of L1's tags, for `l1_len` bases from `l1_from` on, of which all touch the same lines.
+    l1_lines: u8,
+    l1_from: u64,
+    l1_len: u64,
     ideal: u8,
     merged: [u8; 2],
     n_runs: u8,
@@ -181,6 +208,10 @@ impl Memo<'_> {
             atomic_costs: [AtomicCost::default(); 2],
             sectors: [0; 32],
             wavefronts: [0; 4],
+            l1_words: [0; 4],
+            l1_lines: 0,
+            l1_from: 0,
+            l1_len: 0,
             ideal: 0,
             merged: [0; 2],
             n_runs: 0,
@@ -295,6 +326,7 @@ impl Memo<'_> {
         self.serial = serial;
         self.sectors = [0; 32];
         self.wavefronts = [0; 4];
+        (self.l1_words, self.l1_len) = ([0; 4], 0);
         self.atomic_costs = [AtomicCost::default(); 2];
         self.n_runs = 0;
         if self.home == Home::Local {
@@ -393,17 +425,60 @@ impl Memo<'_> {
         self.tally.global_requests += 1;
         self.tally.global_lanes += u64::from(self.mask.count_ones());
         self.tally.sectors += u64::from(n);
+        self.tally.l1_passes += u64::from(self.l1_passes(base));
+    }
+
+    /// As [`rules::l1_passes`]. Loops walk along lines, so that the lines of one access are mostly those of the last.
+    #[inline(never)]
+    fn l1_passes(&mut self, base: u64) -> u8 {
+        if self.atomic.is_some() {
+            return 0;
+        }
+        let mut words = self.l1_words[base as usize & 3];
+        if words == 0 {
+            words = rules::most_words_in_a_bank(&self.addresses(base), self.bytes).min(255) as u8;
+            self.l1_words[base as usize & 3] = words;
+        }
+        let start = base.wrapping_add(self.low as u64);
+        let touched = rules::lines(start, self.span as u32);
+        // Lines side by side: not more of them in one bank than there are.
+        if touched.end() - touched.start() < u64::from(words) {
+            return words;
+        }
+        if base.wrapping_sub(self.l1_from) >= self.l1_len {
+            self.find_l1_lines(base);
+        }
+        words.max(self.l1_lines)
+    }
+
+    fn find_l1_lines(&mut self, base: u64) {
+        let mut lines = [0; 64];
+        let mut n = 0;
+        let (mut least, mut most) = (rules::LINE - 1, 0);
+        for lane in bits(self.mask) {
+            let first = base.wrapping_add(i64::from(self.delta[lane]) as u64);
+            let last = first.wrapping_add(u64::from(self.bytes) - 1);
+            for address in [first, last] {
+                lines[n] = address / rules::LINE;
+                n += 1;
+                least = least.min(address % rules::LINE);
+                most = most.max(address % rules::LINE);
+            }
+        }
+        let lines = &mut lines[..n];
+        lines.sort_unstable();
+        let mut banks = [0; rules::TAG_BANKS];
+        for same in lines.chunk_by(|a, b| a == b) {
+            banks[rules::tag_bank(same[0])] += 1;
+        }
+        self.l1_lines = banks.into_iter().max().unwrap_or(0);
+        self.l1_from = base.wrapping_sub(least);
+        self.l1_len = least + rules::LINE - most;
     }
 
     #[cold]
     fn find_sectors(&mut self, base: u64) -> u8 {
-        let addresses = self.addresses(base);
-        let n = match self.atomic {
-            None => rules::sectors(&addresses, self.bytes),
-            Some(AtomicForm::OncePerWarp) => 1,
-            Some(_) => rules::atomic_sectors(&addresses, self.bytes),
-        };
-        let n = n.min(255) as u8;
+        let n = sectors(&self.addresses(base), self.bytes, self.atomic).min(255) as u8;
         self.sectors[base as usize & 31] = n;
         n
     }
@@ -520,6 +595,12 @@ mod tests {
             memo.count_shared(base + shift);
             memo.count_global(base + shift);
             prop_assert_eq!(memo.tally.sectors, u64::from(rules::sectors(&shifted, bytes)));
+            prop_assert_eq!(memo.tally.l1_passes, u64::from(rules::l1_passes(&shifted, bytes)));
+            // And a step further, along the same lines or into others.
+            let further = shifted.map(|a| a.map(|a| a + u64::from(bytes)));
+            memo.count_global(base + shift + u64::from(bytes));
+            let both = rules::l1_passes(&shifted, bytes) + rules::l1_passes(&further, bytes);
+            prop_assert_eq!(memo.tally.l1_passes, u64::from(both));
             let cost = rules::shared_cost(&shifted, bytes, load);
             prop_assert_eq!(memo.tally.wavefronts, u64::from(cost.wavefronts));
             prop_assert_eq!(memo.tally.ideal, u64::from(cost.ideal));

@@ -104,6 +104,7 @@ pub(crate) fn by_instruction(
 fn add_load(c: &mut Counters, t: &Tally, bytes: u64, _space: MemSpace) {
     c.global_load_requests += t.global_requests;
     c.global_load_sectors += t.sectors;
+    c.l1_passes += t.l1_passes;
     c.global_load_bytes += t.global_lanes * bytes;
     c.shared_load_requests += t.shared_requests;
     c.shared_load_wavefronts += t.wavefronts;
@@ -120,6 +121,7 @@ fn add_load(c: &mut Counters, t: &Tally, bytes: u64, _space: MemSpace) {
 fn add_store(c: &mut Counters, t: &Tally, bytes: u64) {
     c.global_store_requests += t.global_requests;
     c.global_store_sectors += t.sectors;
+    c.l1_passes += t.l1_passes;
     c.global_store_bytes += t.global_lanes * bytes;
     c.shared_store_requests += t.shared_requests;
     c.shared_store_wavefronts += t.wavefronts;
@@ -161,52 +163,4 @@ pub(crate) fn lines(instructions: &[InstrReport]) -> Vec<LineReport> {
         counters,
     };
     lines.into_iter().map(report).collect()
-}
-
-impl Counters {
-    /// Adds another set of counters.
-    pub fn add(&mut self, o: &Counters) {
-        self.warp_instructions += o.warp_instructions;
-        self.thread_instructions += o.thread_instructions;
-        self.fmas += o.fmas;
-        self.tensor_products += o.tensor_products;
-        self.tensor_operand_wavefronts += o.tensor_operand_wavefronts;
-        self.global_load_requests += o.global_load_requests;
-        self.global_load_sectors += o.global_load_sectors;
-        self.global_load_bytes += o.global_load_bytes;
-        self.global_store_requests += o.global_store_requests;
-        self.global_store_sectors += o.global_store_sectors;
-        self.global_store_bytes += o.global_store_bytes;
-        self.global_atomic_requests += o.global_atomic_requests;
-        self.global_atomic_sectors += o.global_atomic_sectors;
-        self.shared_load_requests += o.shared_load_requests;
-        self.shared_load_wavefronts += o.shared_load_wavefronts;
-        self.shared_load_ideal += o.shared_load_ideal;
-        self.shared_load_bytes += o.shared_load_bytes;
-        self.shared_load_requests_merged += o.shared_load_requests_merged;
-        self.shared_load_wavefronts_merged += o.shared_load_wavefronts_merged;
-        self.shared_load_ideal_merged += o.shared_load_ideal_merged;
-        self.shared_store_requests += o.shared_store_requests;
-        self.shared_store_wavefronts += o.shared_store_wavefronts;
-        self.shared_store_ideal += o.shared_store_ideal;
-        self.shared_store_bytes += o.shared_store_bytes;
-        self.shared_store_requests_merged += o.shared_store_requests_merged;
-        self.shared_store_wavefronts_merged += o.shared_store_wavefronts_merged;
-        self.shared_store_ideal_merged += o.shared_store_ideal_merged;
-        self.shared_atomic_requests += o.shared_atomic_requests;
-        self.shared_atomic_requests_merged += o.shared_atomic_requests_merged;
-        self.shared_atomic_wavefronts += o.shared_atomic_wavefronts;
-        self.shared_atomic_ideal += o.shared_atomic_ideal;
-        self.async_copy_requests += o.async_copy_requests;
-        self.async_copy_wavefronts += o.async_copy_wavefronts;
-        self.async_copy_ideal += o.async_copy_ideal;
-        self.async_copy_bytes += o.async_copy_bytes;
-        self.local_requests += o.local_requests;
-        self.local_bytes += o.local_bytes;
-        self.constant_requests += o.constant_requests;
-        self.texture_requests += o.texture_requests;
-        self.bulk_copies += o.bulk_copies;
-        self.barriers += o.barriers;
-        self.divergent_branches += o.divergent_branches;
-    }
 }

@@ -5,7 +5,7 @@ use crate::check::race::{Cells, Run, Touch};
 use crate::check::{AccessKind, BadAccess, Details, RemoteProblem};
 use crate::lanes::WARP;
 use crate::memory::{Slot, rules};
-use crate::program::{AtomicForm, MemSpace, window};
+use crate::program::{MemSpace, window};
 
 use super::access::{self, Spec};
 use super::cluster::Holder;
@@ -351,13 +351,7 @@ fn count(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
     if global != 0 && spec.space == MemSpace::Const {
         t.constant_requests += 1;
     } else if global != 0 {
-        t.global_requests += 1;
-        t.global_lanes += u64::from(global.count_ones());
-        t.sectors += u64::from(match atomic {
-            None => rules::sectors(&of(global), spec.bytes),
-            Some(AtomicForm::OncePerWarp) => 1,
-            Some(_) => rules::atomic_sectors(&of(global), spec.bytes),
-        });
+        t.count_global(&of(global), spec.bytes, atomic);
     }
     if shared != 0
         && let Some(form) = atomic

@@ -27,6 +27,57 @@ pub fn sectors(addresses: &Addresses, bytes: u32) -> u32 {
     seen.len() as u32
 }
 
+/// Bytes of a line of L1.
+pub(crate) const LINE: u64 = 128;
+/// Banks of L1's tags.
+pub(crate) const TAG_BANKS: usize = 4;
+
+/// What each bit of a line's number adds (exclusive or) to the number of the bank that holds its tag. Found from the
+/// patterns in `emulator/timing/tests/data/h200-l1-patterns.txt`, which determine the first 11.
+const TAG_BITS: [u8; 17] = [1, 2, 1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2];
+
+/// [`TAG_BITS`] by bits of the bank: those bits of a line's number whose parity it is.
+const TAG_MASKS: [u64; 2] = {
+    let mut masks = [0; 2];
+    let mut i = 0;
+    while i < u64::BITS as usize {
+        let adds = TAG_BITS[i % TAG_BITS.len()] as u64;
+        masks[0] |= (adds & 1) << i;
+        masks[1] |= (adds >> 1) << i;
+        i += 1;
+    }
+    masks
+};
+
+/// The bank that holds the tag of a line of L1.
+pub(crate) fn tag_bank(line: u64) -> usize {
+    let bit = |mask: u64| (line & mask).count_ones() & 1;
+    (bit(TAG_MASKS[0]) | bit(TAG_MASKS[1]) << 1) as usize
+}
+
+/// Lines of L1 that a lane touches.
+pub(crate) fn lines(address: u64, bytes: u32) -> std::ops::RangeInclusive<u64> {
+    address / LINE..=address.saturating_add(u64::from(bytes.max(1)) - 1) / LINE
+}
+
+/// The largest number of distinct lines in one of the four banks of tags.
+fn most_lines_in_a_tag_bank(addresses: &Addresses, bytes: u32) -> u32 {
+    let touched = |&address: &u64| lines(address, bytes);
+    let mut lines: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let mut banks = [0; TAG_BANKS];
+    lines.into_iter().for_each(|line| banks[tag_bank(line)] += 1);
+    banks.into_iter().max().unwrap_or(0)
+}
+
+/// Passes over L1 of one warp-wide access of `bytes` per lane: each looks up one line in each of four banks of tags, and
+/// reads one word from each of 32 banks of data, so that the fullest bank decides. Timed, not counted: Nsight Compute has
+/// no metric of it.
+pub fn l1_passes(addresses: &Addresses, bytes: u32) -> u32 {
+    most_lines_in_a_tag_bank(addresses, bytes).max(most_words_in_a_bank(addresses, bytes))
+}
+
 /// The largest number of distinct words in one of the 32 banks. The same word twice is a broadcast.
 pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
     let last_byte = u64::from(bytes.max(1)) - 1;

@@ -10,28 +10,16 @@ type Column = (&'static str, fn(&Counters) -> Option<String>);
 
 const COLUMNS: [Column; 11] = [
     ("warp instr", |c| number(c.warp_instructions)),
-    ("lanes", |c| ratio(c.thread_instructions, c.warp_instructions, 1)),
+    ("lanes", |c| digits(c.lanes(), 1)),
     ("FMA", |c| number(c.fmas)),
     ("tensor", |c| number(c.tensor_products)),
     ("ld global", |c| number(c.global_load_requests)),
-    ("ld sect/req", |c| {
-        ratio(c.global_load_sectors, c.global_load_requests, 2)
-    }),
+    ("ld sect/req", |c| digits(c.sectors_per_load(), 2)),
     ("st global", |c| number(c.global_store_requests)),
-    ("st sect/req", |c| {
-        ratio(c.global_store_sectors, c.global_store_requests, 2)
-    }),
-    ("shared", |c| {
-        number(c.shared_load_requests + c.shared_store_requests + c.async_copy_requests)
-    }),
-    ("wavefronts", |c| {
-        number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.async_copy_wavefronts)
-    }),
-    ("excess", |c| {
-        let wavefronts = c.shared_load_wavefronts + c.shared_store_wavefronts + c.async_copy_wavefronts;
-        let ideal = c.shared_load_ideal + c.shared_store_ideal + c.async_copy_ideal;
-        (wavefronts > 0).then(|| wavefronts.saturating_sub(ideal).to_string())
-    }),
+    ("st sect/req", |c| digits(c.sectors_per_store(), 2)),
+    ("shared", |c| number(c.shared_requests())),
+    ("wavefronts", |c| number(c.wavefronts())),
+    ("excess", |c| (c.wavefronts() > 0).then(|| c.excess().to_string())),
 ];
 
 /// Columns of source text that are shown.
@@ -112,8 +100,8 @@ fn number(n: u64) -> Option<String> {
     (n > 0).then(|| n.to_string())
 }
 
-fn ratio(a: u64, b: u64, digits: usize) -> Option<String> {
-    (b > 0).then(|| format!("{:.digits$}", a as f64 / b as f64))
+fn digits(value: Option<f64>, n: usize) -> Option<String> {
+    value.map(|value| format!("{value:.n$}"))
 }
 
 fn source_line(sources: &[(String, Arc<str>)], row: &LineReport) -> String {

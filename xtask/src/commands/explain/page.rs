@@ -1,8 +1,8 @@
 //! An explanation as one HTML page that needs nothing else: no script, no font, no other file.
 
 use catalog::text::escaped;
+use counters::{Column, Summary};
 use tasks::Task;
-use tasks::explain::{Column, Counts};
 
 use super::table::exact;
 use super::{Subject, code, columns, largest, rule};
@@ -147,7 +147,7 @@ fn section(subject: &Subject, columns: &[Column], by: Column) -> String {
     out
 }
 
-fn cells(columns: &[Column], most: &[f64], counts: &Counts) -> String {
+fn cells(columns: &[Column], most: &[f64], counts: &Summary) -> String {
     columns
         .iter()
         .zip(most)

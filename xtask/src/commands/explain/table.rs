@@ -1,7 +1,7 @@
 //! An explanation as text of at most 100 columns.
 
 use catalog::text::{Paint, Table, wrapped};
-use tasks::explain::Column;
+use counters::Column;
 
 use super::{Subject, columns, largest, rule, short};
 

@@ -1,0 +1,334 @@
+//! What the emulated GPU counts: [`Counters`] of a launch, a source line or an instruction, and the metrics that derive
+//! from them.
+//!
+//! Everything that counts, reports, compares or shows a counter uses these two structs: the emulator and its report, the
+//! page of `bench`, the measures of tasks, `explain`, the records, the figures and the book. A number that two of them
+//! show is computed here, once. The crate neither counts nor formats.
+//!
+//! As JSON both are objects of all their fields. A key that is missing or unknown is an error: the report comes from
+//! another build, and a counter that nobody wrote is not 0.
+
+#![forbid(unsafe_code)]
+
+#[macro_use]
+mod summary;
+
+use serde::{Deserialize, Serialize};
+
+/// Threads of a warp.
+pub const WARP: f64 = 32.0;
+/// Bytes of a sector of global memory.
+pub const SECTOR_BYTES: f64 = 32.0;
+/// Multiply-adds of an `mma.sync.m16n8k16`, the unit in which tables count tensor cores.
+pub const TENSOR_PRODUCT: f64 = 16.0 * 8.0 * 16.0;
+
+/// Declares [`Counters`] and what must name each of its fields.
+macro_rules! counters {
+    ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
+        /// Counts, named so that each can be set beside a metric of Nsight Compute.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Counters {
+            $($(#[doc = $doc])+ pub $name: u64,)+
+        }
+
+        impl Counters {
+            /// Adds another set of counters.
+            pub fn add(&mut self, other: &Counters) {
+                $(self.$name += other.$name;)+
+            }
+        }
+    };
+}
+
+counters! {
+    /// Instructions issued to warps: of machine code `smsp__inst_executed.sum`, of PTX others than the hardware's.
+    warp_instructions,
+    /// Times active lanes. `smsp__thread_inst_executed.sum`, as above.
+    thread_instructions,
+    /// FP32 (and FP64, FP16) multiply-adds of active lanes. `smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`.
+    fmas,
+    /// Products that tensor cores computed and added: 2048 of an `mma.sync` of m16n8k16.
+    tensor_products,
+    /// Passes over the banks of shared memory in which products of warpgroups (`wgmma`) read their factors: 128 bytes
+    /// each, every product what it needs once.
+    tensor_operand_wavefronts,
+    /// Global load requests. `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`.
+    global_load_requests,
+    /// 32-byte sectors of them. `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`.
+    global_load_sectors,
+    /// Bytes that lanes asked for.
+    global_load_bytes,
+    /// Store requests: `l1tex__t_requests_pipe_lsu_mem_global_op_st.sum`.
+    global_store_requests,
+    /// Sectors that they touched: `l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum`.
+    global_store_sectors,
+    /// Bytes that lanes stored.
+    global_store_bytes,
+    /// Atomic and reduction requests on global memory: `l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum` and
+    /// `…_op_red.sum` together.
+    global_atomic_requests,
+    /// Sectors of them. Lanes on one word go one after the other, each with a sector of its own:
+    /// `l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum` and `…_op_red.sum` together.
+    global_atomic_sectors,
+    /// Passes of global loads and stores over L1: for each access the worse of the fullest bank of tags and the fullest
+    /// bank of data. A rule that was fitted to the clocks of loads that hit L1 on an H200; stores follow it by assumption.
+    /// Nearest is `l1tex__data_pipe_lsu_wavefronts.sum`, which has shared memory in it and no banks of tags; the two were
+    /// never compared. Atomics and local memory are not in it.
+    l1_passes,
+    /// Shared load instructions, as written.
+    shared_load_requests,
+    /// Wavefronts of those: `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`.
+    shared_load_wavefronts,
+    /// The least that these accesses could take. `memory_l1_wavefronts_shared_ideal`.
+    shared_load_ideal,
+    /// Bytes that lanes loaded.
+    shared_load_bytes,
+    /// Requests after neighbouring loads are merged as ptxas merges them. `smsp__inst_executed_op_shared_ld.sum`.
+    shared_load_requests_merged,
+    /// Wavefronts that the merged loads take.
+    shared_load_wavefronts_merged,
+    /// The least wavefronts that the merged loads could take.
+    shared_load_ideal_merged,
+    /// Shared store instructions, as written.
+    shared_store_requests,
+    /// Wavefronts of those: `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum`.
+    shared_store_wavefronts,
+    /// The least that these accesses could take.
+    shared_store_ideal,
+    /// Bytes that lanes stored.
+    shared_store_bytes,
+    /// Requests after neighbouring stores are merged as ptxas merges them. `smsp__inst_executed_op_shared_st.sum`.
+    shared_store_requests_merged,
+    /// Wavefronts that the merged stores take.
+    shared_store_wavefronts_merged,
+    /// The least wavefronts that the merged stores could take.
+    shared_store_ideal_merged,
+    /// Atomics on shared memory, as written.
+    shared_atomic_requests,
+    /// Atomics in machine code: ptxas makes a loop of a load and a compare-and-swap of those on floats and of most on
+    /// 64 bits, and each round counts, as many as one warp by itself needs. The loads are in
+    /// [`Counters::shared_load_requests_merged`]. `smsp__inst_executed_op_shared_atom.sum`.
+    shared_atomic_requests_merged,
+    /// Wavefronts of those. `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum`.
+    shared_atomic_wavefronts,
+    /// The least wavefronts that these atomics could take.
+    shared_atomic_ideal,
+    /// `cp.async`, which is no store to shared memory. Its reads are global loads. `smsp__inst_executed_op_ldgsts.sum`.
+    async_copy_requests,
+    /// Wavefronts of its writes, for sources that lie side by side; others take more.
+    /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum`.
+    async_copy_wavefronts,
+    /// The least wavefronts that these writes could take.
+    async_copy_ideal,
+    /// Bytes that lanes copied.
+    async_copy_bytes,
+    /// Local loads and stores.
+    local_requests,
+    /// Bytes that lanes loaded from local memory or stored to it.
+    local_bytes,
+    /// Constant and parameter loads.
+    constant_requests,
+    /// Texture fetches: instructions, not lanes.
+    texture_requests,
+    /// Bulk copies that were started (`cp.async.bulk`: of bytes, and of boxes of tensors). What they move is not counted:
+    /// neither sectors nor wavefronts.
+    bulk_copies,
+    /// Barriers that warps arrived at.
+    barriers,
+    /// Branches at which lanes of one warp went different ways.
+    divergent_branches,
+}
+
+summary! {
+    /// Instructions issued to warps.
+    instructions = |c| c.warp_instructions => Instructions("instr", "PTX instructions of warps");
+    /// Instructions times their active lanes.
+    lane_instructions = |c| c.thread_instructions => Lanes("lanes", "active lanes per instruction");
+    /// Multiply-adds, counted once for each active lane.
+    multiply_adds = |c| c.fmas => MultiplyAdds("FMA", "multiply-adds of warps");
+    /// Requests to global memory.
+    requests = Counters::global_requests => Requests("global", "requests to global memory");
+    /// Sectors of 32 bytes that these moved.
+    sectors = Counters::global_sectors => Sectors("sectors", "sectors of global memory");
+    /// Passes of loads and stores over L1.
+    l1_passes = |c| c.l1_passes => L1Passes("L1", "passes over L1, modelled");
+    /// Accesses to shared memory.
+    shared_requests = Counters::shared_requests => SharedRequests("shared", "accesses to shared memory");
+    /// Wavefronts that these took.
+    wavefronts = Counters::wavefronts => Wavefronts("wavefr", "wavefronts of shared memory");
+    /// Wavefronts beyond the necessary ones.
+    excess = Counters::excess => Excess("excess", "excess wavefronts");
+    /// Accesses to local memory: registers that were spilled, arrays that are no registers.
+    local_requests = |c| c.local_requests => LocalRequests("local", "accesses to local memory");
+    /// Barriers that warps arrived at.
+    barriers = |c| c.barriers => Barriers("sync", "barriers that warps arrive at");
+    /// Branches at which the lanes of a warp went different ways.
+    divergent_branches = |c| c.divergent_branches => DivergentBranches("split", "divergent branches");
+}
+
+/// Derived metrics. Those of shared memory are of accesses as ptxas merges them, which is what the hardware executes;
+/// in machine code nothing is left to merge.
+impl Counters {
+    /// Requests to global memory: loads, stores and atomics.
+    pub fn global_requests(&self) -> u64 {
+        self.global_load_requests + self.global_store_requests + self.global_atomic_requests
+    }
+
+    /// Sectors of [`Counters::global_requests`].
+    pub fn global_sectors(&self) -> u64 {
+        self.global_load_sectors + self.global_store_sectors + self.global_atomic_sectors
+    }
+
+    /// Accesses to shared memory: loads, stores, atomics and asynchronous copies.
+    pub fn shared_requests(&self) -> u64 {
+        self.shared_load_requests_merged
+            + self.shared_store_requests_merged
+            + self.shared_atomic_requests_merged
+            + self.async_copy_requests
+    }
+
+    /// Wavefronts of shared memory, of everything that passes over its banks: loads, stores, atomics, asynchronous copies
+    /// and the factors of `wgmma`. `memory_l1_wavefronts_shared`.
+    pub fn wavefronts(&self) -> u64 {
+        self.shared_load_wavefronts_merged
+            + self.shared_store_wavefronts_merged
+            + self.shared_atomic_wavefronts
+            + self.async_copy_wavefronts
+            + self.tensor_operand_wavefronts
+    }
+
+    /// The least that [`Counters::wavefronts`] could be. `memory_l1_wavefronts_shared_ideal`.
+    pub fn ideal(&self) -> u64 {
+        self.shared_load_ideal_merged
+            + self.shared_store_ideal_merged
+            + self.shared_atomic_ideal
+            + self.async_copy_ideal
+            + self.tensor_operand_wavefronts
+    }
+
+    /// Wavefronts that a better layout would save. `derived__memory_l1_wavefronts_shared_excessive`.
+    pub fn excess(&self) -> u64 {
+        self.wavefronts().saturating_sub(self.ideal())
+    }
+
+    /// Active lanes of an instruction, on average: 32 is best.
+    pub fn lanes(&self) -> Option<f64> {
+        ratio(self.thread_instructions, self.warp_instructions)
+    }
+
+    /// Sectors of a global load: 4 is best for 4 bytes a lane.
+    pub fn sectors_per_load(&self) -> Option<f64> {
+        ratio(self.global_load_sectors, self.global_load_requests)
+    }
+
+    /// Sectors of a global store.
+    pub fn sectors_per_store(&self) -> Option<f64> {
+        ratio(self.global_store_sectors, self.global_store_requests)
+    }
+
+    /// Wavefronts of a shared load.
+    pub fn wavefronts_per_load(&self) -> Option<f64> {
+        ratio(
+            self.shared_load_wavefronts_merged,
+            self.shared_load_requests_merged,
+        )
+    }
+
+    /// Wavefronts of a shared store.
+    pub fn wavefronts_per_store(&self) -> Option<f64> {
+        ratio(
+            self.shared_store_wavefronts_merged,
+            self.shared_store_requests_merged,
+        )
+    }
+
+    /// Bytes that lanes asked for in loads, per byte of the sectors: 1 is best.
+    pub fn load_efficiency(&self) -> Option<f64> {
+        Some(ratio(self.global_load_bytes, self.global_load_sectors)? / SECTOR_BYTES)
+    }
+
+    /// Bytes that lanes wrote in stores, per byte of the sectors: 1 is best.
+    pub fn store_efficiency(&self) -> Option<f64> {
+        Some(ratio(self.global_store_bytes, self.global_store_sectors)? / SECTOR_BYTES)
+    }
+}
+
+fn ratio(a: u64, b: u64) -> Option<f64> {
+    (b > 0).then(|| a as f64 / b as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_missing_or_unknown_is_an_error() {
+        let whole = |value: &Value| {
+            let counters = serde_json::from_value::<Counters>(value.clone());
+            counters.map_err(|error| error.to_string())
+        };
+        let mut json = serde_json::to_value(Counters::default()).expect("plain data");
+        assert_eq!(whole(&json), Ok(Counters::default()));
+        json["wavefronts"] = json!(1);
+        let error = whole(&json).expect_err("unknown");
+        assert!(error.starts_with("unknown field `wavefronts`"), "{error}");
+        let fields = json.as_object_mut().expect("an object");
+        fields.remove("wavefronts");
+        for name in fields.keys().cloned().collect::<Vec<_>>() {
+            let mut fields = fields.clone();
+            fields.remove(&name);
+            let error = whole(&fields.into()).expect_err("missing");
+            assert_eq!(error, format!("missing field `{name}`"));
+        }
+    }
+
+    #[test]
+    fn every_field_is_added() {
+        let json = serde_json::to_value(Counters::default()).expect("plain data");
+        let ones = json.as_object().expect("an object").keys();
+        let ones: Value = ones.map(|name| (name.clone(), json!(1))).collect();
+        let mut sum: Counters = serde_json::from_value(ones).expect("all fields");
+        let one = sum;
+        sum.add(&one);
+        let sum = serde_json::to_value(sum).expect("plain data");
+        assert!(sum.as_object().expect("an object").values().all(|n| *n == 2));
+    }
+
+    #[test]
+    fn wavefronts_are_of_everything_that_passes_over_the_banks() {
+        let counters = Counters {
+            // As written: what the hardware never sees.
+            shared_load_wavefronts: 40,
+            shared_load_wavefronts_merged: 16,
+            shared_load_ideal_merged: 8,
+            shared_store_wavefronts_merged: 4,
+            shared_store_ideal_merged: 4,
+            shared_atomic_wavefronts: 5,
+            shared_atomic_ideal: 3,
+            async_copy_wavefronts: 2,
+            async_copy_ideal: 2,
+            tensor_operand_wavefronts: 100,
+            ..Counters::default()
+        };
+        assert_eq!(
+            (counters.wavefronts(), counters.ideal(), counters.excess()),
+            (127, 117, 10)
+        );
+    }
+
+    #[test]
+    fn a_ratio_of_nothing_is_none() {
+        let counters = Counters {
+            global_load_requests: 2,
+            global_load_sectors: 8,
+            global_load_bytes: 128,
+            ..Counters::default()
+        };
+        assert_eq!(counters.sectors_per_load(), Some(4.0));
+        assert_eq!(counters.load_efficiency(), Some(0.5));
+        assert_eq!(counters.store_efficiency(), None);
+    }
+}
