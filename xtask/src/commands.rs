@@ -1,15 +1,14 @@
 //! One module per subcommand, with its arguments and its `run`.
 
-pub(crate) mod assign;
 pub(crate) mod bench;
 pub(crate) mod book;
 pub(crate) mod calibrate;
 pub(crate) mod calls;
 pub(crate) mod check;
+pub mod class;
 pub(crate) mod doctor;
 pub(crate) mod exercise;
 pub(crate) mod explain;
-pub(crate) mod grade;
 pub(crate) mod hint;
 pub(crate) mod home;
 pub(crate) mod list;

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
+pub use crate::sha256::sha256;
 
 /// Why PTX does not belong to the sources that lie there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,14 +89,6 @@ pub fn compare_with(ptx: &str, read: impl Fn(&str) -> Option<Vec<u8>>) -> Result
         0 => Err(Stale::Untold),
         _ => Ok(()),
     }
-}
-
-/// SHA-256 in hexadecimal digits.
-pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::process;
+use catalog::process;
 
 /// Where the job lies inside.
 const JOB: &str = "/job";

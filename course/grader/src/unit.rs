@@ -8,9 +8,9 @@ use tasks::Task;
 use tasks::compile::Refused;
 use tasks::verdict::Verdict;
 
-use crate::process::{Ended, Stopped};
 use crate::rubric::GradedTask;
 use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
+use catalog::process::{Ended, Stopped};
 
 /// The programs that do the work, and where they find what they need.
 #[derive(Debug, Clone)]

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use catalog::files::write_whole;
+use catalog::process;
 use catalog::time;
-use grader::process;
 use serde_json::Value;
 
 use crate::Verdict;

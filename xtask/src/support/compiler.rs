@@ -86,7 +86,7 @@ fn leave() {
 
 /// The compiler refuses a source, with these messages.
 #[derive(Debug)]
-pub(crate) struct DoesNotCompile(pub(crate) String);
+pub struct DoesNotCompile(pub String);
 
 impl std::fmt::Display for DoesNotCompile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

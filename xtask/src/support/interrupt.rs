@@ -10,7 +10,7 @@ static CHILD: AtomicI32 = AtomicI32::new(0);
 pub(crate) const EXIT_CODE: u8 = 130;
 
 /// From now on interrupts are kept for [`happened`]; a second one ends this program at once.
-pub(crate) fn watch() {
+pub fn watch() {
     #[cfg(unix)]
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler calls nothing but functions that are safe in a handler.
@@ -32,7 +32,7 @@ extern "C" fn on_signal(_: libc::c_int) {
 }
 
 /// Whether there was one.
-pub(crate) fn happened() -> bool {
+pub fn happened() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 

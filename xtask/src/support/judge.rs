@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use catalog::Shape;
+use catalog::process::{self, Stopped};
 use catalog::provenance::target_of;
 use catalog::text::Paint;
-use grader::process::{self, Stopped};
 use tasks::explain::Explained;
 use tasks::progress::Progress;
 use tasks::verdict::{Part, Status, Verdict};
@@ -17,9 +17,6 @@ use tasks::{Task, TaskName};
 use crate::support::learner::{self, Compiled, Folder};
 use crate::support::output::{self, Stop};
 use crate::support::{interrupt, paths, programs};
-
-/// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
-const VARIABLE: &str = "TILE_JUDGE";
 
 /// A kernel that runs into its budget of instructions on the first shape takes a second.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -97,10 +94,7 @@ fn ask<T: serde::de::DeserializeOwned>(
     sources: &[PathBuf],
     options: &[&str],
 ) -> Result<Option<T>> {
-    let program = match std::env::var_os(VARIABLE) {
-        Some(path) => PathBuf::from(path),
-        None => programs::one("judge")?,
-    };
+    let program = programs::one("judge")?;
     let json = serde_json::to_string(task)?;
     let described = Folder::of(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);

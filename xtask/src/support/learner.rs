@@ -21,12 +21,12 @@ use crate::support::source::{Include, Job};
 use crate::support::{interrupt, paths, source, wheels};
 
 /// Chooses the compiler: `nvrtc` or `clang`.
-pub(crate) const COMPILER: &str = "TILE_COMPILER";
+pub const COMPILER: &str = "TILE_COMPILER";
 /// Compiled copies that are kept.
 const MOST_KEPT: usize = 64;
 
 /// The checkout, which has the tasks.
-pub(crate) fn root() -> Result<PathBuf> {
+pub fn root() -> Result<PathBuf> {
     paths::checkout().context("the tasks are in a checkout of the repository, and this is none")
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
 }
 
 /// The starter of a task; in a repository without solutions, which `assign` makes, the one that lies there.
-pub(crate) fn starter(root: &Path, task: &Task) -> Result<String> {
+pub fn starter(root: &Path, task: &Task) -> Result<String> {
     let committed = root.join(task.starter_file());
     match task.has_starter && !root.join(&task.solution).exists() && committed.is_file() {
         true => {
@@ -96,14 +96,17 @@ pub(crate) enum Compiled {
 
 /// The compiler for a learner's kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub enum Choice {
+    /// NVIDIA's.
     Nvrtc,
+    /// LLVM's.
     Clang,
     /// NVRTC where it is, otherwise clang where that is.
     Any,
 }
 
-pub(crate) fn choice() -> Result<Choice> {
+/// Reads [`COMPILER`].
+pub fn choice() -> Result<Choice> {
     match std::env::var(COMPILER).as_deref() {
         Ok("nvrtc") => Ok(Choice::Nvrtc),
         Ok("clang") => Ok(Choice::Clang),

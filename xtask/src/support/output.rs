@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a command ends without an answer; everything else that goes wrong is "could not run".
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub enum Stop {
     /// The command line makes no sense: exit code 2.
     Usage(String),
     /// Whoever read our output has had enough: no error.
@@ -15,6 +15,8 @@ pub(crate) enum Stop {
     Interrupted(String),
     /// A signal ended a program that this one stands for: an exit code as of a shell, 128 and the signal.
     Signal(u8, String),
+    /// Another program did the work, printed what there was to print, and ended with this code.
+    Ended(u8),
 }
 
 impl fmt::Display for Stop {
@@ -23,6 +25,7 @@ impl fmt::Display for Stop {
             Stop::Usage(why) => f.write_str(why),
             Stop::ClosedPipe => f.write_str("nobody reads the output"),
             Stop::Signal(_, words) => f.write_str(words),
+            Stop::Ended(code) => write!(f, "exit code {code}"),
             Stop::Interrupted(what) => write!(f, "interrupted; {what}"),
         }
     }
@@ -40,7 +43,7 @@ fn clear_status() {
 }
 
 /// Text for standard output.
-pub(crate) fn answer(text: &str) -> anyhow::Result<()> {
+pub fn answer(text: &str) -> anyhow::Result<()> {
     clear_status();
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -50,7 +53,7 @@ pub(crate) fn answer(text: &str) -> anyhow::Result<()> {
 }
 
 /// A line about what goes on. Nobody may be reading.
-pub(crate) fn note(text: &str) {
+pub fn note(text: &str) {
     clear_status();
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
@@ -76,25 +79,25 @@ fn colours_on_stderr() -> bool {
 }
 
 /// What goes on at the moment: one line that is redrawn on a terminal, and nothing elsewhere.
-pub(crate) struct Status {
+pub struct Status {
     on: bool,
 }
 
 impl Status {
     /// A status line that shows nothing yet.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             on: std::io::stderr().is_terminal(),
         }
     }
 
     /// Whether somebody sees it.
-    pub(crate) fn is_on(&self) -> bool {
+    pub fn is_on(&self) -> bool {
         self.on
     }
 
     /// Replaces the text of the line.
-    pub(crate) fn set(&self, text: &str) {
+    pub fn set(&self, text: &str) {
         const WIDTH: usize = 78;
         if self.on {
             clear_status();

@@ -29,7 +29,7 @@ pub(crate) fn beside() -> Option<PathBuf> {
 }
 
 /// Cargo, when it started this program.
-pub(crate) fn cargo() -> Option<PathBuf> {
+pub fn cargo() -> Option<PathBuf> {
     std::env::var_os("CARGO").map(PathBuf::from)
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn is_built_in(root: &Path) -> bool {
 }
 
 /// How to call this program: messages name commands that work where the reader is.
-pub(crate) fn me() -> &'static str {
+pub fn me() -> &'static str {
     match cargo() {
         Some(_) => "cargo xtask",
         None => "xtask",
@@ -60,7 +60,7 @@ pub(crate) fn me() -> &'static str {
 }
 
 /// A path relative to the current folder, where it lies below that.
-pub(crate) fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     match path.strip_prefix(&here) {
         Ok(short) if short.as_os_str().is_empty() => ".".into(),

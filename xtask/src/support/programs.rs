@@ -317,8 +317,12 @@ pub(crate) fn build(
     Ok(paths)
 }
 
-/// The program of a package that is no step: built when Cargo is there, or lying beside this one.
-pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
+/// The program of a package that is no step: the one that `TILE_JUDGE`, for `judge`, names, or else built when Cargo is
+/// there, or lying beside this one.
+pub fn one(name: &'static str) -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(format!("TILE_{}", name.to_uppercase())) {
+        return Ok(path.into());
+    }
     let beside = || {
         let path = paths::beside()?
             .join(name)

@@ -13,47 +13,13 @@ use grader::assign::{self, Assignment, Given};
 use grader::report::{self, Minutes};
 use tasks::{Catalogue, TaskName, variant};
 
-use crate::Verdict;
-use crate::support::output::{self, Stop};
-use crate::support::{learner, paths};
-
-#[derive(clap::Args)]
-#[command(
-    after_help = "Example: cargo xtask assign v02 v03 --out homework --title 'Tiles' --due 'Friday, noon'\n\n\
-    Beside the folder goes a rubric with the seed of the hidden tests: homework.rubric.toml."
-)]
-pub(crate) struct Args {
-    /// Tasks, such as `v02` or `v05.wide`
-    #[arg(value_name = "TASK", required = true)]
-    tasks: Vec<String>,
-    /// Folder to create the repository in
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-    /// Title of the assignment
-    #[arg(long, default_value = "Tile by Tile")]
-    title: String,
-    /// When it is due, in the words that the README will have
-    #[arg(long)]
-    due: Option<String>,
-    /// Seed of the hidden tests; drawn at random when left out
-    #[arg(long, value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
-    seed: Option<u64>,
-    /// For each step, assign the task whose numbers are drawn from the seed; its answer is printed nowhere
-    #[arg(long)]
-    variant: bool,
-    /// Count only results from a real GPU: without one, `check` in the repository passes nothing
-    #[arg(long)]
-    gpu_required: bool,
-    /// Use the measured minutes of this file, from `report --minutes`, in place of the estimates
-    #[arg(long, value_name = "FILE")]
-    minutes: Option<PathBuf>,
-}
-
-/// So that every program that reads JSON or TOML keeps it.
-const LARGEST_SEED: u64 = (1 << 53) - 1;
+use xtask::Verdict;
+use xtask::commands::class::{Assign, LARGEST_SEED, Report};
+use xtask::support::output::{self, Stop};
+use xtask::support::{learner, paths};
 
 /// Writes the starter repository, and the rubric beside it.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Assign) -> Result<Verdict> {
     let root = learner::root()?;
     let shown = args.out.display().to_string();
     let out = args.out.as_path();
@@ -222,25 +188,8 @@ fn commit(out: &Path, title: &str) -> bool {
     git(&["init", "-q"]) && git(&["add", "-A"]) && git(&["commit", "-q", "-m", title])
 }
 
-#[derive(clap::Args)]
-#[command(
-    after_help = "Example: cargo xtask report submissions --minutes minutes.toml\n\n\
-    Reads NAME/my/progress.toml or NAME/progress.toml of each student."
-)]
-pub(crate) struct ReportArgs {
-    /// Folder of submissions
-    #[arg(value_name = "SUBMISSIONS")]
-    submissions: PathBuf,
-    /// Write the measured minutes to this file, for `assign --minutes`
-    #[arg(long, value_name = "FILE")]
-    minutes: Option<PathBuf>,
-    /// Print one JSON record per task
-    #[arg(long)]
-    json: bool,
-}
-
 /// Prints which students are stuck on which task.
-pub(crate) fn report(args: &ReportArgs) -> Result<Verdict> {
+pub(crate) fn report(args: &Report) -> Result<Verdict> {
     let root = learner::root()?;
     let catalogues = Catalogue::load_all(&root)?;
     let tasks: Vec<tasks::Task> = catalogues

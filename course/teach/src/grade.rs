@@ -15,72 +15,20 @@ use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Bounds, Compiled, Tools};
 
-use crate::Verdict;
-use crate::support::clang::{self, Clang};
-use crate::support::compiler::DoesNotCompile;
-use crate::support::nvrtc::Nvrtc;
-use crate::support::output::{self, Status, Stop};
-use crate::support::source::Job;
-use crate::support::{interrupt, learner, paths, programs};
+use xtask::Verdict;
+use xtask::commands::class::Grade;
+use xtask::support::clang::{self, Clang};
+use xtask::support::compiler::DoesNotCompile;
+use xtask::support::nvrtc::Nvrtc;
+use xtask::support::output::{self, Status, Stop};
+use xtask::support::source::Job;
+use xtask::support::{interrupt, learner, paths, programs};
 
-/// Names the program in place of the one that Cargo builds.
+/// Variable with the path of the program `judge`, for the jobs of a cluster.
 const JUDGE: &str = "TILE_JUDGE";
 
-#[derive(clap::Args)]
-#[command(
-    after_help = "Example: cargo xtask grade submissions --rubric rubric.toml --out grades\n\n\
-    A submission is a folder named after its student, with v02.cu or my/v02.cu in it; where the\n\
-    rubric has one task, also a single .cu file. Results are kept: after an interrupt, the same\n\
-    command grades what is left.\n\n\
-    Exit codes: 0 all are graded, 1 some could not be, 2 wrong usage, 3 could not run."
-)]
-pub(crate) struct Args {
-    /// Folder of submissions
-    #[arg(value_name = "SUBMISSIONS")]
-    submissions: PathBuf,
-    /// File with the tasks, questions, points, and the seed of the hidden tests
-    #[arg(long, value_name = "FILE")]
-    rubric: PathBuf,
-    /// Folder for the results
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-    /// How many submissions to grade at a time; one per core when left out
-    #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
-    /// Limit of processor time for compiling, and for judging; 20 s and 60 s when left out
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
-    limit: Option<u64>,
-    /// Grade without bubblewrap: submissions can then read your files
-    #[arg(long)]
-    no_sandbox: bool,
-    /// Grade only part I of N, counted from 0, and write no report
-    #[arg(long, value_name = "I/N", value_parser = part)]
-    part: Option<(usize, usize)>,
-    /// Write a Slurm job array of this many parts, and grade nothing yet
-    #[arg(long, value_name = "PARTS", conflicts_with_all = ["part", "json"], value_parser = parts)]
-    slurm: Option<usize>,
-    /// Print one JSON record per student
-    #[arg(long)]
-    json: bool,
-}
-
-/// Reads `--part I/N`, such as `0/4`: the part, from 0, and the number of parts.
-fn part(text: &str) -> Result<(usize, usize), String> {
-    let parsed = text.split_once('/').and_then(|(part, of)| {
-        let (part, of) = (part.parse().ok()?, of.parse().ok()?);
-        (part < of).then_some((part, of))
-    });
-    parsed.ok_or_else(|| "a part is I/N with I from 0 to N - 1, as in 0/4".into())
-}
-
-fn parts(text: &str) -> Result<usize, String> {
-    const MOST: usize = 10_000;
-    let parts = text.parse().ok().filter(|parts| (1..=MOST).contains(parts));
-    parts.ok_or_else(|| format!("a job array has 1 to {MOST} parts"))
-}
-
 /// Grades, and shows the class.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Grade) -> Result<Verdict> {
     let root = learner::root()?;
     let sandbox = match args.no_sandbox {
         true => {
@@ -142,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 }
 
 /// Writes the scripts of a job array. The machines share the folders, the checkout and its programs.
-fn slurm(args: &Args, root: &Path, tools: &Tools, parts: usize) -> Result<Verdict> {
+fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Verdict> {
     let whole = |path: &Path| -> Result<String> {
         let path = path.canonicalize().with_context(|| path.display().to_string())?;
         path.into_os_string()
@@ -244,10 +192,7 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
 
 /// The programs that grading starts.
 fn tools(root: &Path) -> Result<Tools> {
-    let judge = match std::env::var_os(JUDGE) {
-        Some(path) => PathBuf::from(path),
-        None => programs::one("judge")?,
-    };
+    let judge = programs::one("judge")?;
     let judge = judge
         .canonicalize()
         .with_context(|| judge.display().to_string())?;
@@ -261,7 +206,7 @@ fn tools(root: &Path) -> Result<Tools> {
         let path = entry.path();
         if path.extension().is_some_and(|extension| extension == "cuh") {
             let name = entry.file_name().to_string_lossy().into_owned();
-            headers.push((name, crate::support::source::read_source(&path)?));
+            headers.push((name, xtask::support::source::read_source(&path)?));
         }
     }
     if let CompiledBy::Clang(_) = compiler {
