@@ -14,7 +14,7 @@ use grader::report::{self, Minutes};
 use tasks::{Catalogue, TaskName, variant};
 
 use xtask::Verdict;
-use xtask::commands::class::{Assign, LARGEST_SEED, Report};
+use xtask::commands::teach::{Assign, LARGEST_SEED, Report};
 use xtask::support::output::{self, Stop};
 use xtask::support::{learner, paths};
 

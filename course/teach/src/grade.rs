@@ -16,7 +16,7 @@ use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Bounds, Compiled, Tools};
 
 use xtask::Verdict;
-use xtask::commands::class::Grade;
+use xtask::commands::teach::Grade;
 use xtask::support::clang::{self, Clang};
 use xtask::support::compiler::DoesNotCompile;
 use xtask::support::nvrtc::Nvrtc;

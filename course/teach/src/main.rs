@@ -12,14 +12,14 @@ mod grade;
 use std::process::ExitCode;
 
 use clap::Parser;
-use xtask::commands::class;
+use xtask::commands::teach;
 
 /// Assign tasks to a class, and grade them
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
 enum Cli {
     #[command(flatten)]
-    Class(class::Command),
+    Teach(teach::Command),
     /// Compile one source of a stranger, inside a sandbox
     #[command(hide = true)]
     CompileOne(grade::CompileArgs),
@@ -30,9 +30,9 @@ enum Cli {
 
 fn main() -> ExitCode {
     xtask::exit_code(match Cli::parse() {
-        Cli::Class(class::Command::Assign(args)) => assign::run(&args),
-        Cli::Class(class::Command::Report(args)) => assign::report(&args),
-        Cli::Class(class::Command::Grade(args)) => grade::run(&args),
+        Cli::Teach(teach::Command::Assign(args)) => assign::run(&args),
+        Cli::Teach(teach::Command::Report(args)) => assign::report(&args),
+        Cli::Teach(teach::Command::Grade(args)) => grade::run(&args),
         Cli::CompileOne(args) => grade::compile_one(&args),
         Cli::Confined(args) => grade::confined(&args),
     })

@@ -346,9 +346,9 @@ fn update(old: &str, measured: &Measured, is_new: bool) -> Result<Updated> {
 mod tests {
     use super::*;
 
-    const PRINTED: &str = include_str!("../../tests/data/calibrate.json");
+    const PRINTED: &str = include_str!("../../../tests/data/calibrate.json");
     /// The file of the GPU that this was measured on.
-    const OF_H200: &str = include_str!("../../../emulator/timing/data/h200.toml");
+    const OF_H200: &str = include_str!("../../../../emulator/timing/data/h200.toml");
 
     #[test]
     fn every_constant_follows_from_what_was_printed() {

@@ -16,7 +16,7 @@ use crate::support::staleness::{self, State};
 use tasks::markers;
 
 use crate::Verdict;
-use crate::commands::readme;
+use crate::commands::maintain::readme;
 use crate::support::{output, paths};
 
 #[derive(clap::Args)]

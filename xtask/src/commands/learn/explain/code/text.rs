@@ -4,8 +4,8 @@ use catalog::text::{Paint, Table, wrapped};
 use tasks::explain::machine::{Instruction, Machine, Reason};
 
 use super::{change, facts, is_in_loop, letters, lines, mainly, percent, rule, stalls, sums};
-use crate::commands::explain::table::{cut, exact};
-use crate::commands::explain::{Subject, short};
+use crate::commands::learn::explain::table::{cut, exact};
+use crate::commands::learn::explain::{Subject, short};
 
 const WIDTH: usize = 100;
 
@@ -18,7 +18,7 @@ const BUSIEST: usize = 5;
 const OF_EACH: usize = 8;
 
 /// The machine code of all kernels, and how they compare.
-pub(in crate::commands::explain) fn text(subjects: &[Subject], all: bool, paint: Paint) -> String {
+pub(in crate::commands::learn::explain) fn text(subjects: &[Subject], all: bool, paint: Paint) -> String {
     let mut out = String::new();
     for subject in subjects {
         let Some(machine) = &subject.explained.machine else {

@@ -8,7 +8,7 @@ use catalog::text::Paint;
 use records::record::{Line, Measurement, Outcome, Record, Run};
 
 use crate::Verdict;
-use crate::commands::readme;
+use crate::commands::maintain::readme;
 use crate::support::output::{self, Status, Stop};
 use crate::support::programs::{Ended, Programs};
 use crate::support::{interrupt, kernels, paths, programs, record_files, step_args, table};

@@ -9,11 +9,11 @@ use catalog::text::escaped;
 use tasks::explain::machine::{Instruction, Machine, Reason};
 
 use super::{CodeLine, change, facts, is_in_loop, lines, mainly, percent, picture, rule, stalls, sums};
-use crate::commands::explain::page::heading;
-use crate::commands::explain::table::exact;
-use crate::commands::explain::{Subject, short};
+use crate::commands::learn::explain::page::heading;
+use crate::commands::learn::explain::table::exact;
+use crate::commands::learn::explain::{Subject, short};
 
-pub(in crate::commands::explain) const STYLE: &str = include_str!("page.css");
+pub(in crate::commands::learn::explain) const STYLE: &str = include_str!("page.css");
 
 /// The class of a reason: its colour.
 pub(super) fn class(reason: Reason) -> &'static str {
@@ -28,7 +28,7 @@ pub(super) fn class(reason: Reason) -> &'static str {
 }
 
 /// The parts of the page about machine code: none where there is none.
-pub(in crate::commands::explain) fn sections(subjects: &[Subject]) -> String {
+pub(in crate::commands::learn::explain) fn sections(subjects: &[Subject]) -> String {
     let with_code = subjects
         .iter()
         .filter_map(|subject| Some((subject, subject.explained.machine.as_ref()?)));
@@ -42,7 +42,7 @@ pub(in crate::commands::explain) fn sections(subjects: &[Subject]) -> String {
 }
 
 /// Links to these parts.
-pub(in crate::commands::explain) fn links(subjects: &[Subject]) -> String {
+pub(in crate::commands::learn::explain) fn links(subjects: &[Subject]) -> String {
     let with_code = subjects
         .iter()
         .filter(|subject| subject.explained.machine.is_some());

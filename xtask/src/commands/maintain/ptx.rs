@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::Verdict;
-use crate::commands::readme;
+use crate::commands::maintain::readme;
 use crate::support::committed::compile_all;
 use crate::support::output;
 use crate::support::paths::repository;
