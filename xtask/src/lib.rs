@@ -7,13 +7,14 @@
 #![deny(unsafe_code)]
 #![warn(clippy::print_stderr)]
 
+mod command_line;
 pub mod commands;
 pub mod support;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches as _, Parser, Subcommand};
 
 use commands::{learn, maintain, measure, teach};
 use support::{compiler, interrupt, output};
@@ -54,9 +55,15 @@ pub enum Verdict {
     NotRun,
 }
 
+/// The parsed command line; what clap has to say of it ends the program.
+fn cli() -> Cli {
+    let matches = command_line::declared().get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
 /// Runs the command that the command line names.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match cli().command {
         None => learn::home::run(),
         Some(Command::Learn(command)) => command.run(),
         Some(Command::Teach(_)) => teach::run(),

@@ -24,8 +24,13 @@ pub(crate) enum Command {
     /// Check your copy of a task each time you save it
     Watch(watch::Args),
     /// Give a hint that fits the last check
+    ///
+    /// First a nudge, then the concept, pseudo-code, and a part of the solution
     Hint(hint::Args),
     /// Explain what each line of a kernel did: requests, sectors, wavefronts
+    ///
+    /// With --machine, its machine code: instructions with their control bits, what warps wait for, the predicted time,
+    /// and the busiest loop clock by clock
     Explain(explain::Args),
     /// Ask the questions of a step, to be answered before you run it
     Predict(predict::Args),

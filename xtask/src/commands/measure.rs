@@ -21,6 +21,8 @@ pub(crate) enum Command {
     /// Compare the counters of a real GPU with the emulated ones
     Profile(profile::Args),
     /// Measure what products cost with each plan of v11, by which it chooses
+    ///
+    /// With --search, look for other plans that its kernels allow
     Tune(tune::Args),
     /// Check the steps under NVIDIA's compute-sanitizer
     Sanitize(sanitize::Args),

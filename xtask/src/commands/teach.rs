@@ -16,10 +16,14 @@ use crate::support::programs;
 #[derive(clap::Subcommand)]
 pub enum Command {
     /// Write a starter repository for a class
+    ///
+    /// It holds no solution; the rubric beside it has the seed of the hidden tests
     Assign(Assign),
     /// Report where a class stands, from its progress files
     Report(Report),
     /// Grade the submissions of a class
+    ///
+    /// Each is compiled and judged in a sandbox
     Grade(Grade),
 }
 

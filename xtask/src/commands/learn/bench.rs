@@ -6,6 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use catalog::Step;
 use catalog::text::Paint;
 use records::record::{Line, Measurement, Outcome, Record, Run};
+use step_cli::Passed;
 
 use crate::Verdict;
 use crate::commands::maintain::readme;
@@ -22,16 +23,11 @@ pub(crate) struct Args {
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
-    sizes: step_args::Sizes,
-    /// Run only the kernels whose names contain NAME
-    #[arg(long, value_name = "NAME")]
-    kernel: Option<String>,
-    /// Use the emulated GPU even where there is a real one
-    #[arg(long)]
-    emulate: bool,
-    /// Also run each kernel and cuBLAS in turns, at length and in bursts: which is faster, and how sure is it?
-    #[arg(long)]
-    duel: bool,
+    bench: Passed<step_cli::Bench>,
+    #[command(flatten)]
+    kernels: Passed<step_cli::Kernels>,
+    #[command(flatten)]
+    device: Passed<step_cli::Device>,
     /// Save the results in book/data; without sizes, run at all recorded sizes
     #[arg(long)]
     save: bool,
@@ -43,7 +39,7 @@ pub(crate) struct Args {
 /// Runs the steps, and saves their measurements where that is asked for.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let steps = step_args::steps("bench", &args.steps)?;
-    let shapes = args.sizes.shapes(&steps)?;
+    let shapes = step_args::shapes(&args.bench.options.sizes, &steps)?;
     let records = args.save.then(Records::open).transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
@@ -52,14 +48,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let programs = Programs::ready(&steps)?.sharing(shared);
 
     let mut words = vec!["bench".to_owned()];
-    words.extend(step_args::arguments(&shapes));
+    let passed = [&args.bench.words, &args.kernels.words, &args.device.words];
+    words.extend(passed.into_iter().flatten().cloned());
     if args.save && shapes.is_empty() {
         words.push("--recorded-shapes".into());
-    }
-    words.extend(args.emulate.then(|| "--emulate".to_owned()));
-    words.extend(args.duel.then(|| "--duel".to_owned()));
-    if let Some(name) = &args.kernel {
-        words.extend(["--kernel".to_owned(), name.clone()]);
     }
     for path in kernels::before(&steps) {
         words.extend(["--before".to_owned(), path.display().to_string()]);

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use catalog::STEPS;
 use catalog::text::Paint;
 use records::record::{Check, Line};
+use step_cli::Passed;
 use tasks::verdict::Status;
 use tasks::{Task, TaskName, progress};
 
@@ -27,9 +28,8 @@ pub(crate) struct Args {
     /// Check the finished kernels of the steps, even where there is a copy of yours
     #[arg(long)]
     finished: bool,
-    /// Use the emulated GPU even where there is a real one
-    #[arg(long)]
-    emulate: bool,
+    #[command(flatten)]
+    device: Passed<step_cli::Device>,
     /// Print one JSON record per line
     #[arg(long)]
     json: bool,
@@ -118,7 +118,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
     let programs = Programs::ready(&steps)?;
 
     let mut words = vec!["check".to_owned(), "--json".to_owned()];
-    words.extend(args.emulate.then(|| "--emulate".to_owned()));
+    words.extend(args.device.words.iter().cloned());
     let status = output::Status::new();
     let paint = Paint::for_stdout();
     let mut troubles = Vec::new();

@@ -1,7 +1,7 @@
-//! `cargo xtask readme`: the parts of README.md, and of those in some folders, that come from other files.
+//! `cargo xtask readme`: the parts of README.md, CONTRIBUTING.md and others that come from elsewhere.
 //!
 //! A part stands between `<!-- include: PATH -->`, or `<!-- table: NAME [RECORD] -->`, and `<!-- end -->`. It is
-//! generated; a test fails when it differs from what the files give.
+//! generated; a test fails when it differs from what the files, or the declarations of the commands, give.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,8 +12,8 @@ use clap::Parser;
 use records::record::{Measurement, Outcome, Passed, Record, Samples};
 use serde_json::Value;
 
-use crate::Verdict;
 use crate::support::{output, table};
+use crate::{Verdict, command_line};
 
 /// Command line of `readme`.
 #[derive(Parser)]
@@ -24,7 +24,12 @@ pub(crate) struct Args {
 }
 
 /// The files with such parts.
-const FILES: [&str; 3] = ["README.md", "steps/README.md", "kernels/README.md"];
+const FILES: [&str; 4] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "steps/README.md",
+    "kernels/README.md",
+];
 
 /// Fills the parts, or with `--check` lists the stale ones.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
@@ -35,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let stale = stale(&root)?;
     for (file, line) in &stale {
         output::error(&format!(
-            "{file}:{line} is not what the files it quotes say; update it with: cargo xtask readme"
+            "{file}:{line} is not what it is made from; update it with: cargo xtask readme"
         ));
     }
     Ok(match stale.is_empty() {
@@ -119,6 +124,7 @@ fn table(root: &Path, what: &str) -> Result<String> {
     let (name, path) = what.split_once(' ').unwrap_or((what, ""));
     let rows: fn(&Value) -> Option<String> = match name {
         "steps" => return Ok(steps()),
+        "commands" => return Ok(command_line::table()),
         "kernels" => return kernels(root),
         "products" => return products(root, path),
         "transposes" => return transposes(root, path),

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
-    sizes: step_args::Sizes,
+    sizes: step_cli::Sizes,
     /// Save what Nsight Compute counts in book/data; without sizes, profile at all recorded sizes
     #[arg(long)]
     save: bool,
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         return table(&args.steps, args.check);
     }
     let steps = step_args::with_kernels(&step_args::steps("profile", &args.steps)?)?;
-    let shapes = match (args.sizes.shapes(&steps)?, args.save) {
+    let shapes = match (step_args::shapes(&args.sizes, &steps)?, args.save) {
         (none, true) if none.is_empty() => counters::SHAPES.to_vec(),
         (none, false) if none.is_empty() => vec![Shape::square(1024)],
         (asked, _) => asked,

@@ -10,6 +10,7 @@ use catalog::STEPS;
 use catalog::text::{Paint, Table};
 use records::record::{Line, Run};
 use records::sums::{Beside, Record, Sum, short};
+use step_cli::Passed;
 
 use crate::Verdict;
 use crate::support::output::{self, Status, Stop};
@@ -25,9 +26,8 @@ pub(crate) struct Args {
     /// Steps: `v05`, `5` or `bank-conflict-free`; all steps when left out
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
-    /// Use the emulated GPU even where there is a real one
-    #[arg(long)]
-    emulate: bool,
+    #[command(flatten)]
+    device: Passed<step_cli::Device>,
     /// Save the sums in book/data
     #[arg(long)]
     save: bool,
@@ -111,7 +111,7 @@ impl Session {
         kernels::compile_edited(&steps)?;
         let programs = Programs::ready(&steps)?;
         let mut words = ["sums", "--json"].map(String::from).to_vec();
-        words.extend(args.emulate.then(|| "--emulate".to_owned()));
+        words.extend(args.device.words.iter().cloned());
         let (status, mut troubles) = (Status::new(), Vec::new());
         for step in steps {
             status.set(&format!("{}  {}", step.id, step.name));
