@@ -33,7 +33,7 @@ pub struct Assignment {
 }
 
 /// Programs that the repository builds.
-const ROOTS: [&str; 2] = ["xtask", "judge"];
+const ROOTS: [&str; 3] = ["xtask", "xtask_start", "judge"];
 /// Sections of a manifest that name what is not copied.
 const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bin"];
 /// Files of the kernels' folder that programs include.

@@ -274,15 +274,15 @@ pub(crate) fn build(
 ) -> Result<BTreeMap<&'static str, PathBuf>> {
     let mut command = Command::new(cargo);
     command.arg("build");
-    if !is_first_build(names) {
-        command.arg("-q");
-    } else {
-        output::note("building; the first time takes a minute or two");
-    }
     for name in names {
         command.args(["-p", name]);
     }
     output::command(&shown(&command, &[]));
+    if !is_first_build(names) {
+        command.arg("-q");
+    } else if names.iter().any(|name| catalog::find(name).is_ok()) {
+        output::note("the first time, the emulated GPU is built too, which takes a minute or two");
+    }
     command.arg("--message-format=json-render-diagnostics");
     command.current_dir(root).stdout(Stdio::piped());
     let mut child = command.spawn().context("starting cargo")?;
