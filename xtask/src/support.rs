@@ -13,6 +13,7 @@ pub mod learner;
 #[expect(unsafe_code, reason = "a C library")]
 pub mod nvrtc;
 pub mod output;
+pub(crate) mod packed;
 pub mod paths;
 pub mod programs;
 pub(crate) mod record_files;

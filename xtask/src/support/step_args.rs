@@ -30,6 +30,14 @@ pub(crate) fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step
     Ok(chosen)
 }
 
+/// As [`steps`]; all steps when none is named.
+pub(crate) fn steps_or_all(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
+    match asked.is_empty() {
+        true => Ok(STEPS.iter().collect()),
+        false => steps(command, asked),
+    }
+}
+
 /// The sizes that are asked for, each one of all these steps; none when the steps choose.
 pub(crate) fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
     let usage = |error: WrongSize| Stop::Usage(error.to_string());

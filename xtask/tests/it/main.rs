@@ -19,13 +19,12 @@ mod hint;
 mod home;
 #[cfg(unix)]
 mod lacking;
+mod packed;
 #[cfg(unix)]
 mod played;
 #[cfg(unix)]
 mod predict;
 mod profile;
-mod solutions;
-mod specimens;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]

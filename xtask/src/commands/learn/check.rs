@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use catalog::STEPS;
 use catalog::text::Paint;
 use records::record::{Check, Line};
 use step_cli::Passed;
@@ -109,10 +108,7 @@ fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
 
 /// The kernels of steps, as they are under `kernels`; of all steps when none is named.
 fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
-    let steps = match asked.is_empty() {
-        true => STEPS.iter().collect(),
-        false => step_args::steps("check", asked)?,
-    };
+    let steps = step_args::steps_or_all("check", asked)?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::ready(&steps)?;

@@ -363,6 +363,27 @@ fn rule_of(has_others: bool) -> &'static str {
     }
 }
 
+/// The number of a line; `none` for what belongs to no line.
+fn line_number(line: u32, none: &str) -> String {
+    match line {
+        0 => none.to_owned(),
+        line => line.to_string(),
+    }
+}
+
+/// The heading over the lines of a file.
+fn file_heading(file: &str) -> &str {
+    if file.is_empty() { "of no line" } else { file }
+}
+
+/// [`short`]; nothing for 0, so that the rest is visible.
+fn count(n: u64) -> String {
+    match n {
+        0 => String::new(),
+        n => short(n as f64),
+    }
+}
+
 /// The largest value of a column among the lines.
 fn largest(subject: &Subject, column: Column) -> f64 {
     let values = subject

@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
+use catalog::Step;
 use catalog::text::{Paint, Table};
-use catalog::{STEPS, Step};
 use records::record::{Line, Run};
 use records::sanitizer::{Record, Session as Checked, TOOLS, Verdict as Said};
 
@@ -31,10 +31,7 @@ pub(crate) struct Args {
 
 /// Checks them with every tool.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let steps = match args.steps.is_empty() {
-        true => STEPS.iter().collect(),
-        false => step_args::steps("sanitize", &args.steps)?,
-    };
+    let steps = step_args::steps_or_all("sanitize", &args.steps)?;
     let steps = step_args::with_kernels(&steps)?;
     let folder = match args.save {
         true => Some(record_files::folder("without it, the result is shown only")?),

@@ -102,10 +102,7 @@ struct Session {
 impl Session {
     /// Runs the steps. Returns why some of them could not.
     fn start(&mut self, args: &Args) -> Result<Vec<String>> {
-        let steps = match args.steps.is_empty() {
-            true => STEPS.iter().collect(),
-            false => step_args::steps("sums", &args.steps)?,
-        };
+        let steps = step_args::steps_or_all("sums", &args.steps)?;
         let steps = step_args::with_kernels(&steps)?;
         interrupt::watch();
         kernels::compile_edited(&steps)?;

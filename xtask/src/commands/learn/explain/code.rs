@@ -81,6 +81,14 @@ fn mainly(stalls: &BTreeMap<Reason, u64>) -> Option<Reason> {
     (*most.1 > 0).then_some(*most.0)
 }
 
+/// Clocks of a warp for one issue, as the model has them; empty where it has none.
+fn clocks_of_issue(instruction: &Instruction) -> String {
+    match instruction.modelled {
+        0 => String::new(),
+        n => format!("{:.1}", instruction.clocks() as f64 / n as f64),
+    }
+}
+
 /// `34.5%` of all, where there is any.
 fn percent(part: u64, all: u64) -> String {
     match (part, all) {

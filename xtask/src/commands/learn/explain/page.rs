@@ -1,11 +1,11 @@
 //! An explanation as one HTML page that needs nothing else: no script, no font, no other file.
 
-use catalog::text::escaped;
+use catalog::text::{capital, escaped};
 use tasks::Task;
 use tasks::explain::{Column, Counts};
 
 use super::table::exact;
-use super::{Subject, code, columns, largest, rule};
+use super::{Subject, code, columns, file_heading, largest, line_number, rule};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -50,11 +50,7 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
 }
 
 pub(super) fn heading(subject: &Subject) -> String {
-    let whose = match subject.whose {
-        "yours" => "Your copy",
-        _ => "The finished kernel",
-    };
-    format!("{whose}: {}", escaped(&subject.file))
+    format!("{}: {}", capital(subject.whose_words()), escaped(&subject.file))
 }
 
 /// The sums of the launches, beside each other.
@@ -122,18 +118,13 @@ fn section(subject: &Subject, columns: &[Column], by: Column) -> String {
     for line in &explained.lines {
         if line.file != file {
             file = &line.file;
-            let name = if file.is_empty() { "of no line" } else { file };
             let width = columns.len() + 2;
             rows.push_str(&format!(
                 "<tr><th scope=\"rowgroup\" colspan=\"{width}\">{}</th></tr>\n",
-                escaped(name)
+                escaped(file_heading(file))
             ));
         }
-        let number = if line.line == 0 {
-            "–".to_owned()
-        } else {
-            line.line.to_string()
-        };
+        let number = line_number(line.line, "–");
         let text = escaped(subject.text(&line.file, line.line).trim_end());
         rows.push_str(&format!(
             "<tr><th scope=\"row\">{number}</th>{}<td class=\"code\"><code>{text}</code></td></tr>\n",

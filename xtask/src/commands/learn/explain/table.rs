@@ -1,9 +1,9 @@
 //! An explanation as text of at most 100 columns.
 
-use catalog::text::{Paint, Table, wrapped};
+use catalog::text::{Paint, Table, grouped, wrapped};
 use tasks::explain::Column;
 
-use super::{Subject, columns, largest, rule, short};
+use super::{Subject, columns, file_heading, largest, line_number, rule, short};
 
 const WIDTH: usize = 100;
 /// Characters of a full bar.
@@ -72,17 +72,10 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
             cells.max().unwrap_or(0).max(column.heading().len())
         })
         .collect();
-    let number = |line: u32| {
-        if line == 0 {
-            "-".to_owned()
-        } else {
-            line.to_string()
-        }
-    };
     let first = explained
         .lines
         .iter()
-        .map(|line| number(line.line).len())
+        .map(|line| line_number(line.line, "-").len())
         .max()
         .unwrap_or(0)
         .max(4);
@@ -104,10 +97,7 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
     for line in &explained.lines {
         if line.file != file {
             file = &line.file;
-            out.push_str(&format!(
-                "  {}\n",
-                if file.is_empty() { "of no line" } else { file }
-            ));
+            out.push_str(&format!("  {}\n", file_heading(file)));
         }
         let cells: Vec<String> = columns.iter().map(|column| cell(column, &line.counts)).collect();
         let value = by.of(&line.counts).unwrap_or(0.0);
@@ -117,7 +107,7 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
         };
         let text = subject.text(&line.file, line.line);
         out.push_str(&row(
-            &number(line.line),
+            &line_number(line.line, "-"),
             &cells,
             &"#".repeat(n),
             &cut(text.trim(), room),
@@ -166,14 +156,7 @@ fn sums(subjects: &[Subject], columns: &[Column], paint: Paint) -> String {
 
 /// `65,536`; with a digit after the point where it is no whole number.
 pub(super) fn exact(value: f64) -> String {
-    let whole = format!("{:.0}", value.trunc());
-    let mut out = String::new();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
+    let out = grouped(value.trunc() as i128, ",");
     match value.fract() == 0.0 {
         true => out,
         false => format!("{out}{}", format!("{:.1}", value.fract()).trim_start_matches('0')),

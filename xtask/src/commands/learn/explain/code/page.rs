@@ -5,13 +5,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use catalog::text::escaped;
+use catalog::text::{capital, escaped};
 use tasks::explain::machine::{Instruction, Machine, Reason};
 
-use super::{CodeLine, change, facts, is_in_loop, lines, mainly, percent, picture, rule, stalls, sums};
+use super::{
+    CodeLine, change, clocks_of_issue, facts, is_in_loop, lines, mainly, percent, picture, rule, stalls, sums,
+};
 use crate::commands::learn::explain::page::heading;
 use crate::commands::learn::explain::table::exact;
-use crate::commands::learn::explain::{Subject, short};
+use crate::commands::learn::explain::{Subject, count, file_heading, line_number, short};
 
 pub(in crate::commands::learn::explain) const STYLE: &str = include_str!("page.css");
 
@@ -77,14 +79,6 @@ fn beside(yours: &Subject, finished: &Subject) -> String {
          </table>\n</div>\n</section>\n",
         yours.whose, finished.whose
     )
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
 }
 
 fn section(subject: &Subject, machine: &Machine) -> String {
@@ -215,8 +209,7 @@ fn panes(subject: &Subject, machine: &Machine, id: &str) -> String {
         if line.file != file {
             quiet(&mut out, subject, &mut number, last + 1);
             file = line.file;
-            let name = if file.is_empty() { "of no line" } else { file };
-            let _ = writeln!(out, "<p class=\"file\">{}</p>", escaped(name));
+            let _ = writeln!(out, "<p class=\"file\">{}</p>", escaped(file_heading(file)));
         } else if file == subject.file && line.line > 0 {
             quiet(&mut out, subject, &mut number, line.line);
             number = line.line + 1;
@@ -267,13 +260,8 @@ fn row(
     all: u64,
     most: u64,
 ) -> String {
-    let number = if line.line == 0 {
-        "–".to_owned()
-    } else {
-        line.line.to_string()
-    };
+    let number = line_number(line.line, "–");
     let checked = if checked { " checked" } else { "" };
-    let count = |n: u64| if n == 0 { String::new() } else { short(n as f64) };
     let share = match percent(line.clocks, all) {
         share if share.is_empty() => share,
         share => format!("{}%", escaped(&share)),
@@ -303,10 +291,7 @@ fn instruction_row(machine: &Machine, instruction: &Instruction, at: usize) -> S
     } else {
         ""
     };
-    let clocks = match instruction.modelled {
-        0 => String::new(),
-        n => format!("{:.1}", instruction.clocks() as f64 / n as f64),
-    };
+    let clocks = clocks_of_issue(instruction);
     let mainly = match mainly(&instruction.stalls) {
         Some(reason) => format!(
             "<span class=\"key {}\"></span>{}",
@@ -315,11 +300,7 @@ fn instruction_row(machine: &Machine, instruction: &Instruction, at: usize) -> S
         ),
         None => String::new(),
     };
-    let line = if instruction.line == 0 {
-        "–".to_owned()
-    } else {
-        instruction.line.to_string()
-    };
+    let line = line_number(instruction.line, "–");
     format!(
         "<tr class=\"l{at}{in_loop}\"><th scope=\"row\">{:04x}</th><td>{line}</td><td>{}</td><td>{clocks}</td><td class=\"why\">{mainly}</td>\
          <td class=\"control\">{}</td>\

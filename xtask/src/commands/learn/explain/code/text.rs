@@ -3,9 +3,11 @@
 use catalog::text::{Paint, Table, wrapped};
 use tasks::explain::machine::{Instruction, Machine, Reason};
 
-use super::{change, facts, is_in_loop, letters, lines, mainly, percent, rule, stalls, sums};
+use super::{
+    change, clocks_of_issue, facts, is_in_loop, letters, lines, mainly, percent, rule, stalls, sums,
+};
 use crate::commands::learn::explain::table::{cut, exact};
-use crate::commands::learn::explain::{Subject, short};
+use crate::commands::learn::explain::{Subject, count, file_heading, line_number, short};
 
 const WIDTH: usize = 100;
 
@@ -66,7 +68,6 @@ fn table(subject: &Subject, machine: &Machine, paint: Paint) -> String {
     let lines = lines(&subject.file, machine);
     let all: u64 = lines.iter().map(|line| line.clocks).sum();
     let most = lines.iter().map(|line| line.clocks).max().unwrap_or(0);
-    let count = |n: u64| if n == 0 { String::new() } else { short(n as f64) };
     let row = |cells: [&str; 8], text: &str| {
         let [number, code, issued, shared, sectors, time, mainly, bar] = cells;
         let row = format!(
@@ -86,17 +87,13 @@ fn table(subject: &Subject, machine: &Machine, paint: Paint) -> String {
     for line in &lines {
         if line.file != file {
             file = line.file;
-            let name = if file.is_empty() { "of no line" } else { file };
-            out.push_str(&format!("  {name}\n"));
+            out.push_str(&format!("  {}\n", file_heading(file)));
         }
         let bar = match most {
             0 => 0,
             most => (line.clocks as f64 / most as f64 * BAR as f64).round() as usize,
         };
-        let number = match line.line {
-            0 => "-".to_owned(),
-            number => number.to_string(),
-        };
+        let number = line_number(line.line, "-");
         let mainly = mainly(&line.stalls).map_or("", Reason::heading);
         let cells = [
             number.as_str(),
@@ -210,10 +207,7 @@ fn one(machine: &Machine, instruction: &Instruction) -> String {
     } else {
         ' '
     };
-    let clocks = match instruction.modelled {
-        0 => String::new(),
-        n => format!("{:.1}", instruction.clocks() as f64 / n as f64),
-    };
+    let clocks = clocks_of_issue(instruction);
     let mainly = mainly(&instruction.stalls).map_or("", Reason::heading);
     let control = &instruction.control;
     let row = format!(
