@@ -1,4 +1,4 @@
-//! What several subcommands share: the compilers, the learner's files, starting programs, and printing.
+//! Parts that several subcommands share: the compilers, the learner's files, starting programs, and printing.
 
 pub mod clang;
 pub(crate) mod committed;

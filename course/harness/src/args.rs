@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use step_cli::{Device, Kernels, Sizes};
 
-/// What a step binary is asked.
+/// The command line of a step's program.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -13,12 +13,12 @@ use step_cli::{Device, Kernels, Sizes};
     after_help = "Example: cargo run -p v05 -- bench --size 1024"
 )]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub task: Task,
 }
 
-/// What there is to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Verify and measure the kernels of this step
@@ -32,21 +32,21 @@ pub enum Task {
     /// Measure the ceilings of the device: FP32 arithmetic, copying
     #[command(hide = true)]
     Roofline(Roofline),
-    /// Whether the driver of this machine has a device
+    /// Tell whether the driver of this machine has a device
     #[command(name = crate::device::PROBE, hide = true)]
     ProbeDevice,
 }
 
-/// What all have.
+/// Options of several subcommands.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
     /// Print one JSON record per line
     #[arg(long)]
     pub json: bool,
-    /// Where to run.
+    /// The device.
     #[command(flatten)]
     pub device: Device,
-    /// Which kernels to run.
+    /// The kernels.
     #[command(flatten)]
     pub kernels: Kernels,
     /// Seed of the inputs
@@ -81,13 +81,13 @@ impl Common {
 /// `bench`
 #[derive(Debug, Clone, Args)]
 pub struct Bench {
-    /// What `cargo xtask bench` has, too.
+    /// Options that `cargo xtask bench` passes on.
     #[command(flatten)]
     pub asked: step_cli::Bench,
     /// Run at all sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
-    /// What every task takes.
+    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -106,7 +106,7 @@ pub struct Roofline {
 /// `check`
 #[derive(Debug, Clone, Args)]
 pub struct Check {
-    /// What every task takes.
+    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -117,7 +117,7 @@ pub struct Launch {
     /// Sizes to run at.
     #[command(flatten)]
     pub sizes: Sizes,
-    /// What every task takes.
+    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -125,7 +125,7 @@ pub struct Launch {
 /// `sums`
 #[derive(Debug, Clone, Args)]
 pub struct Sums {
-    /// What every task takes.
+    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }

@@ -166,7 +166,7 @@ fn stopped(stop: Stopped) -> anyhow::Error {
     }
 }
 
-/// Whether programs start here: some systems do not let users make a sandbox.
+/// Fails unless programs start in the sandbox: some systems do not let users make one.
 fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
     let ended = sandbox.run(
         &tools.launcher,
@@ -257,7 +257,7 @@ impl CompiledBy {
             return Ok(Self::Nvrtc(nvrtc));
         }
         let Clang(path) = Clang::find().context(clang::MISSING)?;
-        // What is on the PATH is a link, and where it leads matters to the sandbox.
+        // The sandbox needs the file that the link on the PATH leads to.
         Ok(Self::Clang(Clang(path.canonicalize()?)))
     }
 
@@ -289,7 +289,7 @@ impl CompiledBy {
         vec!["compile-one".into(), option.into(), path.into()]
     }
 
-    /// What else goes into what it makes of a source.
+    /// The part of a cache key that names the compiler.
     fn title(&self) -> Result<String> {
         match self {
             Self::Nvrtc(nvrtc) => Ok(nvrtc.title()),
@@ -298,7 +298,7 @@ impl CompiledBy {
     }
 }
 
-/// Of a program: different when it was built from something else. Nobody tampers with our own programs, so a plain hash
+/// A hash of a program, to notice that it was built again. Nobody tampers with our own programs, so a plain hash
 /// of words does, which is quick in a debug build, too.
 fn fingerprint(path: &Path) -> Result<u64> {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;

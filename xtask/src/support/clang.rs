@@ -45,7 +45,7 @@ pub struct Stopped {
     name: String,
     /// How it ended.
     pub status: std::process::ExitStatus,
-    /// What it wrote last.
+    /// The end of its standard error.
     pub words: String,
 }
 
@@ -66,7 +66,7 @@ impl Clang {
         NAMES.iter().find_map(|name| on_path(name)).map(Self)
     }
 
-    /// What else goes into what it makes of a source: `Debian clang version 14.0.6`, and the prelude.
+    /// The part of a cache key that names the compiler: `Debian clang version 14.0.6`, and the prelude.
     pub fn key(&self) -> Result<String> {
         let output = Command::new(&self.0)
             .arg("--version")
@@ -82,7 +82,7 @@ impl Clang {
         self.compile_after(&prelude, root, path, job)
     }
 
-    /// The same with the prelude in a file that is there.
+    /// Compiles with the prelude in an existing file.
     pub fn compile_after(&self, prelude: &Path, root: &Path, path: &Path, job: &Job) -> Result<String> {
         let mut command = Command::new(&self.0);
         command

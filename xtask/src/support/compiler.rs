@@ -35,9 +35,9 @@ type Answer = Result<Compiled, Failure>;
 
 #[derive(Serialize, Deserialize)]
 enum Failure {
-    /// The words of the compiler on the source.
+    /// The messages of the compiler on the source.
     Source(String),
-    /// What is wrong with the compiler.
+    /// A failure of the compiler itself.
     Compiler(String),
 }
 
@@ -183,7 +183,7 @@ impl Drop for Compiler {
 mod tests {
     use super::*;
 
-    /// What comes of a compiler that is played by a shell script.
+    /// The result of a compiler that a shell script stands in for.
     #[track_caller]
     fn compiled_by(script: &str, limit: Duration) -> String {
         let mut command = Command::new("sh");

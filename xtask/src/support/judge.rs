@@ -54,11 +54,11 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
 /// Machine code to explain.
 pub(crate) struct Code<'a> {
     pub(crate) cubin: &'a Path,
-    /// Of the problem that it is launched on.
+    /// The size of the problem.
     pub(crate) size: Shape,
 }
 
-/// What each line of a kernel did, from its PTX, the sources that it was made of, and its machine code.
+/// Counts what each line of a kernel did, from its PTX, the sources that it was made of, and its machine code.
 pub(crate) fn explain(
     root: &Path,
     task: &Task,
@@ -246,7 +246,7 @@ pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
     }
 }
 
-/// Whether the same has failed several times, and no hint for it was seen.
+/// Returns whether one check has failed several times, and no hint for it was seen.
 fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
     const OFTEN: u32 = 3;
     let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);

@@ -1,6 +1,6 @@
 //! The learner's copies under `my/`, and compiling them.
 //!
-//! What was compiled once is kept under `target/my` by the hash of everything that goes in, so that a check of an
+//! Compiled copies are kept under `target/my` by the hash of everything that goes in, so that a check of an
 //! unchanged copy starts no compiler.
 
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Prog
     }
 }
 
-/// What became of a source.
+/// The result of compiling a source.
 pub(crate) enum Compiled {
     /// The PTX, and the files that it was made of: the copy and what it includes.
     Ptx { ptx: PathBuf, sources: Vec<PathBuf> },

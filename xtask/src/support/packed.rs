@@ -17,7 +17,7 @@ pub(crate) trait Kernel {
     /// Hash of all that goes into its PTX, but for what that PTX itself names.
     fn digest(&self, root: &Path) -> Result<String>;
 
-    /// Whether files that its PTX names are as they were.
+    /// Returns whether the files that its PTX names are unchanged.
     fn is_fresh(&self, root: &Path, ptx: &str) -> bool;
 
     /// Its PTX; none where it is expected not to compile. `old` is what was packed, and `is_fresh` tells that this is
@@ -37,7 +37,7 @@ pub(crate) struct Pack<K> {
     /// The file, relative to the checkout.
     pub(crate) file: PathBuf,
     pub(crate) kernels: Vec<K>,
-    /// What the file holds now.
+    /// The contents of the file before the command.
     pub(crate) there: Vec<Compiled>,
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn builder(root: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether this program lies inside the checkout, and was not copied somewhere else.
+/// Returns whether this program lies inside the checkout, and was not copied somewhere else.
 pub(crate) fn is_built_in(root: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().ok();
     match (beside().as_deref().and_then(whole), whole(root)) {
@@ -69,7 +69,7 @@ pub fn shown(path: &Path) -> String {
     }
 }
 
-/// Whether there is an NVIDIA GPU, by the files that its driver makes.
+/// Returns whether there is an NVIDIA GPU, by the files that its driver makes.
 pub(crate) fn has_gpu() -> bool {
     ["/dev/nvidiactl", "/dev/dxg"]
         .iter()

@@ -34,7 +34,7 @@ pub(crate) struct Programs {
 pub(crate) struct Ended {
     /// Its exit code; `None` when it was killed.
     pub(crate) code: Option<i32>,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub(crate) stderr: String,
 }
 
@@ -147,7 +147,7 @@ impl Programs {
         self.lines_under(&[], step, args, status, each)
     }
 
-    /// The same of a step that is started by a tool which looks at it: a command that takes a program and its
+    /// Runs a step as [`Self::lines`] does, under a tool such as a profiler: a command that takes a program and its
     /// arguments.
     pub(crate) fn lines_under(
         &self,
@@ -241,7 +241,7 @@ impl Programs {
             .with_context(|| format!("starting {}", program.display()))
     }
 
-    /// What would be started, as one would type it.
+    /// The command that would run, as one would type it.
     pub(crate) fn command_line(&self, tool: &[String], step: &Step, args: &[String]) -> String {
         let (command, folders) = self.command(tool, step, args);
         shown(&command, &folders)
@@ -274,13 +274,15 @@ pub(crate) fn build(
 ) -> Result<BTreeMap<&'static str, PathBuf>> {
     let mut command = Command::new(cargo);
     command.arg("build");
+    let is_first = is_first_build(names);
+    if !is_first {
+        command.arg("-q");
+    }
     for name in names {
         command.args(["-p", name]);
     }
     output::command(&shown(&command, &[]));
-    if !is_first_build(names) {
-        command.arg("-q");
-    } else if names.iter().any(|name| catalog::find(name).is_ok()) {
+    if is_first && names.iter().any(|name| catalog::find(name).is_ok()) {
         output::note("the first time, the emulated GPU is built too, which takes a minute or two");
     }
     command.arg("--message-format=json-render-diagnostics");
@@ -349,7 +351,7 @@ pub fn one(name: &'static str) -> Result<PathBuf> {
     paths.remove(name).context("it was just built")
 }
 
-/// Whether the folder that Cargo built this program into cannot be written, so that nothing is built again.
+/// Returns whether the folder of this program is read-only, so that nothing can be built again.
 fn is_read_only() -> bool {
     let Some(folder) = paths::beside() else {
         return false;
@@ -391,7 +393,7 @@ fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
     let mut all = String::new();
     for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
-        // What a program redraws comes as one line with returns in it.
+        // A line that a program redraws arrives as one line with carriage returns.
         let last = line.rsplit('\r').next().unwrap_or_default();
         status.set(&format!("{}  {last}", step.id));
         all.push_str(last);

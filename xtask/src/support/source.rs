@@ -7,14 +7,14 @@ use anyhow::{Context, ensure};
 use crate::support::compiler::Compiler;
 use crate::support::nvrtc::{Compiled, Nvrtc, Unit};
 
-/// What is compiled for, unless the source has a line `// arch: compute_80`.
+/// The architecture to compile for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
-/// What learners' kernels are compiled for, unless their source has such a line: asynchronous copies compile there.
+/// The architecture for learners' kernels, unless their source has such a line: the first with asynchronous copies.
 const LEARNERS: &str = "compute_80";
 /// Bytes of a source or header. The longest here has a thousandth of that.
 const LARGEST_SOURCE: u64 = 16 << 20;
 
-/// What is compiled, and how.
+/// A source to compile, with its options.
 pub struct Job {
     /// Text of the source.
     pub(crate) source: String,
@@ -125,13 +125,13 @@ impl Job {
         })
     }
 
-    /// The same in this process, which then may not come back.
+    /// Compiles in this process, which cannot be stopped when the compiler does not return.
     pub fn compile_here(&self, nvrtc: &Nvrtc, root: &Path) -> anyhow::Result<String> {
         let compiled = nvrtc.compile(&self.unit(nvrtc, self.shown()))?;
         Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
     }
 
-    /// What the compiler gets; options that name folders are added.
+    /// The input of the compiler; options that name folders are added.
     fn unit(&self, nvrtc: &Nvrtc, mut options: Vec<String>) -> Unit {
         options.extend(self.hidden(nvrtc));
         Unit {

@@ -59,7 +59,7 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
     out
 }
 
-/// What the columns of the emulated GPU mean.
+/// Legend of the columns of the emulated GPU.
 const LEGEND: &str = "  Per FMA of a warp (of tensor cores: per 2048 multiply-adds; of a transpose: per 32 elements): instructions of the
   machine code (of the PTX where there is none), 32-byte sectors of global memory, wavefronts of shared memory, and
   those of them that a better layout would save. FLOP per byte of the sectors. What bulk copies move is in none of them.
@@ -193,7 +193,7 @@ fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
             String::new()
         }
     };
-    // What bulk copies move is not among the sectors.
+    // Sectors do not include bulk copies.
     let bytes = if count("bulk_copies") > 0.0 {
         0.0
     } else {

@@ -135,7 +135,7 @@ fn many(
             all.add(line);
             Ok(())
         });
-        // Also what a step gave before it was stopped.
+        // Includes the lines that a step printed before it was stopped.
         if let Some(records) = &mut records {
             records.save()?;
         }
@@ -183,7 +183,7 @@ fn many(
     }
 }
 
-/// With `--save` the measuring goes on even when nobody reads any more.
+/// Prints a record. With `--save`, a closed pipe does not stop the measuring.
 fn print_line(text: &str, save: bool) -> Result<()> {
     match output::answer(&format!("{text}\n")) {
         Err(error) if !save => Err(error),
@@ -245,7 +245,7 @@ struct Records {
     n_new: usize,
     /// Where the next measurements belong.
     machine: Option<usize>,
-    /// Where it went when `folder` would not take it.
+    /// Set when `folder` could not be written, and a folder for temporary files was used.
     elsewhere: bool,
 }
 
@@ -325,7 +325,7 @@ impl Records {
         }
     }
 
-    /// What was saved and where, in one sentence.
+    /// A sentence on what was saved and where.
     fn tell(&self) -> String {
         let files: Vec<String> = self.open.iter().map(|open| paths::shown(&open.path)).collect();
         match (self.n_new, files.as_slice()) {

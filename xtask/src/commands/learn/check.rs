@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     Ok(worst.unwrap_or(Verdict::Passed))
 }
 
-/// What is asked for: tasks of which there are copies, and the others, which must be steps.
+/// Splits the arguments into tasks with copies, and the others, which must be steps.
 fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
     let (mut copies, mut rest) = (Vec::new(), Vec::new());
     for asked in &args.steps {

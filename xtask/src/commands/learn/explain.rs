@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Explain the finished kernel alone, even where there is a copy of yours
     #[arg(long)]
     finished: bool,
-    /// What the bars show: instructions, multiply-adds, requests, sectors, shared-requests, wavefronts, excess, …
+    /// Quantity that the bars show: instructions, multiply-adds, requests, sectors, shared-requests, wavefronts, excess, …
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     by: Option<Column>,
     /// Explain the machine code: what its instructions did, and how long an H200 would take, predicted without one
@@ -95,7 +95,7 @@ struct Subject {
     explained: Explained,
     /// Lines of the files that it was made of, by the names that the PTX has for them.
     sources: BTreeMap<String, Vec<String>>,
-    /// Whether its lines are shown, or its sums alone.
+    /// False while only its sums are shown.
     shows_lines: bool,
 }
 
@@ -241,12 +241,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             }
         }
     }
-    // What was handed out for a course has no solution.
+    // A repository made by `assign` has no solutions.
     let has_solution = root.join(&task.solution).is_file();
     if has_solution || !has_copy {
         match finished(&root, &task, args) {
             Ok(mut subject) => {
-                // What is not yet passed is not to be read off here.
+                // The lines stay hidden until the learner has passed.
                 subject.shows_lines = !has_copy || is_over;
                 subjects.push(subject);
             }

@@ -25,7 +25,7 @@ pub(crate) struct Args {
 
 /// Columns to which text is wrapped.
 const WIDTH: usize = 100;
-/// What the levels of a hint are called.
+/// Names of the levels of a hint.
 const NAMES: [&str; 3] = ["a nudge", "the concept", "pseudo-code"];
 
 /// Shows a hint, and records that it was shown.
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     };
     let because = chosen_by(&root, &task, &progress, chosen.symptom);
     let mut out = wrapped(&because, "", WIDTH);
-    // Of a part of the solution the code follows, and stays as it is.
+    // The code of a part of the solution follows, unwrapped.
     let (prose, code) = match has_solution && level == last {
         true => text.split_once("\n\n").unwrap_or((&text, "")),
         false => (text.as_str(), ""),
@@ -124,7 +124,7 @@ fn passed_last(progress: &TaskProgress) -> bool {
     progress.checks > 0 && progress.code.is_none()
 }
 
-/// What the hint was chosen by, in a sentence.
+/// A sentence on what selected the hint.
 fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
     let (me, name) = (paths::me(), &task.name);
     let copy = learner::shown(root, &task.copy(root));

@@ -237,7 +237,7 @@ impl Quiz<'_> {
                     continue;
                 }
                 if line.trim().is_empty() && !right {
-                    // What was answered stays: it was wrong.
+                    // The wrong answer stays recorded.
                     break;
                 }
                 right = self.answer(asked, &line)?;
@@ -328,7 +328,7 @@ impl Quiz<'_> {
         out
     }
 
-    /// Whether the answer may be shown: it was tried or revealed.
+    /// Returns whether the answer may be shown: it was tried or revealed.
     fn is_open_book(&self, asked: &Asked<'_>) -> bool {
         let known = asked.progress(&self.progress);
         self.revealed.contains(&asked.key()) || known.tries > 0 || known.shown.is_some()

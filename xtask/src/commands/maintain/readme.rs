@@ -302,7 +302,7 @@ fn source(record: &Record, rows: &[Row]) -> String {
     format!("{}, driver for CUDA {}, {days}", run.device, run.driver)
 }
 
-/// What was timed on a shape, in the order of the catalogue.
+/// The timed measurements on a shape, in the order of the catalogue.
 fn measured(record: &Record, shape: Shape, wanted: fn(Work) -> bool) -> Result<Vec<Row<'_>>> {
     let kernels = STEPS.iter().flat_map(|step| step.kernels);
     let rows: Vec<Row> = kernels

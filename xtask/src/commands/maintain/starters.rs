@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 pub(crate) fn all(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut found = Vec::new();
     for catalogue in Catalogue::load_all(root)? {
-        // What is written for the host needs no compiler, and its starter no file.
+        // A task about the host has no kernel, and its starter no file.
         for task in catalogue.tasks.iter().filter(|task| task.host.is_none()) {
             found.push((task.starter_file(), learner::generated_starter(root, task)?));
         }

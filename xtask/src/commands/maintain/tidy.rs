@@ -36,7 +36,7 @@ struct Complaint {
     file: String,
     line: usize,
     what: String,
-    /// What to do about it.
+    /// The remedy.
     then: String,
 }
 
@@ -296,7 +296,7 @@ impl Rules<'_> {
 
     /// Versions stand in the manifest of the workspace, and nowhere else.
     fn manifests(&mut self) {
-        // Of their own, because they must not be part of the workspace.
+        // Separate workspaces, because they must not be part of this one.
         let own = ["emulator/peers/Cargo.toml", "fuzz/Cargo.toml"];
         for file in self.named(|name| name.ends_with("/Cargo.toml") && !own.contains(&name)) {
             let text = self.text(&file);
@@ -342,7 +342,7 @@ impl Rules<'_> {
         }
     }
 
-    /// What is kept in `book/data`.
+    /// The records in `book/data`.
     fn records(&mut self) {
         for file in self.named(|name| name.starts_with("book/data/")) {
             if !file.ends_with(".json") {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
 
 /// Where the files are, one for each GPU.
 const FOLDER: &str = "emulator/timing/data";
-/// What a GPU without a file begins with.
+/// The file that a GPU without one begins with.
 const FIRST: &str = "h200.toml";
 const LIMIT: Duration = Duration::from_secs(300);
 const MOST: usize = 1 << 20;
@@ -102,11 +102,11 @@ fn file_name(device: &str) -> String {
     format!("{}.toml", words.chars().map(plain).collect::<String>())
 }
 
-/// What the program printed.
+/// The output of the program.
 struct Measured {
     /// Name of the device, such as `NVIDIA H200`.
     device: String,
-    /// Of what it was, for the file.
+    /// Title of the measurement, for the file.
     from: String,
     values: BTreeMap<String, f64>,
 }
@@ -226,14 +226,14 @@ const RULES: [(&str, Rule); 30] = [
     ),
     (
         "dram_bytes",
-        // What the stream walks through is 16 times L2: that part may have been there.
+        // The stream is 16 times as long as L2, part of which may have been cached.
         Rule::Of(|m| Ok((m.get("stream_load_memory")? * m.get("n_sms")? * (1.0 - 1.0 / 16.0)).round())),
     ),
     ("launch_ns", Rule::AsMeasured("launch")),
     ("block_ns", Rule::AsMeasured("block_256")),
     (
         "warp_start",
-        // Of a block of 32 warps.
+        // Per block of 32 warps.
         Rule::Of(|m| Ok(m.get("block_1024")? * m.get("clock")? * m.get("n_sms")? / 32.0)),
     ),
     ("block_gap", Rule::Clocks("spin")),

@@ -24,9 +24,9 @@ pub(crate) struct Args {
 /// Something that a machine has or has not.
 struct Item {
     name: &'static str,
-    /// What was found, in words; `None` when it is missing.
+    /// Description of what was found; `None` when it is missing.
     found: Option<String>,
-    /// What one cannot do without it.
+    /// Features that need it.
     cost: &'static str,
     /// How to get it.
     get: String,
@@ -149,7 +149,7 @@ fn machine() -> Vec<Item> {
     ]
 }
 
-/// What the emulated GPU runs its lanes on.
+/// Vector instructions that the emulated GPU uses.
 fn vectors() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {

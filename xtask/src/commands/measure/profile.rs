@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     Ok(Verdict::Passed)
 }
 
-/// Whether the emulated GPU is asked for, as the book's outputs do: then the commands are printed, here too.
+/// Returns whether TILE_DEVICE asks for the emulated GPU, as for outputs of the book: then commands are printed.
 fn emulated_only() -> bool {
     std::env::var_os("TILE_DEVICE").is_some_and(|asked| asked == "emulated")
 }
@@ -285,7 +285,7 @@ impl Session<'_> {
     }
 }
 
-/// What the profiler complains of, in one line.
+/// The complaint of the profiler, in one line.
 fn complaints(text: &str) -> String {
     let mut lines: Vec<&str> = text
         .lines()
@@ -470,7 +470,7 @@ fn table(steps: &[String], check: bool) -> Result<Verdict> {
             launches.extend(emulated(&programs, step, shape)?);
         }
     }
-    // What is not counted again stays.
+    // Launches that are not counted again stay.
     let before = std::fs::read_to_string(root.join(counters::SHEET)).ok();
     let before = before
         .map(|text| Sheet::parse(&text))

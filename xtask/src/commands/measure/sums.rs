@@ -91,9 +91,9 @@ struct Session {
     /// As it was before anything ran.
     reference: Record,
     found: Record,
-    /// Of kernels that did not run.
+    /// Records of kernels that did not run.
     skipped: Vec<Sum>,
-    /// What went wrong with kernels, step by step.
+    /// Failures of kernels, step by step.
     failed: Vec<String>,
     /// Where records are kept, with `--save`.
     folder: Option<PathBuf>,
@@ -119,7 +119,7 @@ impl Session {
                 self.take(line);
                 Ok(())
             });
-            // Also what a step gave before it was stopped.
+            // Includes the sums that a step printed before it was stopped.
             self.save()?;
             if interrupt::happened() {
                 let what = self.saved();
@@ -179,7 +179,7 @@ impl Session {
         Ok(())
     }
 
-    /// What was saved and where, in one sentence; `None` where nothing was asked for.
+    /// A sentence on what was saved and where; `None` without `--save`.
     fn saved(&self) -> Option<String> {
         let folder = self.folder.as_ref()?;
         let mut files: Vec<String> = Vec::new();
@@ -201,7 +201,7 @@ impl Session {
         sums.filter_map(|sum| self.reference.difference(sum)).collect()
     }
 
-    /// Whether these are devices of the kind of the one on record. Tensor cores of other kinds may add in other ways.
+    /// Returns whether the devices are of the kind on record. Tensor cores of other kinds may add in other ways.
     fn is_expected_to_agree(&self) -> bool {
         let mut kinds = self.reference.runs.iter().map(|run| &run.capability);
         kinds.any(|kind| self.found.runs.iter().any(|run| run.capability == *kind))

@@ -15,7 +15,7 @@ use super::{Subject, rule_of};
 pub(super) use page::{STYLE, links, sections};
 pub(super) use text::text;
 
-/// What the instructions of one source line did.
+/// Sums over the instructions of one source line.
 #[derive(Debug, Default)]
 struct CodeLine<'a> {
     /// Empty for what belongs to no line.
@@ -32,7 +32,7 @@ struct CodeLine<'a> {
     sectors: u64,
     /// Clocks of warps that the model spends here.
     clocks: u64,
-    /// The same, by what they waited for.
+    /// `clocks`, by the reason for waiting.
     stalls: BTreeMap<Reason, u64>,
 }
 
@@ -75,7 +75,7 @@ fn stalls(machine: &Machine) -> BTreeMap<Reason, u64> {
     all
 }
 
-/// What most of the clocks went to.
+/// The reason with the most clocks.
 fn mainly(stalls: &BTreeMap<Reason, u64>) -> Option<Reason> {
     let most = stalls.iter().max_by_key(|(_, clocks)| **clocks)?;
     (*most.1 > 0).then_some(*most.0)
@@ -141,7 +141,7 @@ fn occupancy(machine: &Machine, occupancy: &Occupancy) -> String {
     words
 }
 
-/// What binds: the part of the GPU that is busy most of the time, or that none is.
+/// The part of the GPU that binds: busy most of the time, where there is one.
 fn binding(prediction: &Prediction) -> Option<String> {
     let busy: Vec<String> = prediction
         .bounds
@@ -157,7 +157,7 @@ fn binding(prediction: &Prediction) -> Option<String> {
     })
 }
 
-/// What is known of the whole launch, by name.
+/// Facts about the whole launch: name and value.
 fn facts(machine: &Machine) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let forecast = &machine.forecast;
@@ -204,7 +204,7 @@ fn facts(machine: &Machine) -> Vec<(String, String)> {
     facts
 }
 
-/// Whether it belongs to the busiest loop.
+/// Returns whether the instruction belongs to the busiest loop.
 fn is_in_loop(machine: &Machine, instruction: &Instruction) -> bool {
     let busiest = machine.timeline.as_ref();
     busiest.is_some_and(|l| (l.first..=l.last).contains(&instruction.address))
@@ -232,7 +232,7 @@ fn change(yours: &Subject, finished: &Subject) -> Option<String> {
     })
 }
 
-/// What is compared of two kernels.
+/// Quantities of two kernels, to compare.
 fn sums(a: &Machine, b: &Machine) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
     type Of = fn(&Instruction) -> u64;
     let sum = |machine: &Machine, of: Of| Some(machine.instructions.iter().map(of).sum::<u64>() as f64);
@@ -263,7 +263,7 @@ fn sums(a: &Machine, b: &Machine) -> Vec<(&'static str, Option<f64>, Option<f64>
     all
 }
 
-/// What of a pass is in a time line: `its 2,157 clocks`
+/// The part of a pass that a time line shows: `its 2,157 clocks`
 fn shown(timeline: &Timeline) -> String {
     match timeline.clocks < timeline.pass {
         true => format!(

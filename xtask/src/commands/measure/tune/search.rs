@@ -21,10 +21,10 @@ use crate::support::programs::Programs;
 use crate::support::source::{self, Job};
 use crate::support::{interrupt, learner};
 
-/// What plans are compiled for.
+/// The architecture that plans are compiled for.
 const GPU: &str = "90a";
 
-/// What the last whole search predicted.
+/// Predictions of the last whole search.
 const FORECASTS: &str = "steps/v11/data/forecasts.tsv";
 
 /// A plan as the step lists it.
@@ -52,7 +52,7 @@ pub(crate) struct Search<'a> {
     pub(crate) step: &'static Step,
     pub(crate) seconds: u64,
     pub(crate) most: usize,
-    /// Whether to keep the predictions in the repository.
+    /// Keeps the predictions in the repository.
     pub(crate) save: bool,
 }
 

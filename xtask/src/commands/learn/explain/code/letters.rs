@@ -11,7 +11,7 @@ const WIDTH: usize = 100;
 /// Columns of a time line of text.
 const COLUMNS: u32 = 84;
 
-/// What the schedulers issue during one pass of the busiest loop: a letter for each clock, or for several.
+/// Issues of the schedulers during one pass of the busiest loop: a letter for each clock, or for several.
 pub(super) fn time_line(machine: &Machine, timeline: &Timeline, all: bool, paint: Paint) -> String {
     // All of it in one row, or clock by clock.
     let each = if all {
