@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Bytes of standard error that are kept.
 const MOST_ERRORS: usize = 64 << 10;
 
-/// What became of a program.
+/// The result of a program.
 #[derive(Debug)]
 pub struct Ended {
     /// Its exit code or signal.
@@ -109,7 +109,7 @@ fn read(stream: impl Read + Send + 'static, most: usize, is_output: bool, sender
     std::thread::spawn(move || {
         let mut stream = stream;
         let mut bytes = Vec::new();
-        // What cannot be read is not there.
+        // A stream that cannot be read counts as ended.
         let _ = (&mut stream).take(most as u64 + 1).read_to_end(&mut bytes);
         let is_whole = bytes.len() <= most;
         bytes.truncate(most);

@@ -53,7 +53,7 @@ pub fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|line| line.strip_prefix("// ")?.split_once(": "))
 }
 
-/// What ptxas said of a kernel on a device, as in `// sm_90: NAME: 32 registers, 2048 bytes smem, 0 bytes spilled`: the
+/// The report of ptxas on a kernel for a device, as in `// sm_90: NAME: 32 registers, 2048 bytes smem, 0 bytes spilled`: the
 /// number that stands before `unit`.
 pub fn ptxas<'a>(ptx: &'a str, kernel: &str, device: &str, unit: &str) -> Option<&'a str> {
     header(ptx)

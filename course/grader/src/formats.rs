@@ -84,7 +84,7 @@ fn told(verdict: &Verdict) -> String {
     out.trim().to_owned()
 }
 
-/// Of an item, everything that is said of it.
+/// All text about an item.
 fn output_of(student: &Student, item: &crate::score::Item) -> String {
     let mut out = item.why.clone().unwrap_or_default();
     let failed = item.status == Status::Failed;
