@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Assign) -> Result<Verdict> {
         rubric.display(),
         rubric.display()
     ));
-    output::answer(&text)?;
+    output::print(&text)?;
     Ok(Verdict::Passed)
 }
 
@@ -206,15 +206,15 @@ pub(crate) fn report(args: &Report) -> Result<Verdict> {
     match args.json {
         true => {
             for task in &report.tasks {
-                output::answer(&format!("{}\n", serde_json::json!({"task": task})))?;
+                output::print(&format!("{}\n", serde_json::json!({"task": task})))?;
             }
             let (n, without, unreadable) = (report.students, &report.without, &report.unreadable);
-            output::answer(&format!(
+            output::print(&format!(
                 "{}\n",
                 serde_json::json!({"class": {"students": n, "without": without, "unreadable": unreadable}})
             ))?;
         }
-        false => output::answer(&told(&report))?,
+        false => output::print(&table(&report))?,
     }
     if let Some(path) = &args.minutes {
         let measured = report.measured();
@@ -230,7 +230,7 @@ pub(crate) fn report(args: &Report) -> Result<Verdict> {
     Ok(Verdict::Passed)
 }
 
-fn told(report: &report::Report) -> String {
+fn table(report: &report::Report) -> String {
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
     let mut table = Table::new([
         "task",

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Grade) -> Result<Verdict> {
     let files = grader::formats::write(&class, &args.out).map_err(anyhow::Error::msg)?;
     match args.json {
         true => records(&class)?,
-        false => output::answer(&summary(&class, &files))?,
+        false => output::print(&summary(&class, &files))?,
     }
     match class.students.iter().any(grader::grade::Student::is_ungraded) {
         true => Ok(Verdict::Failed),
@@ -133,7 +133,7 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Verdi
     for (name, text) in files {
         catalog::files::write_whole(&scripts.join(name), &text).with_context(|| name.to_owned())?;
     }
-    output::answer(&format!(
+    output::print(&format!(
         "a job array of {parts} parts, and a job after it that writes the reports\nnext: sh {}\n",
         paths::shown(&scripts.join("submit.sh"))
     ))?;
@@ -411,11 +411,11 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
 
 fn records(class: &Class) -> Result<()> {
     for student in &class.students {
-        output::answer(&format!("{}\n", serde_json::json!({"student": student})))?;
+        output::print(&format!("{}\n", serde_json::json!({"student": student})))?;
     }
     let (title, max, similar) = (&class.title, class.max, &class.similar);
     let n = class.students.len();
-    output::answer(&format!(
+    output::print(&format!(
         "{}\n",
         serde_json::json!({"class": {"title": title, "max": max, "n": n, "similar": similar}})
     ))
@@ -456,7 +456,7 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<Verdict> {
         Ok(ptx) => Compiled::Ptx(ptx),
         Err(error) => Compiled::Refused(error.downcast::<DoesNotCompile>()?.0),
     };
-    output::answer(&serde_json::to_string(&compiled)?)?;
+    output::print(&serde_json::to_string(&compiled)?)?;
     Ok(Verdict::Passed)
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn serve(args: &Args) -> Result<Verdict> {
         unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
     }
     let nvrtc = Nvrtc::load(&args.directory)?;
-    leave();
+    enter_deleted_folder();
     for line in std::io::stdin().lines() {
         let unit: Unit = serde_json::from_str(&line?)?;
         let answer: Answer = nvrtc.compile(&unit).map_err(Failure::from);
@@ -75,7 +75,7 @@ pub(crate) fn serve(args: &Args) -> Result<Verdict> {
 
 /// Goes to a folder that is no more. NVRTC writes names of sources into machine code with its working directory in front,
 /// and where there is none, as they are.
-fn leave() {
+fn enter_deleted_folder() {
     let nowhere = std::env::temp_dir().join(format!("tile-by-tile-nowhere-{}", std::process::id()));
     if std::fs::create_dir(&nowhere).is_ok() {
         // Where this fails, machine code has longer names.

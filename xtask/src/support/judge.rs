@@ -33,10 +33,10 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
                 .kernel()
                 .map(|source| target_of(root, &root.join(source)));
             let answer = path.to_string_lossy();
-            ask(root, task, ptx.as_deref(), &[], &["--answer", &answer])?
+            run_judge(root, task, ptx.as_deref(), &[], &["--answer", &answer])?
         }
         None => match learner::compile(root, &path)? {
-            Compiled::Ptx { ptx, sources } => ask(root, task, Some(&ptx), &sources, &[])?,
+            Compiled::Ptx { ptx, sources } => run_judge(root, task, Some(&ptx), &sources, &[])?,
             Compiled::Refused(refused) => {
                 return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
             }
@@ -77,7 +77,7 @@ pub(crate) fn explain(
         ]);
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let explained = ask(root, task, Some(ptx), sources, &options)?;
+    let explained = run_judge(root, task, Some(ptx), sources, &options)?;
     explained.with_context(|| {
         format!(
             "the kernel was still running after {} s, and was stopped",
@@ -87,7 +87,7 @@ pub(crate) fn explain(
 }
 
 /// Starts `judge` on what was compiled, and reads its answer: none when it was stopped because it took too long.
-fn ask<T: serde::de::DeserializeOwned>(
+fn run_judge<T: serde::de::DeserializeOwned>(
     root: &Path,
     task: &Task,
     ptx: Option<&Path>,
@@ -145,7 +145,7 @@ pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
 }
 
 /// A verdict for people.
-pub(crate) fn told(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
+pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
     let copy = learner::shown(root, &task.copy(root));
     // A repository of `assign` has no solutions.
     let finished = match task.name.id.is_none() && root.join(&task.solution).is_file() {

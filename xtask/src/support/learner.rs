@@ -81,8 +81,8 @@ pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Prog
     let now = catalog::time::now();
     if let Err(error) = progress::Progress::update(root, |progress| change(progress, now)) {
         // Once in a run.
-        static SAID: Once = Once::new();
-        SAID.call_once(|| output::note(&format!("your progress is not recorded: {error}")));
+        static NOTED: Once = Once::new();
+        NOTED.call_once(|| output::note(&format!("your progress is not recorded: {error}")));
     }
 }
 

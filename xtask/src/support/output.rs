@@ -43,7 +43,7 @@ fn clear_status() {
 }
 
 /// Prints text to standard output.
-pub fn answer(text: &str) -> anyhow::Result<()> {
+pub fn print(text: &str) -> anyhow::Result<()> {
     clear_status();
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -115,7 +115,7 @@ impl Request<'_> {
             ));
             return Ok(Verdict::Failed);
         }
-        output::answer(&format!("{n} kernels, {n_stale} files changed\n"))?;
+        output::print(&format!("{n} kernels, {n_stale} files changed\n"))?;
         Ok(Verdict::Passed)
     }
 }

@@ -24,7 +24,7 @@ fn is_checkout(folder: &Path) -> bool {
 }
 
 /// The folder of this program.
-pub(crate) fn beside() -> Option<PathBuf> {
+pub(crate) fn program_folder() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn builder(root: &Path) -> Option<PathBuf> {
 /// Returns whether this program lies inside the checkout, and was not copied somewhere else.
 pub(crate) fn is_built_in(root: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().ok();
-    match (beside().as_deref().and_then(whole), whole(root)) {
+    match (program_folder().as_deref().and_then(whole), whole(root)) {
         (Some(folder), Some(root)) => folder.starts_with(root),
         _ => false,
     }

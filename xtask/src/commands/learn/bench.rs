@@ -116,7 +116,7 @@ fn many(
 ) -> Result<Verdict> {
     let status = Status::new();
     let mut all = Record::default();
-    let mut troubles = Vec::new();
+    let mut failures = Vec::new();
     for step in steps {
         status.set(&format!("{}  {}", step.id, step.name));
         let mut current: Option<Run> = None;
@@ -146,17 +146,17 @@ fn many(
             };
             return Err(Stop::Interrupted(what).into());
         }
-        troubles.extend(trouble(step, &ended?, &all));
+        failures.extend(failure(step, &ended?, &all));
     }
     if !args.json {
         let shown = table::measurements(&all, Paint::for_stdout());
-        match output::answer(&shown) {
+        match output::print(&shown) {
             Err(error) if !args.save => return Err(error),
             _ => {}
         }
     }
     match &records {
-        Some(records) if records.elsewhere => troubles.push(format!(
+        Some(records) if records.elsewhere => failures.push(format!(
             "{} would not take them: {}",
             paths::shown(&records.folder),
             records.tell()
@@ -176,29 +176,29 @@ fn many(
             ..
         }) => {
             output::note(&format!("\n{kernel} {shape} failed: {why}\n{details}"));
-            troubles.iter().for_each(|trouble| output::error(trouble));
+            failures.iter().for_each(|failure| output::error(failure));
             Ok(Verdict::Failed)
         }
-        _ => programs::without_trouble(&troubles, steps.len()),
+        _ => programs::passed_unless(&failures, steps.len()),
     }
 }
 
 /// Prints a record. With `--save`, a closed pipe does not stop the measuring.
 fn print_line(text: &str, save: bool) -> Result<()> {
-    match output::answer(&format!("{text}\n")) {
+    match output::print(&format!("{text}\n")) {
         Err(error) if !save => Err(error),
         _ => Ok(()),
     }
 }
 
 /// Why a step neither passed nor failed, unless its lines contain the reason.
-fn trouble(step: &Step, ended: &Ended, all: &Record) -> Option<String> {
+fn failure(step: &Step, ended: &Ended, all: &Record) -> Option<String> {
     let mut own = all.measurements.iter().filter(|one| one.step == step.id);
     match ended.code {
         Some(0) => None,
         Some(1) if own.any(|one| matches!(one.outcome, Outcome::Failed { .. })) => None,
         Some(3) if own.any(|one| matches!(one.outcome, Outcome::NotRun { .. })) => None,
-        _ => Some(format!("{} could not run: {}", step.id, ended.complaint(step))),
+        _ => Some(ended.could_not_run(step)),
     }
 }
 

@@ -94,10 +94,10 @@ fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
     let verdict = judge::judge(root, task)?;
     judge::record(root, task, &verdict);
     if args.json {
-        output::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;
+        output::print(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;
     } else {
-        let text = judge::told(root, task, &verdict, Paint::for_stdout());
-        output::answer(&format!("{text}\n{}\n", judge::next(root, task, &verdict)))?;
+        let text = judge::text(root, task, &verdict, Paint::for_stdout());
+        output::print(&format!("{text}\n{}\n", judge::next(root, task, &verdict)))?;
     }
     Ok(match verdict.status {
         Status::Passed => Verdict::Passed,
@@ -117,18 +117,18 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
     words.extend(args.device.words.iter().cloned());
     let status = output::Status::new();
     let paint = Paint::for_stdout();
-    let mut troubles = Vec::new();
+    let mut failures = Vec::new();
     let mut checks: Vec<Check> = Vec::new();
     for step in &steps {
         status.set(&format!("{}  {}", step.id, step.name));
         let first = checks.len();
         let ended = programs.lines(step, &words, &status, |text, line| {
             if args.json {
-                output::answer(&format!("{text}\n"))?;
+                output::print(&format!("{text}\n"))?;
             }
             if let Line::Check(check) = line {
                 if !args.json {
-                    output::answer(&told(&check, paint))?;
+                    output::print(&row(&check, paint))?;
                 }
                 checks.push(*check);
             }
@@ -145,7 +145,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
             _ => false,
         };
         if !explained {
-            troubles.push(format!("{} could not run: {}", step.id, ended.complaint(step)));
+            failures.push(ended.could_not_run(step));
         }
     }
     let first_failure = checks
@@ -159,7 +159,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
             true => String::new(),
             false => format!("{}\n", failed.details.trim_end()),
         };
-        output::answer(&format!("\n{kernel} on {shape}: {}\n{details}", failed.why))?;
+        output::print(&format!("\n{kernel} on {shape}: {}\n{details}", failed.why))?;
     }
     if !args.json {
         let count = |wanted: Outcome| checks.iter().filter(|check| outcome(check) == wanted).count();
@@ -171,10 +171,10 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
         ));
     }
     if first_failure.is_some() {
-        troubles.iter().for_each(|trouble| output::error(trouble));
+        failures.iter().for_each(|failure| output::error(failure));
         return Ok(Verdict::Failed);
     }
-    programs::without_trouble(&troubles, steps.len())
+    programs::passed_unless(&failures, steps.len())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -193,7 +193,7 @@ fn outcome(check: &Check) -> Outcome {
 }
 
 /// One line per kernel.
-fn told(check: &Check, paint: Paint) -> String {
+fn row(check: &Check, paint: Paint) -> String {
     let not_run = check.not_run.as_deref().unwrap_or_default();
     let shapes = match check.n_passed {
         1 => "1 shape".to_owned(),

@@ -67,7 +67,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
         let task = progress.touch(name, now);
         task.started.get_or_insert(catalog::time::utc(now));
     });
-    output::answer(&format!(
+    output::print(&format!(
         "{shown}: {}\n\nabout {} minutes\nnext: fill in what is marked TODO, then: {me} check {name}\n",
         task.title, task.minutes
     ))?;
@@ -89,7 +89,7 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
     learner::note_progress(&root, |progress, now| {
         progress.touch(name, now);
     });
-    output::answer(&format!(
+    output::print(&format!(
         "{shown} is the starter again; your text is in {}\nnext: {me} check {name}\n",
         learner::shown(&root, &kept)
     ))?;
@@ -119,12 +119,12 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
             true => "solution",
             false => "starter",
         }, "text": text}});
-        output::answer(&format!("{record}\n"))?;
+        output::print(&format!("{record}\n"))?;
         return Ok(Verdict::Passed);
     }
     match text.is_empty() {
-        true => output::answer(&format!("{shown} is the same as {title}\n"))?,
-        false => output::answer(&text)?,
+        true => output::print(&format!("{shown} is the same as {title}\n"))?,
+        false => output::print(&text)?,
     }
     if !is_over && has_solution {
         output::note(&format!(
@@ -153,7 +153,7 @@ pub(crate) fn solution(args: &SolutionArgs) -> Result<Verdict> {
             task.gave_up.get_or_insert(catalog::time::utc(now));
         });
     }
-    output::answer(&text)?;
+    output::print(&text)?;
     output::note(&format!(
         "from {}; beside your copy: {me} diff {name}",
         task.solution.display()

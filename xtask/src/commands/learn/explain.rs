@@ -262,15 +262,15 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if let Some(file) = &args.html {
         write_whole(file, &page::page(&task, &subjects, by))
             .with_context(|| format!("writing {}", file.display()))?;
-        output::answer(&format!("wrote {}\n", file.display()))?;
+        output::print(&format!("wrote {}\n", file.display()))?;
     } else if args.json {
         for subject in &subjects {
-            output::answer(&format!("{}\n", subject.record(by)))?;
+            output::print(&format!("{}\n", subject.record(by)))?;
         }
     } else if args.machine {
-        output::answer(&code::text(&subjects, args.all, Paint::for_stdout()))?;
+        output::print(&code::text(&subjects, args.all, Paint::for_stdout()))?;
     } else {
-        output::answer(&table::text(&subjects, by, Paint::for_stdout()))?;
+        output::print(&table::text(&subjects, by, Paint::for_stdout()))?;
     }
     if subjects.iter().any(|subject| !subject.shows_lines) {
         output::note(&format!(

@@ -100,8 +100,8 @@ fn lines(text: &str) -> String {
 
 fn answer(args: &Args, text: &str, record: &serde_json::Value) -> Result<Verdict> {
     match args.json {
-        true => output::answer(&format!("{record}\n"))?,
-        false => output::answer(text)?,
+        true => output::print(&format!("{record}\n"))?,
+        false => output::print(text)?,
     }
     Ok(Verdict::Passed)
 }

@@ -1,6 +1,6 @@
 //! Bare `cargo xtask`: where one is, and what to do next.
 
-mod ladder_state;
+mod progress_table;
 
 use std::path::Path;
 use std::process::Command;
@@ -22,7 +22,7 @@ pub(crate) fn run() -> Result<Verdict> {
         paint.bold("Tile by Tile")
     );
     let root = paths::checkout();
-    let place = match (&root, paths::beside()) {
+    let place = match (&root, paths::program_folder()) {
         (Some(root), _) => format!("checkout {}", root.display()),
         (None, Some(folder)) => format!("programs in {}, no checkout around", folder.display()),
         (None, None) => "no checkout".into(),
@@ -54,8 +54,8 @@ pub(crate) fn run() -> Result<Verdict> {
             next.push((format!("{me} check {}{option}", step.id), "is your kernel right?"));
         }
     }
-    if let Some(state) = root.as_deref().and_then(ladder_state::load) {
-        out.push_str(&state.told(paint));
+    if let Some(state) = root.as_deref().and_then(progress_table::load) {
+        out.push_str(&state.table(paint));
         next.extend(state.next(me));
     }
     if next.is_empty() {
@@ -71,7 +71,7 @@ pub(crate) fn run() -> Result<Verdict> {
     for (command, what) in next {
         out.push_str(&format!("  {command:<width$}  {what}\n"));
     }
-    output::answer(&out)?;
+    output::print(&out)?;
     Ok(Verdict::Passed)
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let all = quiz::of_step(&catalogues, step.id);
     if all.is_empty() {
         if !args.json {
-            output::answer(&format!("{} has no questions\n", step.id))?;
+            output::print(&format!("{} has no questions\n", step.id))?;
         }
         return Ok(Verdict::Passed);
     }
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         for asked in &chosen {
             let counted = counted.iter().find(|(key, _)| *key == asked.key());
             let record = quiz.record(asked, counted.map(|(_, value)| *value));
-            output::answer(&format!("{record}\n"))?;
+            output::print(&format!("{record}\n"))?;
         }
     }
     Ok(if right { Verdict::Passed } else { Verdict::Failed })
@@ -158,10 +158,10 @@ struct Quiz<'a> {
 
 impl Quiz<'_> {
     /// Prints for people, and not among records.
-    fn say(&self, text: &str) -> Result<()> {
+    fn print(&self, text: &str) -> Result<()> {
         match self.json {
             true => Ok(()),
-            false => output::answer(text),
+            false => output::print(text),
         }
     }
 
@@ -180,7 +180,7 @@ impl Quiz<'_> {
         let (answer, key, name) = (answer.trim(), asked.key(), asked.name());
         if answer.is_empty() {
             self.note(|progress, now| progress.answered(&key, None, now));
-            self.say(&format!("{name}: skipped\n"))?;
+            self.print(&format!("{name}: skipped\n"))?;
             return Ok(true);
         }
         let right = asked.question.accepts(answer);
@@ -192,7 +192,7 @@ impl Quiz<'_> {
         match right {
             true => {
                 let (good, because) = (self.paint.good("right"), asked.question.because.trim());
-                self.say(&wrapped(
+                self.print(&wrapped(
                     &format!("{name}: {good}, {shown}. {because}"),
                     "",
                     WIDTH,
@@ -200,7 +200,7 @@ impl Quiz<'_> {
             }
             false => {
                 let bad = self.paint.bad("wrong");
-                self.say(&format!("{name}: {bad}, it is not {shown}\n"))?;
+                self.print(&format!("{name}: {bad}, it is not {shown}\n"))?;
             }
         }
         Ok(right)
@@ -214,7 +214,7 @@ impl Quiz<'_> {
             .collect();
         if open.is_empty() {
             let me = paths::me();
-            output::answer(&format!(
+            output::print(&format!(
                 "all questions of {step} are answered; the answers: {me} predict {step} --show\n",
                 step = self.step
             ))?;
@@ -223,17 +223,17 @@ impl Quiz<'_> {
         let mut all_right = true;
         let mut lines = std::io::stdin().lock().lines();
         for asked in open {
-            output::answer(&format!("\n{}", self.asked(asked)))?;
+            output::print(&format!("\n{}", self.asked(asked)))?;
             let mut right = true;
             loop {
-                output::answer("answer, or Enter to skip: ")?;
+                output::print("answer, or Enter to skip: ")?;
                 let Some(line) = lines.next() else {
-                    output::answer("\n")?;
+                    output::print("\n")?;
                     return Ok(all_right && right);
                 };
                 let line = line?;
                 if !line.trim().is_empty() && !asked.question.understands(&line) {
-                    output::answer(&format!("{}\n", not_understood(asked, &line)))?;
+                    output::print(&format!("{}\n", not_understood(asked, &line)))?;
                     continue;
                 }
                 if line.trim().is_empty() && !right {
@@ -253,7 +253,7 @@ impl Quiz<'_> {
     /// Prints the questions, and takes answers from standard input where that is no terminal.
     fn read(&mut self, all: &[Asked<'_>], chosen: &[&Asked<'_>]) -> Result<bool> {
         for asked in chosen {
-            self.say(&format!("{}\n", self.asked(asked)))?;
+            self.print(&format!("{}\n", self.asked(asked)))?;
         }
         let mut right = true;
         let mut n = 0;
@@ -281,7 +281,7 @@ impl Quiz<'_> {
                 Answer::Choice(_) => "LETTER",
             };
             let (me, name) = (paths::me(), first.name());
-            self.say(&format!("next: {me} predict {} {name}={example}\n", self.step))?;
+            self.print(&format!("next: {me} predict {} {name}={example}\n", self.step))?;
         }
         Ok(right)
     }
@@ -297,7 +297,7 @@ impl Quiz<'_> {
             let question = asked.question;
             let because = question.because.trim();
             let answer = question.answer.shown();
-            self.say(&format!(
+            self.print(&format!(
                 "{}{}\n",
                 self.asked(asked),
                 wrapped(&format!("answer: {answer}. {because}"), "  ", WIDTH)
@@ -352,7 +352,7 @@ impl Quiz<'_> {
                 Some(value) => number(value, 4),
                 None => "not to be had from the counters of a whole launch".into(),
             };
-            self.say(&wrapped(
+            self.print(&wrapped(
                 &format!(
                     "{}: counted {text}: {}, {} on {shape}",
                     asked.name(),
@@ -442,7 +442,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     }
     let ended = ended?;
     let Some(passed) = passed else {
-        bail!("{} was not counted: {}", kernel.name, ended.complaint(step));
+        bail!("{} was not counted: {}", kernel.name, ended.message(step));
     };
     let report = serde_json::json!({"total": passed.counters, "grid": passed.grid, "block": passed.block});
     Ok(derived.measure.of(&Taken {

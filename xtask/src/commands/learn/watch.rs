@@ -107,15 +107,15 @@ fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) ->
     };
     judge::record(root, task, &verdict);
     if args.json {
-        return output::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})));
+        return output::print(&format!("{}\n", serde_json::json!({"verdict": verdict})));
     }
     let before = match (redraws, n_checks) {
         (true, _) => CLEAR,
         (false, 0) => "",
         (false, _) => "\n",
     };
-    let text = judge::told(root, task, &verdict, Paint::for_stdout());
-    output::answer(&format!(
+    let text = judge::text(root, task, &verdict, Paint::for_stdout());
+    output::print(&format!(
         "{before}{text}\n{}\n",
         judge::next(root, task, &verdict)
     ))

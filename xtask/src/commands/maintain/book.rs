@@ -23,7 +23,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = paths::checkout().context("the book is built in a checkout, and this is none")?;
     let cargo = paths::cargo().context("bookbuild is built by Cargo; start this with: cargo xtask book")?;
-    let beside = paths::beside().map(|folder| {
+    let beside = paths::program_folder().map(|folder| {
         folder
             .join("bookbuild")
             .with_extension(std::env::consts::EXE_EXTENSION)

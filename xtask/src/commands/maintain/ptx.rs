@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
         ));
         return Ok(Verdict::Failed);
     }
-    output::answer(&format!("{} sources, {stale} changed\n", sources.len()))?;
+    output::print(&format!("{} sources, {stale} changed\n", sources.len()))?;
     match stale {
         0 => Ok(Verdict::Passed),
         // READMEs quote ptxas's report on the kernels.

@@ -56,8 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         for one in kernels.iter().filter(|one| request.is_asked(&one.name)) {
             let packed = there.iter().find(|kernel| kernel.name == one.name);
             match args.ptx {
-                true => output::answer(packed.map_or("", |kernel| &kernel.ptx))?,
-                false => output::answer(&one.source)?,
+                true => output::print(packed.map_or("", |kernel| &kernel.ptx))?,
+                false => output::print(&one.source)?,
             }
         }
     }

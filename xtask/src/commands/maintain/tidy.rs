@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = paths::checkout().context("tidy looks at a checkout, and this is none")?;
     let complaints = complaints(&root)?;
     for complaint in &complaints {
-        output::answer(&match args.json {
+        output::print(&match args.json {
             true => {
                 let Complaint {
                     file,

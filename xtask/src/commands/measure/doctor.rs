@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             out.push('\n');
         }
     }
-    output::answer(&out)?;
+    output::print(&out)?;
     if paths::has_gpu() {
         let words = match roofline() {
             Ok(found) if args.json => format!(
@@ -80,11 +80,11 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 String::new()
             }
         };
-        output::answer(&words)?;
+        output::print(&words)?;
     }
     if !args.json {
         let me = paths::me();
-        output::answer(&match paths::has_gpu() {
+        output::print(&match paths::has_gpu() {
             true => format!("Next: {me} bench v05\n"),
             false => format!("Everything but timing works here, on the emulated GPU. Next: {me} bench v05\n"),
         })?;

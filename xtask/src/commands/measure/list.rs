@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             }
         }
     }
-    output::answer(&out)?;
+    output::print(&out)?;
     Ok(Verdict::Passed)
 }
 

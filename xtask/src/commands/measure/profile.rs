@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             let launches = emulated(&programs, step, *shape)
                 .inspect_err(|error| output::note(&format!("no emulated counters: {error:#}")))
                 .unwrap_or_default();
-            output::answer(&match args.json {
+            output::print(&match args.json {
                 true => as_json(&profiles, &launches),
                 false => shown(&profiles, &launches, paint),
             })?;
@@ -155,7 +155,7 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> 
         }
         out.push_str(&format!("{}\n", timeline(programs, step, shapes.first())));
     }
-    output::answer(&out)?;
+    output::print(&out)?;
     let missing = match paths::has_gpu() {
         true if emulated_only() => "TILE_DEVICE asks for the emulated GPU",
         true => "Nsight Compute (ncu) is not on the PATH",
@@ -197,7 +197,7 @@ fn launched(
     }
     match ended.code {
         Some(0) => Ok((run, launches)),
-        _ => bail!("{} could not run: {}", step.id, ended.complaint(step)),
+        _ => bail!(ended.could_not_run(step)),
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             text.push_str(&session.check(step, tool)?);
         }
     }
-    output::answer(&shown(&session.verdicts, Paint::for_stdout()))?;
+    output::print(&shown(&session.verdicts, Paint::for_stdout()))?;
     let clean = session.verdicts.iter().all(Said::is_clean);
     if let Some(folder) = folder {
         let run = session.run.context("no step said where it ran")?;
@@ -98,7 +98,7 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step]) -> Result<Verdict> {
             out.push_str(&format!("{line}\n"));
         }
     }
-    output::answer(&out)?;
+    output::print(&out)?;
     let missing = match paths::has_gpu() {
         true => "compute-sanitizer is not on the PATH",
         false => "this machine has no NVIDIA GPU",
@@ -167,7 +167,7 @@ impl Session<'_> {
                 "{tool} did not end on {}: {}{}",
                 step.id,
                 text.trim(),
-                ended.complaint(step)
+                ended.message(step)
             );
         };
         (said.n_errors, said.n_warnings) = (n_errors, n_warnings);

@@ -55,12 +55,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         failed: Vec::new(),
         folder,
     };
-    let troubles = match &args.from {
+    let failures = match &args.from {
         Some(path) => session.read(path).map(|()| Vec::new())?,
         None => session.start(args)?,
     };
     if !args.json {
-        output::answer(&session.shown(Paint::for_stdout()))?;
+        output::print(&session.shown(Paint::for_stdout()))?;
     }
     if let Some(saved) = session.saved() {
         output::note(&saved);
@@ -72,10 +72,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let differs = session.is_expected_to_agree() && !differences.is_empty();
     match differs || !session.failed.is_empty() {
         true => {
-            troubles.iter().for_each(|trouble| output::error(trouble));
+            failures.iter().for_each(|failure| output::error(failure));
             Ok(Verdict::Failed)
         }
-        false => programs::without_trouble(&troubles, STEPS.len()),
+        false => programs::passed_unless(&failures, STEPS.len()),
     }
 }
 
@@ -109,12 +109,12 @@ impl Session {
         let programs = Programs::ready(&steps)?;
         let mut words = ["sums", "--json"].map(String::from).to_vec();
         words.extend(args.device.words.iter().cloned());
-        let (status, mut troubles) = (Status::new(), Vec::new());
+        let (status, mut failures) = (Status::new(), Vec::new());
         for step in steps {
             status.set(&format!("{}  {}", step.id, step.name));
             let ended = programs.lines(step, &words, &status, |text, line| {
                 if args.json {
-                    output::answer(&format!("{text}\n"))?;
+                    output::print(&format!("{text}\n"))?;
                 }
                 self.take(line);
                 Ok(())
@@ -130,12 +130,12 @@ impl Session {
             match ended.code {
                 Some(0) => {}
                 // A kernel went wrong; the step has gone on with the others.
-                Some(1) => self.failed.push(ended.complaint(step)),
-                _ => troubles.push(format!("{} could not run: {}", step.id, ended.complaint(step))),
+                Some(1) => self.failed.push(ended.message(step)),
+                _ => failures.push(ended.could_not_run(step)),
             }
         }
         status.clear();
-        Ok(troubles)
+        Ok(failures)
     }
 
     /// Reads what steps printed elsewhere.

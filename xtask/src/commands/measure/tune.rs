@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         return written(&root, FOUND, &found);
     }
     let words = ["tune".to_owned(), root.join(SAMPLES).display().to_string()];
-    let costs = Programs::ready(&steps)?.answer(step, &words)?;
+    let costs = Programs::ready(&steps)?.output_of(step, &words)?;
     written(&root, COSTS, &costs)
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct Search<'a> {
 impl Search<'_> {
     /// Searches, and returns what was timed, if anything was.
     pub(crate) fn run(&self) -> Result<String> {
-        let candidates: Vec<Candidate> = self.ask(&["candidates"])?;
+        let candidates: Vec<Candidate> = self.query(&["candidates"])?;
         let texts: Vec<&str> = candidates
             .iter()
             .map(|candidate| &*candidate.multipliers)
@@ -92,7 +92,7 @@ impl Search<'_> {
             write_whole_bytes(&self.root.join(FORECASTS), &std::fs::read(&file)?)?;
             output::note(&format!("wrote {FORECASTS}"));
         }
-        output::answer(&self.text(&["page", &forecasts])?)?;
+        output::print(&self.text(&["page", &forecasts])?)?;
         let (right, times) = (self.list("right", &right)?, self.folder().join("times.tsv"));
         self.text(&["time", &right, &forecasts, &times.to_string_lossy()])
     }
@@ -106,7 +106,7 @@ impl Search<'_> {
             .collect();
         let mut right: BTreeMap<String, PathBuf> = BTreeMap::new();
         loop {
-            let best: Vec<String> = self.ask(&["best", &file.to_string_lossy(), &self.most.to_string()])?;
+            let best: Vec<String> = self.query(&["best", &file.to_string_lossy(), &self.most.to_string()])?;
             let new: Vec<&String> = best.iter().filter(|name| !right.contains_key(*name)).collect();
             if new.is_empty() {
                 let found = |name: String| right.remove(&name).map(|cubin| (name, cubin));
@@ -124,7 +124,7 @@ impl Search<'_> {
                     None => {}
                 }
             }
-            let verified: Vec<String> = self.ask(&["verify", &self.list("kernels", &whole)?])?;
+            let verified: Vec<String> = self.query(&["verify", &self.list("kernels", &whole)?])?;
             for (name, ptx) in whole {
                 match verified.iter().any(|other| other == name) {
                     true => drop(right.insert(name.to_owned(), ptx.with_extension("cubin"))),
@@ -157,7 +157,7 @@ impl Search<'_> {
             .chain(words)
             .map(|word| (*word).to_owned())
             .collect();
-        let text = self.programs.answer(self.step, &words);
+        let text = self.programs.output_of(self.step, &words);
         if interrupt::happened() {
             bail!(Stop::Interrupted(
                 "what was compiled is kept in target/tune".into()
@@ -166,7 +166,7 @@ impl Search<'_> {
         text
     }
 
-    fn ask<T: serde::de::DeserializeOwned>(&self, words: &[&str]) -> Result<T> {
+    fn query<T: serde::de::DeserializeOwned>(&self, words: &[&str]) -> Result<T> {
         serde_json::from_str(&self.text(words)?).context("the answer of the step cannot be read")
     }
 

@@ -1,4 +1,4 @@
-//! The learner's state on the ladder, from the catalogues and the progress file alone.
+//! The learner's progress on all steps, from the catalogues and the progress file alone.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub(super) fn load(root: &Path) -> Option<State> {
 
 impl State {
     /// A row per step.
-    pub(super) fn told(&self, paint: Paint) -> String {
+    pub(super) fn table(&self, paint: Paint) -> String {
         let mut table = Table::new(["step", "name", "its kernel", "more tasks", "questions"]).left(3);
         for catalogue in &self.catalogues {
             let name = catalog::find(&catalogue.step).map_or("", |step| step.name);
