@@ -12,16 +12,16 @@ mod explain;
 mod explain_machine;
 #[cfg(unix)]
 mod explain_page;
+#[cfg(unix)]
+mod fakes;
 mod files;
 #[cfg(unix)]
 mod hint;
 #[cfg(unix)]
 mod home;
 #[cfg(unix)]
-mod lacking;
+mod missing;
 mod packed;
-#[cfg(unix)]
-mod played;
 #[cfg(unix)]
 mod predict;
 mod profile;

@@ -2,18 +2,12 @@
 
 use std::process::Command;
 
+use crate::files::streams;
+
 /// Exit code and both streams.
 fn run(words: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .args(words)
-        .output()
-        .expect("xtask starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-    (
-        output.status.code().expect("an exit code"),
-        text(output.stdout),
-        text(output.stderr),
-    )
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    streams(&command.args(words).output().expect("xtask starts"))
 }
 
 /// Solutions of all steps and specimens of all folders, one that includes a header. Without names, both commands compile

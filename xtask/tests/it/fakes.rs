@@ -1,8 +1,8 @@
-//! A checkout of a learner, in which clang and `judge` are played by shell scripts.
+//! A checkout of a learner, in which shell scripts stand in for clang and `judge`.
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use catalog::Shape;
@@ -10,7 +10,7 @@ use tasks::task::Criterion;
 use tasks::verdict::{Measured, Part, Status, Verdict, Wrong};
 use tasks::{Catalogue, TaskName};
 
-use crate::files;
+use crate::files::{self, streams};
 
 /// Takes every source in which there is no `?`.
 const CLANG: &str = r#"#!/bin/sh
@@ -162,7 +162,7 @@ impl Learner {
 
     #[track_caller]
     pub(crate) fn run(&self, words: &str) -> (i32, String, String) {
-        told(&self.command(words).output().expect("xtask runs"))
+        streams(&self.command(words).output().expect("xtask runs"))
     }
 }
 
@@ -172,20 +172,8 @@ impl Drop for Learner {
     }
 }
 
-/// Exit code and both streams; nothing but plain text is in them.
 #[track_caller]
-pub(crate) fn told(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(
-        !out.contains('\x1b') && !err.contains('\x1b'),
-        "escapes in a pipe: {out}{err}"
-    );
-    (output.status.code().expect("an exit code"), out, err)
-}
-
-#[track_caller]
-pub(crate) fn said(learner: &Learner, words: &str, note: &str) -> (i32, String) {
+pub(crate) fn run_with_note(learner: &Learner, words: &str, note: &str) -> (i32, String) {
     let (code, out, err) = learner.run(words);
     assert!(err.contains(note), "{words}: {err}, not {note}");
     (code, out)

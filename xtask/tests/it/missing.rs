@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use crate::explain::with_explanations;
-use crate::played::{conflicts, said, told};
+use crate::fakes::{conflicts, run_with_note};
+use crate::files::streams;
 
 #[test]
 fn without_a_compiler_and_in_a_checkout_that_cannot_be_written() {
@@ -17,7 +18,7 @@ fn without_a_compiler_and_in_a_checkout_that_cannot_be_written() {
     let without = |words: &str| {
         let mut command = learner.command(words);
         command.env("TILE_COMPILER", "nvrtc");
-        told(&command.output().expect("it starts"))
+        streams(&command.output().expect("it starts"))
     };
     let (code, _, err) = without("explain v05");
     assert!(code == 3 && err.contains("cargo xtask setup"), "{err}");
@@ -36,7 +37,7 @@ fn without_a_compiler_and_in_a_checkout_that_cannot_be_written() {
     // The superuser writes everywhere.
     if fs::write(learner.path("my/probe"), "").is_err() {
         for words in ["hint v05 --more", "predict v05 lanes=32"] {
-            let (code, out) = said(
+            let (code, out) = run_with_note(
                 &learner,
                 words,
                 "your progress is not recorded: my/progress.toml: ",
@@ -60,19 +61,19 @@ fn a_checkout_without_solutions_explains_and_hints() {
         code == 0 && !out.contains("finished") && !err.contains("kernels/v05_x"),
         "{out}{err}"
     );
-    let (code, out) = said(&learner, "hint v05 --more --more", "");
+    let (code, out) = run_with_note(&learner, "hint v05 --more --more", "");
     assert!(
         code == 0 && out.ends_with("a nudge (1 of 1): Go in rounds.\n\nthat is all\n"),
         "{out}"
     );
-    let (code, out) = said(&learner, "hint v05.wide", "");
+    let (code, out) = run_with_note(&learner, "hint v05.wide", "");
     assert!(
         code == 0 && out.contains("(1 of 1): the first lines that your copy lacks\n\nvoid g() {}\n"),
         "{out}"
     );
     fs::remove_file(learner.path("steps/v05/tasks/wide.cu")).expect("a file");
     assert_eq!(
-        said(&learner, "hint v05.wide", "").1,
+        run_with_note(&learner, "hint v05.wide", "").1,
         "v05.wide has no hints\nnext: xtask check v05.wide\n"
     );
 }
