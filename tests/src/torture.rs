@@ -325,10 +325,7 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
     let mut params = [source.to_le_bytes(), target.to_le_bytes()].concat();
     params.resize(kernel.kernel().param_bytes as usize, 0);
     let Setting {
-        watch,
-        threads,
-        grid,
-        ..
+        watch, threads, grid, ..
     } = setting;
     let options = LaunchOptions {
         watch,

@@ -1,28 +1,6 @@
-//! One module per subcommand, with its arguments and its `run`.
+//! One module per subcommand, with its arguments and its `run`, grouped by who uses them.
 
-pub(crate) mod assign;
-pub(crate) mod bench;
-pub(crate) mod book;
-pub(crate) mod calibrate;
-pub(crate) mod calls;
-pub(crate) mod check;
-pub(crate) mod doctor;
-pub(crate) mod exercise;
-pub(crate) mod explain;
-pub(crate) mod fixtures;
-pub(crate) mod grade;
-pub(crate) mod hint;
-pub(crate) mod home;
-pub(crate) mod list;
-pub(crate) mod predict;
-pub(crate) mod profile;
-pub(crate) mod ptx;
-pub(crate) mod readme;
-pub(crate) mod sanitize;
-pub(crate) mod setup;
-pub(crate) mod solutions;
-pub(crate) mod starters;
-pub(crate) mod sums;
-pub(crate) mod tidy;
-pub(crate) mod tune;
-pub(crate) mod watch;
+pub(crate) mod learn;
+pub(crate) mod maintain;
+pub(crate) mod measure;
+pub mod teach;

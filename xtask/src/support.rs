@@ -1,22 +1,23 @@
-//! What several subcommands share: the compilers, the learner's files, starting programs, and printing.
+//! Parts that several subcommands share: the compilers, the learner's files, starting programs, and printing.
 
-pub(crate) mod clang;
+pub mod clang;
 pub(crate) mod committed;
 #[expect(unsafe_code, reason = "a limit for a child process")]
-pub(crate) mod compiler;
+pub mod compiler;
 pub(crate) mod cubin;
 #[expect(unsafe_code, reason = "signals")]
-pub(crate) mod interrupt;
+pub mod interrupt;
 pub(crate) mod judge;
 pub(crate) mod kernels;
-pub(crate) mod learner;
+pub mod learner;
 #[expect(unsafe_code, reason = "a C library")]
-pub(crate) mod nvrtc;
-pub(crate) mod output;
-pub(crate) mod paths;
-pub(crate) mod programs;
+pub mod nvrtc;
+pub mod output;
+pub(crate) mod packed;
+pub mod paths;
+pub mod programs;
 pub(crate) mod record_files;
-pub(crate) mod source;
+pub mod source;
 pub(crate) mod staleness;
 pub(crate) mod step_args;
 pub(crate) mod table;

@@ -135,7 +135,7 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
             step.id,
             step.name,
             step.id,
-            crate::tasks::capital(step.idea)
+            catalog::text::capital(step.idea)
         );
         for (number, question) in (1..).zip(&questions) {
             let _ = write!(out, "**{number}.** {}\n\n", prose(&question.question));

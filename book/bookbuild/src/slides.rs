@@ -59,7 +59,7 @@ fn page(decks: &[&Deck]) -> String {
         let idea = deck.step.map_or_else(String::new, |step| {
             format!(
                 "<p class=\"idea\">{}</p>",
-                escaped(&crate::tasks::capital(step.idea))
+                escaped(&catalog::text::capital(step.idea))
             )
         });
         let _ = writeln!(

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use catalog::text::capital;
 use regex::{Captures, Regex};
 use tasks::task::{Criterion, Kind, Task};
 use tasks::{Catalogue, TaskName, solutions, task, verdict};
@@ -224,14 +225,6 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
         let _ = writeln!(out, "| `{code}` | {} | {} |", cell(&ask), kernels.join("; "));
     }
     Ok(out)
-}
-
-/// The text with a capital first letter.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Text for a cell of a table.

@@ -19,7 +19,7 @@ use crate::outputs::{HEAD, Output, environment, plain};
 /// What is never seen in the folder of a transcript.
 const HIDDEN: [&str; 4] = [".git", "my", "target", "node_modules"];
 /// Programs that its commands start.
-const PROGRAMS: [&str; 2] = ["xtask", "judge"];
+const PROGRAMS: [&str; 3] = ["xtask", "judge", "teach"];
 /// Where a transcript takes place, as it is shown.
 const PLACE: &str = "~/tile-by-tile";
 
@@ -365,6 +365,7 @@ impl Programs {
                     .env("CARGO", cargo())
                     .env("CARGO_MANIFEST_DIR", place.folder.join("xtask"))
                     .env("TILE_JUDGE", self.folder.join("judge"))
+                    .env("TILE_TEACH", self.folder.join("teach"))
                     .env("TILE_COMPILER", "nvrtc");
                 command
             }

@@ -1,4 +1,4 @@
-//! What can be compared: works that compute the same from the same, so that one yardstick is for all of them.
+//! Families of works that compute the same from the same inputs, so that one yardstick is for all of them.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::{Format, STEPS, Work};
 pub enum Family {
     /// C = op(A) · op(B), from matrices in one format to one in another.
     Products {
-        /// What A and B are multiplied as.
+        /// Format of A and B in the multiplication.
         operands: Format,
-        /// What C is stored as.
+        /// Format of C in memory.
         result: Format,
     },
     /// C = A · B in FP64.
@@ -23,7 +23,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// Of products in FP32, whatever computes them: on tensor cores, in three products of parts.
+    /// Products in FP32, whatever computes them: on tensor cores, in three products of parts.
     pub const FP32: Self = Family::Products {
         operands: Format::Fp32,
         result: Format::Fp32,
@@ -47,7 +47,7 @@ impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Family::Products { operands, result } if operands == result => f.write_str(operands.name()),
-            // Of TF32 there are operands only: it is FP32 with bits that do not count.
+            // TF32 is a format of operands only: FP32 with bits that do not count.
             Family::Products {
                 operands: Format::Tf32,
                 ..
@@ -61,7 +61,7 @@ impl fmt::Display for Family {
 }
 
 impl Work {
-    /// What it can be compared with.
+    /// The family of a work.
     pub fn family(self) -> Family {
         match self {
             Work::Sgemm | Work::SgemmTransposed { .. } | Work::Cublas => Family::FP32,

@@ -54,7 +54,7 @@ pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     write_whole_bytes(path, text.as_bytes())
 }
 
-/// The same for a file that is no text.
+/// Writes a file of bytes as [`write_whole`] does.
 ///
 /// # Errors
 /// As [`write_whole`].
@@ -89,7 +89,7 @@ fn remove_abandoned(path: &Path) {
     }
 }
 
-/// Whether no process has this number. Without `/proc` that is unknown, and files stay.
+/// Returns whether no process has this number. Without `/proc` that is unknown, and files stay.
 fn is_gone(pid: u32) -> bool {
     Path::new("/proc/self").exists() && !Path::new("/proc").join(pid.to_string()).exists()
 }

@@ -1,14 +1,16 @@
 //! Steps, kernels and shapes as plain data, and what every program prints and writes alike: tables, times, file locks.
 //!
-//! Every crate that names a step depends on this one. It depends on no CUDA crate and starts nothing; measurements are
+//! Every crate that names a step depends on this one. It depends on no CUDA crate; measurements are
 //! in the crate `records`, tasks in `tasks`.
 
 #![forbid(unsafe_code)]
 
 mod family;
 pub mod files;
+pub mod process;
 pub mod programs;
 pub mod provenance;
+mod sha256;
 pub mod shape;
 pub mod steps;
 pub mod text;

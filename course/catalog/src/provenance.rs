@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
+pub use crate::sha256::sha256;
 
 /// Why PTX does not belong to the sources that lie there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|line| line.strip_prefix("// ")?.split_once(": "))
 }
 
-/// What ptxas said of a kernel on a device, as in `// sm_90: NAME: 32 registers, 2048 bytes smem, 0 bytes spilled`: the
+/// The report of ptxas on a kernel for a device, as in `// sm_90: NAME: 32 registers, 2048 bytes smem, 0 bytes spilled`: the
 /// number that stands before `unit`.
 pub fn ptxas<'a>(ptx: &'a str, kernel: &str, device: &str, unit: &str) -> Option<&'a str> {
     header(ptx)
@@ -89,14 +89,6 @@ pub fn compare_with(ptx: &str, read: impl Fn(&str) -> Option<Vec<u8>>) -> Result
         0 => Err(Stale::Untold),
         _ => Ok(()),
     }
-}
-
-/// SHA-256 in hexadecimal digits.
-pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::Work;
 /// Kernels compute indices in an `int`.
 const MAX_ELEMENTS: usize = i32::MAX as usize;
 
-/// What a size looks like, for the end of a message.
+/// Examples of sizes, for the end of a message.
 const EXAMPLES: &str =
     "sizes look like 1024 (M = N = K), 1025x1023x1021 (MxNxK) or, of a transpose, 30000x333 (MxN)";
 
@@ -60,7 +60,7 @@ impl Shape {
         Ok(asked)
     }
 
-    /// Whether any of these works can be done at this size. `of` names their step or kernel, for the message.
+    /// Fails unless one of these works can be done at this size. `of` names their step or kernel, for the message.
     ///
     /// # Errors
     /// When the size has no K, and all of them are products.
@@ -256,7 +256,7 @@ impl FromStr for Shape {
 mod tests {
     use super::*;
 
-    /// What a text is taken for, or why it is refused.
+    /// The shape that a text stands for, or why it is refused.
     #[track_caller]
     fn check(text: &str, wanted: Result<[usize; 3], &str>) {
         match (text.parse::<Shape>(), wanted) {

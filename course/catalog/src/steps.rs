@@ -11,7 +11,7 @@ pub struct Step {
     pub name: &'static str,
     /// The one idea, as a sentence without a full stop.
     pub idea: &'static str,
-    /// What it runs, in the order in which the book explains it.
+    /// Its kernels, in the order in which the book explains them.
     pub kernels: &'static [Kernel],
 }
 
@@ -22,7 +22,7 @@ pub struct Kernel {
     pub name: &'static str,
     /// Its source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
     pub source: Option<&'static str>,
-    /// What the kernel computes.
+    /// The function that the kernel computes.
     pub work: Work,
 }
 
@@ -44,9 +44,9 @@ pub enum Work {
     },
     /// C = A · B on tensor cores, which multiply narrower elements than FP32 and add in FP32.
     Tensor {
-        /// What A and B are multiplied as.
+        /// Format of A and B in the multiplication.
         operands: Format,
-        /// What C is stored as.
+        /// Format of C in memory.
         result: Format,
         /// B is stored as N × K.
         turned_b: bool,
@@ -60,7 +60,7 @@ pub enum Work {
     Cublas,
 }
 
-/// What an element is.
+/// The format of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// 24 significant bits. Tensor cores have no such operands: two of TF32 stand for one.
@@ -365,7 +365,7 @@ pub struct Standalone {
     pub id: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// What it is about, in a line.
+    /// Its subject, in a line.
     pub idea: &'static str,
     /// The command that runs it.
     pub command: &'static str,
@@ -382,7 +382,7 @@ pub const PROGRAMS: [Standalone; 1] = [Standalone {
 /// No step with kernels is called that.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownStep {
-    /// What was asked for.
+    /// The text that names no step.
     pub asked: String,
     /// The step with the nearest name.
     pub near: Option<&'static str>,
@@ -480,7 +480,7 @@ impl Work {
         }
     }
 
-    /// Whether A is stored as K × M, and B as N × K.
+    /// Returns whether A is stored as K × M, and B as N × K.
     pub fn turned(self) -> [bool; 2] {
         match self {
             Work::SgemmTransposed { a, b } => [a, b],

@@ -26,14 +26,14 @@ pub struct Assignment {
     pub tasks: Vec<Given>,
     /// Questions with their ids, as `v02.sectors`.
     pub questions: Vec<(String, Question)>,
-    /// Whether results count only from a real GPU.
+    /// Results count only from a real GPU.
     pub gpu_required: bool,
     /// Measured minutes by task, which replace those of the catalogue.
     pub minutes: BTreeMap<String, u32>,
 }
 
 /// Programs that the repository builds.
-const ROOTS: [&str; 2] = ["xtask", "judge"];
+const ROOTS: [&str; 3] = ["xtask", "xtask_start", "judge"];
 /// Sections of a manifest that name what is not copied.
 const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bin"];
 /// Files of the kernels' folder that programs include.
@@ -52,7 +52,7 @@ const AS_THEY_ARE: [&str; 5] = [
 pub struct Given {
     /// The task that is assigned.
     pub task: Task,
-    /// What a learner begins with.
+    /// The file that a learner begins with.
     pub starter: String,
     /// The numbers that were drawn, for a task with a variant.
     pub drawn: Option<Drawn>,
@@ -169,7 +169,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
     let members = members(&copier, &workspace)?;
     for folder in members.values() {
         copier.folder(&folder.join("src"))?;
-        // What the sources include.
+        // Files that the sources include.
         let data = folder.join("data");
         if copier.root.join(&data).is_dir() {
             copier.folder(&data)?;
@@ -281,7 +281,7 @@ impl Copier<'_> {
     }
 }
 
-/// What an editor or a test leaves, and snapshots of tests.
+/// Leftovers of editors and tests, and snapshots of tests.
 fn is_scratch(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".snap") || name.ends_with(".snap.new")

@@ -25,7 +25,7 @@ use crate::unit::{self, Bounds, Tools, code};
 /// Raised when results of an older version must not be used.
 const VERSION: u32 = 1;
 
-/// What is graded, and how.
+/// A grading: submissions, rubric, programs.
 #[derive(Debug)]
 pub struct Grading<'a> {
     /// The folder with a submission per student.
@@ -40,7 +40,7 @@ pub struct Grading<'a> {
     pub tools: &'a Tools,
     /// How they are kept from everything else.
     pub sandbox: &'a Sandbox,
-    /// What they may take.
+    /// Limits of the programs.
     pub bounds: Bounds,
     /// Starters by the name of the task.
     pub starters: &'a BTreeMap<String, String>,
@@ -68,7 +68,7 @@ pub struct Student {
     pub name: String,
     /// Points given for all items.
     pub points: f64,
-    /// What they are made of.
+    /// The parts that the points are made of.
     pub items: Vec<Item>,
     /// Verdicts in the order of the rubric.
     pub verdicts: Vec<Verdict>,
@@ -78,7 +78,7 @@ pub struct Student {
 }
 
 impl Student {
-    /// Whether something could not be graded for a reason that lies here.
+    /// Returns whether something could not be graded for a reason that is not the student's.
     pub fn is_ungraded(&self) -> bool {
         self.verdicts
             .iter()
@@ -168,7 +168,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         .collect())
 }
 
-/// Of everything that a verdict depends on.
+/// The hash of everything that a verdict depends on.
 fn key(grading: &Grading<'_>, graded: &GradedTask, source: &str) -> String {
     let parts = serde_json::json!([
         VERSION,
@@ -260,7 +260,7 @@ fn judge_all(
     }
 }
 
-/// What is kept of a source that was looked at.
+/// The stored result of a judged source.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kept {
@@ -386,7 +386,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
     })
 }
 
-/// What became of a task: the verdict that is kept, or one of what was not handed in.
+/// The verdict on a task: the stored one, or one that says that nothing was handed in.
 fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
     let task = &entry.graded.task;
     let absent = |status: Status, code: Option<&str>, why: &str| {

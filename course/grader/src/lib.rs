@@ -6,7 +6,6 @@
 //! - [`submissions`]: reads what students handed in; links are not followed, and large files are not read.
 //! - [`sandbox`]: starts a program that can reach nothing outside its folder; [`confine`]: the limits that the started
 //!   process sets for itself.
-//! - [`process`]: runs a program for a limited time and keeps a limited part of its output.
 //! - [`mod@unit`]: compiles and judges one task of one submission.
 //! - [`grade`]: grades all submissions, in parallel; results are kept by key, so that a grading that was stopped can be
 //!   continued.
@@ -25,7 +24,6 @@ pub mod assign;
 pub mod confine;
 pub mod formats;
 pub mod grade;
-pub mod process;
 pub mod report;
 pub mod rubric;
 pub mod sandbox;

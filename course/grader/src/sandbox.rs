@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::process;
+use catalog::process;
 
 /// Where the job lies inside.
 const JOB: &str = "/job";
 /// Where programs lie inside.
 const PROGRAMS: &str = "/bin";
 
-/// What a program may take.
+/// Limits of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Limits {
     /// Seconds of processor time.
@@ -37,7 +37,7 @@ const PROCESSES: u64 = 64;
 /// Without a sandbox the limit would count everything else that the user runs, too.
 const NO_LIMIT: u64 = u64::MAX;
 
-/// What the launcher sets: numbers of `setrlimit`, which it is given as words of its command line.
+/// Numbers for `setrlimit`, which the launcher gets as words of its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ceilings {
     /// Seconds of processor time.
@@ -96,7 +96,7 @@ pub struct Confined<'a> {
     pub job: &'a Path,
     /// Its arguments; paths are relative to the job, or among `reads`.
     pub arguments: &'a [OsString],
-    /// What the program may take.
+    /// Limits of the program.
     pub limits: Limits,
 }
 
@@ -119,7 +119,7 @@ impl Sandbox {
         }))
     }
 
-    /// Whether nothing outside can be reached.
+    /// Returns whether a program can reach nothing outside.
     pub fn is_tight(&self) -> bool {
         matches!(self, Self::Bubblewrap(_))
     }
@@ -161,7 +161,7 @@ pub struct Launcher {
     pub word: String,
     /// Libraries that it loads, and those of the programs that it starts.
     pub libraries: BTreeSet<PathBuf>,
-    /// Whether programs that run are to be stopped.
+    /// Returns whether running programs are to be stopped.
     pub interrupted: fn() -> bool,
 }
 
@@ -228,7 +228,7 @@ impl Bubblewrap {
     }
 }
 
-/// Whether `bubblewrap 0.8.0` has what came with 0.8.
+/// Returns whether a version such as `bubblewrap 0.8.0` has the options of 0.8.
 fn is_new(version: &str) -> bool {
     let number = version.trim().rsplit(' ').next().unwrap_or_default();
     let mut parts = number.split('.').map(|part| part.parse::<u32>().unwrap_or(0));

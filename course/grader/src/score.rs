@@ -16,13 +16,13 @@ pub struct Item {
     /// The task that it is of; none for a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskName>,
-    /// What is required, as a clause; of a question, the question.
+    /// The requirement as a clause, or the question.
     pub what: String,
     /// Points given for it.
     pub points: f64,
     /// Points that can be reached.
     pub max: f64,
-    /// Whether it passed.
+    /// Passed, failed, or not run.
     pub status: Status,
     /// Why there are not all points.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use catalog::text::shell_word;
 
-/// What the scripts run.
+/// The jobs of a grading.
 #[derive(Debug, Clone)]
 pub struct Jobs<'a> {
     /// The program and its arguments, all paths absolute.

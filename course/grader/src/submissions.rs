@@ -20,7 +20,7 @@ const PROGRESS: [&str; 2] = ["my/progress.toml", "progress.toml"];
 /// Where answers are written by hand, as the README of an assignment says; these come first.
 const ANSWERS: [&str; 2] = ["my/answers.toml", "answers.toml"];
 
-/// What one student handed in.
+/// The files that one student handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
     /// The name of the folder or file, without control characters.
@@ -271,7 +271,7 @@ mod tests {
         folder
     }
 
-    /// What is read of the only submission, after `make` wrote it.
+    /// Reads the only submission, after `make` wrote it.
     #[track_caller]
     fn handed(name: &str, make: impl FnOnce(&Path)) -> Handed {
         let folder = folder(name);

@@ -8,9 +8,9 @@ use tasks::Task;
 use tasks::compile::Refused;
 use tasks::verdict::Verdict;
 
-use crate::process::{Ended, Stopped};
 use crate::rubric::GradedTask;
 use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
+use catalog::process::{Ended, Stopped};
 
 /// The programs that do the work, and where they find what they need.
 #[derive(Debug, Clone)]
@@ -31,22 +31,22 @@ pub struct Tools {
     pub version: String,
 }
 
-/// What the compiler prints, as JSON.
+/// The output of the compiler, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compiled {
     /// The PTX of the kernel.
     Ptx(String),
-    /// What it says of a source that it refuses.
+    /// The messages of the compiler on a source that it refuses.
     Refused(String),
 }
 
 /// Bounds of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Bounds {
-    /// What the compiler may take.
+    /// Limits of the compiler.
     pub compile: Limits,
-    /// What `judge` may take.
+    /// Limits of `judge`.
     pub judge: Limits,
 }
 
@@ -72,7 +72,7 @@ impl Default for Bounds {
 pub mod code {
     /// Nothing was handed in.
     pub const MISSING: &str = "missing";
-    /// What was handed in is not read.
+    /// The submission cannot be read.
     pub const REFUSED: &str = "refused";
     /// It took too long.
     pub const TIMEOUT: &str = "timeout";
@@ -202,7 +202,7 @@ enum Outcome {
     Crashed(String),
 }
 
-/// Whether a program came to its end; otherwise what stopped it. It is an error when that was somebody else: an
+/// Returns whether a program ran to its end, or else what stopped it. It is an error when that was somebody else: an
 /// interrupt, a scheduler, or the system where memory ran out.
 fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> {
     // A sandbox passes a signal on as an exit code.
@@ -235,7 +235,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
         (None, Some(signal)) if is_from_outside(signal) => {
             return Err(format!("{who} was ended from outside (signal {signal})"));
         }
-        // What the libraries do when an allocation fails.
+        // The libraries end so when an allocation fails.
         (_, Some(signal)) if is_out_of_memory(&ended.errors) => Outcome::Stopped(
             code::STOPPED,
             format!(
@@ -251,7 +251,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
 /// Number of SIGXCPU, which ends a program that used up its processor time.
 const OUT_OF_TIME: i32 = 24;
 
-/// Whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
+/// Returns whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
 /// SIGTERM.
 fn is_from_outside(signal: i32) -> bool {
     matches!(signal, 1 | 2 | 3 | 9 | 15)

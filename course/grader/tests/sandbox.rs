@@ -107,8 +107,8 @@ fn look(arguments: &[OsString]) {
 #[cfg(target_os = "linux")]
 mod linux {
     use super::*;
+    use catalog::process::{Ended, Stopped};
     use grader::confine;
-    use grader::process::{Ended, Stopped};
     use grader::sandbox::{self, Ceilings, Confined, Launcher, Limits, Sandbox};
     use std::os::fd::AsRawFd as _;
 

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use catalog::Shape;
-use catalog::shape::{WrongSize, side};
 use clap::{Args, Parser, Subcommand};
+use step_cli::{Device, Kernels, Sizes};
 
-/// What a step binary is asked.
+/// The command line of a step's program.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -14,12 +13,12 @@ use clap::{Args, Parser, Subcommand};
     after_help = "Example: cargo run -p v05 -- bench --size 1024"
 )]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub task: Task,
 }
 
-/// What there is to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Verify and measure the kernels of this step
@@ -33,23 +32,23 @@ pub enum Task {
     /// Measure the ceilings of the device: FP32 arithmetic, copying
     #[command(hide = true)]
     Roofline(Roofline),
-    /// Whether the driver of this machine has a device
+    /// Tell whether the driver of this machine has a device
     #[command(name = crate::device::PROBE, hide = true)]
     ProbeDevice,
 }
 
-/// What all have.
+/// Options of several subcommands.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
     /// Print one JSON record per line
     #[arg(long)]
     pub json: bool,
-    /// Use the emulated GPU even where there is a real one
-    #[arg(long)]
-    pub emulate: bool,
-    /// Run only the kernels whose names contain NAME
-    #[arg(long, value_name = "NAME")]
-    pub kernel: Option<String>,
+    /// The device.
+    #[command(flatten)]
+    pub device: Device,
+    /// The kernels.
+    #[command(flatten)]
+    pub kernels: Kernels,
     /// Seed of the inputs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -69,8 +68,8 @@ impl Common {
     pub(crate) fn emulated() -> Self {
         Self {
             json: false,
-            emulate: true,
-            kernel: None,
+            device: Device { emulate: true },
+            kernels: Kernels { kernel: None },
             seed: 1,
             ptx: None,
             cubin: None,
@@ -79,46 +78,16 @@ impl Common {
     }
 }
 
-/// The options that choose sizes.
-#[derive(Debug, Clone, Args)]
-pub struct Sizes {
-    /// Sizes, separated by commas: 1024 (M = N = K), 1025x1023x1021 (MxNxK), or for transposes 30000x333 (MxN)
-    #[arg(long, value_name = "SIZE", value_delimiter = ',', conflicts_with_all = ["m", "n", "k"], allow_negative_numbers = true)]
-    pub size: Vec<Shape>,
-    /// Rows of A and C, in place of --size and together with --n and --k
-    #[arg(long, value_parser = side, allow_negative_numbers = true)]
-    pub m: Option<usize>,
-    /// Columns of B and C
-    #[arg(long, value_parser = side, allow_negative_numbers = true)]
-    pub n: Option<usize>,
-    /// Columns of A, rows of B
-    #[arg(long, value_parser = side, allow_negative_numbers = true)]
-    pub k: Option<usize>,
-}
-
-impl Sizes {
-    /// The sizes that are asked for; none when the step chooses.
-    ///
-    /// # Errors
-    /// When they cannot be.
-    pub fn asked(&self) -> Result<Vec<Shape>, WrongSize> {
-        Shape::asked(&self.size, [self.m, self.n, self.k])
-    }
-}
-
 /// `bench`
 #[derive(Debug, Clone, Args)]
 pub struct Bench {
-    /// Sizes to run at.
+    /// Options that `cargo xtask bench` passes on.
     #[command(flatten)]
-    pub sizes: Sizes,
+    pub asked: step_cli::Bench,
     /// Run at all sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
-    /// Also run each kernel and cuBLAS in turns, at length and in bursts: which is faster, and how sure is it?
-    #[arg(long)]
-    pub duel: bool,
-    /// What every task takes.
+    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -137,7 +106,7 @@ pub struct Roofline {
 /// `check`
 #[derive(Debug, Clone, Args)]
 pub struct Check {
-    /// What every task takes.
+    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -148,7 +117,7 @@ pub struct Launch {
     /// Sizes to run at.
     #[command(flatten)]
     pub sizes: Sizes,
-    /// What every task takes.
+    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -156,7 +125,7 @@ pub struct Launch {
 /// `sums`
 #[derive(Debug, Clone, Args)]
 pub struct Sums {
-    /// What every task takes.
+    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }

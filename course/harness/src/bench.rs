@@ -24,7 +24,7 @@ pub fn run(harness: &mut Harness<'_>, bench: &args::Bench) -> Result<u8, Trouble
     let emulated = harness.gpu()?.emulator.is_some();
     let asked = match bench.recorded_shapes {
         true => None,
-        false => Some(harness.sizes(&bench.sizes, shapes::default_size(emulated))?),
+        false => Some(harness.sizes(&bench.asked.sizes, shapes::default_size(emulated))?),
     };
     // Sizes that somebody typed are refused before anything runs.
     for size in asked.iter().flatten() {
@@ -35,10 +35,10 @@ pub fn run(harness: &mut Harness<'_>, bench: &args::Bench) -> Result<u8, Trouble
             }
         }
     }
-    if bench.duel && emulated {
+    if bench.asked.duel && emulated {
         eprintln!("--duel needs a real GPU: on the emulated one nothing is timed");
     }
-    harness.duel = bench.duel.then_some(duel::PLAN);
+    harness.duel = bench.asked.duel.then_some(duel::PLAN);
     harness.stand_beside();
     match harness.common.json {
         true => out::json(&Line::Run(Box::new(harness.run.clone())))?,
@@ -116,7 +116,7 @@ impl Harness<'_> {
     ///
     /// # Errors
     /// When a size cannot be.
-    pub fn sizes(&self, sizes: &args::Sizes, own: usize) -> Result<Vec<Shape>, Trouble> {
+    pub fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, Trouble> {
         let usage = |error: catalog::WrongSize| Trouble::Usage(error.to_string());
         let asked = sizes.asked().map_err(usage)?;
         for size in &asked {

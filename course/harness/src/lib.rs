@@ -256,7 +256,7 @@ impl<'a> Harness<'a> {
                 )));
             }
         }
-        device::choose_driver(Choice::new(common.emulate)?)?;
+        device::choose_driver(Choice::new(common.device.emulate)?)?;
         let gpu = Gpu::open()?;
         if let Some(emulator) = gpu.emulator {
             name_things(emulator, &kernels);
@@ -298,13 +298,14 @@ fn choose<'a>(
 ) -> Result<Vec<&'a Kernel>, Trouble> {
     let wanted = |name: &str| {
         common
+            .kernels
             .kernel
             .as_ref()
             .is_none_or(|part| name.contains(part.as_str()))
     };
     let chosen: Vec<_> = kernels.iter().filter(|kernel| wanted(kernel.name)).collect();
     if chosen.is_empty() {
-        let part = common.kernel.as_deref().unwrap_or_default();
+        let part = common.kernels.kernel.as_deref().unwrap_or_default();
         let names: Vec<_> = kernels.iter().map(|kernel| kernel.name).collect();
         return Err(Trouble::Usage(format!(
             "{} has no kernel `{part}`; it has {}",

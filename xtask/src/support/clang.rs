@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use catalog::process;
 use catalog::programs::on_path;
-use grader::process;
 
 use crate::support::compiler::DoesNotCompile;
 use crate::support::learner::Folder;
@@ -17,7 +17,7 @@ use crate::support::source::Job;
 use crate::support::{interrupt, source, wheels};
 
 /// When there is none.
-pub(crate) const MISSING: &str = match wheels::IS_OFFERED {
+pub const MISSING: &str = match wheels::IS_OFFERED {
     true => "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup",
     false => {
         "no clang found, and NVIDIA offers no compiler for this kind of machine; install clang 14 or later"
@@ -25,7 +25,7 @@ pub(crate) const MISSING: &str = match wheels::IS_OFFERED {
 };
 
 /// Declarations that NVIDIA's compilers have built in.
-pub(crate) const PRELUDE: &str = include_str!("prelude.cuh");
+pub const PRELUDE: &str = include_str!("prelude.cuh");
 
 /// A template or a macro without end must not keep it busy for ever.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -40,12 +40,13 @@ const NAMES: [&str; 10] = [
 
 /// A signal ended it.
 #[derive(Debug)]
-pub(crate) struct Stopped {
+pub struct Stopped {
     /// Name of the file that it compiled.
     name: String,
-    pub(crate) status: std::process::ExitStatus,
-    /// What it wrote last.
-    pub(crate) words: String,
+    /// How it ended.
+    pub status: std::process::ExitStatus,
+    /// The end of its standard error.
+    pub words: String,
 }
 
 impl std::fmt::Display for Stopped {
@@ -57,16 +58,16 @@ impl std::fmt::Display for Stopped {
 impl std::error::Error for Stopped {}
 
 /// A clang that is there.
-pub(crate) struct Clang(pub(crate) PathBuf);
+pub struct Clang(pub PathBuf);
 
 impl Clang {
     /// The first on the `PATH`.
-    pub(crate) fn find() -> Option<Self> {
+    pub fn find() -> Option<Self> {
         NAMES.iter().find_map(|name| on_path(name)).map(Self)
     }
 
-    /// What else goes into what it makes of a source: `Debian clang version 14.0.6`, and the prelude.
-    pub(crate) fn key(&self) -> Result<String> {
+    /// The part of a cache key that names the compiler: `Debian clang version 14.0.6`, and the prelude.
+    pub fn key(&self) -> Result<String> {
         let output = Command::new(&self.0)
             .arg("--version")
             .output()
@@ -81,14 +82,8 @@ impl Clang {
         self.compile_after(&prelude, root, path, job)
     }
 
-    /// The same with the prelude in a file that is there.
-    pub(crate) fn compile_after(
-        &self,
-        prelude: &Path,
-        root: &Path,
-        path: &Path,
-        job: &Job,
-    ) -> Result<String> {
+    /// Compiles with the prelude in an existing file.
+    pub fn compile_after(&self, prelude: &Path, root: &Path, path: &Path, job: &Job) -> Result<String> {
         let mut command = Command::new(&self.0);
         command
             .args([

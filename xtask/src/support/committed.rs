@@ -188,7 +188,7 @@ fn is_same(old: &str, new: &str) -> bool {
     stable(old) == stable(new)
 }
 
-/// What is made of a source.
+/// The files that a source compiles to.
 struct Made {
     job: Job,
     includes: Vec<Include>,

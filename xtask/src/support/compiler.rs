@@ -35,9 +35,9 @@ type Answer = Result<Compiled, Failure>;
 
 #[derive(Serialize, Deserialize)]
 enum Failure {
-    /// The words of the compiler on the source.
+    /// The messages of the compiler on the source.
     Source(String),
-    /// What is wrong with the compiler.
+    /// A failure of the compiler itself.
     Compiler(String),
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn serve(args: &Args) -> Result<Verdict> {
         unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
     }
     let nvrtc = Nvrtc::load(&args.directory)?;
-    leave();
+    enter_deleted_folder();
     for line in std::io::stdin().lines() {
         let unit: Unit = serde_json::from_str(&line?)?;
         let answer: Answer = nvrtc.compile(&unit).map_err(Failure::from);
@@ -75,7 +75,7 @@ pub(crate) fn serve(args: &Args) -> Result<Verdict> {
 
 /// Goes to a folder that is no more. NVRTC writes names of sources into machine code with its working directory in front,
 /// and where there is none, as they are.
-fn leave() {
+fn enter_deleted_folder() {
     let nowhere = std::env::temp_dir().join(format!("tile-by-tile-nowhere-{}", std::process::id()));
     if std::fs::create_dir(&nowhere).is_ok() {
         // Where this fails, machine code has longer names.
@@ -86,7 +86,7 @@ fn leave() {
 
 /// The compiler refuses a source, with these messages.
 #[derive(Debug)]
-pub(crate) struct DoesNotCompile(pub(crate) String);
+pub struct DoesNotCompile(pub String);
 
 impl std::fmt::Display for DoesNotCompile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -183,7 +183,7 @@ impl Drop for Compiler {
 mod tests {
     use super::*;
 
-    /// What comes of a compiler that is played by a shell script.
+    /// The result of a compiler that a shell script stands in for.
     #[track_caller]
     fn compiled_by(script: &str, limit: Duration) -> String {
         let mut command = Command::new("sh");

@@ -32,7 +32,7 @@ pub(crate) fn of(root: &Path, source: &Path) -> Result<PathBuf> {
         true => Job::read(root, source)?,
         false => Job::of_learner(root, source)?,
     };
-    // What is written for a newer GPU does not compile for this one.
+    // A source for a newer GPU does not compile for this one.
     let sm = match job.capability().parse::<u32>() {
         Ok(oldest) if oldest <= GPU => GPU.to_string(),
         _ => job.capability().to_owned(),
@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a kernel's committed machine code is taken after a change of one of the files that it depends on.
+    /// Returns whether committed machine code is used after a change of one of the files that it depends on.
     #[track_caller]
     fn is_taken(n: u32, change: Option<&str>) -> bool {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

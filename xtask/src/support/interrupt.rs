@@ -1,16 +1,16 @@
-//! Ctrl-C: the program that we wait for ends, and we go on long enough to leave everything whole.
+//! Ctrl-C: ends the child process, and lets this one run until its files are whole.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// Process that we wait for; 0 for none.
+/// Id of the child process; 0 for none.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
-/// Exit code of what was interrupted.
+/// Exit code after an interrupt.
 pub(crate) const EXIT_CODE: u8 = 130;
 
 /// From now on interrupts are kept for [`happened`]; a second one ends this program at once.
-pub(crate) fn watch() {
+pub fn watch() {
     #[cfg(unix)]
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler calls nothing but functions that are safe in a handler.
@@ -21,7 +21,7 @@ pub(crate) fn watch() {
 #[cfg(unix)]
 extern "C" fn on_signal(_: libc::c_int) {
     if INTERRUPTED.swap(true, Ordering::SeqCst) {
-        // SAFETY: always.
+        // SAFETY: `_exit` has no preconditions.
         unsafe { libc::_exit(EXIT_CODE.into()) };
     }
     let child = CHILD.load(Ordering::SeqCst);
@@ -31,16 +31,16 @@ extern "C" fn on_signal(_: libc::c_int) {
     }
 }
 
-/// Whether there was one.
-pub(crate) fn happened() -> bool {
+/// Returns whether an interrupt has arrived.
+pub fn happened() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// Ends with the program that we wait for.
+/// Guard while a child process runs.
 pub(crate) struct Waiting;
 
 impl Waiting {
-    /// An interrupt ends this process.
+    /// From now on an interrupt ends this child.
     pub(crate) fn for_child(child: &std::process::Child) -> Self {
         CHILD.store(child.id().try_into().unwrap_or(0), Ordering::SeqCst);
         #[cfg(unix)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use catalog::Shape;
+use catalog::process::{self, Stopped};
 use catalog::provenance::target_of;
 use catalog::text::Paint;
-use grader::process::{self, Stopped};
 use tasks::explain::Explained;
 use tasks::progress::Progress;
 use tasks::verdict::{Part, Status, Verdict};
@@ -17,9 +17,6 @@ use tasks::{Task, TaskName};
 use crate::support::learner::{self, Compiled, Folder};
 use crate::support::output::{self, Stop};
 use crate::support::{interrupt, paths, programs};
-
-/// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
-const VARIABLE: &str = "TILE_JUDGE";
 
 /// A kernel that runs into its budget of instructions on the first shape takes a second.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -36,10 +33,10 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
                 .kernel()
                 .map(|source| target_of(root, &root.join(source)));
             let answer = path.to_string_lossy();
-            ask(root, task, ptx.as_deref(), &[], &["--answer", &answer])?
+            run_judge(root, task, ptx.as_deref(), &[], &["--answer", &answer])?
         }
         None => match learner::compile(root, &path)? {
-            Compiled::Ptx { ptx, sources } => ask(root, task, Some(&ptx), &sources, &[])?,
+            Compiled::Ptx { ptx, sources } => run_judge(root, task, Some(&ptx), &sources, &[])?,
             Compiled::Refused(refused) => {
                 return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
             }
@@ -57,11 +54,11 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
 /// Machine code to explain.
 pub(crate) struct Code<'a> {
     pub(crate) cubin: &'a Path,
-    /// Of the problem that it is launched on.
+    /// The size of the problem.
     pub(crate) size: Shape,
 }
 
-/// What each line of a kernel did, from its PTX, the sources that it was made of, and its machine code.
+/// Counts what each line of a kernel did, from its PTX, the sources that it was made of, and its machine code.
 pub(crate) fn explain(
     root: &Path,
     task: &Task,
@@ -80,7 +77,7 @@ pub(crate) fn explain(
         ]);
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let explained = ask(root, task, Some(ptx), sources, &options)?;
+    let explained = run_judge(root, task, Some(ptx), sources, &options)?;
     explained.with_context(|| {
         format!(
             "the kernel was still running after {} s, and was stopped",
@@ -90,17 +87,14 @@ pub(crate) fn explain(
 }
 
 /// Starts `judge` on what was compiled, and reads its answer: none when it was stopped because it took too long.
-fn ask<T: serde::de::DeserializeOwned>(
+fn run_judge<T: serde::de::DeserializeOwned>(
     root: &Path,
     task: &Task,
     ptx: Option<&Path>,
     sources: &[PathBuf],
     options: &[&str],
 ) -> Result<Option<T>> {
-    let program = match std::env::var_os(VARIABLE) {
-        Some(path) => PathBuf::from(path),
-        None => programs::one("judge")?,
-    };
+    let program = programs::one("judge")?;
     let json = serde_json::to_string(task)?;
     let described = Folder::of(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);
@@ -151,7 +145,7 @@ pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
 }
 
 /// A verdict for people.
-pub(crate) fn told(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
+pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
     let copy = learner::shown(root, &task.copy(root));
     // A repository of `assign` has no solutions.
     let finished = match task.name.id.is_none() && root.join(&task.solution).is_file() {
@@ -252,7 +246,7 @@ pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
     }
 }
 
-/// Whether the same has failed several times, and no hint for it was seen.
+/// Returns whether one check has failed several times, and no hint for it was seen.
 fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
     const OFTEN: u32 = 3;
     let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);

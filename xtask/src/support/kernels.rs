@@ -58,7 +58,7 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
         .with_context(|| format!("{} must be compiled", names.join(", ")))
 }
 
-/// Whether the machine code is missing that was made with the PTX of a source. Programs are not built without it.
+/// Returns whether the machine code that belongs to the PTX of a source is missing: programs do not build without it.
 fn lacks_cubin(root: &Path, source: &Path) -> bool {
     let ptx = std::fs::read_to_string(provenance::target_of(root, source)).unwrap_or_default();
     provenance::cubin_hash(&ptx).is_some()

@@ -1,6 +1,6 @@
 //! The learner's copies under `my/`, and compiling them.
 //!
-//! What was compiled once is kept under `target/my` by the hash of everything that goes in, so that a check of an
+//! Compiled copies are kept under `target/my` by the hash of everything that goes in, so that a check of an
 //! unchanged copy starts no compiler.
 
 use std::path::{Path, PathBuf};
@@ -21,12 +21,12 @@ use crate::support::source::{Include, Job};
 use crate::support::{interrupt, paths, source, wheels};
 
 /// Chooses the compiler: `nvrtc` or `clang`.
-pub(crate) const COMPILER: &str = "TILE_COMPILER";
+pub const COMPILER: &str = "TILE_COMPILER";
 /// Compiled copies that are kept.
 const MOST_KEPT: usize = 64;
 
 /// The checkout, which has the tasks.
-pub(crate) fn root() -> Result<PathBuf> {
+pub fn root() -> Result<PathBuf> {
     paths::checkout().context("the tasks are in a checkout of the repository, and this is none")
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
 }
 
 /// The starter of a task; in a repository without solutions, which `assign` makes, the one that lies there.
-pub(crate) fn starter(root: &Path, task: &Task) -> Result<String> {
+pub fn starter(root: &Path, task: &Task) -> Result<String> {
     let committed = root.join(task.starter_file());
     match task.has_starter && !root.join(&task.solution).exists() && committed.is_file() {
         true => {
@@ -81,12 +81,12 @@ pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Prog
     let now = catalog::time::now();
     if let Err(error) = progress::Progress::update(root, |progress| change(progress, now)) {
         // Once in a run.
-        static SAID: Once = Once::new();
-        SAID.call_once(|| output::note(&format!("your progress is not recorded: {error}")));
+        static NOTED: Once = Once::new();
+        NOTED.call_once(|| output::note(&format!("your progress is not recorded: {error}")));
     }
 }
 
-/// What became of a source.
+/// The result of compiling a source.
 pub(crate) enum Compiled {
     /// The PTX, and the files that it was made of: the copy and what it includes.
     Ptx { ptx: PathBuf, sources: Vec<PathBuf> },
@@ -96,14 +96,17 @@ pub(crate) enum Compiled {
 
 /// The compiler for a learner's kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub enum Choice {
+    /// NVIDIA's.
     Nvrtc,
+    /// LLVM's.
     Clang,
     /// NVRTC where it is, otherwise clang where that is.
     Any,
 }
 
-pub(crate) fn choice() -> Result<Choice> {
+/// Reads [`COMPILER`].
+pub fn choice() -> Result<Choice> {
     match std::env::var(COMPILER).as_deref() {
         Ok("nvrtc") => Ok(Choice::Nvrtc),
         Ok("clang") => Ok(Choice::Clang),

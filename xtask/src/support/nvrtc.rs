@@ -32,7 +32,7 @@ pub(crate) const VERSION: (i32, i32) = (12, 4);
 const VARIABLE: &str = "TILE_NVRTC";
 
 /// The functions of the loaded compiler.
-pub(crate) struct Nvrtc {
+pub struct Nvrtc {
     create: Create,
     compile: Compile,
     destroy: Destroy,
@@ -45,9 +45,9 @@ pub(crate) struct Nvrtc {
     /// Version of the compiler: major and minor, such as `(12, 4)`.
     pub(crate) version: (i32, i32),
     /// Where it was found.
-    pub(crate) directory: PathBuf,
+    pub directory: PathBuf,
     /// Folder with `cuda_fp16.h`, where one was found.
-    pub(crate) include: Option<PathBuf>,
+    pub include: Option<PathBuf>,
     /// Kept open for as long as the functions are used.
     _libraries: Vec<Library>,
 }
@@ -79,7 +79,7 @@ pub(crate) struct Compiled {
 
 impl Nvrtc {
     /// The first in the usual places that has the version of the committed PTX.
-    pub(crate) fn find() -> anyhow::Result<Nvrtc> {
+    pub fn find() -> anyhow::Result<Nvrtc> {
         let get = match std::env::var_os(VARIABLE) {
             Some(_) => "correct TILE_NVRTC, or unset it and run: cargo xtask setup",
             None => "get it with: cargo xtask setup",
@@ -107,7 +107,7 @@ impl Nvrtc {
     }
 
     /// The one in a folder.
-    pub(crate) fn load(directory: &Path) -> anyhow::Result<Nvrtc> {
+    pub fn load(directory: &Path) -> anyhow::Result<Nvrtc> {
         let mut libraries = Vec::new();
         // libnvrtc opens its builtins by bare name; loading them first by path spares the user a library path.
         let builtins = std::fs::read_dir(directory)?
@@ -142,7 +142,7 @@ impl Nvrtc {
     }
 
     /// `NVRTC 12.4 in /folder`
-    pub(crate) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         let (major, minor) = self.version;
         format!(
             "NVRTC {major}.{minor} in {}",

@@ -1,20 +1,22 @@
-//! What goes to the two streams: results to standard output, everything else to standard error.
+//! The two output streams: results to standard output, everything else to standard error.
 
 use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why a command ends without an answer; everything else that goes wrong is "could not run".
+/// Reasons for a command to end without a result; every other error is "could not run", exit code 3.
 #[derive(Debug)]
-pub(crate) enum Stop {
-    /// The command line makes no sense: exit code 2.
+pub enum Stop {
+    /// The command line is wrong: exit code 2.
     Usage(String),
-    /// Whoever read our output has had enough: no error.
+    /// The reader closed the pipe: no error.
     ClosedPipe,
-    /// Ctrl-C: exit code 130, as shells have it. What became of the work so far.
+    /// Ctrl-C: exit code 130, as in shells. The text tells what was saved.
     Interrupted(String),
-    /// A signal ended a program that this one stands for: an exit code as of a shell, 128 and the signal.
+    /// A signal ended the program that this one runs: exit code 128 plus the signal, as in shells.
     Signal(u8, String),
+    /// Another program did the work, printed what there was to print, and ended with this code.
+    Ended(u8),
 }
 
 impl fmt::Display for Stop {
@@ -23,6 +25,7 @@ impl fmt::Display for Stop {
             Stop::Usage(why) => f.write_str(why),
             Stop::ClosedPipe => f.write_str("nobody reads the output"),
             Stop::Signal(_, words) => f.write_str(words),
+            Stop::Ended(code) => write!(f, "exit code {code}"),
             Stop::Interrupted(what) => write!(f, "interrupted; {what}"),
         }
     }
@@ -30,7 +33,7 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-/// Whether a [`Status`] is on the screen; it is removed before anything else is printed.
+/// Set while a [`Status`] is on the screen; printing anything else removes it.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
 fn clear_status() {
@@ -39,8 +42,8 @@ fn clear_status() {
     }
 }
 
-/// Text for standard output.
-pub(crate) fn answer(text: &str) -> anyhow::Result<()> {
+/// Prints text to standard output.
+pub fn print(text: &str) -> anyhow::Result<()> {
     clear_status();
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -49,13 +52,13 @@ pub(crate) fn answer(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// A line about what goes on. Nobody may be reading.
-pub(crate) fn note(text: &str) {
+/// Prints a line to standard error, and ignores errors: it may be closed.
+pub fn note(text: &str) {
     clear_status();
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// A command that is about to run, so that it can be run by hand.
+/// Prints a command that is about to run, so that it can be run by hand.
 pub(crate) fn command(text: &str) {
     note(&match colours_on_stderr() {
         true => format!("\x1b[2m$ {text}\x1b[0m"),
@@ -63,7 +66,7 @@ pub(crate) fn command(text: &str) {
     });
 }
 
-/// `error:`, red on a terminal.
+/// Prints an error; `error:` is red on a terminal.
 pub(crate) fn error(text: &str) {
     note(&match colours_on_stderr() {
         true => format!("\x1b[1;31merror:\x1b[0m {text}"),
@@ -75,26 +78,26 @@ fn colours_on_stderr() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// What goes on at the moment: one line that is redrawn on a terminal, and nothing elsewhere.
-pub(crate) struct Status {
+/// A status line: redrawn on a terminal, and not printed elsewhere.
+pub struct Status {
     on: bool,
 }
 
 impl Status {
     /// A status line that shows nothing yet.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             on: std::io::stderr().is_terminal(),
         }
     }
 
-    /// Whether somebody sees it.
-    pub(crate) fn is_on(&self) -> bool {
+    /// Returns whether the line is shown, which it is on a terminal.
+    pub fn is_on(&self) -> bool {
         self.on
     }
 
     /// Replaces the text of the line.
-    pub(crate) fn set(&self, text: &str) {
+    pub fn set(&self, text: &str) {
         const WIDTH: usize = 78;
         if self.on {
             clear_status();

@@ -24,12 +24,12 @@ fn is_checkout(folder: &Path) -> bool {
 }
 
 /// The folder of this program.
-pub(crate) fn beside() -> Option<PathBuf> {
+pub(crate) fn program_folder() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
 }
 
 /// Cargo, when it started this program.
-pub(crate) fn cargo() -> Option<PathBuf> {
+pub fn cargo() -> Option<PathBuf> {
     std::env::var_os("CARGO").map(PathBuf::from)
 }
 
@@ -42,17 +42,17 @@ pub(crate) fn builder(root: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether this program lies inside the checkout, and was not copied somewhere else.
+/// Returns whether this program lies inside the checkout, and was not copied somewhere else.
 pub(crate) fn is_built_in(root: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().ok();
-    match (beside().as_deref().and_then(whole), whole(root)) {
+    match (program_folder().as_deref().and_then(whole), whole(root)) {
         (Some(folder), Some(root)) => folder.starts_with(root),
         _ => false,
     }
 }
 
 /// How to call this program: messages name commands that work where the reader is.
-pub(crate) fn me() -> &'static str {
+pub fn me() -> &'static str {
     match cargo() {
         Some(_) => "cargo xtask",
         None => "xtask",
@@ -60,7 +60,7 @@ pub(crate) fn me() -> &'static str {
 }
 
 /// A path relative to the current folder, where it lies below that.
-pub(crate) fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     match path.strip_prefix(&here) {
         Ok(short) if short.as_os_str().is_empty() => ".".into(),
@@ -69,7 +69,7 @@ pub(crate) fn shown(path: &Path) -> String {
     }
 }
 
-/// Whether there is an NVIDIA GPU, by the files that its driver makes.
+/// Returns whether there is an NVIDIA GPU, by the files that its driver makes.
 pub(crate) fn has_gpu() -> bool {
     ["/dev/nvidiactl", "/dev/dxg"]
         .iter()

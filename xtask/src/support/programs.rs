@@ -34,13 +34,18 @@ pub(crate) struct Programs {
 pub(crate) struct Ended {
     /// Its exit code; `None` when it was killed.
     pub(crate) code: Option<i32>,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub(crate) stderr: String,
 }
 
 impl Ended {
-    /// Why it has no answer: its last words.
-    pub(crate) fn complaint(&self, step: &Step) -> String {
+    /// A sentence for a step that neither passed nor failed.
+    pub(crate) fn could_not_run(&self, step: &Step) -> String {
+        format!("{} could not run: {}", step.id, self.message(step))
+    }
+
+    /// Its last words on standard error.
+    pub(crate) fn message(&self, step: &Step) -> String {
         let text = self.stderr.trim();
         let text = text.strip_prefix("error: ").unwrap_or(text);
         match (text.is_empty(), self.code) {
@@ -56,17 +61,17 @@ impl Programs {
     /// beside it.
     pub(crate) fn ready(steps: &[&'static Step]) -> Result<Self> {
         let Some(root) = paths::checkout() else {
-            return Self::beside(steps);
+            return Self::prebuilt(steps);
         };
         if let Some(cargo) = paths::builder(&root) {
             if is_read_only() {
                 let there =
-                    Self::beside(steps).context("nothing can be built in a folder that cannot be written");
+                    Self::prebuilt(steps).context("nothing can be built in a folder that cannot be written");
                 return there.inspect(|_| stays_as_built());
             }
             return Self::build(&cargo, &root, steps);
         }
-        match (Self::beside(steps), on_path("cargo")) {
+        match (Self::prebuilt(steps), on_path("cargo")) {
             (Err(_), Some(cargo)) => Self::build(&cargo, &root, steps),
             (programs, _) => programs,
         }
@@ -94,8 +99,8 @@ impl Programs {
         })
     }
 
-    fn beside(steps: &[&'static Step]) -> Result<Self> {
-        let folder = paths::beside().context("this program does not know where it lies")?;
+    fn prebuilt(steps: &[&'static Step]) -> Result<Self> {
+        let folder = paths::program_folder().context("this program does not know where it lies")?;
         let mut paths = BTreeMap::new();
         for step in steps {
             let path = folder
@@ -147,7 +152,7 @@ impl Programs {
         self.lines_under(&[], step, args, status, each)
     }
 
-    /// The same of a step that is started by a tool which looks at it: a command that takes a program and its
+    /// Runs a step as [`Self::lines`] does, under a tool such as a profiler: a command that takes a program and its
     /// arguments.
     pub(crate) fn lines_under(
         &self,
@@ -164,7 +169,7 @@ impl Programs {
         let waiting = Waiting::for_child(&child);
         let errors = child.stderr.take().context("no standard error")?;
         let out = BufReader::new(child.stdout.take().context("no output")?);
-        let listen = || -> Result<()> {
+        let read_lines = || -> Result<()> {
             for line in out.lines() {
                 let line = line?;
                 let parsed = serde_json::from_str(&line)
@@ -173,17 +178,17 @@ impl Programs {
             }
             Ok(())
         };
-        let (heard, stderr) = std::thread::scope(|scope| {
+        let (result, stderr) = std::thread::scope(|scope| {
             let errors = scope.spawn(move || gather(errors, step, status));
-            let heard = listen();
-            if heard.is_err() {
+            let result = read_lines();
+            if result.is_err() {
                 let _ = child.kill();
             }
-            (heard, errors.join().unwrap_or_default())
+            (result, errors.join().unwrap_or_default())
         });
         let ended = child.wait()?;
         drop(waiting);
-        heard?;
+        result?;
         Ok(Ended {
             code: ended.code(),
             stderr,
@@ -204,12 +209,12 @@ impl Programs {
         };
         match output.status.success() {
             true => serde_json::from_slice(&output.stdout).context("it is not in the answer of the step"),
-            false => bail!("{}", ended.complaint(step)),
+            false => bail!("{}", ended.message(step)),
         }
     }
 
     /// Runs a step whose page goes to the terminal on standard error, and gives what it prints.
-    pub(crate) fn answer(&self, step: &Step, args: &[String]) -> Result<String> {
+    pub(crate) fn output_of(&self, step: &Step, args: &[String]) -> Result<String> {
         let child = self.start(&[], step, args, |command| {
             command.stdout(Stdio::piped());
         })?;
@@ -241,7 +246,7 @@ impl Programs {
             .with_context(|| format!("starting {}", program.display()))
     }
 
-    /// What would be started, as one would type it.
+    /// The command that would run, as one would type it.
     pub(crate) fn command_line(&self, tool: &[String], step: &Step, args: &[String]) -> String {
         let (command, folders) = self.command(tool, step, args);
         shown(&command, &folders)
@@ -274,15 +279,17 @@ pub(crate) fn build(
 ) -> Result<BTreeMap<&'static str, PathBuf>> {
     let mut command = Command::new(cargo);
     command.arg("build");
-    if !is_first_build(names) {
+    let is_first = is_first_build(names);
+    if !is_first {
         command.arg("-q");
-    } else {
-        output::note("building; the first time takes a minute or two");
     }
     for name in names {
         command.args(["-p", name]);
     }
     output::command(&shown(&command, &[]));
+    if is_first && names.iter().any(|name| catalog::find(name).is_ok()) {
+        output::note("the first time, the emulated GPU is built too, which takes a minute or two");
+    }
     command.arg("--message-format=json-render-diagnostics");
     command.current_dir(root).stdout(Stdio::piped());
     let mut child = command.spawn().context("starting cargo")?;
@@ -317,10 +324,14 @@ pub(crate) fn build(
     Ok(paths)
 }
 
-/// The program of a package that is no step: built when Cargo is there, or lying beside this one.
-pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
+/// The program of a package that is no step: the one that `TILE_JUDGE`, for `judge`, names, or else built when Cargo is
+/// there, or lying beside this one.
+pub fn one(name: &'static str) -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(format!("TILE_{}", name.to_uppercase())) {
+        return Ok(path.into());
+    }
     let beside = || {
-        let path = paths::beside()?
+        let path = paths::program_folder()?
             .join(name)
             .with_extension(std::env::consts::EXE_EXTENSION);
         path.is_file().then_some(path)
@@ -345,9 +356,9 @@ pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
     paths.remove(name).context("it was just built")
 }
 
-/// Whether the folder that Cargo built this program into cannot be written, so that nothing is built again.
+/// Returns whether the folder of this program is read-only, so that nothing can be built again.
 fn is_read_only() -> bool {
-    let Some(folder) = paths::beside() else {
+    let Some(folder) = paths::program_folder() else {
         return false;
     };
     let probe = folder.join(format!("probe.{}.tmp", std::process::id()));
@@ -365,9 +376,9 @@ fn is_read_only() -> bool {
 
 /// Notes, at most once, that the programs stay as they were built.
 fn stays_as_built() {
-    static SAID: Once = Once::new();
-    let folder = paths::beside().map_or_else(String::new, |folder| paths::shown(&folder));
-    SAID.call_once(|| {
+    static NOTED: Once = Once::new();
+    let folder = paths::program_folder().map_or_else(String::new, |folder| paths::shown(&folder));
+    NOTED.call_once(|| {
         output::note(&format!(
             "{folder} cannot be written, so what was built before runs"
         ))
@@ -376,7 +387,7 @@ fn stays_as_built() {
 
 /// Nothing of them lies beside this program, which Cargo built into the same folder.
 fn is_first_build(names: &[&str]) -> bool {
-    let Some(folder) = paths::beside() else {
+    let Some(folder) = paths::program_folder() else {
         return true;
     };
     !names.iter().any(|name| folder.join(name).is_file())
@@ -387,7 +398,7 @@ fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
     let mut all = String::new();
     for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
-        // What a program redraws comes as one line with returns in it.
+        // A line that a program redraws arrives as one line with carriage returns.
         let last = line.rsplit('\r').next().unwrap_or_default();
         status.set(&format!("{}  {last}", step.id));
         all.push_str(last);
@@ -427,12 +438,12 @@ pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
 }
 
 /// Passed, or the reasons why some steps did not run.
-pub(crate) fn without_trouble(troubles: &[String], n_steps: usize) -> Result<Verdict> {
-    match troubles {
+pub(crate) fn passed_unless(failures: &[String], n_steps: usize) -> Result<Verdict> {
+    match failures {
         [] => Ok(Verdict::Passed),
         [only] => Err(anyhow!("{only}")),
         several => {
-            several.iter().for_each(|trouble| output::error(trouble));
+            several.iter().for_each(|failure| output::error(failure));
             Err(anyhow!(
                 "{} of {n_steps} steps could not run; see what is missing here: {} doctor",
                 several.len(),

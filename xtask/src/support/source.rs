@@ -7,15 +7,15 @@ use anyhow::{Context, ensure};
 use crate::support::compiler::Compiler;
 use crate::support::nvrtc::{Compiled, Nvrtc, Unit};
 
-/// What is compiled for, unless the source has a line `// arch: compute_80`.
+/// The architecture to compile for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
-/// What learners' kernels are compiled for, unless their source has such a line: asynchronous copies compile there.
+/// The architecture for learners' kernels, unless their source has such a line: the first with asynchronous copies.
 const LEARNERS: &str = "compute_80";
 /// Bytes of a source or header. The longest here has a thousandth of that.
 const LARGEST_SOURCE: u64 = 16 << 20;
 
-/// What is compiled, and how.
-pub(crate) struct Job {
+/// A source to compile, with its options.
+pub struct Job {
     /// Text of the source.
     pub(crate) source: String,
     /// As the compiler calls it in messages: from the root of the checkout.
@@ -62,7 +62,7 @@ impl Job {
 
     /// Reads a learner's source. It cannot choose options, because some of them name files. Where it names no
     /// architecture, it is compiled for [`LEARNERS`]; the only difference is that asynchronous copies compile.
-    pub(crate) fn of_learner(root: &Path, path: &Path) -> anyhow::Result<Self> {
+    pub fn of_learner(root: &Path, path: &Path) -> anyhow::Result<Self> {
         let mut job = Self::read(root, path)?;
         job.extra.clear();
         let is_said = job.source.lines().any(|line| line.starts_with("// arch: "));
@@ -125,13 +125,13 @@ impl Job {
         })
     }
 
-    /// The same in this process, which then may not come back.
-    pub(crate) fn compile_here(&self, nvrtc: &Nvrtc, root: &Path) -> anyhow::Result<String> {
+    /// Compiles in this process, which cannot be stopped when the compiler does not return.
+    pub fn compile_here(&self, nvrtc: &Nvrtc, root: &Path) -> anyhow::Result<String> {
         let compiled = nvrtc.compile(&self.unit(nvrtc, self.shown()))?;
         Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
     }
 
-    /// What the compiler gets; options that name folders are added.
+    /// The input of the compiler; options that name folders are added.
     fn unit(&self, nvrtc: &Nvrtc, mut options: Vec<String>) -> Unit {
         options.extend(self.hidden(nvrtc));
         Unit {
@@ -225,7 +225,7 @@ fn included(line: &str) -> Option<&str> {
 }
 
 /// The text of a source or header.
-pub(crate) fn read_source(path: &Path) -> anyhow::Result<String> {
+pub fn read_source(path: &Path) -> anyhow::Result<String> {
     let size = std::fs::metadata(path)
         .with_context(|| path.display().to_string())?
         .len();

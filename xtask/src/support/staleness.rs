@@ -1,10 +1,10 @@
-//! Whether committed PTX belongs to the sources beside it, and is whole. Needs no compiler.
+//! Compares committed PTX with the sources beside it, without a compiler.
 
 use std::path::{Path, PathBuf};
 
 use catalog::provenance::{self, Stale, target_of};
 
-/// What is known of the PTX of a source.
+/// The state of the PTX of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
     /// Made from the source as it is.
@@ -43,7 +43,7 @@ pub(crate) fn entries(ptx: &str) -> impl Iterator<Item = &str> {
         .map(|rest| rest.split(['(', ' ']).next().unwrap_or(rest).trim())
 }
 
-/// What a cut-off file shows, if anything. A changed letter inside is for the driver to find.
+/// Describes why a file seems to be cut off, if it does. Changed bytes inside are left to the driver.
 fn whole(ptx: &str) -> Option<&'static str> {
     if !ptx.lines().any(|line| line.starts_with(".version ")) {
         return Some("it has no .version line");

@@ -1,7 +1,7 @@
-//! Which steps, and on which sizes: the part of the command line that `bench` and `check` share.
+//! Steps and sizes of a command line, looked up in the catalogue.
 
-use catalog::shape::{WrongSize, side};
-use catalog::{STEPS, Shape, Step};
+use catalog::{STEPS, Shape, Step, WrongSize};
+use step_cli::Sizes;
 
 use crate::support::output::Stop;
 use crate::support::paths;
@@ -30,36 +30,25 @@ pub(crate) fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step
     Ok(chosen)
 }
 
-/// The options that choose sizes.
-#[derive(clap::Args)]
-pub(crate) struct Sizes {
-    /// Sizes, separated by commas: 1024 (M = N = K), 1025x1023x1021 (MxNxK), or for transposes 30000x333 (MxN)
-    #[arg(long, value_name = "SIZE", value_delimiter = ',', conflicts_with_all = ["m", "n", "k"], allow_negative_numbers = true)]
-    size: Vec<Shape>,
-    /// Rows of A and C, in place of --size and together with --n and --k
-    #[arg(long, value_parser = side, allow_negative_numbers = true)]
-    m: Option<usize>,
-    /// Columns of B and C
-    #[arg(long, value_parser = side, allow_negative_numbers = true)]
-    n: Option<usize>,
-    /// Columns of A, rows of B
-    #[arg(long, value_parser = side, allow_negative_numbers = true)]
-    k: Option<usize>,
+/// As [`steps`]; all steps when none is named.
+pub(crate) fn steps_or_all(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
+    match asked.is_empty() {
+        true => Ok(STEPS.iter().collect()),
+        false => steps(command, asked),
+    }
 }
 
-impl Sizes {
-    /// The sizes that are asked for, each one of all these steps; none when the steps choose.
-    pub(crate) fn shapes(&self, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
-        let usage = |error: WrongSize| Stop::Usage(error.to_string());
-        let shapes = Shape::asked(&self.size, [self.m, self.n, self.k]).map_err(usage)?;
-        for step in steps {
-            for shape in &shapes {
-                let works = step.kernels.iter().map(|kernel| kernel.work);
-                shape.suits(step.id, works).map_err(usage)?;
-            }
+/// The sizes that are asked for, each one of all these steps; none when the steps choose.
+pub(crate) fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
+    let usage = |error: WrongSize| Stop::Usage(error.to_string());
+    let shapes = sizes.asked().map_err(usage)?;
+    for step in steps {
+        for shape in &shapes {
+            let works = step.kernels.iter().map(|kernel| kernel.work);
+            shape.suits(step.id, works).map_err(usage)?;
         }
-        Ok(shapes)
     }
+    Ok(shapes)
 }
 
 /// The options that give these sizes to a step.

@@ -60,7 +60,7 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
     out
 }
 
-/// What the columns of the emulated GPU mean.
+/// Legend of the columns of the emulated GPU.
 const LEGEND: &str = "  Per FMA of a warp (of tensor cores: per 2048 multiply-adds; of a transpose: per 32 elements): instructions of the
   machine code (of the PTX where there is none), 32-byte sectors of global memory, passes over L1 (modelled),
   wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors. What

@@ -31,7 +31,7 @@ struct Entry<'a> {
     method: u16,
     compressed: usize,
     size: usize,
-    /// Of its own header in the file.
+    /// Offset of the local header.
     offset: usize,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Wheel {
     pub(crate) package: &'static str,
     pub(crate) file: &'static str,
     pub(crate) sha256: &'static str,
-    /// What of it is needed.
+    /// The folder to extract.
     pub(crate) folder: &'static str,
 }
 
@@ -69,7 +69,7 @@ pub(crate) const WHEELS: &[Wheel] = &[
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub(crate) const WHEELS: &[Wheel] = &[];
 
-/// Whether there is one to get for this kind of machine.
+/// Whether NVIDIA publishes wheels for this kind of machine.
 pub(crate) const IS_OFFERED: bool = !WHEELS.is_empty();
 
 /// The folder that receives the compiler.

@@ -15,7 +15,6 @@ use records::record::{
     Yardstick,
 };
 use records::sums::{self, Sum};
-use sha2::{Digest as _, Sha256};
 
 use crate::files::{empty_folder, program};
 
@@ -792,10 +791,7 @@ fn a_folder_without_a_step_says_so() {
 fn in_checkout(name: &str, words: &str) -> (PathBuf, Command) {
     let root = checkout(name);
     let source = "__global__ void k() {}\n";
-    let hash: String = Sha256::digest(source)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hash = catalog::provenance::sha256(source.as_bytes());
     let ptx = format!(
         "// Generated\n// source: kernels/v05_bank_conflict_free.cu sha256:{hash}\n.version 8.4\n.entry k() {{\n}}\n"
     );

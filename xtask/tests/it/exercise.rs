@@ -1,6 +1,6 @@
 //! `start`, `check`, `diff`, `reset` and `solution` as a learner sees them: what goes where, and the exit codes.
 //!
-//! clang and `judge` are played by shell scripts (`played`); `course/judge/tests/it/learner.rs` has the real ones.
+//! clang and `judge` are shell scripts (`fakes`); `course/judge/tests/it/learner.rs` has the real ones.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,8 @@ use tasks::TaskName;
 use tasks::compile::Refused;
 use tasks::verdict::Verdict;
 
-use crate::played::{Learner, conflicts, passed, told, wrong};
+use crate::fakes::{Learner, conflicts, passed, wrong};
+use crate::files::streams;
 
 #[test]
 fn a_starter_is_written_once_and_reset_keeps_the_text() {
@@ -276,7 +277,7 @@ fn without_a_compiler_the_command_that_gets_one_is_named() {
     learner.run("start v05");
     let mut command = learner.command("check v05");
     command.env_remove("TILE_COMPILER").env("PATH", "/nonexistent");
-    let (code, out, err) = told(&command.output().expect("xtask runs"));
+    let (code, out, err) = streams(&command.output().expect("xtask runs"));
     assert_eq!((code, out.as_str()), (3, ""));
     assert!(
         err.contains("no CUDA compiler") && err.contains("cargo xtask setup"),
@@ -284,11 +285,11 @@ fn without_a_compiler_the_command_that_gets_one_is_named() {
     );
     let mut command = learner.command("check v05");
     command.env("PATH", "/nonexistent");
-    let (code, _, err) = told(&command.output().expect("xtask runs"));
+    let (code, _, err) = streams(&command.output().expect("xtask runs"));
     assert!(code == 3 && err.contains("no clang found"), "{err}");
     let mut command = learner.command("check v05");
     command.env("TILE_COMPILER", "gcc");
-    let (code, _, err) = told(&command.output().expect("xtask runs"));
+    let (code, _, err) = streams(&command.output().expect("xtask runs"));
     assert!(
         code == 2 && err.contains("TILE_COMPILER=gcc is not understood"),
         "{err}"

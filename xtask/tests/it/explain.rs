@@ -9,7 +9,7 @@ use serde_json::Value;
 use tasks::TaskName;
 use tasks::explain::{Explained, Line};
 
-use crate::played::{self, Learner, passed, said};
+use crate::fakes::{self, Learner, passed, run_with_note};
 
 fn counts(n: u64) -> Summary {
     Summary {
@@ -63,7 +63,7 @@ pub(crate) fn with_explanations() -> Learner {
         fs::write(learner.path(name), text).expect("a file");
     };
     let json = |explained: &Explained| serde_json::to_string(explained).expect("plain data");
-    let hash = sha256(played::SOLUTION.as_bytes());
+    let hash = sha256(fakes::SOLUTION.as_bytes());
     write(
         "kernels/ptx/v05_x.ptx",
         &format!(
@@ -85,7 +85,7 @@ fn lines_are_explained_beside_the_sums_of_the_finished_kernel() {
     let long =
         "    float much_too_long_to_fit_beside_the_counts = one + two + three + four + five + six + seven;\n";
     fs::write(learner.path("my/v05.cu"), format!("void f()\n{{\n{long}}}\n")).expect("a file");
-    let (code, out) = said(
+    let (code, out) = run_with_note(
         &learner,
         "explain v05",
         "the lines of the finished kernel are shown once yours has passed",
@@ -125,7 +125,7 @@ fn lines_are_explained_beside_the_sums_of_the_finished_kernel() {
     assert!(!finished.contains("yours"), "{finished}");
     learner.verdict(&passed());
     learner.run("check v05");
-    let (code, both) = said(&learner, "explain v05 --by sectors", "");
+    let (code, both) = run_with_note(&learner, "explain v05 --by sectors", "");
     assert!(
         code == 0 && both.contains("bars: sectors of global memory") && both.contains("done();"),
         "{both}"
@@ -174,12 +174,12 @@ fn what_cannot_be_explained_says_why() {
         ),
     ];
     for (words, expected, note) in cases {
-        let (code, out) = said(&learner, words, note);
+        let (code, out) = run_with_note(&learner, words, note);
         assert_eq!((code, out.as_str()), (expected, ""), "{words}");
     }
     learner.run("start v05");
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
-    let (code, _) = said(
+    let (code, _) = run_with_note(
         &learner,
         "explain v05",
         "it does not compile: my/v05.cu:7: expected ';'",
@@ -191,6 +191,9 @@ fn what_cannot_be_explained_says_why() {
 fn a_task_for_the_host_has_hints_and_no_lines() {
     let learner = Learner::new();
     let note = "v05.launch is about the host and has no kernel to explain; its answer is checked with: xtask check v05.launch";
-    assert_eq!(said(&learner, "explain v05.launch", note), (2, String::new()));
-    assert_eq!(said(&learner, "hint v05.launch", "").0, 0);
+    assert_eq!(
+        run_with_note(&learner, "explain v05.launch", note),
+        (2, String::new())
+    );
+    assert_eq!(run_with_note(&learner, "hint v05.launch", "").0, 0);
 }

@@ -12,7 +12,7 @@ use tasks::explain::machine::{
 
 use crate::explain::with_explanations;
 use crate::explain_page;
-use crate::played::{self, Learner, said};
+use crate::fakes::{self, Learner, run_with_note};
 
 /// An instruction that was issued so often, and what warps waited for in front of it.
 fn instruction(
@@ -164,7 +164,7 @@ fn with_machine_code(machine: Machine) -> Learner {
     };
     let cubin = b"not looked into";
     write("kernels/cubin/v05_x.cubin", cubin);
-    let hash = sha256(played::SOLUTION.as_bytes());
+    let hash = sha256(fakes::SOLUTION.as_bytes());
     let header = format!(
         "// source: kernels/v05_x.cu sha256:{hash}\n// cubin: kernels/cubin/v05_x.cubin sha256:{}\n",
         sha256(cubin)
@@ -182,7 +182,7 @@ fn with_machine_code(machine: Machine) -> Learner {
 #[test]
 fn machine_code_stands_beside_its_lines() {
     let learner = with_machine_code(machine());
-    let (code, out) = said(&learner, "explain v05 --finished --machine", "");
+    let (code, out) = run_with_note(&learner, "explain v05 --finished --machine", "");
     assert_eq!(code, 0);
     insta::assert_snapshot!(out);
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
@@ -192,7 +192,7 @@ fn machine_code_stands_beside_its_lines() {
         "{asked}"
     );
 
-    let (_, all) = said(
+    let (_, all) = run_with_note(
         &learner,
         "explain v05 --finished --machine --all --size 256x128x64",
         "",
@@ -207,7 +207,7 @@ fn machine_code_stands_beside_its_lines() {
 #[test]
 fn machine_code_is_part_of_the_record() {
     let learner = with_machine_code(machine());
-    let (code, out) = said(&learner, "explain v05 --finished --machine --json", "");
+    let (code, out) = run_with_note(&learner, "explain v05 --finished --machine --json", "");
     assert_eq!(code, 0);
     let record: Value = serde_json::from_str(&out).expect("a record");
     let code = &record["explain"]["machine"];
@@ -221,7 +221,7 @@ fn machine_code_is_part_of_the_record() {
 #[test]
 fn a_page_has_the_machine_code_and_needs_no_script() {
     let learner = with_machine_code(machine());
-    let (code, out) = said(&learner, "explain v05 --finished --machine --html page.html", "");
+    let (code, out) = run_with_note(&learner, "explain v05 --finished --machine --html page.html", "");
     assert_eq!((code, out.as_str()), (0, "wrote page.html\n"));
     let page = learner.read("page.html");
     explain_page::check(&page);
@@ -247,7 +247,7 @@ fn what_the_model_does_not_cover_has_no_time() {
         (instruction.modelled, instruction.stalls) = (0, Default::default());
     }
     let learner = with_machine_code(machine);
-    let (code, out) = said(&learner, "explain v05 --finished --machine", "");
+    let (code, out) = run_with_note(&learner, "explain v05 --finished --machine", "");
     assert_eq!(code, 0);
     assert!(
         out.contains("no prediction: the model has no time for atomics: `RED`"),
@@ -260,7 +260,7 @@ fn what_the_model_does_not_cover_has_no_time() {
 fn machine_code_of_a_copy_needs_the_compiler() {
     let learner = with_machine_code(machine());
     learner.run("start v05");
-    let (code, out) = said(&learner, "explain v05 --machine", "xtask setup");
+    let (code, out) = run_with_note(&learner, "explain v05 --machine", "xtask setup");
     assert_eq!((code, out.as_str()), (3, ""));
     // Options that say nothing without it.
     for words in [

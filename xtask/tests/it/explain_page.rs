@@ -7,7 +7,7 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
 
 use crate::explain::with_explanations;
-use crate::played::said;
+use crate::fakes::run_with_note;
 
 /// Tags, ids and what goes on the way of a page that a parser complains about.
 #[derive(Default)]
@@ -89,7 +89,7 @@ fn a_page_is_valid_and_loads_nothing() {
         "void f()\n{\n  if (a < b && \"</td>\") x;\n}\n",
     )
     .expect("a file");
-    let (code, out) = said(&learner, "explain v05 --html page.html", "");
+    let (code, out) = run_with_note(&learner, "explain v05 --html page.html", "");
     assert_eq!((code, out.as_str()), (0, "wrote page.html\n"));
     let page = learner.read("page.html");
     check(&page);
@@ -103,7 +103,7 @@ fn a_page_is_valid_and_loads_nothing() {
         assert!(page.contains(word), "{word}");
     }
 
-    let (code, _) = said(
+    let (code, _) = run_with_note(
         &learner,
         "explain v05 --html nowhere/page.html",
         "error: writing nowhere/page.html",

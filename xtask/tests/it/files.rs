@@ -1,7 +1,8 @@
-//! Folders and programs that tests make.
+//! Folders and programs that tests make, and the output of programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 #[cfg(unix)]
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -37,4 +38,16 @@ pub(crate) fn program(path: &Path, text: &str) {
     stdin.write_all(text.as_bytes()).expect("a pipe");
     drop(stdin);
     assert!(writer.wait().expect("it ends").success(), "{}", path.display());
+}
+
+/// Exit code and both streams; nothing but plain text is in them.
+#[track_caller]
+pub(crate) fn streams(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(
+        !out.contains('\x1b') && !err.contains('\x1b'),
+        "escapes in a pipe: {out}{err}"
+    );
+    (output.status.code().expect("an exit code"), out, err)
 }

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::played::{Learner, conflicts, passed, said, wrong};
+use crate::fakes::{Learner, conflicts, passed, run_with_note, wrong};
 
 #[test]
 fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
     let learner = Learner::new();
-    let (code, out) = said(&learner, "hint v05", "");
+    let (code, out) = run_with_note(&learner, "hint v05", "");
     assert_eq!(
         (code, out.as_str()),
         (
@@ -33,7 +33,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
         ),
     ];
     for (words, expected) in levels {
-        let (code, out) = said(&learner, words, "");
+        let (code, out) = run_with_note(&learner, words, "");
         assert_eq!(code, 0);
         let chosen = "chosen by the last check, which ended with no-excess\n\n";
         assert!(out.starts_with(&format!("{chosen}{expected}")), "{words}: {out}");
@@ -54,7 +54,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
         );
     }
     fs::write(learner.path("my/v05.cu"), "void f()\n{\n  done();\n}\n").expect("a file");
-    let (_, out) = said(&learner, "hint v05", "");
+    let (_, out) = run_with_note(&learner, "hint v05", "");
     assert!(
         out.contains("(my/v05.cu has changed since: xtask check v05)"),
         "{out}"
@@ -63,7 +63,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
 
     learner.verdict(&wrong());
     learner.run("check v05");
-    let (_, out) = said(&learner, "hint v05", "");
+    let (_, out) = run_with_note(&learner, "hint v05", "");
     assert!(
         out.starts_with(
             "the last check ended with wrong-result, which has no hint of its own; this is the general one\n"
@@ -72,7 +72,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
     );
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
     learner.run("check v05");
-    let (_, out) = said(&learner, "hint v05", "");
+    let (_, out) = run_with_note(&learner, "hint v05", "");
     assert!(
         out.starts_with("it does not compile, and xtask check v05 says why; this is the general hint\n"),
         "{out}"
@@ -80,7 +80,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
     fs::write(learner.path("my/v05.cu"), "done();\n").expect("a file");
     learner.verdict(&passed());
     learner.run("check v05");
-    let (code, out) = said(&learner, "hint v05", "");
+    let (code, out) = run_with_note(&learner, "hint v05", "");
     assert_eq!(
         (code, out.as_str()),
         (0, "v05 passed its last check\nnext: xtask diff v05\n")

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::played::{Learner, conflicts, passed, said};
+use crate::fakes::{Learner, conflicts, passed, run_with_note};
 
 #[test]
 fn bare_xtask_shows_the_ladder_and_the_next_action() {
@@ -43,10 +43,10 @@ fn bare_xtask_shows_the_ladder_and_the_next_action() {
     assert_eq!(command, "xtask start v05.wide");
 
     fs::write(learner.path("my/progress.toml"), "half a\n").expect("a file");
-    assert_eq!(said(&learner, "", "my/progress.toml:1: ").0, 0);
+    assert_eq!(run_with_note(&learner, "", "my/progress.toml:1: ").0, 0);
     fs::write(learner.path("steps/v05/tasks.toml"), "what = 1\n").expect("a file");
     assert_eq!(
-        said(&learner, "", "steps/v05/tasks.toml:1: unknown field `what`").0,
+        run_with_note(&learner, "", "steps/v05/tasks.toml:1: unknown field `what`").0,
         0
     );
 }

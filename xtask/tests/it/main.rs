@@ -12,20 +12,19 @@ mod explain;
 mod explain_machine;
 #[cfg(unix)]
 mod explain_page;
+#[cfg(unix)]
+mod fakes;
 mod files;
-mod fixtures;
 #[cfg(unix)]
 mod hint;
 #[cfg(unix)]
 mod home;
 #[cfg(unix)]
-mod lacking;
-#[cfg(unix)]
-mod played;
+mod missing;
+mod packed;
 #[cfg(unix)]
 mod predict;
 mod profile;
-mod solutions;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]

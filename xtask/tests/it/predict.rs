@@ -5,12 +5,13 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::played::{Learner, said, told};
+use crate::fakes::{Learner, run_with_note};
+use crate::files::streams;
 
 #[test]
 fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
     let learner = Learner::new();
-    let (code, out) = said(&learner, "predict v05", "");
+    let (code, out) = run_with_note(&learner, "predict v05", "");
     assert_eq!(
         (code, out.as_str()),
         (
@@ -19,7 +20,7 @@ fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
              b  Those of one word\n\nnext: xtask predict v05 lanes=NUMBER\n"
         )
     );
-    let (code, out) = said(&learner, "predict v05 lanes=31 banks=a", "");
+    let (code, out) = run_with_note(&learner, "predict v05 lanes=31 banks=a", "");
     assert_eq!(
         (code, out.as_str()),
         (
@@ -47,7 +48,7 @@ fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
         .write_all(b"# mine\nlanes = 64/2\n\nbanks=\n")
         .expect("a pipe");
     drop(stdin);
-    let (code, out, _) = told(&piped.wait_with_output().expect("it ends"));
+    let (code, out, _) = streams(&piped.wait_with_output().expect("it ends"));
     assert_eq!(code, 0);
     assert!(
         out.ends_with("lanes: right, 64/2. So it is built.\nbanks: skipped\n"),
@@ -58,7 +59,7 @@ fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
         progress.contains("tries = 2") && progress.contains("answer = \"64/2\""),
         "{progress}"
     );
-    let (code, out) = said(&learner, "predict v05 lanes --json", "");
+    let (code, out) = run_with_note(&learner, "predict v05 lanes --json", "");
     let value: Value = serde_json::from_str(&out).expect("one record");
     let question = &value["question"];
     assert_eq!(
@@ -70,12 +71,12 @@ fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
 #[test]
 fn questions_come_back_and_answers_are_shown_on_request() {
     let learner = Learner::new();
-    let (code, out) = said(&learner, "predict v07", "");
+    let (code, out) = run_with_note(&learner, "predict v07", "");
     assert!(
         code == 0 && out.starts_with("v05.banks  (v05 asked it first)\n"),
         "{out}"
     );
-    let (code, out) = said(&learner, "predict v07 v05.banks --show", "");
+    let (code, out) = run_with_note(&learner, "predict v07 v05.banks --show", "");
     assert!(
         code == 0 && out.contains("\n  answer: Those of one bank. One word goes to all.\n"),
         "{out}"
@@ -98,11 +99,11 @@ fn questions_come_back_and_answers_are_shown_on_request() {
         ("predict", "required arguments"),
     ];
     for (words, note) in cases {
-        let (code, out) = said(&learner, words, note);
+        let (code, out) = run_with_note(&learner, words, note);
         assert_eq!((code, out.as_str()), (2, ""), "{words}");
     }
     assert_eq!(
-        said(&learner, "predict v00", ""),
+        run_with_note(&learner, "predict v00", ""),
         (0, "v00 has no questions\n".into())
     );
 }

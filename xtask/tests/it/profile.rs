@@ -35,8 +35,8 @@ fn run(words: &str) -> Output {
 #[track_caller]
 fn check(words: &str, code: i32, stdout: &[&str], stderr: &str) {
     let output = run(words);
-    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, err) = (told(&output.stdout), told(&output.stderr));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(code), "{words}\n{out}{err}");
     for part in stdout {
         assert!(out.contains(part), "{words}: no `{part}` in\n{out}");

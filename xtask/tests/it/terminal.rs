@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ExitStatus};
 
-use crate::played::{Learner, conflicts, passed};
+use crate::fakes::{Learner, conflicts, passed};
 
 /// A command that runs on a pseudo-terminal of its own.
 struct Terminal {

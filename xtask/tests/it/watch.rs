@@ -4,12 +4,15 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read as _};
 use std::process::Stdio;
 
-use crate::played::{Learner, conflicts, passed, said};
+use crate::fakes::{Learner, conflicts, passed, run_with_note};
 
 #[test]
 fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     let learner = Learner::new();
-    assert_eq!(said(&learner, "watch v05", "begin with: xtask start v05").0, 3);
+    assert_eq!(
+        run_with_note(&learner, "watch v05", "begin with: xtask start v05").0,
+        3
+    );
     learner.run("start v05");
     learner.verdict(&conflicts());
     let mut child = learner

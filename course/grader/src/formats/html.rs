@@ -136,7 +136,7 @@ fn parts(class: &Class) -> String {
     out + "</table>\n"
 }
 
-/// What went wrong, by code: how many, and what it says of the first.
+/// Failures by code: their number, and the text of the first.
 fn misconceptions(class: &Class) -> String {
     let mut codes: BTreeMap<(String, String), (String, Vec<&str>)> = BTreeMap::new();
     for student in &class.students {

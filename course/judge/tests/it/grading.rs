@@ -1,4 +1,4 @@
-//! Grading with the real programs: `xtask grade`, the compiler, `judge`, each in its sandbox.
+//! Grading with the real programs: `teach`, which `cargo xtask grade` starts, the compiler, `judge`, each in its sandbox.
 //!
 //! Where there is no bubblewrap or no NVRTC, these tests cannot run, and say so.
 
@@ -16,12 +16,12 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::common::{root, xtask};
+use crate::common::{root, teach};
 
 /// A folder with submissions, a rubric and results, removed at the end.
 struct Class {
     folder: PathBuf,
-    xtask: &'static Path,
+    teach: &'static Path,
     compiler: &'static str,
 }
 
@@ -41,7 +41,7 @@ impl Class {
         std::fs::write(folder.join("rubric.toml"), RUBRIC).expect("a file");
         let class = Self {
             folder,
-            xtask: xtask(),
+            teach: teach(),
             compiler,
         };
         class.submit("probe", &finished());
@@ -69,7 +69,7 @@ impl Class {
     }
 
     fn command(&self, out: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(self.xtask);
+        let mut command = Command::new(self.teach);
         command
             .arg("grade")
             .arg(self.folder.join("submissions"))
@@ -91,7 +91,7 @@ impl Class {
     }
 
     fn grade(&self, out: &str, more: &[&str]) -> Output {
-        self.command(out, more).output().expect("xtask runs")
+        self.command(out, more).output().expect("teach runs")
     }
 
     /// The grades in the folder `out`, by student.
@@ -429,7 +429,7 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
     // Ctrl-C in a terminal reaches the whole process group.
     for (signal, least) in [("INT", 2), ("TERM", 3), ("KILL", 4)] {
         let mut command = class.command("parts", &["--jobs", "2"]);
-        let mut child = command.process_group(0).spawn().expect("xtask runs");
+        let mut child = command.process_group(0).spawn().expect("teach runs");
         while kept() < least && child.try_wait().expect("a child").is_none() {
             std::thread::yield_now();
         }
@@ -480,7 +480,7 @@ fn records_and_exit_codes_with_bubblewrap() {
     assert_eq!(class.grade("out", &["--part", "3/3"]).status.code(), Some(2));
     let mut command = class.command("out", &[]);
     command.env("PATH", "/nowhere");
-    let output = command.output().expect("xtask runs");
+    let output = command.output().expect("teach runs");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{errors}");
     assert!(
@@ -492,7 +492,7 @@ fn records_and_exit_codes_with_bubblewrap() {
     let output = command
         .env("TILE_JUDGE", "/bin/false")
         .output()
-        .expect("xtask runs");
+        .expect("teach runs");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{errors}");
     assert!(
@@ -500,7 +500,7 @@ fn records_and_exit_codes_with_bubblewrap() {
         "{errors}"
     );
     let mut command = class.command("open", &["--no-sandbox"]);
-    let output = command.output().expect("xtask runs");
+    let output = command.output().expect("teach runs");
     assert_eq!(
         output.status.code(),
         Some(0),

@@ -1,0 +1,184 @@
+//! Runs a program for a limited time, and keeps a limited part of its output.
+
+use std::io::Read;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Bytes of standard error that are kept.
+const MOST_ERRORS: usize = 64 << 10;
+
+/// The result of a program.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit code or signal.
+    pub status: ExitStatus,
+    /// Its output: all that could be read when `stopped` is none.
+    pub output: Vec<u8>,
+    /// The beginning of what it wrote to standard error.
+    pub errors: String,
+    /// Why it was stopped from outside.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a program was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// It ran too long.
+    Time,
+    /// It wrote too much.
+    Output,
+    /// The caller was interrupted.
+    Interrupt,
+}
+
+/// Between two looks at whether the caller was interrupted.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Runs it to its end, or until `limit` has passed, it has written more than `most` bytes, or `interrupted` returns true.
+///
+/// Its standard input is as the command has it. It has a process group of its own: Ctrl-C in a terminal reaches the
+/// caller alone, so that a signal that ends the program is not mistaken for something that the program did.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn run(
+    mut command: Command,
+    limit: Duration,
+    most: usize,
+    interrupted: &dyn Fn() -> bool,
+) -> std::io::Result<Ended> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (sender, parts) = channel();
+    if let Some(stream) = child.stdout.take() {
+        read(stream, most, true, sender.clone());
+    }
+    if let Some(stream) = child.stderr.take() {
+        read(stream, MOST_ERRORS, false, sender.clone());
+    }
+    drop(sender);
+    let deadline = Instant::now() + limit;
+    let why_to_stop = || match Instant::now() >= deadline {
+        _ if interrupted() => Some(Stopped::Interrupt),
+        true => Some(Stopped::Time),
+        false => None,
+    };
+    let (mut output, mut errors, mut stopped) = (Vec::new(), Vec::new(), None);
+    while stopped.is_none() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match parts.recv_timeout(left.min(POLL)) {
+            Ok(Part {
+                is_output: true,
+                bytes,
+                is_whole,
+            }) => {
+                output = bytes;
+                stopped = (!is_whole).then_some(Stopped::Output);
+            }
+            Ok(part) => errors = part.bytes,
+            Err(RecvTimeoutError::Timeout) => stopped = why_to_stop(),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    // It may have closed both streams and still run.
+    while stopped.is_none() && child.try_wait()?.is_none() {
+        stopped = why_to_stop();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    if stopped.is_some() {
+        let _ = child.kill();
+    }
+    Ok(Ended {
+        status: child.wait()?,
+        output,
+        errors: String::from_utf8_lossy(&errors).into_owned(),
+        stopped,
+    })
+}
+
+struct Part {
+    is_output: bool,
+    bytes: Vec<u8>,
+    is_whole: bool,
+}
+
+/// Reads a stream in a thread of its own, which ends with the stream. What goes beyond `most` is not kept.
+fn read(stream: impl Read + Send + 'static, most: usize, is_output: bool, sender: Sender<Part>) {
+    std::thread::spawn(move || {
+        let mut stream = stream;
+        let mut bytes = Vec::new();
+        // A stream that cannot be read counts as ended.
+        let _ = (&mut stream).take(most as u64 + 1).read_to_end(&mut bytes);
+        let is_whole = bytes.len() <= most;
+        bytes.truncate(most);
+        let rest = !is_whole && !is_output;
+        let _ = sender.send(Part {
+            is_output,
+            bytes,
+            is_whole,
+        });
+        drop(sender);
+        if rest {
+            // So that a program that complains at length does not wait for a reader.
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
+    });
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, limit: Duration, most: usize) -> Ended {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        run(command, limit, most, &|| false).expect("it starts")
+    }
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn output_and_errors_are_kept_apart() {
+        let ended = sh("echo out; echo err >&2; exit 3", MINUTE, 100);
+        assert_eq!(
+            (ended.output.as_slice(), ended.errors.as_str()),
+            (&b"out\n"[..], "err\n")
+        );
+        assert_eq!((ended.status.code(), ended.stopped), (Some(3), None));
+    }
+
+    #[test]
+    fn endless_programs_are_stopped() {
+        let ended = sh("exec sleep 1000", Duration::ZERO, 100);
+        assert_eq!(ended.stopped, Some(Stopped::Time));
+        let ended = sh("exec sleep 1000 >/dev/null 2>&1", Duration::ZERO, 100);
+        assert_eq!(ended.stopped, Some(Stopped::Time));
+        let ended = sh("exec yes", MINUTE, 1000);
+        assert_eq!((ended.stopped, ended.output.len()), (Some(Stopped::Output), 1000));
+        let ended = sh("yes | head -c 1000000 >&2; echo done", MINUTE, 1000);
+        assert_eq!((ended.stopped, ended.output.as_slice()), (None, &b"done\n"[..]));
+    }
+
+    #[test]
+    fn an_interrupt_is_for_the_caller() {
+        // The fifth field is the process group.
+        let ended = sh(
+            "read -r _ _ _ _ group _ < /proc/self/stat; echo $$ $group",
+            MINUTE,
+            100,
+        );
+        let text = String::from_utf8_lossy(&ended.output).into_owned();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if cfg!(target_os = "linux") {
+            assert!(words.len() == 2 && words[0] == words[1], "{text}{}", ended.errors);
+        }
+        for script in ["exec sleep 1000", "exec sleep 1000 >/dev/null 2>&1"] {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            let ended = run(command, MINUTE, 100, &|| true).expect("it starts");
+            assert_eq!(ended.stopped, Some(Stopped::Interrupt));
+        }
+    }
+}

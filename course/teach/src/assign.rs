@@ -1,0 +1,294 @@
+//! `cargo xtask assign` and `cargo xtask report`: starter repositories for a class, and where the class stands.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, anyhow, bail};
+use catalog::files::write_whole;
+use catalog::programs::on_path;
+use catalog::text::{Paint, Table};
+use grader::assign::{self, Assignment, Given};
+use grader::report::{self, Minutes};
+use tasks::{Catalogue, TaskName, variant};
+
+use xtask::Verdict;
+use xtask::commands::teach::{Assign, LARGEST_SEED, Report};
+use xtask::support::output::{self, Stop};
+use xtask::support::{learner, paths};
+
+/// Writes the starter repository, and the rubric beside it.
+pub(crate) fn run(args: &Assign) -> Result<Verdict> {
+    let root = learner::root()?;
+    let shown = args.out.display().to_string();
+    let out = args.out.as_path();
+    let mut rubric = out.as_os_str().to_owned();
+    rubric.push(".rubric.toml");
+    let rubric = PathBuf::from(rubric);
+    let is_free = |path: &Path| match std::fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if out.file_name().is_none() || !is_free(out) {
+        bail!("{shown} is there already; name a folder that is to be made");
+    }
+    if rubric.symlink_metadata().is_ok() {
+        bail!(
+            "{} is there already; it has the seed of another assignment",
+            rubric.display()
+        );
+    }
+    let names = args.tasks.iter().map(|asked| TaskName::parse(asked));
+    let mut names = names
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| Stop::Usage(error.to_string()))?;
+    for name in names.iter_mut().filter(|_| args.variant) {
+        match name.id.as_deref() {
+            None => name.id = Some(variant::ID.to_owned()),
+            Some(variant::ID) => {}
+            Some(_) => {
+                bail!(Stop::Usage(format!(
+                    "--variant draws a task of a step: name {}, and not {name}",
+                    name.step
+                )));
+            }
+        }
+    }
+    let seed = args.seed.unwrap_or_else(drawn);
+    let starter = |task: &tasks::Task| learner::starter(&root, task).map_err(|error| format!("{error:#}"));
+    let (tasks, questions) = assign::choose(&root, &names, seed, starter).map_err(Stop::Usage)?;
+    if let Some(given) = tasks.iter().find(|given| given.task.host.is_some())
+        && args.gpu_required
+    {
+        bail!(Stop::Usage(format!(
+            "the idea of {} is on the host: it has no kernel that could run on a GPU",
+            given.task.name
+        )));
+    }
+    let assignment = Assignment {
+        title: args.title.split_whitespace().collect::<Vec<_>>().join(" "),
+        due: args.due.clone(),
+        seed,
+        tasks,
+        questions,
+        gpu_required: args.gpu_required,
+        minutes: minutes(args.minutes.as_deref())?,
+    };
+    assign::write(&root, out, &assignment).map_err(anyhow::Error::msg)?;
+    write_whole(&rubric, &assign::rubric(&assignment)).with_context(|| rubric.display().to_string())?;
+    let mut references = String::new();
+    for given in &assignment.tasks {
+        if let Some(drawn) = &given.drawn {
+            let mut path = out.as_os_str().to_owned();
+            path.push(format!(".{}.cu", given.task.name));
+            let path = PathBuf::from(path);
+            write_whole(&path, &drawn.reference).with_context(|| path.display().to_string())?;
+            references.push_str(&format!(
+                "{}: a kernel that passes; keep it to yourself\n",
+                path.display()
+            ));
+        }
+    }
+    tidy_lock(out);
+    let has_git = commit(out, &assignment.title);
+    let me = paths::me();
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let mut text = format!("{shown}: {} with no solution in it\n", list(&names));
+    for Given { task, starter, .. } in &assignment.tasks {
+        text.push_str(&format!(
+            "  my/{}  {} lines, about {} minutes\n",
+            task.file(),
+            starter.lines().count(),
+            assignment
+                .minutes
+                .get(&task.name.to_string())
+                .unwrap_or(&task.minutes)
+        ));
+    }
+    text.push_str(match has_git {
+        true => "  one commit in a git repository of its own\n",
+        false => "  no git repository: there is no git here, or it refuses\n",
+    });
+    text.push_str(&format!(
+        "{}: points, and the seed of the hidden tests; keep it to yourself\n{references}next: look at {shown}/README.md, publish \
+         {shown}, and later: {me} grade SUBMISSIONS --rubric {} --out grades\n",
+        rubric.display(),
+        rubric.display()
+    ));
+    output::print(&text)?;
+    Ok(Verdict::Passed)
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [one] => format!("task {one}"),
+        many => format!("tasks {}", many.join(", ")),
+    }
+}
+
+/// The standard library draws the keys of its hash tables by chance.
+fn drawn() -> u64 {
+    let state = std::collections::hash_map::RandomState::new();
+    state.build_hasher().finish() & LARGEST_SEED
+}
+
+fn minutes(path: Option<&Path>) -> Result<BTreeMap<String, u32>> {
+    let Some(path) = path else {
+        return Ok(BTreeMap::new());
+    };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+    let minutes = Minutes::parse(&text, &name).map_err(anyhow::Error::msg)?;
+    Ok(minutes.minutes)
+}
+
+/// Takes packages out of Cargo.lock that the repository does not need, so that the first build changes nothing. Where
+/// that is not possible now, Cargo does it then.
+fn tidy_lock(out: &Path) {
+    let Some(cargo) = paths::cargo().or_else(|| on_path("cargo")) else {
+        return;
+    };
+    let _ = Command::new(cargo)
+        .args(["metadata", "--offline", "--quiet", "--format-version", "1"])
+        .current_dir(out)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+}
+
+/// One commit in a new repository; whether that worked.
+fn commit(out: &Path, title: &str) -> bool {
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        for setting in [
+            "user.name=Tile by Tile",
+            "user.email=course@localhost",
+            "commit.gpgSign=false",
+            "core.hooksPath=/dev/null",
+            "core.autocrlf=false",
+            "init.defaultBranch=main",
+        ] {
+            command.args(["-c", setting]);
+        }
+        // A repository around this one, or a hook that runs us, must not be meant.
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            command.env_remove(name);
+        }
+        let status = command
+            .args(arguments)
+            .current_dir(out)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    };
+    git(&["init", "-q"]) && git(&["add", "-A"]) && git(&["commit", "-q", "-m", title])
+}
+
+/// Prints which students are stuck on which task.
+pub(crate) fn report(args: &Report) -> Result<Verdict> {
+    let root = learner::root()?;
+    let catalogues = Catalogue::load_all(&root)?;
+    let tasks: Vec<tasks::Task> = catalogues
+        .into_iter()
+        .flat_map(|catalogue| catalogue.tasks)
+        .collect();
+    let folder = args.submissions.display().to_string();
+    let report = report::read(&args.submissions, &tasks).with_context(|| folder.clone())?;
+    if report.students == 0 {
+        return Err(anyhow!(
+            "{folder} has no progress file; each student's folder has one in my/progress.toml"
+        ));
+    }
+    match args.json {
+        true => {
+            for task in &report.tasks {
+                output::print(&format!("{}\n", serde_json::json!({"task": task})))?;
+            }
+            let (n, without, unreadable) = (report.students, &report.without, &report.unreadable);
+            output::print(&format!(
+                "{}\n",
+                serde_json::json!({"class": {"students": n, "without": without, "unreadable": unreadable}})
+            ))?;
+        }
+        false => output::print(&table(&report))?,
+    }
+    if let Some(path) = &args.minutes {
+        let measured = report.measured();
+        write_whole(path, &measured.text()).with_context(|| path.display().to_string())?;
+        output::note(&format!(
+            "wrote {}: minutes of {} tasks; use them with: {} assign … --minutes {}",
+            path.display(),
+            measured.minutes.len(),
+            paths::me(),
+            path.display()
+        ));
+    }
+    Ok(Verdict::Passed)
+}
+
+fn table(report: &report::Report) -> String {
+    let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
+    let mut table = Table::new([
+        "task",
+        "begun",
+        "passed",
+        "gave up",
+        "stuck",
+        "checks",
+        "hints",
+        "minutes",
+        "estimate",
+        "most frequent",
+    ])
+    .left(1);
+    for task in &report.tasks {
+        let codes: Vec<String> = task
+            .codes
+            .iter()
+            .map(|(code, n)| format!("{code} ({n})"))
+            .collect();
+        table.row([
+            task.task.clone(),
+            task.begun.to_string(),
+            task.passed.to_string(),
+            task.gave_up.to_string(),
+            task.stuck.len().to_string(),
+            number(task.checks),
+            task.hints.to_string(),
+            number(task.minutes),
+            task.estimate.to_string(),
+            codes.join(" "),
+        ]);
+    }
+    let mut out = format!(
+        "{} students\n\n{}",
+        report.students,
+        table.render(Paint::for_stdout())
+    );
+    if report.tasks.iter().any(|task| !task.stuck.is_empty()) {
+        out.push_str("\nstuck, the longest first\n");
+    }
+    for task in &report.tasks {
+        for stuck in &task.stuck {
+            let code = stuck.code.as_deref().unwrap_or("not checked yet");
+            out.push_str(&format!(
+                "  {}  {}: {code}, after {} checks, {} minutes, {} hints\n",
+                task.task, stuck.student, stuck.checks, stuck.minutes, stuck.hints
+            ));
+        }
+    }
+    for (student, why) in &report.unreadable {
+        out.push_str(&format!("{student}: {why}\n"));
+    }
+    if !report.without.is_empty() {
+        out.push_str(&format!(
+            "without a progress file: {}\n",
+            report.without.join(", ")
+        ));
+    }
+    out
+}

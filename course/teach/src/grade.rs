@@ -1,0 +1,511 @@
+//! `cargo xtask grade`: grades the submissions of a class; `grader` does the work.
+//!
+//! Two hidden commands run inside the sandbox: `confined` sets limits and becomes another program, `compile-one`
+//! compiles one source.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, anyhow, bail};
+use catalog::text::{Paint, Table};
+use grader::grade::{Class, Grading, Stop as Stopped};
+use grader::rubric::Rubric;
+use grader::sandbox::{self, Launcher, Sandbox};
+use grader::unit::{Bounds, Compiled, Tools};
+
+use xtask::Verdict;
+use xtask::commands::teach::Grade;
+use xtask::support::clang::{self, Clang};
+use xtask::support::compiler::DoesNotCompile;
+use xtask::support::nvrtc::Nvrtc;
+use xtask::support::output::{self, Status, Stop};
+use xtask::support::source::Job;
+use xtask::support::{interrupt, learner, paths, programs};
+
+/// Variable with the path of the program `judge`, for the jobs of a cluster.
+const JUDGE: &str = "TILE_JUDGE";
+
+/// Grades, and shows the class.
+pub(crate) fn run(args: &Grade) -> Result<Verdict> {
+    let root = learner::root()?;
+    let sandbox = match args.no_sandbox {
+        true => {
+            output::note(
+                "without a sandbox: compiling a source can read any file that you can read, and what it prints of it is \
+                 in the results; time and memory are limited all the same",
+            );
+            Sandbox::None
+        }
+        false => Sandbox::find().map_err(|why| anyhow!(refusal(&why)))?,
+    };
+    let name = args.rubric.display().to_string();
+    let text = std::fs::read_to_string(&args.rubric).with_context(|| name.clone())?;
+    let rubric = Rubric::parse(&text, &name, &root).map_err(anyhow::Error::msg)?;
+    if !args.submissions.is_dir() {
+        bail!("{} is not a folder", args.submissions.display());
+    }
+    interrupt::watch();
+    let tools = tools(&root)?;
+    probe(&sandbox, &tools)?;
+    std::fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
+    if let Some(parts) = args.slurm {
+        return slurm(args, &root, &tools, parts);
+    }
+    let starters = starters(&root, &rubric);
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let grading = Grading {
+        submissions: &args.submissions,
+        rubric: &rubric,
+        out: &args.out,
+        jobs: args.jobs.unwrap_or_else(cores),
+        tools: &tools,
+        sandbox: &sandbox,
+        bounds: bounds(args.limit),
+        starters: &starters,
+    };
+    let bar = Bar::new();
+    let watch = |done: usize, of: usize| {
+        bar.show(done, of);
+        !interrupt::happened()
+    };
+    let class = match args.part {
+        Some((part, of)) => {
+            grader::grade::run_part(&grading, part, of, &watch).map_err(stopped)?;
+            return Ok(Verdict::Passed);
+        }
+        None => grader::grade::run(&grading, &watch).map_err(stopped)?,
+    };
+    drop(bar);
+    let files = grader::formats::write(&class, &args.out).map_err(anyhow::Error::msg)?;
+    match args.json {
+        true => records(&class)?,
+        false => output::print(&summary(&class, &files))?,
+    }
+    match class.students.iter().any(grader::grade::Student::is_ungraded) {
+        true => Ok(Verdict::Failed),
+        false => Ok(Verdict::Passed),
+    }
+}
+
+/// Writes the scripts of a job array. The machines share the folders, the checkout and its programs.
+fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Verdict> {
+    let whole = |path: &Path| -> Result<String> {
+        let path = path.canonicalize().with_context(|| path.display().to_string())?;
+        path.into_os_string()
+            .into_string()
+            .map_err(|path| anyhow!("{} is no text, which a script must be", path.to_string_lossy()))
+    };
+    let mut command = vec![
+        whole(&std::env::current_exe()?)?,
+        "grade".into(),
+        whole(&args.submissions)?,
+        "--rubric".into(),
+        whole(&args.rubric)?,
+        "--out".into(),
+        whole(&args.out)?,
+    ];
+    if let Some(limit) = args.limit {
+        command.extend(["--limit".into(), limit.to_string()]);
+    }
+    if args.no_sandbox {
+        command.push("--no-sandbox".into());
+    }
+    let compiler = match CompiledBy::chosen()? {
+        CompiledBy::Nvrtc(nvrtc) => ("TILE_NVRTC".into(), whole(&nvrtc.directory)?),
+        CompiledBy::Clang(_) => (learner::COMPILER.into(), "clang".into()),
+    };
+    let scripts = PathBuf::from(whole(&args.out)?).join("slurm");
+    std::fs::create_dir_all(&scripts).with_context(|| scripts.display().to_string())?;
+    let jobs = grader::slurm::Jobs {
+        command: &command,
+        variables: &[(JUDGE.into(), whole(&tools.judge)?), compiler],
+        folder: root,
+        scripts: &scripts,
+        parts,
+    };
+    let files = [
+        ("part.sh", jobs.part()),
+        ("reports.sh", jobs.reports()),
+        ("submit.sh", jobs.submit()),
+    ];
+    for (name, text) in files {
+        catalog::files::write_whole(&scripts.join(name), &text).with_context(|| name.to_owned())?;
+    }
+    output::print(&format!(
+        "a job array of {parts} parts, and a job after it that writes the reports\nnext: sh {}\n",
+        paths::shown(&scripts.join("submit.sh"))
+    ))?;
+    Ok(Verdict::Passed)
+}
+
+fn bounds(limit: Option<u64>) -> Bounds {
+    let mut bounds = Bounds::default();
+    if let Some(seconds) = limit {
+        bounds.compile.seconds = seconds;
+        bounds.judge.seconds = seconds;
+    }
+    bounds
+}
+
+fn refusal(why: &str) -> String {
+    format!(
+        "{why}\nNothing is graded without a sandbox: a source that is compiled can read your files. To take that risk, \
+         as in a container that holds nothing else: --no-sandbox"
+    )
+}
+
+fn stopped(stop: Stopped) -> anyhow::Error {
+    match stop {
+        Stopped::Interrupted { done, of } => Stop::Interrupted(format!(
+            "{done} of {of} results are kept; the same command goes on"
+        ))
+        .into(),
+        Stopped::Failed(why) => anyhow!(why),
+    }
+}
+
+/// Fails unless programs start in the sandbox: some systems do not let users make one.
+fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
+    let ended = sandbox.run(
+        &tools.launcher,
+        &sandbox::Confined {
+            program: &tools.judge,
+            reads: &[],
+            job: &std::env::temp_dir(),
+            arguments: &["--version".into()],
+            limits: Bounds::default().compile,
+        },
+    )?;
+    let words = grader::plain(ended.errors.trim());
+    match ended.status.success() {
+        true => Ok(()),
+        false if interrupt::happened() => bail!(Stop::Interrupted("nothing was graded".into())),
+        false if !sandbox.is_tight() => {
+            let why = format!("judge does not start ({}): {words}", ended.status);
+            bail!("{}", why.trim_end_matches([':', ' ']))
+        }
+        false => bail!(refusal(&format!("the sandbox does not work here: {words}"))),
+    }
+}
+
+/// The programs that grading starts.
+fn tools(root: &Path) -> Result<Tools> {
+    let judge = programs::one("judge")?;
+    let judge = judge
+        .canonicalize()
+        .with_context(|| judge.display().to_string())?;
+    let me = std::env::current_exe()?.canonicalize()?;
+    let compiler = CompiledBy::chosen()?;
+    let reads = compiler.reads()?;
+    let mut loaded = vec![me.clone(), judge.clone()];
+    loaded.extend(reads.iter().filter(|path| path.is_file()).cloned());
+    let mut headers = Vec::new();
+    for entry in std::fs::read_dir(root.join("kernels"))?.flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "cuh") {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            headers.push((name, xtask::support::source::read_source(&path)?));
+        }
+    }
+    if let CompiledBy::Clang(_) = compiler {
+        headers.push((PRELUDE.into(), clang::PRELUDE.into()));
+    }
+    headers.sort();
+    let libraries = match cfg!(target_os = "linux") {
+        true => sandbox::libraries(&loaded).map_err(anyhow::Error::msg)?,
+        false => BTreeSet::new(),
+    };
+    let version = format!(
+        "{} {:x} {:x}",
+        compiler.title()?,
+        fingerprint(&judge)?,
+        fingerprint(&me)?
+    );
+    Ok(Tools {
+        launcher: Launcher {
+            program: me.clone(),
+            word: "confined".into(),
+            libraries,
+            interrupted: interrupt::happened,
+        },
+        compiler: me,
+        compiler_arguments: compiler.arguments(),
+        compiler_reads: reads,
+        judge,
+        headers,
+        version,
+    })
+}
+
+/// The compiler of a grading.
+enum CompiledBy {
+    Nvrtc(Nvrtc),
+    Clang(Clang),
+}
+
+/// As the sandbox has it, among the headers.
+const PRELUDE: &str = "prelude.cuh";
+
+impl CompiledBy {
+    /// NVRTC; clang only where it is asked for, because all submissions should have the same compiler.
+    fn chosen() -> Result<Self> {
+        if learner::choice()? != learner::Choice::Clang {
+            let mut nvrtc = Nvrtc::find()?;
+            nvrtc.directory = nvrtc.directory.canonicalize()?;
+            return Ok(Self::Nvrtc(nvrtc));
+        }
+        let Clang(path) = Clang::find().context(clang::MISSING)?;
+        // The sandbox needs the file that the link on the PATH leads to.
+        Ok(Self::Clang(Clang(path.canonicalize()?)))
+    }
+
+    /// Files and folders that it reads.
+    fn reads(&self) -> Result<Vec<PathBuf>> {
+        let nvrtc = match self {
+            Self::Clang(Clang(path)) => return Ok(vec![path.clone()]),
+            Self::Nvrtc(nvrtc) => nvrtc,
+        };
+        let mut reads: Vec<PathBuf> = std::fs::read_dir(&nvrtc.directory)?
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                name.starts_with("libnvrtc") && name.contains(".so")
+            })
+            .collect();
+        reads.sort();
+        reads.extend(nvrtc.include.clone());
+        Ok(reads)
+    }
+
+    /// The command line of [`CompileArgs`] up to the source.
+    fn arguments(&self) -> Vec<OsString> {
+        let (option, path) = match self {
+            Self::Nvrtc(nvrtc) => ("--nvrtc", &nvrtc.directory),
+            Self::Clang(Clang(path)) => ("--clang", path),
+        };
+        vec!["compile-one".into(), option.into(), path.into()]
+    }
+
+    /// The part of a cache key that names the compiler.
+    fn title(&self) -> Result<String> {
+        match self {
+            Self::Nvrtc(nvrtc) => Ok(nvrtc.title()),
+            Self::Clang(clang) => clang.key(),
+        }
+    }
+}
+
+/// A hash of a program, to notice that it was built again. Nobody tampers with our own programs, so a plain hash
+/// of words does, which is quick in a debug build, too.
+fn fingerprint(path: &Path) -> Result<u64> {
+    const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let mut hash = bytes.len() as u64;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        hash = (hash ^ u64::from_le_bytes(*word))
+            .wrapping_mul(PRIME)
+            .rotate_left(23);
+    }
+    for byte in rest {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(PRIME);
+    }
+    Ok(hash)
+}
+
+/// The starters of the rubric's tasks by name, where they can be made.
+fn starters(root: &Path, rubric: &Rubric) -> BTreeMap<String, String> {
+    let tasks = rubric.tasks.iter().map(|graded| &graded.task);
+    tasks
+        .filter_map(|task| {
+            let text = learner::starter(root, task).ok()?;
+            Some((task.name.to_string(), text))
+        })
+        .collect()
+}
+
+/// How far it is: a line that is redrawn on a terminal, some plain lines elsewhere.
+struct Bar {
+    status: Status,
+    last: Mutex<Option<usize>>,
+}
+
+impl Bar {
+    fn new() -> Self {
+        Self {
+            status: Status::new(),
+            last: Mutex::new(None),
+        }
+    }
+
+    fn show(&self, done: usize, of: usize) {
+        const WIDTH: usize = 40;
+        const LINES: usize = 10;
+        let Ok(mut last) = self.last.lock() else { return };
+        if self.status.is_on() {
+            let full = WIDTH * done / of.max(1);
+            self.status.set(&format!(
+                "grading [{}{}] {done} of {of}",
+                "#".repeat(full),
+                "-".repeat(WIDTH - full)
+            ));
+            return;
+        }
+        let at = LINES * done / of.max(1);
+        if last.is_none_or(|last| at > last) {
+            *last = Some(at);
+            output::note(&format!("graded {done} of {of} sources"));
+        }
+    }
+}
+
+fn summary(class: &Class, files: &[PathBuf]) -> String {
+    let paint = Paint::for_stdout();
+    let max = grader::score::shown(class.max);
+    let mut table = Table::new(["student", "points", "codes"]).left(1);
+    for student in &class.students {
+        let mut codes: Vec<String> = student.verdicts.iter().flat_map(tasks::Verdict::codes).collect();
+        if student.is_ungraded() {
+            codes.push("could not be graded".into());
+        }
+        table.row([
+            student.name.clone(),
+            format!("{} of {max}", grader::score::shown(student.points)),
+            codes.join(" "),
+        ]);
+    }
+    let mut out = table.render(paint);
+    let n = class.students.len();
+    let full = class
+        .students
+        .iter()
+        .filter(|student| student.points >= class.max - 1e-9)
+        .count();
+    out.push_str(&format!("\n{n} submissions, {full} with all points\n"));
+    for student in class.students.iter().filter(|student| student.is_ungraded()) {
+        let why = student.verdicts.iter().filter(|verdict| verdict.code.is_none());
+        let why = why
+            .filter_map(|verdict| verdict.why.as_deref())
+            .next()
+            .unwrap_or_default();
+        out.push_str(&format!(
+            "{}: could not be graded: {}\n",
+            student.name,
+            grader::plain(why)
+        ));
+    }
+    if !class.similar.is_empty() {
+        out.push_str(&format!(
+            "{} pairs have passages in common; the report names them\n",
+            class.similar.len()
+        ));
+    }
+    if let Some(report) = files.first() {
+        out.push_str(&format!("the report: {}\n", paths::shown(report)));
+    }
+    out
+}
+
+fn records(class: &Class) -> Result<()> {
+    for student in &class.students {
+        output::print(&format!("{}\n", serde_json::json!({"student": student})))?;
+    }
+    let (title, max, similar) = (&class.title, class.max, &class.similar);
+    let n = class.students.len();
+    output::print(&format!(
+        "{}\n",
+        serde_json::json!({"class": {"title": title, "max": max, "n": n, "similar": similar}})
+    ))
+}
+
+/// `compile-one`
+#[derive(clap::Args)]
+pub(crate) struct CompileArgs {
+    /// Folder of NVRTC
+    #[arg(long, required_unless_present = "clang")]
+    nvrtc: Option<PathBuf>,
+    /// The program clang
+    #[arg(long, conflicts_with = "nvrtc")]
+    clang: Option<PathBuf>,
+    /// The source, in the current folder
+    file: PathBuf,
+}
+
+/// Compiles one source in this process, and prints what came of it.
+pub(crate) fn compile_one(args: &CompileArgs) -> Result<Verdict> {
+    let root = std::env::current_dir()?;
+    let path = root.join(&args.file);
+    let job = Job::of_learner(&root, &path)?;
+    let made = match (&args.nvrtc, &args.clang) {
+        (Some(directory), _) => job.compile_here(&Nvrtc::load(directory)?, &root),
+        (None, Some(clang)) => {
+            let prelude = root.join("kernels").join(PRELUDE);
+            let made = Clang(clang.clone()).compile_after(&prelude, &root, &path, &job);
+            match made {
+                Ok(ptx) => Ok(ptx),
+                Err(error) if error.is::<DoesNotCompile>() => Err(error),
+                Err(error) => return Err(passed_on(error)),
+            }
+        }
+        (None, None) => bail!("no compiler is named"),
+    };
+    let compiled = match made {
+        Ok(ptx) => Compiled::Ptx(ptx),
+        Err(error) => Compiled::Refused(error.downcast::<DoesNotCompile>()?.0),
+    };
+    output::print(&serde_json::to_string(&compiled)?)?;
+    Ok(Verdict::Passed)
+}
+
+/// Where a signal ended the compiler, as for its limits, this program ends as a shell would, and the grader sees why.
+#[cfg(unix)]
+fn passed_on(error: anyhow::Error) -> anyhow::Error {
+    let Some(stopped) = error.downcast_ref::<clang::Stopped>() else {
+        return error;
+    };
+    let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&stopped.status) else {
+        return error;
+    };
+    // clang is still busy with the signal of the first limit when the second one, a second later, kills it.
+    let signal = match signal == libc::SIGKILL && grader::confine::is_out_of_time() {
+        true => libc::SIGXCPU,
+        false => signal,
+    };
+    let signal = u8::try_from(signal).unwrap_or_default();
+    Stop::Signal(signal, stopped.words.clone()).into()
+}
+
+#[cfg(not(unix))]
+fn passed_on(error: anyhow::Error) -> anyhow::Error {
+    error
+}
+
+/// `confined`
+#[derive(clap::Args)]
+pub(crate) struct ConfinedArgs {
+    /// Seconds of processor time, bytes of address space, bytes of a file, processes
+    #[arg(num_args = 4, value_names = ["SECONDS", "MEMORY", "FILE", "PROCESSES"], required = true)]
+    ceilings: Vec<u64>,
+    /// The program and its arguments
+    #[arg(last = true)]
+    program: Vec<OsString>,
+}
+
+/// Sets limits and becomes the program.
+#[cfg(unix)]
+pub(crate) fn confined(args: &ConfinedArgs) -> Result<Verdict> {
+    let words = args.ceilings.as_slice().try_into()?;
+    let ceilings = grader::sandbox::Ceilings::of_words(words);
+    let program = args.program.first().cloned().unwrap_or_default();
+    Err(grader::confine::become_program(&ceilings, &args.program))
+        .with_context(|| program.to_string_lossy().into_owned())
+}
+
+/// Sets limits and becomes the program.
+#[cfg(not(unix))]
+pub(crate) fn confined(args: &ConfinedArgs) -> Result<Verdict> {
+    bail!("{:?} cannot be confined on this system", args.program)
+}

@@ -1,0 +1,60 @@
+//! The commands of learners: measure and check kernels, do tasks.
+
+mod bench;
+mod check;
+mod exercise;
+mod explain;
+mod hint;
+pub(crate) mod home;
+mod predict;
+mod watch;
+
+use anyhow::Result;
+
+use crate::Verdict;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Measure steps, after verifying their results
+    Bench(bench::Args),
+    /// Begin a task: write its starter to my/
+    Start(exercise::StartArgs),
+    /// Check your copy of a task, or the kernels of steps
+    Check(check::Args),
+    /// Check your copy of a task each time you save it
+    Watch(watch::Args),
+    /// Give a hint that fits the last check
+    ///
+    /// First a nudge, then the concept, pseudo-code, and a part of the solution
+    Hint(hint::Args),
+    /// Explain what each line of a kernel did: requests, sectors, wavefronts
+    ///
+    /// With --machine, its machine code: instructions with their control bits, what warps wait for, the predicted time,
+    /// and the busiest loop clock by clock
+    Explain(explain::Args),
+    /// Ask the questions of a step, to be answered before you run it
+    Predict(predict::Args),
+    /// Compare your copy with the starter, or once it has passed, with the finished kernel
+    Diff(exercise::DiffArgs),
+    /// Begin a task again, and keep your text in another file
+    Reset(exercise::ResetArgs),
+    /// Show the finished kernel of a task that you passed
+    Solution(exercise::SolutionArgs),
+}
+
+impl Command {
+    pub(crate) fn run(&self) -> Result<Verdict> {
+        match self {
+            Self::Bench(args) => bench::run(args),
+            Self::Start(args) => exercise::start(args),
+            Self::Check(args) => check::run(args),
+            Self::Watch(args) => watch::run(args),
+            Self::Hint(args) => hint::run(args),
+            Self::Explain(args) => explain::run(args),
+            Self::Predict(args) => predict::run(args),
+            Self::Diff(args) => exercise::diff(args),
+            Self::Reset(args) => exercise::reset(args),
+            Self::Solution(args) => exercise::solution(args),
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! `cargo xtask bench`: a step's own page, or one table over several steps; and the records of both.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow};
+use catalog::Step;
+use catalog::text::Paint;
+use records::record::{Line, Measurement, Outcome, Record, Run};
+use step_cli::Passed;
+
+use crate::Verdict;
+use crate::commands::maintain::readme;
+use crate::support::output::{self, Status, Stop};
+use crate::support::programs::{Ended, Programs};
+use crate::support::{interrupt, kernels, paths, programs, record_files, step_args, table};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples: cargo xtask bench v05\n          \
+    cargo xtask bench v04 v05 --size 1024,1025x1023x1021\n          \
+    cargo xtask bench v08 --size 30000x333\n          cargo xtask bench all --save")]
+pub(crate) struct Args {
+    /// Steps: `v05`, `5`, `bank-conflict-free`, or `all`
+    #[arg(value_name = "STEP")]
+    steps: Vec<String>,
+    #[command(flatten)]
+    bench: Passed<step_cli::Bench>,
+    #[command(flatten)]
+    kernels: Passed<step_cli::Kernels>,
+    #[command(flatten)]
+    device: Passed<step_cli::Device>,
+    /// Save the results in book/data; without sizes, run at all recorded sizes
+    #[arg(long)]
+    save: bool,
+    /// Print one JSON record per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the steps, and saves their measurements where that is asked for.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let steps = step_args::steps("bench", &args.steps)?;
+    let shapes = step_args::shapes(&args.bench.options.sizes, &steps)?;
+    let records = args.save.then(Records::open).transpose()?;
+    interrupt::watch();
+    kernels::compile_edited(&steps)?;
+    let answers = Answers::new();
+    let shared = (steps.len() > 1).then(|| answers.folder.clone());
+    let programs = Programs::ready(&steps)?.sharing(shared);
+
+    let mut words = vec!["bench".to_owned()];
+    let passed = [&args.bench.words, &args.kernels.words, &args.device.words];
+    words.extend(passed.into_iter().flatten().cloned());
+    if args.save && shapes.is_empty() {
+        words.push("--recorded-shapes".into());
+    }
+    for path in kernels::before(&steps) {
+        words.extend(["--before".to_owned(), path.display().to_string()]);
+    }
+    match (steps.as_slice(), args.json, &records) {
+        ([step], false, None) => page(&programs, step, &words),
+        _ => {
+            words.push("--json".into());
+            many(args, &programs, &steps, &words, records)
+        }
+    }
+}
+
+/// A folder where the steps keep reference answers for each other, gone at the end.
+struct Answers {
+    folder: PathBuf,
+}
+
+impl Answers {
+    /// A folder that is made by the first program that keeps an answer.
+    fn new() -> Self {
+        let name = format!("tile-answers.{}", std::process::id());
+        Self {
+            folder: std::env::temp_dir().join(name),
+        }
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Runs one step, which prints its own page.
+fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<Verdict> {
+    let status = programs.page(step, words)?;
+    if interrupt::happened() {
+        return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
+    }
+    match status.code() {
+        Some(0) => Ok(Verdict::Passed),
+        Some(1) => Ok(Verdict::Failed),
+        // The step has printed the reason.
+        Some(2) => Err(Stop::Usage(format!("{} did not run; its own words are above", step.id)).into()),
+        Some(_) => Err(anyhow!(
+            "{} could not run; see what is missing here: {} doctor",
+            step.id,
+            paths::me()
+        )),
+        None => Err(anyhow!("{} was killed by the system ({status})", step.id)),
+    }
+}
+
+/// Several steps, or records to keep: their lines are gathered, and shown as one table.
+fn many(
+    args: &Args,
+    programs: &Programs,
+    steps: &[&'static Step],
+    words: &[String],
+    mut records: Option<Records>,
+) -> Result<Verdict> {
+    let status = Status::new();
+    let mut all = Record::default();
+    let mut failures = Vec::new();
+    for step in steps {
+        status.set(&format!("{}  {}", step.id, step.name));
+        let mut current: Option<Run> = None;
+        let ended = programs.lines(step, words, &status, |text, line| {
+            if args.json {
+                print_line(text, args.save)?;
+            }
+            match &line {
+                Line::Run(run) => current = Some(run.as_ref().clone()),
+                Line::Measurement(one) => progress(&status, one, current.as_ref()),
+                Line::Check(_) | Line::Launched(_) | Line::Sum(_) => {}
+            }
+            if let Some(records) = &mut records {
+                records.add(line.clone());
+            }
+            all.add(line);
+            Ok(())
+        });
+        // Includes the lines that a step printed before it was stopped.
+        if let Some(records) = &mut records {
+            records.save()?;
+        }
+        if interrupt::happened() {
+            let what = match &records {
+                Some(records) => records.tell(),
+                None => format!("{} was not finished", step.id),
+            };
+            return Err(Stop::Interrupted(what).into());
+        }
+        failures.extend(failure(step, &ended?, &all));
+    }
+    if !args.json {
+        let shown = table::measurements(&all, Paint::for_stdout());
+        match output::print(&shown) {
+            Err(error) if !args.save => return Err(error),
+            _ => {}
+        }
+    }
+    match &records {
+        Some(records) if records.elsewhere => failures.push(format!(
+            "{} would not take them: {}",
+            paths::shown(&records.folder),
+            records.tell()
+        )),
+        Some(records) => {
+            output::note(&records.tell());
+            records.refresh()?;
+        }
+        None => {}
+    }
+    let failed = |one: &&Measurement| matches!(one.outcome, Outcome::Failed { .. });
+    match all.measurements.iter().find(failed) {
+        Some(Measurement {
+            kernel,
+            shape,
+            outcome: Outcome::Failed { why, details },
+            ..
+        }) => {
+            output::note(&format!("\n{kernel} {shape} failed: {why}\n{details}"));
+            failures.iter().for_each(|failure| output::error(failure));
+            Ok(Verdict::Failed)
+        }
+        _ => programs::passed_unless(&failures, steps.len()),
+    }
+}
+
+/// Prints a record. With `--save`, a closed pipe does not stop the measuring.
+fn print_line(text: &str, save: bool) -> Result<()> {
+    match output::print(&format!("{text}\n")) {
+        Err(error) if !save => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Why a step neither passed nor failed, unless its lines contain the reason.
+fn failure(step: &Step, ended: &Ended, all: &Record) -> Option<String> {
+    let mut own = all.measurements.iter().filter(|one| one.step == step.id);
+    match ended.code {
+        Some(0) => None,
+        Some(1) if own.any(|one| matches!(one.outcome, Outcome::Failed { .. })) => None,
+        Some(3) if own.any(|one| matches!(one.outcome, Outcome::NotRun { .. })) => None,
+        _ => Some(ended.could_not_run(step)),
+    }
+}
+
+/// A line per measurement while it goes on; on a terminal the last one, elsewhere all of them.
+fn progress(status: &Status, one: &Measurement, run: Option<&Run>) {
+    let result = match &one.outcome {
+        Outcome::Passed(passed) => match (&passed.hot, run.is_some_and(|run| run.emulated)) {
+            (Some(hot), false) => format!("{} ms", table::milliseconds(hot.median())),
+            _ => "verified".into(),
+        },
+        Outcome::Failed { why, .. } => format!("failed: {why}"),
+        Outcome::NotRun { why } => format!("not run: {why}"),
+    };
+    let text = format!("{}  {}  {}  {result}", one.step, one.kernel, one.shape);
+    match status.is_on() {
+        true => status.set(&text),
+        false => output::note(&text),
+    }
+}
+
+/// A file of `book/data` that this run adds to.
+struct Open {
+    path: PathBuf,
+    /// Its content when it was opened.
+    base: Record,
+    /// Lines that it does not hold yet, and the run that they belong to.
+    unsaved: Vec<Line>,
+}
+
+impl Open {
+    /// Merges the new lines into the file as it is now: another `bench --save` may have added to it.
+    fn save(&mut self) -> Result<(), records::record::RecordError> {
+        Record::merge_into(&self.path, &self.base, &self.unsaved)?;
+        self.unsaved.retain(|line| matches!(line, Line::Run(_)));
+        Ok(())
+    }
+}
+
+/// The files of `book/data` that this run adds to.
+struct Records {
+    folder: PathBuf,
+    /// The open records, one per machine.
+    open: Vec<Open>,
+    n_new: usize,
+    /// Where the next measurements belong.
+    machine: Option<usize>,
+    /// Set when `folder` could not be written, and a folder for temporary files was used.
+    elsewhere: bool,
+}
+
+impl Records {
+    fn open() -> Result<Self> {
+        let instead = format!("try: {} bench all --json > records.jsonl", paths::me());
+        Ok(Self {
+            folder: record_files::folder(&instead)?,
+            open: Vec::new(),
+            n_new: 0,
+            machine: None,
+            elsewhere: false,
+        })
+    }
+
+    fn add(&mut self, line: Line) {
+        if let Line::Run(run) = &line {
+            self.machine = Some(self.file_of(run));
+        } else {
+            self.n_new += 1;
+        }
+        if let Some(at) = self.machine {
+            self.open[at].unsaved.push(line);
+        }
+    }
+
+    fn file_of(&mut self, run: &Run) -> usize {
+        let path = self.folder.join(record_files::slug(run)).with_extension("json");
+        if let Some(at) = self.open.iter().position(|open| open.path == path) {
+            return at;
+        }
+        // A file that cannot be understood is not overwritten.
+        let (path, base) = match Record::load(&path) {
+            Ok(record) => (path, record),
+            Err(error) if error.is_missing() => (path, Record::default()),
+            Err(error) => {
+                let other = path.with_extension("new.json");
+                output::note(&format!(
+                    "{error}; keeping it, and saving in {}",
+                    paths::shown(&other)
+                ));
+                (other, Record::default())
+            }
+        };
+        self.open.push(Open {
+            path,
+            base,
+            unsaved: Vec::new(),
+        });
+        self.open.len() - 1
+    }
+
+    /// Writes all files whole; where that fails, into the folder for temporary files, so that nothing is lost.
+    fn save(&mut self) -> Result<()> {
+        for open in &mut self.open {
+            let Err(error) = open.save() else { continue };
+            let name = open.path.file_name().unwrap_or_default();
+            open.path = std::env::temp_dir().join(name);
+            open.save()
+                .with_context(|| format!("{error}, and nor could it be saved elsewhere"))?;
+            if !self.elsewhere {
+                output::error(&format!("{error}; measurements go to {}", open.path.display()));
+            }
+            self.elsewhere = true;
+        }
+        Ok(())
+    }
+
+    /// READMEs have tables of them.
+    fn refresh(&self) -> Result<()> {
+        match paths::checkout().filter(|root| root.join("README.md").is_file()) {
+            Some(root) => {
+                let _lock = catalog::files::lock_folder(&self.folder)?;
+                readme::fill_all(&root).map(|_| ())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A sentence on what was saved and where.
+    fn tell(&self) -> String {
+        let files: Vec<String> = self.open.iter().map(|open| paths::shown(&open.path)).collect();
+        match (self.n_new, files.as_slice()) {
+            (0, _) => "nothing was measured, and no record was changed".into(),
+            (1, files) => format!("1 measurement is saved in {}", files.join(" and ")),
+            (n, files) => format!("{n} measurements are saved in {}", files.join(" and ")),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! `cargo xtask check`: the learner's copies of tasks where they are asked for and there, else every kernel of the steps
+//! on awkward shapes, one line each.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use catalog::text::Paint;
+use records::record::{Check, Line};
+use step_cli::Passed;
+use tasks::verdict::Status;
+use tasks::{Task, TaskName, progress};
+
+use crate::Verdict;
+use crate::support::output::{self, Stop};
+use crate::support::programs::Programs;
+use crate::support::{interrupt, judge, kernels, learner, paths, programs, step_args};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples: cargo xtask check v05\n          cargo xtask check v05.wide\n          \
+    cargo xtask check all --emulate"
+)]
+pub(crate) struct Args {
+    /// Tasks and steps: `v05`, `5`, `bank-conflict-free`, `v05.wide`; all steps when left out
+    #[arg(value_name = "TASK")]
+    steps: Vec<String>,
+    /// Check the finished kernels of the steps, even where there is a copy of yours
+    #[arg(long)]
+    finished: bool,
+    #[command(flatten)]
+    device: Passed<step_cli::Device>,
+    /// Print one JSON record per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Checks the copies, and prints the first failure in full.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let (copies, rest) = copies(args)?;
+    if copies.is_empty() {
+        return finished(args, &rest);
+    }
+    interrupt::watch();
+    let root = learner::root()?;
+    let mut verdicts = Vec::new();
+    for task in &copies {
+        verdicts.push(copy(args, &root, task)?);
+    }
+    if !rest.is_empty() {
+        verdicts.push(finished(args, &rest)?);
+    }
+    let worst = [Verdict::Failed, Verdict::NotRun];
+    let worst = worst.into_iter().find(|verdict| verdicts.contains(verdict));
+    Ok(worst.unwrap_or(Verdict::Passed))
+}
+
+/// Splits the arguments into tasks with copies, and the others, which must be steps.
+fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
+    let (mut copies, mut rest) = (Vec::new(), Vec::new());
+    for asked in &args.steps {
+        // A step's own task is a kernel, whatever its catalogue has.
+        let has_copy = |name: &TaskName| {
+            let root = paths::checkout();
+            root.is_some_and(|root| progress::copy_of(&root, name).is_file())
+        };
+        match TaskName::parse(asked).ok() {
+            Some(name) if name.id.is_some() && args.finished => {
+                bail!(Stop::Usage(format!(
+                    "--finished is for the kernels of steps, and {name} is a transfer task"
+                )));
+            }
+            // Names the tasks that there are, when there is none of that name.
+            Some(name) if name.id.is_some() => {
+                let root = learner::root()?;
+                let task = learner::task(&root, asked)?;
+                let copy = task.copy(&root);
+                if !copy.is_file() {
+                    let (me, copy) = (paths::me(), learner::shown(&root, &copy));
+                    bail!("there is no {copy}; begin with: {me} start {name}");
+                }
+                copies.push(task);
+            }
+            Some(name) if !args.finished && has_copy(&name) => {
+                copies.push(learner::task(&learner::root()?, asked)?);
+            }
+            _ => rest.push(asked.clone()),
+        }
+    }
+    Ok((copies, rest))
+}
+
+/// Judges one copy, prints the verdict, and records it.
+fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
+    let verdict = judge::judge(root, task)?;
+    judge::record(root, task, &verdict);
+    if args.json {
+        output::print(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;
+    } else {
+        let text = judge::text(root, task, &verdict, Paint::for_stdout());
+        output::print(&format!("{text}\n{}\n", judge::next(root, task, &verdict)))?;
+    }
+    Ok(match verdict.status {
+        Status::Passed => Verdict::Passed,
+        Status::Failed => Verdict::Failed,
+        Status::NotRun => Verdict::NotRun,
+    })
+}
+
+/// The kernels of steps, as they are under `kernels`; of all steps when none is named.
+fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
+    let steps = step_args::steps_or_all("check", asked)?;
+    interrupt::watch();
+    kernels::compile_edited(&steps)?;
+    let programs = Programs::ready(&steps)?;
+
+    let mut words = vec!["check".to_owned(), "--json".to_owned()];
+    words.extend(args.device.words.iter().cloned());
+    let status = output::Status::new();
+    let paint = Paint::for_stdout();
+    let mut failures = Vec::new();
+    let mut checks: Vec<Check> = Vec::new();
+    for step in &steps {
+        status.set(&format!("{}  {}", step.id, step.name));
+        let first = checks.len();
+        let ended = programs.lines(step, &words, &status, |text, line| {
+            if args.json {
+                output::print(&format!("{text}\n"))?;
+            }
+            if let Line::Check(check) = line {
+                if !args.json {
+                    output::print(&row(&check, paint))?;
+                }
+                checks.push(*check);
+            }
+            Ok(())
+        });
+        if interrupt::happened() {
+            return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
+        }
+        let (ended, own) = (ended?, &checks[first..]);
+        let explained = match ended.code {
+            Some(0) => true,
+            Some(1) => own.iter().any(|check| check.failed.is_some()),
+            Some(3) => own.iter().any(|check| check.not_run.is_some()),
+            _ => false,
+        };
+        if !explained {
+            failures.push(ended.could_not_run(step));
+        }
+    }
+    let first_failure = checks
+        .iter()
+        .find_map(|check| Some((check, check.failed.as_ref()?)));
+    if let Some((check, failed)) = first_failure
+        && !args.json
+    {
+        let (kernel, shape) = (&check.kernel, failed.shape);
+        let details = match failed.details.is_empty() {
+            true => String::new(),
+            false => format!("{}\n", failed.details.trim_end()),
+        };
+        output::print(&format!("\n{kernel} on {shape}: {}\n{details}", failed.why))?;
+    }
+    if !args.json {
+        let count = |wanted: Outcome| checks.iter().filter(|check| outcome(check) == wanted).count();
+        output::note(&format!(
+            "{} passed, {} failed, {} not run",
+            count(Outcome::Passed),
+            count(Outcome::Failed),
+            count(Outcome::NotRun)
+        ));
+    }
+    if first_failure.is_some() {
+        failures.iter().for_each(|failure| output::error(failure));
+        return Ok(Verdict::Failed);
+    }
+    programs::passed_unless(&failures, steps.len())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed,
+    NotRun,
+}
+
+fn outcome(check: &Check) -> Outcome {
+    match check {
+        Check { failed: Some(_), .. } => Outcome::Failed,
+        Check { n_passed: 0, .. } => Outcome::NotRun,
+        _ => Outcome::Passed,
+    }
+}
+
+/// One line per kernel.
+fn row(check: &Check, paint: Paint) -> String {
+    let not_run = check.not_run.as_deref().unwrap_or_default();
+    let shapes = match check.n_passed {
+        1 => "1 shape".to_owned(),
+        n => format!("{n} shapes"),
+    };
+    let (verdict, why) = match (outcome(check), &check.failed) {
+        (Outcome::Failed, Some(failed)) => (
+            paint.bad("failed "),
+            format!("on {}: {}", failed.shape, failed.why),
+        ),
+        (Outcome::NotRun, _) => (paint.dim("not run"), not_run.to_owned()),
+        _ if not_run.is_empty() => (paint.good("passed "), shapes),
+        _ => (
+            paint.good("passed "),
+            format!("{shapes}; not run elsewhere: {not_run}"),
+        ),
+    };
+    format!("{}  {verdict}  {:<30}  {why}\n", check.step, check.kernel)
+}

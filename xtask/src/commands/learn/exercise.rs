@@ -1,0 +1,206 @@
+//! `start`, `reset`, `diff` and `solution`: the learner's copies of tasks, under `my/`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use catalog::files::write_whole;
+use tasks::progress::Progress;
+use tasks::{Task, starter};
+
+use crate::Verdict;
+use crate::support::{learner, output, paths};
+
+/// `start`
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask start v05")]
+pub(crate) struct StartArgs {
+    /// Task: a step, `v05`, or one of its transfer tasks, `v05.wide`
+    #[arg(value_name = "TASK")]
+    task: String,
+}
+
+/// `reset`
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask reset v05")]
+pub(crate) struct ResetArgs {
+    /// Task: `v05` or `v05.wide`
+    #[arg(value_name = "TASK")]
+    task: String,
+}
+
+/// `diff`
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask diff v05")]
+pub(crate) struct DiffArgs {
+    /// Task: `v05` or `v05.wide`
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// Print one JSON record
+    #[arg(long)]
+    json: bool,
+}
+
+/// `solution`
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask solution v05 --give-up")]
+pub(crate) struct SolutionArgs {
+    /// Task: `v05` or `v05.wide`
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// Show it even if your copy has not passed; this is recorded
+    #[arg(long)]
+    give_up: bool,
+}
+
+/// Writes the starter to `my/`, and never over anything.
+pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
+    let root = learner::root()?;
+    let task = learner::task(&root, &args.task)?;
+    let path = task.copy(&root);
+    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
+    let text = learner::starter(&root, &task)?;
+    if path.symlink_metadata().is_ok() {
+        bail!("{shown} is there already; begin anew with: {me} reset {name}");
+    }
+    write_new(&path, &text).with_context(|| unwritten(&shown))?;
+    learner::note_progress(&root, |progress, now| {
+        let task = progress.touch(name, now);
+        task.started.get_or_insert(catalog::time::utc(now));
+    });
+    output::print(&format!(
+        "{shown}: {}\n\nabout {} minutes\nnext: fill in what is marked TODO, then: {me} check {name}\n",
+        task.title, task.minutes
+    ))?;
+    Ok(Verdict::Passed)
+}
+
+/// Writes the starter again; what was there is kept beside it.
+pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
+    let root = learner::root()?;
+    let task = learner::task(&root, &args.task)?;
+    let path = task.copy(&root);
+    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
+    let text = learner::starter(&root, &task)?;
+    if path.symlink_metadata().is_err() {
+        bail!("there is no {shown}; begin with: {me} start {name}");
+    }
+    let kept = keep(&path).with_context(|| unwritten(&shown))?;
+    write_whole(&path, &text).with_context(|| unwritten(&shown))?;
+    learner::note_progress(&root, |progress, now| {
+        progress.touch(name, now);
+    });
+    output::print(&format!(
+        "{shown} is the starter again; your text is in {}\nnext: {me} check {name}\n",
+        learner::shown(&root, &kept)
+    ))?;
+    Ok(Verdict::Passed)
+}
+
+/// Sets the learner's copy beside the finished kernel, or before it has passed, beside the starter.
+pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
+    let root = learner::root()?;
+    let task = learner::task(&root, &args.task)?;
+    let path = task.copy(&root);
+    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
+    if !path.is_file() {
+        bail!("there is no {shown}; begin with: {me} start {name}");
+    }
+    let mine = String::from_utf8_lossy(&std::fs::read(&path).with_context(|| shown.clone())?).into_owned();
+    // A repository of `assign` has no solutions.
+    let has_solution = root.join(&task.solution).is_file();
+    let is_over = has_solution && progress(&root)?.task(name).is_over();
+    let (title, other) = match is_over {
+        true => ("the finished kernel", solution_of(&root, &task)?),
+        false => ("the starter", learner::starter(&root, &task)?),
+    };
+    let text = tasks::diff::unified(&other, &mine, title, &shown);
+    if args.json {
+        let record = serde_json::json!({"diff": {"task": name, "against": match is_over {
+            true => "solution",
+            false => "starter",
+        }, "text": text}});
+        output::print(&format!("{record}\n"))?;
+        return Ok(Verdict::Passed);
+    }
+    match text.is_empty() {
+        true => output::print(&format!("{shown} is the same as {title}\n"))?,
+        false => output::print(&text)?,
+    }
+    if !is_over && has_solution {
+        output::note(&format!(
+            "against the starter; once your copy has passed, this shows the finished kernel: {me} check {name}"
+        ));
+    }
+    Ok(Verdict::Passed)
+}
+
+/// Shows the finished kernel.
+pub(crate) fn solution(args: &SolutionArgs) -> Result<Verdict> {
+    let root = learner::root()?;
+    let task = learner::task(&root, &args.task)?;
+    let (me, name) = (paths::me(), &task.name);
+    let text = solution_of(&root, &task)?;
+    if !progress(&root)?.task(name).is_over() {
+        if !args.give_up {
+            output::error(&format!(
+                "{name} has not passed yet: check your copy with `{me} check {name}`, or see the solution with: \
+                 {me} solution {name} --give-up"
+            ));
+            return Ok(Verdict::Failed);
+        }
+        learner::note_progress(&root, |progress, now| {
+            let task = progress.touch(name, now);
+            task.gave_up.get_or_insert(catalog::time::utc(now));
+        });
+    }
+    output::print(&text)?;
+    output::note(&format!(
+        "from {}; beside your copy: {me} diff {name}",
+        task.solution.display()
+    ));
+    Ok(Verdict::Passed)
+}
+
+fn progress(root: &Path) -> Result<Progress> {
+    Ok(Progress::load(root)?)
+}
+
+fn solution_of(root: &Path, task: &Task) -> Result<String> {
+    Ok(starter::finished(&learner::solution(root, task)?))
+}
+
+/// Why there is no copy; the error of the operating system follows.
+fn unwritten(shown: &str) -> String {
+    format!("{shown} cannot be written; work in a checkout that is yours")
+}
+
+/// Writes a file that is not there: whole, and not over one that somebody else has just made.
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let beside = path.with_extension(format!("cu.{}.tmp", std::process::id()));
+    let made = write_whole(&beside, text).and_then(|()| match std::fs::hard_link(&beside, path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(error),
+        // Not every file system has links.
+        Err(_) => write_whole(path, text),
+        Ok(()) => Ok(()),
+    });
+    let _ = std::fs::remove_file(&beside);
+    made
+}
+
+/// Moves a copy to the first free of `v05.cu.1`, `v05.cu.2`, …
+fn keep(path: &Path) -> std::io::Result<PathBuf> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let _lock = catalog::files::lock_folder(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut number = 1;
+    loop {
+        let kept = path.with_file_name(format!("{name}.{number}"));
+        if kept.symlink_metadata().is_err() {
+            std::fs::rename(path, &kept)?;
+            return Ok(kept);
+        }
+        number += 1;
+    }
+}

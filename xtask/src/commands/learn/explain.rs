@@ -1,0 +1,446 @@
+//! `cargo xtask explain`: what each source line of a kernel did, the learner's beside the finished one.
+
+mod code;
+mod page;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use catalog::files::write_whole;
+use catalog::provenance::target_of;
+use catalog::text::Paint;
+use catalog::{Shape, WrongSize};
+use counters::Column;
+use tasks::Task;
+use tasks::explain::{Explained, Line};
+use tasks::progress::Progress;
+use tasks::task::Kind;
+
+use crate::Verdict;
+use crate::support::judge::Code;
+use crate::support::learner::{self, Compiled};
+use crate::support::output::{self, Stop};
+use crate::support::staleness::{self, State};
+use crate::support::{cubin, interrupt, judge, paths};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples: cargo xtask explain v05\n          cargo xtask explain v05 --by sectors\n          \
+    cargo xtask explain v05 --machine\n          cargo xtask explain v05 --html v05.html"
+)]
+pub(crate) struct Args {
+    /// Task: `v05` or `v05.wide`
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// Explain the finished kernel alone, even where there is a copy of yours
+    #[arg(long)]
+    finished: bool,
+    /// Quantity that the bars show: instructions, multiply-adds, requests, sectors, shared-requests, wavefronts, excess, …
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
+    by: Option<Column>,
+    /// Explain the machine code: what its instructions did, and how long an H200 would take, predicted without one
+    #[arg(long, conflicts_with = "by")]
+    machine: bool,
+    /// Show all of the machine code, and the time line clock by clock
+    #[arg(long, requires = "machine")]
+    all: bool,
+    /// Size of the problem for the machine code: 512 (M = N = K), 256x512x64 (MxNxK) or, for a transpose, 300x200 (MxN)
+    #[arg(long, value_name = "SIZE", requires = "machine", default_value = "512", value_parser = code_size, allow_negative_numbers = true)]
+    size: Shape,
+    /// Print one JSON record per kernel
+    #[arg(long, conflicts_with = "html")]
+    json: bool,
+    /// Write a page of HTML that needs no other file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// A size at which machine code is run instruction by instruction, and its time predicted.
+fn code_size(text: &str) -> Result<Shape, String> {
+    const LARGEST: usize = 4096;
+    let size: Shape = text.parse().map_err(|error: WrongSize| error.to_string())?;
+    match [size.m, size.n, size.k].into_iter().find(|side| *side > LARGEST) {
+        Some(side) => Err(format!(
+            "`{side}` is too large: machine code is explained at sizes up to {LARGEST}"
+        )),
+        None => Ok(size),
+    }
+}
+
+/// A column by its name in records, with hyphens or underscores.
+fn column(text: &str) -> Result<Column, String> {
+    let word = serde_json::Value::String(text.replace('-', "_"));
+    serde_json::from_value(word).map_err(|_| {
+        let names = Column::ALL
+            .iter()
+            .filter(|column| column.adds_up())
+            .map(|column| name(*column));
+        format!("the columns are {}", names.collect::<Vec<_>>().join(", "))
+    })
+}
+
+/// The name of a column on the command line, such as `shared-requests`.
+fn name(column: Column) -> String {
+    let word = serde_json::to_value(column).unwrap_or_default();
+    word.as_str().unwrap_or_default().replace('_', "-")
+}
+
+/// A kernel with its explanation.
+struct Subject {
+    /// The word `yours` or `finished`, for headings.
+    whose: &'static str,
+    /// Its file, for messages.
+    file: String,
+    explained: Explained,
+    /// Lines of the files that it was made of, by the names that the PTX has for them.
+    sources: BTreeMap<String, Vec<String>>,
+    /// False while only its sums are shown.
+    shows_lines: bool,
+}
+
+impl Subject {
+    fn new(root: &Path, whose: &'static str, file: &Path, mut explained: Explained) -> Self {
+        let own = learner::shown(root, file);
+        // The kernel's own lines first, what belongs to no line last.
+        let order = |line: &Line| {
+            (
+                line.file.is_empty(),
+                line.file != own,
+                line.file.clone(),
+                line.line,
+            )
+        };
+        explained.lines.sort_by_key(order);
+        let mut sources = BTreeMap::new();
+        let code = explained.machine.iter().flat_map(|machine| &machine.instructions);
+        let files = explained.lines.iter().map(|line| &line.file);
+        for file in files.chain(code.map(|instruction| &instruction.file)) {
+            if !sources.contains_key(file) {
+                let text = std::fs::read(root.join(file)).unwrap_or_default();
+                let text = String::from_utf8_lossy(&text);
+                sources.insert(file.clone(), text.lines().map(str::to_owned).collect());
+            }
+        }
+        Self {
+            whose,
+            file: own,
+            explained,
+            sources,
+            shows_lines: true,
+        }
+    }
+
+    /// The text of a line.
+    fn text(&self, file: &str, line: u32) -> &str {
+        let at = (line as usize).wrapping_sub(1);
+        self.sources
+            .get(file)
+            .and_then(|lines| lines.get(at))
+            .map_or("", String::as_str)
+    }
+
+    /// `your copy`, `the finished kernel`
+    fn whose_words(&self) -> &'static str {
+        match self.whose {
+            "yours" => "your copy",
+            _ => "the finished kernel",
+        }
+    }
+
+    /// Why the counts are not those of a kernel that works.
+    fn caveat(&self) -> Option<String> {
+        match &self.explained.stopped {
+            Some(why) => Some(format!(
+                "the launch stopped before its end, so these are counts of a part: {why}"
+            )),
+            None if !self.explained.right => Some("the result of this launch is wrong".into()),
+            None => None,
+        }
+    }
+
+    fn record(&self, by: Column) -> serde_json::Value {
+        let mut value = serde_json::to_value(&self.explained).unwrap_or_default();
+        value["whose"] = self.whose.into();
+        value["source"] = self.file.clone().into();
+        value["by"] = name(by).into();
+        match (self.shows_lines, value["lines"].as_array_mut()) {
+            (true, Some(lines)) => {
+                for (line, known) in lines.iter_mut().zip(&self.explained.lines) {
+                    line["text"] = self.text(&known.file, known.line).into();
+                }
+            }
+            _ => value["lines"] = serde_json::Value::Null,
+        }
+        if !self.shows_lines
+            && let Some(machine) = value.get_mut("machine")
+        {
+            for hidden in ["instructions", "timeline"] {
+                machine[hidden] = serde_json::Value::Null;
+            }
+        }
+        serde_json::json!({"explain": value})
+    }
+}
+
+/// Explains the copy where there is one, and the finished kernel.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = learner::root()?;
+    let task = learner::task(&root, &args.task)?;
+    let copy = task.copy(&root);
+    let (me, name) = (paths::me(), &task.name);
+    if task.host.is_some() {
+        bail!(Stop::Usage(format!(
+            "{name} is about the host and has no kernel to explain; its answer is checked with: {me} check {name}"
+        )));
+    }
+    let has_copy = copy.is_file() && !args.finished;
+    let progress = Progress::load(&root)?.task(name);
+    let is_over = progress.is_over();
+    let is_secret = task.kind == Kind::Transfer && !is_over;
+    if !has_copy && is_secret {
+        bail!(match args.finished {
+            true => format!(
+                "the kernel of {name} is shown once yours has passed, or after: {me} solution {name} --give-up"
+            ),
+            false => format!(
+                "there is no {}; begin with: {me} start {name}",
+                learner::shown(&root, &copy)
+            ),
+        });
+    }
+    if args.machine && args.size.k == 0 && !task.work.is_transpose() {
+        let (size, of) = (args.size, name.to_string());
+        return Err(Stop::Usage(WrongSize::NoDepth { size, of }.to_string()).into());
+    }
+    interrupt::watch();
+    let mut subjects = Vec::new();
+    if has_copy {
+        match learner::compile(&root, &copy)? {
+            Compiled::Ptx { ptx, sources } => {
+                let code = args.machine.then(|| cubin::of(&root, &copy)).transpose()?;
+                let code = code.as_deref().map(|cubin| Code {
+                    cubin,
+                    size: args.size,
+                });
+                let explained = judge::explain(&root, &task, &ptx, &sources, code)?;
+                if let (true, Some(why)) = (explained.lines.is_empty(), &explained.stopped) {
+                    output::error(&format!(
+                        "the launch stopped, so nothing was counted: {why}; for more: {me} check {name}"
+                    ));
+                    return Ok(Verdict::Failed);
+                }
+                subjects.push(Subject::new(&root, "yours", &copy, explained));
+            }
+            Compiled::Refused(refused) => {
+                output::error(&format!(
+                    "it does not compile: {}; for more: {me} check {name}",
+                    refused.first()
+                ));
+                return Ok(Verdict::Failed);
+            }
+        }
+    }
+    // A repository made by `assign` has no solutions.
+    let has_solution = root.join(&task.solution).is_file();
+    if has_solution || !has_copy {
+        match finished(&root, &task, args) {
+            Ok(mut subject) => {
+                // The lines stay hidden until the learner has passed.
+                subject.shows_lines = !has_copy || is_over;
+                subjects.push(subject);
+            }
+            Err(error) if has_copy && error.downcast_ref::<Stop>().is_none() => {
+                output::note(&format!("without the finished kernel beside it: {error:#}"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let by = args
+        .by
+        .unwrap_or_else(|| by(&task, &subjects, progress.code.as_deref()));
+    if let Some(file) = &args.html {
+        write_whole(file, &page::page(&task, &subjects, by))
+            .with_context(|| format!("writing {}", file.display()))?;
+        output::print(&format!("wrote {}\n", file.display()))?;
+    } else if args.json {
+        for subject in &subjects {
+            output::print(&format!("{}\n", subject.record(by)))?;
+        }
+    } else if args.machine {
+        output::print(&code::text(&subjects, args.all, Paint::for_stdout()))?;
+    } else {
+        output::print(&table::text(&subjects, by, Paint::for_stdout()))?;
+    }
+    if subjects.iter().any(|subject| !subject.shows_lines) {
+        output::note(&format!(
+            "the lines of the finished kernel are shown once yours has passed: {me} check {name}"
+        ));
+    }
+    Ok(Verdict::Passed)
+}
+
+/// The finished kernel, by its committed PTX.
+fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
+    let source = root.join(&task.solution);
+    let ptx = target_of(root, &source);
+    let shown = task.solution.display();
+    match staleness::state(root, &source) {
+        State::Fresh => {}
+        State::Edited(file) => output::note(&format!(
+            "{file} changed since {shown} was compiled, and lines may be off; compile it with: {} ptx {shown}",
+            paths::me()
+        )),
+        State::Missing => bail!(
+            "there is no PTX of {shown}; make it with: {} ptx {shown}",
+            paths::me()
+        ),
+        State::Damaged(why) => bail!("the PTX of {shown} is damaged: {why}"),
+    }
+    let code = args.machine.then(|| cubin::of(root, &source)).transpose()?;
+    let code = code.as_deref().map(|cubin| Code {
+        cubin,
+        size: args.size,
+    });
+    let explained = judge::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
+    Ok(Subject::new(root, "finished", &source, explained))
+}
+
+/// The column that the bars show without `--by`: that of the criterion that the last check failed, or else of the first
+/// criterion of the task that is not 0 in the first kernel.
+fn by(task: &Task, subjects: &[Subject], code: Option<&str>) -> Column {
+    let has = |column: &Column| {
+        let first = subjects.first();
+        first.is_some_and(|subject| column.of(&subject.explained.total).is_some_and(|n| n > 0.0))
+    };
+    let missed = task
+        .does
+        .iter()
+        .filter(|criterion| Some(criterion.id.as_str()) == code);
+    let about = missed
+        .chain(&task.does)
+        .map(|criterion| criterion.measure.column());
+    about
+        .chain([Column::Wavefronts, Column::Sectors])
+        .find(has)
+        .unwrap_or(Column::Instructions)
+}
+
+/// Columns that are not empty in one of the kernels. The column of lanes is shown if some were idle.
+fn columns(subjects: &[Subject]) -> Vec<Column> {
+    const ALL_LANES: f64 = 32.0;
+    let tells = |column: &Column| {
+        subjects.iter().any(|subject| match column {
+            Column::Lanes => {
+                let mut lanes = subject
+                    .explained
+                    .lines
+                    .iter()
+                    .filter_map(|line| column.of(&line.counts));
+                lanes.any(|lanes| lanes < ALL_LANES)
+            }
+            _ => column.of(&subject.explained.total).is_some_and(|n| n > 0.0),
+        })
+    };
+    Column::ALL.iter().copied().filter(tells).collect()
+}
+
+/// How lines of several files are counted. Not every compiler notes where a function was inlined.
+fn rule(subjects: &[Subject]) -> &'static str {
+    let is_other = |subject: &&Subject| {
+        let mut lines = subject.explained.lines.iter();
+        subject.shows_lines && lines.any(|line| !line.file.is_empty() && line.file != subject.file)
+    };
+    rule_of(subjects.iter().any(|subject| is_other(&subject)))
+}
+
+fn rule_of(has_others: bool) -> &'static str {
+    match has_others {
+        true => {
+            "Lines of other files stand by themselves where the compiler did not note which line calls them."
+        }
+        false => "What a line calls in another file is counted as its own.",
+    }
+}
+
+/// The number of a line; `none` for what belongs to no line.
+fn line_number(line: u32, none: &str) -> String {
+    match line {
+        0 => none.to_owned(),
+        line => line.to_string(),
+    }
+}
+
+/// The heading over the lines of a file.
+fn file_heading(file: &str) -> &str {
+    if file.is_empty() { "of no line" } else { file }
+}
+
+/// [`short`]; nothing for 0, so that the rest is visible.
+fn count(n: u64) -> String {
+    match n {
+        0 => String::new(),
+        n => short(n as f64),
+    }
+}
+
+/// The largest value of a column among the lines.
+fn largest(subject: &Subject, column: Column) -> f64 {
+    let values = subject
+        .explained
+        .lines
+        .iter()
+        .filter_map(|line| column.of(&line.counts));
+    values.fold(0.0, f64::max)
+}
+
+/// At most five characters.
+fn short(value: f64) -> String {
+    let scaled = |value: f64, unit: char| match value {
+        v if v >= 99.95 => format!("{v:.0}{unit}"),
+        v if v >= 9.995 => format!("{v:.1}{unit}"),
+        v => format!("{v:.2}{unit}"),
+    };
+    match value {
+        v if v >= 999.5e6 => scaled(v / 1e9, 'G'),
+        v if v >= 999.5e3 => scaled(v / 1e6, 'M'),
+        v if v >= 99_999.5 => scaled(v / 1e3, 'k'),
+        v if v >= 100.0 || v.fract() == 0.0 => format!("{v:.0}"),
+        v => format!("{v:.1}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_take_five_characters() {
+        let cases = [
+            (0.0, "0"),
+            (31.5, "31.5"),
+            (65_536.0, "65536"),
+            (131_072.0, "131k"),
+            (999_499.0, "999k"),
+            (1_048_576.0, "1.05M"),
+            (123_456_789.0, "123M"),
+            (4.3e9, "4.30G"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(short(value), text);
+        }
+    }
+
+    #[test]
+    fn columns_have_the_names_of_records() {
+        for by in Column::ALL {
+            assert_eq!(column(&name(*by)), Ok(*by));
+        }
+        assert!(
+            column("nonsense")
+                .expect_err("refused")
+                .contains("shared-requests")
+        );
+    }
+}

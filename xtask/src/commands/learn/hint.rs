@@ -1,0 +1,179 @@
+//! `cargo xtask hint`: a nudge that fits the last check, and more of it on request.
+
+use anyhow::Result;
+use catalog::text::wrapped;
+use tasks::hints::{self, Hunk};
+use tasks::progress::{Progress, TaskProgress};
+use tasks::{Task, TaskName};
+
+use crate::Verdict;
+use crate::support::{learner, output, paths};
+
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask hint v05 --more")]
+pub(crate) struct Args {
+    /// Task: `v05` or `v05.wide`
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// Go on to the next level; given twice, two levels further
+    #[arg(long, action = clap::ArgAction::Count)]
+    more: u8,
+    /// Print one JSON record
+    #[arg(long)]
+    json: bool,
+}
+
+/// Columns to which text is wrapped.
+const WIDTH: usize = 100;
+/// Names of the levels of a hint.
+const NAMES: [&str; 3] = ["a nudge", "the concept", "pseudo-code"];
+
+/// Shows a hint, and records that it was shown.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = learner::root()?;
+    let task = learner::task(&root, &args.task)?;
+    let progress = Progress::load(&root)?.task(&task.name);
+    let (me, name) = (paths::me(), &task.name);
+    if passed_last(&progress) && args.more == 0 {
+        let text = format!("{name} passed its last check\nnext: {me} diff {name}\n");
+        return answer(args, &text, &record(name, None, 0, 0, "passed", ""));
+    }
+    let code = progress.code.as_deref();
+    let chosen = hints::choose(&task, code);
+    // After the levels comes a part of the solution, where that is here: what was handed out for a course has none.
+    let has_solution = root.join(&task.solution).is_file();
+    let last = chosen.levels.len() as u32 + u32::from(has_solution);
+    if last == 0 {
+        let text = format!("{name} has no hints\nnext: {me} check {name}\n");
+        return answer(args, &text, &record(name, None, 0, 0, "none", ""));
+    }
+    let seen = progress.hint_level(chosen.symptom);
+    let level = match args.more {
+        0 => seen.max(1),
+        more => seen.saturating_add(u32::from(more)),
+    }
+    .min(last);
+    let (title, text) = match chosen.levels.get(level as usize - 1) {
+        Some(text) => (
+            NAMES.get(level as usize - 1).copied().unwrap_or("more"),
+            text.trim().to_owned(),
+        ),
+        None => ("a part of the finished kernel", shown(part(&root, &task)?)),
+    };
+    let because = chosen_by(&root, &task, &progress, chosen.symptom);
+    let mut out = wrapped(&because, "", WIDTH);
+    // The code of a part of the solution follows, unwrapped.
+    let (prose, code) = match has_solution && level == last {
+        true => text.split_once("\n\n").unwrap_or((&text, "")),
+        false => (text.as_str(), ""),
+    };
+    out.push_str(&format!(
+        "\n{}",
+        lines(&format!("{title} ({level} of {last}): {prose}"))
+    ));
+    if !code.is_empty() {
+        out.push_str(&format!("\n{code}\n"));
+    }
+    out.push_str(&match level < last {
+        true => format!("\nmore: {me} hint {name} --more\n"),
+        false if !has_solution => "\nthat is all\n".into(),
+        false => format!("\nthat is all; the whole kernel: {me} solution {name} --give-up\n"),
+    });
+    learner::note_progress(&root, |progress, now| {
+        progress.hinted(name, chosen.symptom, level, now)
+    });
+    answer(
+        args,
+        &out,
+        &record(name, Some(chosen.symptom), level, last, &because, &text),
+    )
+}
+
+/// Prose in lines that are not too long; what is indented is code, and stays as it is.
+fn lines(text: &str) -> String {
+    let line = |line: &str| match line.starts_with(' ') || line.is_empty() {
+        true => format!("{line}\n"),
+        false => wrapped(line, "", WIDTH),
+    };
+    text.lines().map(line).collect()
+}
+
+fn answer(args: &Args, text: &str, record: &serde_json::Value) -> Result<Verdict> {
+    match args.json {
+        true => output::print(&format!("{record}\n"))?,
+        false => output::print(text)?,
+    }
+    Ok(Verdict::Passed)
+}
+
+/// `symptom` is empty for the general hint, and null where there is nothing to hint at.
+fn record(
+    task: &TaskName,
+    symptom: Option<&str>,
+    level: u32,
+    of: u32,
+    chosen_by: &str,
+    text: &str,
+) -> serde_json::Value {
+    serde_json::json!({"hint": {
+        "task": task, "symptom": symptom, "level": level, "of": of, "chosen_by": chosen_by, "text": text,
+    }})
+}
+
+fn passed_last(progress: &TaskProgress) -> bool {
+    progress.checks > 0 && progress.code.is_none()
+}
+
+/// A sentence on what selected the hint.
+fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
+    let (me, name) = (paths::me(), &task.name);
+    let copy = learner::shown(root, &task.copy(root));
+    let Some(code) = progress.code.as_deref() else {
+        return match progress.checks {
+            0 => format!(
+                "there is no check of {copy} yet, so this is the general hint; for one that fits: {me} check {name}"
+            ),
+            _ => format!("{name} passed its last check; this is the general hint"),
+        };
+    };
+    let fit = match symptom {
+        "" if code == "compile" => {
+            format!("it does not compile, and {me} check {name} says why; this is the general hint")
+        }
+        "" => {
+            format!("the last check ended with {code}, which has no hint of its own; this is the general one")
+        }
+        _ => format!("chosen by the last check, which ended with {code}"),
+    };
+    match learner::hash(root, task) {
+        Some(hash)
+            if progress
+                .checked_sha256
+                .as_deref()
+                .is_some_and(|known| known != hash) =>
+        {
+            format!("{fit} ({copy} has changed since: {me} check {name})")
+        }
+        _ => fit,
+    }
+}
+
+/// The part of the finished kernel that the copy lacks; without a copy, the first one.
+fn part(root: &std::path::Path, task: &Task) -> Result<Option<Hunk>> {
+    let copy = std::fs::read(task.copy(root)).unwrap_or_default();
+    let solution = learner::solution(root, task)?;
+    Ok(hints::hunk(&solution, &String::from_utf8_lossy(&copy)))
+}
+
+fn shown(part: Option<Hunk>) -> String {
+    match part {
+        None => "your copy has every line of it; what fails lies in what was added".into(),
+        Some(Hunk { todo, text }) => {
+            let todo = match todo.is_empty() {
+                true => "the first lines that your copy lacks".into(),
+                false => todo,
+            };
+            format!("{todo}\n\n{}", text.trim_end())
+        }
+    }
+}

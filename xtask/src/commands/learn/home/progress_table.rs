@@ -1,0 +1,148 @@
+//! The learner's progress on all steps, from the catalogues and the progress file alone.
+
+use std::path::{Path, PathBuf};
+
+use catalog::text::{Paint, Table};
+use tasks::progress::{Progress, TaskProgress};
+use tasks::quiz::{self, State as Answered};
+use tasks::{Catalogue, Task};
+
+use crate::support::{learner, output};
+
+/// Catalogues and progress of a checkout.
+pub(super) struct State {
+    root: PathBuf,
+    catalogues: Vec<Catalogue>,
+    progress: Progress,
+}
+
+/// Reads them. What cannot be read is named, and left out.
+pub(super) fn load(root: &Path) -> Option<State> {
+    let catalogues = Catalogue::load_all(root)
+        .inspect_err(|error| output::note(&error.to_string()))
+        .ok()?;
+    if catalogues
+        .iter()
+        .all(|known| known.tasks.is_empty() && known.questions.is_empty())
+    {
+        return None;
+    }
+    let progress = Progress::load(root).unwrap_or_else(|error| {
+        output::note(&error.to_string());
+        Progress::default()
+    });
+    Some(State {
+        root: root.to_owned(),
+        catalogues,
+        progress,
+    })
+}
+
+impl State {
+    /// A row per step.
+    pub(super) fn table(&self, paint: Paint) -> String {
+        let mut table = Table::new(["step", "name", "its kernel", "more tasks", "questions"]).left(3);
+        for catalogue in &self.catalogues {
+            let name = catalog::find(&catalogue.step).map_or("", |step| step.name);
+            let kernel = catalogue.tasks.iter().find(|task| task.name.id.is_none());
+            let kernel = kernel.map_or(String::new(), |task| self.words(task));
+            let more: Vec<&Task> = catalogue
+                .tasks
+                .iter()
+                .filter(|task| task.name.id.is_some())
+                .collect();
+            let done = more.iter().filter(|task| self.of(task).passed.is_some()).count();
+            let (right, all) = self.questions(&catalogue.step);
+            table.row([
+                catalogue.step.clone(),
+                name.to_owned(),
+                kernel,
+                share(done, more.len()),
+                share(right, all),
+            ]);
+        }
+        format!("\n{}", table.without_empty_columns().render(paint))
+    }
+
+    fn of(&self, task: &Task) -> TaskProgress {
+        self.progress.task(&task.name)
+    }
+
+    /// Questions that were answered right, and all that are asked in a step.
+    fn questions(&self, step: &str) -> (usize, usize) {
+        let asked = quiz::of_step(&self.catalogues, step);
+        let right = asked
+            .iter()
+            .filter(|asked| asked.state(&self.progress) == Answered::Right)
+            .count();
+        (right, asked.len())
+    }
+
+    fn is_started(&self, task: &Task) -> bool {
+        self.of(task).last.is_some() || task.copy(&self.root).is_file()
+    }
+
+    /// The state of a task in words, such as `started: no-excess`.
+    fn words(&self, task: &Task) -> String {
+        let known = self.of(task);
+        match (&known.passed, &known.gave_up, &known.code) {
+            (Some(_), _, _) => "passed".into(),
+            (None, Some(_), _) => "gave up".into(),
+            (None, None, Some(code)) => format!("started: {code}"),
+            (None, None, None) if self.is_started(task) => "started".into(),
+            (None, None, None) => "not started".into(),
+        }
+    }
+
+    /// The one command to go on with, and why.
+    pub(super) fn next(&self, me: &str) -> Option<(String, &'static str)> {
+        let tasks: Vec<&Task> = self.catalogues.iter().flat_map(|known| &known.tasks).collect();
+        let is_open = |task: &&&Task| !self.of(task).is_over();
+        // The one that was worked on last. Of several that were never checked, the first: `max_by_key` returns the last
+        // of equal ones.
+        let begun = tasks.iter().filter(is_open).filter(|task| self.is_started(task));
+        if let Some(task) = begun.rev().max_by_key(|task| self.of(task).last) {
+            let (name, known) = (&task.name, self.of(task));
+            let hash = learner::hash(&self.root, task);
+            return Some(match (hash, known.code) {
+                (None, _) => (format!("{me} start {name}"), "its file is gone; begin anew"),
+                (hash, Some(_)) if hash == known.checked_sha256 => (
+                    format!("{me} hint {name}"),
+                    "your copy is as it was when it failed",
+                ),
+                _ => (format!("{me} check {name}"), "is your kernel right?"),
+            });
+        }
+        // A step that was passed has questions, too.
+        let last_over = tasks.iter().rev().find(|task| self.of(task).is_over());
+        if let Some(task) = last_over {
+            let step = &task.name.step;
+            let asked = quiz::of_step(&self.catalogues, step);
+            if asked
+                .iter()
+                .any(|asked| asked.state(&self.progress) == Answered::Open)
+            {
+                return Some((format!("{me} predict {step}"), "its questions"));
+            }
+        }
+        let after = last_over.map_or(0, |last| {
+            tasks
+                .iter()
+                .position(|task| task.name == last.name)
+                .map_or(0, |at| at + 1)
+        });
+        let following = tasks[after..]
+            .iter()
+            .find(is_open)
+            .or_else(|| tasks.iter().find(is_open));
+        following.map(|task| (format!("{me} start {}", task.name), "a kernel to write"))
+    }
+}
+
+/// A share such as `1 of 2`; empty where there is nothing to share.
+fn share(done: usize, all: usize) -> String {
+    match all {
+        0 => String::new(),
+        all => format!("{done} of {all}"),
+    }
+}

@@ -1,0 +1,473 @@
+//! `cargo xtask predict`: the questions of a step, answered before something is run.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use catalog::text::{Paint, number, wrapped};
+use catalog::{STEPS, Shape};
+use records::record::{Line, Outcome};
+use tasks::measure::Taken;
+use tasks::progress::Progress;
+use tasks::quiz::{self, Asked, State};
+use tasks::task::{Answer, Derived};
+use tasks::{Catalogue, Work};
+
+use crate::Verdict;
+use crate::support::output::{self, Status, Stop};
+use crate::support::programs::Programs;
+use crate::support::{interrupt, learner, paths, step_args};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples: cargo xtask predict v05\n          cargo xtask predict v05 padding=c\n          \
+    cargo xtask predict v05 padding --show\n\n\
+    Without a terminal, the questions are printed, and answers are read from standard input, one `ID=ANSWER` per line.\n\
+    `ID=` skips a question."
+)]
+pub(crate) struct Args {
+    /// Step: `v05`
+    #[arg(value_name = "STEP")]
+    step: String,
+    /// Questions to ask, or answers to them: a number, a quotient, or the letter of a choice
+    #[arg(value_name = "ID[=ANSWER]")]
+    answers: Vec<String>,
+    /// Show the answers; this is recorded
+    #[arg(long)]
+    show: bool,
+    /// Count on the emulated GPU what the answered questions ask for
+    #[arg(long)]
+    count: bool,
+    /// Print one JSON record per question
+    #[arg(long)]
+    json: bool,
+}
+
+/// Columns to which text is wrapped.
+const WIDTH: usize = 100;
+
+/// Asks the questions, and shows which answers are right.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = learner::root()?;
+    let step = catalog::find(&args.step).map_err(|error| Stop::Usage(error.to_string()))?;
+    let catalogues = Catalogue::load_all(&root)?;
+    let all = quiz::of_step(&catalogues, step.id);
+    if all.is_empty() {
+        if !args.json {
+            output::print(&format!("{} has no questions\n", step.id))?;
+        }
+        return Ok(Verdict::Passed);
+    }
+    let mut quiz = Quiz {
+        root: &root,
+        step: step.id,
+        progress: Progress::load(&root)?,
+        revealed: BTreeSet::new(),
+        json: args.json,
+        paint: Paint::for_stdout(),
+    };
+    let mut chosen: Vec<&Asked<'_>> = Vec::new();
+    let mut given: Vec<(&Asked<'_>, &str)> = Vec::new();
+    for word in &args.answers {
+        let (name, answer) = match word.split_once('=') {
+            Some((name, answer)) => (name, Some(answer)),
+            None => (word.as_str(), None),
+        };
+        let asked = named(&all, name, step.id)?;
+        chosen.push(asked);
+        if let Some(answer) = answer {
+            understood(asked, answer)?;
+            given.push((asked, answer));
+        }
+    }
+    if chosen.is_empty() {
+        chosen = all.iter().collect();
+    }
+    let mut right = true;
+    if !given.is_empty() {
+        for (asked, answer) in &given {
+            right &= quiz.answer(asked, answer)?;
+        }
+    } else if !args.show && !args.count {
+        let talks = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        right = match talks && !args.json {
+            true => quiz.talk(&chosen)?,
+            false => quiz.read(&all, &chosen)?,
+        };
+    }
+    if args.show {
+        quiz.show(&chosen)?;
+    }
+    let counted = match args.count {
+        true => quiz.count(&chosen)?,
+        false => Vec::new(),
+    };
+    if args.json {
+        for asked in &chosen {
+            let counted = counted.iter().find(|(key, _)| *key == asked.key());
+            let record = quiz.record(asked, counted.map(|(_, value)| *value));
+            output::print(&format!("{record}\n"))?;
+        }
+    }
+    Ok(if right { Verdict::Passed } else { Verdict::Failed })
+}
+
+/// The question of that name.
+fn named<'a, 'b>(all: &'b [Asked<'a>], name: &str, step: &str) -> Result<&'b Asked<'a>, Stop> {
+    quiz::find(all, name.trim()).ok_or_else(|| {
+        let names: Vec<String> = all.iter().map(Asked::name).collect();
+        Stop::Usage(format!(
+            "{step} has no question `{}`; it has {}",
+            name.trim(),
+            names.join(", ")
+        ))
+    })
+}
+
+/// An answer that is none is a slip of the keyboard, and not a wrong one.
+fn understood(asked: &Asked<'_>, answer: &str) -> Result<(), Stop> {
+    if answer.trim().is_empty() || asked.question.understands(answer) {
+        return Ok(());
+    }
+    Err(Stop::Usage(format!(
+        "{}: {}",
+        asked.name(),
+        not_understood(asked, answer)
+    )))
+}
+
+fn not_understood(asked: &Asked<'_>, answer: &str) -> String {
+    let answer = answer.trim();
+    match asked.question.choices.len() {
+        0 => format!("`{answer}` is no number"),
+        n => format!("`{answer}` is none of the choices a to {}", quiz::letter(n - 1)),
+    }
+}
+
+/// The questions of one run.
+struct Quiz<'a> {
+    root: &'a Path,
+    step: &'a str,
+    progress: Progress,
+    /// Keys of the questions whose answers were shown.
+    revealed: BTreeSet<String>,
+    json: bool,
+    paint: Paint,
+}
+
+impl Quiz<'_> {
+    /// Prints for people, and not among records.
+    fn print(&self, text: &str) -> Result<()> {
+        match self.json {
+            true => Ok(()),
+            false => output::print(text),
+        }
+    }
+
+    fn state(&self, asked: &Asked<'_>) -> State {
+        asked.state(&self.progress)
+    }
+
+    /// Changes the progress here, and in the file where that can be.
+    fn note(&mut self, change: impl Fn(&mut Progress, u64)) {
+        change(&mut self.progress, catalog::time::now());
+        learner::note_progress(self.root, change);
+    }
+
+    /// Takes an answer; `false` when it is wrong. An empty one skips the question.
+    fn answer(&mut self, asked: &Asked<'_>, answer: &str) -> Result<bool> {
+        let (answer, key, name) = (answer.trim(), asked.key(), asked.name());
+        if answer.is_empty() {
+            self.note(|progress, now| progress.answered(&key, None, now));
+            self.print(&format!("{name}: skipped\n"))?;
+            return Ok(true);
+        }
+        let right = asked.question.accepts(answer);
+        self.note(|progress, now| progress.answered(&key, Some((answer, right)), now));
+        let shown = match asked.question.chosen(answer) {
+            Some(choice) => choice.as_str(),
+            None => answer,
+        };
+        match right {
+            true => {
+                let (good, because) = (self.paint.good("right"), asked.question.because.trim());
+                self.print(&wrapped(
+                    &format!("{name}: {good}, {shown}. {because}"),
+                    "",
+                    WIDTH,
+                ))?;
+            }
+            false => {
+                let bad = self.paint.bad("wrong");
+                self.print(&format!("{name}: {bad}, it is not {shown}\n"))?;
+            }
+        }
+        Ok(right)
+    }
+
+    /// Asks one question after the other on a terminal.
+    fn talk(&mut self, chosen: &[&Asked<'_>]) -> Result<bool> {
+        let open: Vec<&&Asked<'_>> = chosen
+            .iter()
+            .filter(|asked| self.state(asked) != State::Right)
+            .collect();
+        if open.is_empty() {
+            let me = paths::me();
+            output::print(&format!(
+                "all questions of {step} are answered; the answers: {me} predict {step} --show\n",
+                step = self.step
+            ))?;
+            return Ok(true);
+        }
+        let mut all_right = true;
+        let mut lines = std::io::stdin().lock().lines();
+        for asked in open {
+            output::print(&format!("\n{}", self.asked(asked)))?;
+            let mut right = true;
+            loop {
+                output::print("answer, or Enter to skip: ")?;
+                let Some(line) = lines.next() else {
+                    output::print("\n")?;
+                    return Ok(all_right && right);
+                };
+                let line = line?;
+                if !line.trim().is_empty() && !asked.question.understands(&line) {
+                    output::print(&format!("{}\n", not_understood(asked, &line)))?;
+                    continue;
+                }
+                if line.trim().is_empty() && !right {
+                    // The wrong answer stays recorded.
+                    break;
+                }
+                right = self.answer(asked, &line)?;
+                if right {
+                    break;
+                }
+            }
+            all_right &= right;
+        }
+        Ok(all_right)
+    }
+
+    /// Prints the questions, and takes answers from standard input where that is no terminal.
+    fn read(&mut self, all: &[Asked<'_>], chosen: &[&Asked<'_>]) -> Result<bool> {
+        for asked in chosen {
+            self.print(&format!("{}\n", self.asked(asked)))?;
+        }
+        let mut right = true;
+        let mut n = 0;
+        if !std::io::stdin().is_terminal() {
+            for line in std::io::stdin().lock().lines() {
+                let line = line.context("standard input")?;
+                let line = line.trim();
+                if line.is_empty() || line.starts_with('#') {
+                    continue;
+                }
+                let Some((name, answer)) = line.split_once('=') else {
+                    bail!(Stop::Usage(format!("`{line}` is no answer; write ID=ANSWER")));
+                };
+                let asked = named(all, name, self.step)?;
+                understood(asked, answer)?;
+                right &= self.answer(asked, answer)?;
+                n += 1;
+            }
+        }
+        if n == 0
+            && let Some(first) = chosen.iter().find(|asked| self.state(asked) != State::Right)
+        {
+            let example = match first.question.answer {
+                Answer::Number(_) => "NUMBER",
+                Answer::Choice(_) => "LETTER",
+            };
+            let (me, name) = (paths::me(), first.name());
+            self.print(&format!("next: {me} predict {} {name}={example}\n", self.step))?;
+        }
+        Ok(right)
+    }
+
+    /// Shows the answers of these questions, and records that they were shown.
+    fn show(&mut self, chosen: &[&Asked<'_>]) -> Result<()> {
+        for asked in chosen {
+            let key = asked.key();
+            if self.state(asked) != State::Right {
+                self.note(|progress, now| progress.showed(&key, now));
+            }
+            self.revealed.insert(key);
+            let question = asked.question;
+            let because = question.because.trim();
+            let answer = question.answer.shown();
+            self.print(&format!(
+                "{}{}\n",
+                self.asked(asked),
+                wrapped(&format!("answer: {answer}. {because}"), "  ", WIDTH)
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// A question as it is asked.
+    fn asked(&self, asked: &Asked<'_>) -> String {
+        let (name, question) = (asked.name(), asked.question);
+        let state = match (self.state(asked), asked.again) {
+            (State::Open, Some(_)) => format!("  ({} asked it first)", asked.step),
+            (State::Open, None) => String::new(),
+            (state, _) => {
+                let answer = asked.progress(&self.progress).answer;
+                match (answer, state) {
+                    (Some(answer), State::Right | State::Wrong) => format!("  ({}: {answer})", state.words()),
+                    _ => format!("  ({})", state.words()),
+                }
+            }
+        };
+        let mut out = format!("{}{state}\n", self.paint.bold(&name));
+        out.push_str(&wrapped(&question.question, "  ", WIDTH));
+        for (at, choice) in question.choices.iter().enumerate() {
+            out.push_str(&format!("    {}  {choice}\n", quiz::letter(at)));
+        }
+        out
+    }
+
+    /// Returns whether the answer may be shown: it was tried or revealed.
+    fn is_open_book(&self, asked: &Asked<'_>) -> bool {
+        let known = asked.progress(&self.progress);
+        self.revealed.contains(&asked.key()) || known.tries > 0 || known.shown.is_some()
+    }
+
+    /// Counts on the emulated GPU what can be counted: keys and values.
+    fn count(&self, chosen: &[&Asked<'_>]) -> Result<Vec<(String, f64)>> {
+        let mut values = Vec::new();
+        let mut n_closed = 0;
+        for asked in chosen {
+            let Some(derived) = &asked.question.derive else {
+                continue;
+            };
+            if !self.is_open_book(asked) {
+                n_closed += 1;
+                continue;
+            }
+            let shape = shape(derived);
+            let value = counted(derived)?;
+            let text = match value {
+                Some(value) => number(value, 4),
+                None => "not to be had from the counters of a whole launch".into(),
+            };
+            self.print(&wrapped(
+                &format!(
+                    "{}: counted {text}: {}, {} on {shape}",
+                    asked.name(),
+                    derived.measure.words(),
+                    derived.kernel,
+                ),
+                "",
+                WIDTH,
+            ))?;
+            values.extend(value.map(|value| (asked.key(), value)));
+        }
+        if n_closed > 0 {
+            output::note(&format!(
+                "{n_closed} more can be counted once they are answered, or shown with --show"
+            ));
+        } else if values.is_empty() {
+            output::note("none of these questions has an answer that is counted");
+        }
+        Ok(values)
+    }
+
+    /// A question as a record. The answer is in it only once somebody answered right, or asked for it.
+    fn record(&self, asked: &Asked<'_>, counted: Option<f64>) -> serde_json::Value {
+        let (question, known, state) = (asked.question, asked.progress(&self.progress), self.state(asked));
+        let told = state == State::Right || self.revealed.contains(&asked.key());
+        let right = match &question.answer {
+            Answer::Number(number) => serde_json::json!(number),
+            Answer::Choice(text) => serde_json::json!(text),
+        };
+        serde_json::json!({"question": {
+            "step": asked.step,
+            "id": question.id,
+            "name": asked.name(),
+            "again": asked.again,
+            "question": question.question,
+            "choices": question.choices,
+            "state": state.words(),
+            "given": known.answer,
+            "tries": known.tries,
+            "answer": told.then_some(right),
+            "because": told.then_some(&question.because),
+            "counted": counted,
+        }})
+    }
+}
+
+fn shape(derived: &Derived) -> Shape {
+    let size = |at: usize| derived.shape.get(at).copied().unwrap_or(0);
+    Shape {
+        m: size(0),
+        n: size(1),
+        k: size(2),
+    }
+}
+
+/// Runs a kernel of the ladder on the emulated GPU, and computes a measure from its counters; `None` where they do not
+/// give it.
+fn counted(derived: &Derived) -> Result<Option<f64>> {
+    let known = STEPS
+        .iter()
+        .find_map(|step| Some((step, step.kernel(&derived.kernel)?)));
+    let Some((step, kernel)) = known else {
+        bail!("there is no kernel {}", derived.kernel);
+    };
+    let Some(work) = work_of(kernel.work) else {
+        return Ok(None);
+    };
+    let shape = shape(derived);
+    interrupt::watch();
+    let programs = Programs::ready(&[step])?;
+    let mut words: Vec<String> = ["bench", "--json", "--emulate", "--kernel", kernel.name]
+        .map(String::from)
+        .to_vec();
+    words.extend(step_args::arguments(&[shape]));
+    let mut passed = None;
+    let ended = programs.lines(step, &words, &Status::new(), |_, line| {
+        if let Line::Measurement(measurement) = line
+            && measurement.kernel == kernel.name
+            && let Outcome::Passed(outcome) = measurement.outcome
+        {
+            passed = Some(outcome);
+        }
+        Ok(())
+    });
+    if interrupt::happened() {
+        bail!(Stop::Interrupted("nothing was counted".into()));
+    }
+    let ended = ended?;
+    let Some(passed) = passed else {
+        bail!("{} was not counted: {}", kernel.name, ended.message(step));
+    };
+    let Some(total) = &passed.counters else {
+        bail!("{} was not counted: it ran on a real GPU", kernel.name);
+    };
+    Ok(derived.measure.of(&Taken {
+        total,
+        instructions: &[],
+        grid: passed.grid,
+        block: passed.block,
+        work,
+        shape,
+        bk: derived.bk,
+        ahead: None,
+    }))
+}
+
+fn work_of(work: catalog::Work) -> Option<Work> {
+    Some(match work {
+        catalog::Work::Sgemm => Work::Sgemm,
+        catalog::Work::Dgemm => Work::Dgemm,
+        catalog::Work::SgemmTransposed { a: false, b: false } => Work::Sgemm,
+        catalog::Work::SgemmTransposed { a: true, b: false } => Work::SgemmTn,
+        catalog::Work::SgemmTransposed { a: false, b: true } => Work::SgemmNt,
+        catalog::Work::SgemmTransposed { a: true, b: true } => Work::SgemmTt,
+        catalog::Work::Transpose => Work::Transpose,
+        catalog::Work::Cpu | catalog::Work::Cublas | catalog::Work::Tensor { .. } => return None,
+    })
+}

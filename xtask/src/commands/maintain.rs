@@ -1,0 +1,53 @@
+//! The commands that keep the repository whole: generated files, the book, rules.
+
+mod book;
+mod calls;
+mod fixtures;
+mod ptx;
+pub(crate) mod readme;
+mod setup;
+mod solutions;
+mod starters;
+mod tidy;
+
+use anyhow::Result;
+
+use crate::Verdict;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Build the book, check it, or serve it while you write
+    Book(book::Args),
+    /// Fetch the compiler that `ptx` uses into target/nvrtc
+    Setup,
+    /// Compile CUDA sources to the PTX committed beside them
+    Ptx(ptx::Args),
+    /// Write the starters of all tasks
+    Starters(starters::Args),
+    /// Compile the solutions that the tests judge
+    Solutions(solutions::Args),
+    /// Compile the kernels in tests/fixtures that the tests run, or show one
+    Fixtures(fixtures::Args),
+    /// Check the repository's rules, as far as a program can
+    Tidy(tidy::Args),
+    /// Fill the parts of documents that come from other files
+    Readme(readme::Args),
+    /// Write the list of driver calls that libnvcuda exports
+    Calls,
+}
+
+impl Command {
+    pub(crate) fn run(&self) -> Result<Verdict> {
+        match self {
+            Self::Book(args) => book::run(args),
+            Self::Setup => setup::run(),
+            Self::Ptx(args) => ptx::run(args),
+            Self::Starters(args) => starters::run(args),
+            Self::Solutions(args) => solutions::run(args),
+            Self::Fixtures(args) => fixtures::run(args),
+            Self::Tidy(args) => tidy::run(args),
+            Self::Readme(args) => readme::run(args),
+            Self::Calls => calls::run(),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! `cargo xtask book`: starts `bookbuild`, which links mdBook; this program does not, so that it is built in seconds.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::Verdict;
+use crate::support::interrupt::{self, Waiting};
+use crate::support::output::{self, Stop};
+use crate::support::paths;
+
+/// Command line of `book`: bookbuild explains it.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Args {
+    /// --open, --watch, --check, --refresh, --browser …; more with --help
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<OsString>,
+}
+
+/// Builds bookbuild when that must be, and lets it do the rest.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = paths::checkout().context("the book is built in a checkout, and this is none")?;
+    let cargo = paths::cargo().context("bookbuild is built by Cargo; start this with: cargo xtask book")?;
+    let beside = paths::program_folder().map(|folder| {
+        folder
+            .join("bookbuild")
+            .with_extension(std::env::consts::EXE_EXTENSION)
+    });
+    if !beside.is_some_and(|program| program.is_file()) {
+        output::note("building bookbuild, with mdBook in it; the first time takes about a minute");
+    }
+    let mut command = Command::new(cargo);
+    command.args(["run", "--quiet", "--package", "bookbuild", "--"]);
+    command.args(&args.options).current_dir(root);
+    let mut child = command.spawn().context("starting cargo")?;
+    let waiting = Waiting::for_child(&child);
+    let status = child.wait()?;
+    drop(waiting);
+    if interrupt::happened() {
+        return Err(Stop::Interrupted("the book is as it was built last".into()).into());
+    }
+    match status.code() {
+        Some(0) => Ok(Verdict::Passed),
+        Some(1) => Ok(Verdict::Failed),
+        Some(2) => Err(Stop::Usage("see what it says above, and: cargo xtask book --help".into()).into()),
+        _ => bail!("bookbuild could not do it; the reason is above"),
+    }
+}

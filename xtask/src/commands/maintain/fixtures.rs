@@ -1,0 +1,101 @@
+//! `cargo xtask fixtures`: the kernels of `tests/fixtures` that tests run without a compiler (`tasks::fixtures`):
+//! packs their PTX, and shows one that lies in no file.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use tasks::fixtures::{self, Fixture};
+
+use crate::Verdict;
+use crate::support::compiler::Compiler;
+use crate::support::nvrtc::Nvrtc;
+use crate::support::packed::{Kernel, Pack, Request};
+use crate::support::{committed, output, paths};
+
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask fixtures --show out_of_bounds_broken")]
+pub(crate) struct Args {
+    /// Compile again, change nothing; fail if something would change
+    #[arg(long)]
+    check: bool,
+    /// Print their sources, and compile nothing
+    #[arg(long, conflicts_with = "check")]
+    show: bool,
+    /// With --show: print their PTX instead
+    #[arg(long, requires = "show")]
+    ptx: bool,
+    /// Kernels, as out_of_bounds_broken; none for all
+    names: Vec<String>,
+}
+
+/// Compiles those whose texts have changed, or with `--check` all that were asked for.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = paths::repository();
+    let pack = |folder: &str| -> Result<Pack<Fixture>> {
+        Ok(Pack {
+            file: fixtures::compiled_file(folder),
+            kernels: fixtures::load(&root, folder)?,
+            there: fixtures::compiled(&root, folder)?,
+        })
+    };
+    let packs = fixtures::FOLDERS
+        .into_iter()
+        .map(pack)
+        .collect::<Result<Vec<_>>>()?;
+    let request = Request {
+        command: "fixtures",
+        root: &root,
+        check: args.check,
+        names: &args.names,
+    };
+    request.names_are_known(&packs)?;
+    if !args.show {
+        return request.update(packs);
+    }
+    for Pack { kernels, there, .. } in &packs {
+        for one in kernels.iter().filter(|one| request.is_asked(&one.name)) {
+            let packed = there.iter().find(|kernel| kernel.name == one.name);
+            match args.ptx {
+                true => output::print(packed.map_or("", |kernel| &kernel.ptx))?,
+                false => output::print(&one.source)?,
+            }
+        }
+    }
+    Ok(Verdict::Passed)
+}
+
+impl Kernel for Fixture {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn digest(&self, _: &Path) -> Result<String> {
+        Ok(self.digest())
+    }
+
+    /// The header of the PTX has the hashes of files that the source includes.
+    fn is_fresh(&self, root: &Path, ptx: &str) -> bool {
+        self.is_fresh(root, ptx)
+    }
+
+    fn compile(
+        &self,
+        nvrtc: &Nvrtc,
+        compiler: &mut Compiler,
+        root: &Path,
+        old: Option<&str>,
+        _: bool,
+    ) -> Result<Option<String>> {
+        let path = root.join(&self.path);
+        committed::ptx_of_text(
+            nvrtc,
+            compiler,
+            root,
+            &path,
+            &self.source,
+            old.unwrap_or_default(),
+        )
+        .with_context(|| self.name.clone())
+        .map(Some)
+    }
+}

@@ -1,0 +1,79 @@
+//! `cargo xtask starters`: writes what learners begin with, `exercise.cu` of each step and `tasks/ID.starter.cu`.
+//!
+//! They are committed with their PTX, so that a test proves without a compiler that each of them falls short.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use catalog::files::write_whole;
+use tasks::Catalogue;
+
+use crate::Verdict;
+use crate::support::{learner, output};
+
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask starters && cargo xtask ptx")]
+pub(crate) struct Args {
+    /// Change nothing; fail if a file would change
+    #[arg(long)]
+    check: bool,
+}
+
+/// Writes those that changed.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = learner::root()?;
+    let mut stale = 0;
+    for (path, text) in all(&root)? {
+        if std::fs::read_to_string(root.join(&path)).is_ok_and(|there| there == text) {
+            continue;
+        }
+        stale += 1;
+        match args.check {
+            true => output::note(&format!("stale: {}", path.display())),
+            false => {
+                write_whole(&root.join(&path), &text)
+                    .with_context(|| format!("writing {}", path.display()))?;
+                output::note(&format!(
+                    "wrote {}; its PTX: cargo xtask ptx {}",
+                    path.display(),
+                    path.display()
+                ));
+            }
+        }
+    }
+    match args.check && stale > 0 {
+        true => {
+            output::error(&format!(
+                "{stale} starters are not what their solutions give; make them again with: cargo xtask starters"
+            ));
+            Ok(Verdict::Failed)
+        }
+        false => Ok(Verdict::Passed),
+    }
+}
+
+/// All of them with their texts.
+pub(crate) fn all(root: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let mut found = Vec::new();
+    for catalogue in Catalogue::load_all(root)? {
+        // A task about the host has no kernel, and its starter no file.
+        for task in catalogue.tasks.iter().filter(|task| task.host.is_none()) {
+            found.push((task.starter_file(), learner::generated_starter(root, task)?));
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn committed_starters_are_those_of_their_solutions() {
+        let root = learner::root().expect("tests run in the checkout");
+        for (path, text) in all(&root).expect("the catalogues are right") {
+            let there = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
+            assert!(there == text, "{}: run `cargo xtask starters`", path.display());
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! `cargo xtask tidy`: checks the rules that a program can check. Called from a test too.
+//!
+//! Formatting and lints are `cargo fmt` and `cargo clippy`; what is here is about files that belong together.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use catalog::provenance;
+use catalog::{STEPS, Step};
+use records::record::Record;
+use records::{busiest, counters, sanitizer, sums};
+use serde_json::{Value, json};
+
+use crate::support::staleness::{self, State};
+use tasks::markers;
+
+use crate::Verdict;
+use crate::commands::maintain::readme;
+use crate::support::{output, paths};
+
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask tidy")]
+pub(crate) struct Args {
+    /// Print one JSON record per complaint
+    #[arg(long)]
+    json: bool,
+}
+
+/// Longest line of a kernel: the book shows them.
+const KERNEL_COLUMNS: usize = 120;
+
+/// Something to put right.
+#[derive(Debug, PartialEq, Eq)]
+struct Complaint {
+    file: String,
+    line: usize,
+    what: String,
+    /// The remedy.
+    then: String,
+}
+
+impl std::fmt::Display for Complaint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            file,
+            line,
+            what,
+            then,
+        } = self;
+        write!(f, "{file}:{line}: {what}; {then}")
+    }
+}
+
+/// Checks all rules, and prints each complaint.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = paths::checkout().context("tidy looks at a checkout, and this is none")?;
+    let complaints = complaints(&root)?;
+    for complaint in &complaints {
+        output::print(&match args.json {
+            true => {
+                let Complaint {
+                    file,
+                    line,
+                    what,
+                    then,
+                } = complaint;
+                format!(
+                    "{}\n",
+                    json!({ "file": file, "line": line, "what": what, "then": then })
+                )
+            }
+            false => format!("{complaint}\n"),
+        })?;
+    }
+    match complaints.len() {
+        0 => output::note("tidy"),
+        1 => output::note("1 thing to put right"),
+        n => output::note(&format!("{n} things to put right")),
+    }
+    Ok(match complaints.is_empty() {
+        true => Verdict::Passed,
+        false => Verdict::Failed,
+    })
+}
+
+fn complaints(root: &Path) -> Result<Vec<Complaint>> {
+    let mut rules = Rules {
+        root,
+        files: files(root)?,
+        found: Vec::new(),
+    };
+    rules.kernels();
+    rules.catalogue();
+    rules.manifests();
+    rules.local_paths();
+    rules.records();
+    rules.readme();
+    rules.links();
+    Ok(rules.found)
+}
+
+struct Rules<'a> {
+    root: &'a Path,
+    /// Files of the repository, as paths from its root.
+    files: Vec<String>,
+    found: Vec<Complaint>,
+}
+
+/// Files that git tracks or would add; without git, everything outside of `target` and hidden folders.
+fn files(root: &Path) -> Result<Vec<String>> {
+    let git = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output();
+    let mut files = Vec::new();
+    match git {
+        Ok(output) if output.status.success() => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            files.extend(text.split('\0').filter(|name| !name.is_empty()).map(String::from));
+        }
+        _ => walk(root, root, &mut files)?,
+    }
+    // A file may be known and gone.
+    files.retain(|name| root.join(name).is_file());
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+fn walk(root: &Path, folder: &Path, into: &mut Vec<String>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if name == "target" || name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            walk(root, &path, into)?;
+        } else {
+            into.push(path.strip_prefix(root)?.display().to_string());
+        }
+    }
+    Ok(())
+}
+
+impl Rules<'_> {
+    fn complain(&mut self, file: &str, line: usize, what: impl Into<String>, then: impl Into<String>) {
+        self.found.push(Complaint {
+            file: file.into(),
+            line,
+            what: what.into(),
+            then: then.into(),
+        });
+    }
+
+    fn text(&self, file: &str) -> String {
+        let bytes = std::fs::read(self.root.join(file)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn named(&self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        self.files.iter().filter(|name| wanted(name)).cloned().collect()
+    }
+
+    /// Sources under `kernels`: width, markers, PTX.
+    fn kernels(&mut self) {
+        let sources = self
+            .named(|name| name.starts_with("kernels/") && (name.ends_with(".cu") || name.ends_with(".cuh")));
+        let mut targets: Vec<PathBuf> = Vec::new();
+        for file in &sources {
+            let text = self.text(file);
+            for (number, line) in (1..).zip(text.lines()) {
+                let n = line.chars().count();
+                if n > KERNEL_COLUMNS {
+                    self.complain(
+                        file,
+                        number,
+                        format!("the line has {n} columns"),
+                        format!("break it before {KERNEL_COLUMNS}"),
+                    );
+                }
+            }
+            if !file.ends_with(".cu") {
+                continue;
+            }
+            if let Some(step) = step_of(file) {
+                for (number, what) in markers::complaints(&text, step) {
+                    self.complain(
+                        file,
+                        number,
+                        what,
+                        "the book and the starters are made by these markers",
+                    );
+                }
+            }
+            let source = self.root.join(file);
+            targets.push(provenance::target_of(self.root, &source));
+            targets.extend(provenance::cubin_of(self.root, &source));
+            let make = format!("make it with: cargo xtask ptx {file}");
+            match staleness::state(self.root, &source) {
+                State::Fresh => {}
+                State::Edited(name) => {
+                    self.complain(file, 1, format!("{name} changed since its PTX was made"), make);
+                }
+                State::Missing => self.complain(file, 1, "its PTX is missing", make),
+                State::Damaged(why) => self.complain(file, 1, format!("its PTX is damaged: {why}"), make),
+            }
+        }
+        for (folder, what) in [
+            ("kernels/ptx/", "no source has this PTX"),
+            ("kernels/cubin/", "no source has this machine code"),
+        ] {
+            for file in self.named(|name| name.starts_with(folder)) {
+                if !targets.contains(&self.root.join(&file)) {
+                    self.complain(&file, 1, what, "remove it");
+                }
+            }
+        }
+    }
+
+    /// The catalogue of steps against what is there.
+    fn catalogue(&mut self) {
+        const CATALOGUE: &str = "course/catalog/src/steps.rs";
+        let catalogue = self.text(CATALOGUE);
+        let line_of = |word: &str| {
+            let quoted = format!("\"{word}\"");
+            (1..)
+                .zip(catalogue.lines())
+                .find_map(|(number, line)| line.contains(&quoted).then_some(number))
+                .unwrap_or(1)
+        };
+        for step in STEPS {
+            for file in ["Cargo.toml", "src/main.rs"].map(|name| format!("steps/{}/{name}", step.id)) {
+                if !self.files.contains(&file) {
+                    let what = format!("{} has no {file}", step.id);
+                    self.complain(
+                        CATALOGUE,
+                        line_of(step.id),
+                        what,
+                        "write it, or take the step out",
+                    );
+                }
+            }
+            self.kernels_of(step, CATALOGUE, &line_of);
+        }
+        let known = |id: &str| {
+            catalog::PROGRAMS.iter().any(|program| program.id == id) || STEPS.iter().any(|step| step.id == id)
+        };
+        for file in self.named(|name| name.starts_with("kernels/v") && name.ends_with(".cu")) {
+            let stem = Path::new(&file).file_stem().unwrap_or_default().to_string_lossy();
+            if catalog::CHOSEN.contains(&stem.as_ref()) {
+                continue;
+            }
+            let kernels = STEPS.iter().flat_map(|step| step.kernels);
+            if !kernels
+                .into_iter()
+                .any(|kernel| kernel.source == Some(stem.as_ref()))
+            {
+                self.complain(&file, 1, "no step runs this", format!("name it in {CATALOGUE}"));
+            }
+        }
+        for file in self.named(|name| name.starts_with("steps/v") && name.ends_with("/Cargo.toml")) {
+            if !file.split('/').nth(1).is_some_and(known) {
+                self.complain(
+                    &file,
+                    1,
+                    "no step is called that",
+                    format!("name it in {CATALOGUE}"),
+                );
+            }
+        }
+    }
+
+    fn kernels_of(&mut self, step: &Step, catalogue: &str, line_of: &dyn Fn(&str) -> usize) {
+        for kernel in step.kernels {
+            let Some(source) = kernel.source else { continue };
+            let (file, name) = (format!("kernels/{source}.cu"), kernel.name);
+            if !self.files.contains(&file) {
+                let what = format!("{file} is missing, which {name} names");
+                self.complain(catalogue, line_of(name), what, "write it, or correct the name");
+                continue;
+            }
+            let target = provenance::target_of(self.root, &self.root.join(&file));
+            let text = std::fs::read_to_string(target).unwrap_or_default();
+            if !staleness::entries(&text).any(|entry| entry == name) {
+                let what = format!("there is no kernel {name} in the PTX of {file}");
+                self.complain(catalogue, line_of(name), what, "write it, or correct the name");
+            }
+        }
+    }
+
+    /// Versions stand in the manifest of the workspace, and nowhere else.
+    fn manifests(&mut self) {
+        // Separate workspaces, because they must not be part of this one.
+        let own = ["emulator/peers/Cargo.toml", "fuzz/Cargo.toml"];
+        for file in self.named(|name| name.ends_with("/Cargo.toml") && !own.contains(&name)) {
+            let text = self.text(&file);
+            let mut in_dependencies = false;
+            for (number, line) in (1..).zip(text.lines()) {
+                if line.starts_with('[') {
+                    in_dependencies = line.contains("dependencies");
+                } else if in_dependencies && has_version(line) {
+                    let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
+                    self.complain(
+                        &file,
+                        number,
+                        format!("{name} has a version of its own"),
+                        "say it in [workspace.dependencies] of the root Cargo.toml",
+                    );
+                }
+            }
+        }
+    }
+
+    /// Folders of this machine are nobody else's business.
+    fn local_paths(&mut self) {
+        let mut local = vec![self.root.to_path_buf()];
+        local.extend(std::env::var_os("HOME").map(PathBuf::from));
+        let local: Vec<String> = local
+            .iter()
+            .map(|path| format!("{}/", path.display()))
+            // `/root/` or `/w/` would be found in innocent places.
+            .filter(|path| path.matches('/').count() > 2)
+            .collect();
+        for file in self.files.clone() {
+            let text = self.text(&file);
+            for (number, line) in (1..).zip(text.lines()) {
+                if let Some(path) = local.iter().find(|path| line.contains(*path)) {
+                    self.complain(
+                        &file,
+                        number,
+                        format!("`{path}` is a folder of this machine"),
+                        "say it from the root of the repository",
+                    );
+                }
+            }
+        }
+    }
+
+    /// The records in `book/data`.
+    fn records(&mut self) {
+        for file in self.named(|name| name.starts_with("book/data/")) {
+            if !file.ends_with(".json") {
+                continue;
+            }
+            let again = "measure again with: cargo xtask bench all --save";
+            let value: Value = match serde_json::from_str(&self.text(&file)) {
+                Ok(value) => value,
+                Err(error) => {
+                    self.complain(&file, error.line().max(1), format!("no JSON: {error}"), again);
+                    continue;
+                }
+            };
+            // Other records have no such field.
+            if value.get("schema").is_none() {
+                continue;
+            }
+            let path = self.root.join(&file);
+            let (loaded, again) = if file.ends_with("-counters.json") {
+                let again = "measure again with: cargo xtask profile all --save";
+                (counters::Record::load(&path).map(|_| Record::default()), again)
+            } else if file.ends_with("-busiest.json") {
+                (busiest::Record::load(&path).map(|_| Record::default()), again)
+            } else if file.ends_with("-sanitizer.json") {
+                let again = "check again with: cargo xtask sanitize --save";
+                (sanitizer::Record::load(&path).map(|_| Record::default()), again)
+            } else if file.ends_with("-sums.json") {
+                let again = "compute them again with: cargo xtask sums --save";
+                (sums::Record::load(&path).map(|_| Record::default()), again)
+            } else {
+                (Record::load(&path), again)
+            };
+            let record = match loaded {
+                Ok(record) => record,
+                Err(error) => {
+                    self.complain(&file, 1, error.to_string(), again);
+                    continue;
+                }
+            };
+            for one in &record.measurements {
+                let known = catalog::find(&one.step).is_ok_and(|step| step.kernel(&one.kernel).is_some());
+                let of = format!("{} on {}", one.kernel, one.shape);
+                if !known {
+                    self.complain(&file, 1, format!("{of}: no step has this kernel"), again);
+                }
+                if record.run_of(one).is_none() {
+                    self.complain(&file, 1, format!("{of}: its run is missing"), again);
+                }
+            }
+        }
+    }
+
+    fn readme(&mut self) {
+        match readme::stale(self.root) {
+            Ok(stale) => {
+                for (file, line) in stale {
+                    let what = "this part is not what its file says";
+                    self.complain(file, line, what, "fill it with: cargo xtask readme");
+                }
+            }
+            Err(error) => self.complain("README.md", 1, format!("{error:#}"), "correct it"),
+        }
+    }
+
+    /// Links from one file of the repository to another.
+    fn links(&mut self) {
+        for file in self.named(|name| name.ends_with(".md")) {
+            let text = self.text(&file);
+            let folder = self.root.join(&file);
+            let folder = folder.parent().unwrap_or(self.root);
+            for (number, line) in (1..).zip(text.lines()) {
+                for target in line.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+                    let path = target.split('#').next().unwrap_or_default();
+                    let elsewhere = path.is_empty() || path.contains("://") || path.starts_with("mailto:");
+                    if !elsewhere && !path.contains(' ') && !folder.join(path).exists() {
+                        let what = format!("a link leads to `{path}`, which is not there");
+                        self.complain(&file, number, what, "correct the link");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The step of a source file: `v05` for `kernels/v05_bank_conflict_free.cu`.
+fn step_of(file: &str) -> Option<&'static str> {
+    let name = file.strip_prefix("kernels/")?;
+    STEPS
+        .iter()
+        .map(|step| step.id)
+        .find(|id| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('_')))
+}
+
+/// `serde = "1"` or `serde = { version = "1" }`.
+fn has_version(line: &str) -> bool {
+    let Some((key, value)) = line.split_once('=') else {
+        return false;
+    };
+    let key = key.trim();
+    if key.starts_with('#') {
+        return false;
+    }
+    let value = value.trim();
+    key == "version" || key.ends_with(".version") || value.starts_with('"') || value.contains("version")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checkout_is_tidy() {
+        let root = paths::checkout().expect("tests run in a checkout");
+        let found = complaints(&root).expect("files to read");
+        let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(found.is_empty(), "{}", lines.join("\n"));
+    }
+
+    #[test]
+    fn versions_are_told_from_choices() {
+        for line in [
+            "a = \"1\"",
+            "a = { version = \"1\" }",
+            "a.version = \"1\"",
+            "version = \"1\"",
+        ] {
+            assert!(has_version(line), "{line}");
+        }
+        for line in [
+            "a.workspace = true",
+            "a = { workspace = true, features = [\"b\"] }",
+            "# a = \"1\"",
+            "",
+        ] {
+            assert!(!has_version(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_belongs_to_the_step_in_its_name() {
+        assert_eq!(step_of("kernels/v05_bank_conflict_free.cu"), Some("v05"));
+        assert_eq!(step_of("kernels/v055.cu"), None);
+        assert_eq!(step_of("kernels/bench/naive.cu"), None);
+    }
+}

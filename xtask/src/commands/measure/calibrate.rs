@@ -1,0 +1,409 @@
+//! `cargo xtask calibrate`: measures what instructions cost on this machine's GPU, and writes the constants from which
+//! times are predicted.
+//!
+//! The program `calibrate` measures; the table here maps measurements to constants. Comments of the file
+//! and constants that no measurement gives stay as they are, and are listed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use catalog::files::write_whole;
+use catalog::process;
+use catalog::time;
+use serde_json::Value;
+
+use crate::Verdict;
+use crate::support::output::{self, Stop};
+use crate::support::{interrupt, paths, programs};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples: cargo xtask calibrate\n          cargo xtask calibrate --from measured.json\n\n\
+    On a machine with a GPU but without Rust, run a copy of target/debug/calibrate, and give what it prints to --from here."
+)]
+pub(crate) struct Args {
+    /// Read what the program `calibrate` printed elsewhere
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Print the constants, and change no file
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Where the files are, one for each GPU.
+const FOLDER: &str = "emulator/timing/data";
+/// The file that a GPU without one begins with.
+const FIRST: &str = "h200.toml";
+const LIMIT: Duration = Duration::from_secs(300);
+const MOST: usize = 1 << 20;
+
+/// Measures the constants, or reads them from `--from`, and writes them to the data file.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = paths::checkout().context("the constants are in the checkout; run this inside it")?;
+    let text = match &args.from {
+        Some(path) => std::fs::read_to_string(path).with_context(|| paths::shown(path))?,
+        None => measure()?,
+    };
+    let measured = Measured::read(&text)?;
+    let name = file_name(&measured.device);
+    let path = root.join(FOLDER).join(&name);
+    let (old, is_new) = match std::fs::read_to_string(&path) {
+        Ok(old) => (old, false),
+        Err(_) => (
+            std::fs::read_to_string(root.join(FOLDER).join(FIRST)).context(FIRST)?,
+            true,
+        ),
+    };
+    let updated = update(&old, &measured, is_new)?;
+    for change in &updated.changes {
+        output::note(change);
+    }
+    if !updated.left.is_empty() {
+        output::note(&format!(
+            "no measurement gives these, which stay as they are{}: {}",
+            if is_new {
+                ", taken over from another GPU"
+            } else {
+                ""
+            },
+            updated.left.join(", ")
+        ));
+    }
+    if args.dry_run {
+        return Ok(Verdict::Passed);
+    }
+    write_whole(&path, &updated.text)?;
+    output::note(&format!("wrote {}", paths::shown(&path)));
+    Ok(Verdict::Passed)
+}
+
+/// Runs the program `calibrate`, and returns what it printed.
+fn measure() -> Result<String> {
+    let mut command = Command::new(programs::one("calibrate")?);
+    output::command(&programs::shown(&command, &[]));
+    command.stdin(Stdio::null());
+    let ended = process::run(command, LIMIT, MOST, &interrupt::happened).context("starting calibrate")?;
+    if interrupt::happened() {
+        bail!(Stop::Interrupted("nothing was written".into()));
+    }
+    if !ended.status.success() {
+        bail!("{}", ended.errors.trim().trim_start_matches("error: "));
+    }
+    String::from_utf8(ended.output).context("calibrate printed what is no text")
+}
+
+/// `h200.toml` for `NVIDIA H200`
+fn file_name(device: &str) -> String {
+    let words = device.trim_start_matches("NVIDIA ").to_lowercase();
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    format!("{}.toml", words.chars().map(plain).collect::<String>())
+}
+
+/// The output of the program.
+struct Measured {
+    /// Name of the device, such as `NVIDIA H200`.
+    device: String,
+    /// Title of the measurement, for the file.
+    from: String,
+    values: BTreeMap<String, f64>,
+}
+
+impl Measured {
+    fn read(text: &str) -> Result<Self> {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let json = |line: &str| -> Result<Value> {
+            serde_json::from_str(line).with_context(|| format!("this is not what calibrate prints: {line}"))
+        };
+        let header = json(lines.next().context("calibrate printed nothing")?)?;
+        let word = |name: &str| header[name].as_str().map(str::to_owned);
+        let (Some(device), Some(driver), Some(date)) =
+            (word("device"), word("driver"), header["date"].as_u64())
+        else {
+            bail!("the first line does not name device, driver and date");
+        };
+        let mut values = BTreeMap::new();
+        for line in lines {
+            let line = json(line)?;
+            if let (Some(name), Some(value)) = (line["name"].as_str(), line["value"].as_f64()) {
+                values.insert(name.to_owned(), value);
+            }
+        }
+        let date = time::utc(date);
+        let day = catalog::text::day(&date);
+        Ok(Self {
+            from: format!("cargo xtask calibrate, {device}, CUDA {driver}, {day}"),
+            device,
+            values,
+        })
+    }
+
+    /// A measurement, which has to be there and above zero.
+    fn get(&self, name: &str) -> Result<f64> {
+        match self.values.get(name) {
+            Some(value) if *value > 0.0 => Ok(*value),
+            Some(value) => bail!("{name} was measured as {value}, which cannot be"),
+            None => bail!("there is no measurement called {name}"),
+        }
+    }
+}
+
+/// How a constant follows from measurements.
+enum Rule {
+    /// Clocks: whole ones, because the hardware has no others; the loop itself adds some hundredths.
+    Clocks(&'static str),
+    /// Whole clocks of three widths.
+    ClocksOfWidths([&'static str; 3]),
+    /// A number, as it was measured.
+    AsMeasured(&'static str),
+    /// A number that this function computes from measurements.
+    Of(fn(&Measured) -> Result<f64>),
+    /// A number for each of three widths that this function computes from measurements.
+    OfWidths(fn(&Measured, &str, f64) -> Result<f64>),
+}
+
+/// Lanes that are 16 bytes apart: wavefronts of a load of 4, 8 and 16 bytes.
+const WAVEFRONTS_OF_LINKS: f64 = 4.0;
+/// Bytes of a lane with their wavefronts in the loops of shared memory, where lanes lie side by side.
+const WIDTHS: [(&str, f64); 3] = [("4", 1.0), ("8", 2.0), ("16", 4.0)];
+const SCHEDULERS: f64 = 4.0;
+
+/// The constants and their rules, in the order of the file.
+const RULES: [(&str, Rule); 30] = [
+    ("sms", Rule::AsMeasured("n_sms")),
+    ("ghz", Rule::AsMeasured("clock")),
+    ("fma", Rule::Clocks("cost_fma")),
+    ("integer_fma", Rule::Clocks("cost_integer_fma")),
+    ("alu", Rule::Clocks("cost_alu")),
+    ("double", Rule::Clocks("cost_double")),
+    ("special", Rule::Clocks("cost_special")),
+    (
+        "load_constant",
+        Rule::Of(|m| Ok((m.get("cost_load_constant")? / SCHEDULERS).round())),
+    ),
+    ("constant_latency", Rule::Clocks("chase_constant")),
+    ("load_shared_issue", Rule::Clocks("cost_load_shared_4_alone")),
+    (
+        "store_shared_issue",
+        Rule::ClocksOfWidths([
+            "cost_store_shared_4_alone",
+            "cost_store_shared_8_alone",
+            "cost_store_shared_16_alone",
+        ]),
+    ),
+    (
+        "shared_latency",
+        Rule::OfWidths(|m, bytes, wavefronts| {
+            Ok((m.get(&format!("chase_shared_{bytes}"))? - wavefronts).round())
+        }),
+    ),
+    ("barrier", Rule::Of(|m| Ok(barrier(m)?.0))),
+    ("barrier_per_warp", Rule::Of(|m| Ok(barrier(m)?.1))),
+    ("load_global_issue", Rule::AsMeasured("cost_load_l1_4_alone")),
+    (
+        "l1_latency",
+        Rule::OfWidths(
+            |m, bytes, _| Ok((m.get(&format!("chase_l1_{bytes}"))? - WAVEFRONTS_OF_LINKS).round()),
+        ),
+    ),
+    (
+        "l2_latency",
+        // One lane loads 8 bytes: one wavefront of two parts.
+        Rule::Of(|m| Ok((m.get("chase_l2")? - (m.get("chase_l1_8")? - WAVEFRONTS_OF_LINKS + 1.0)).round())),
+    ),
+    ("l2_bytes", Rule::AsMeasured("stream_load_l2_shared")),
+    ("l2_bytes_own", Rule::AsMeasured("stream_load_l2")),
+    ("l2_bytes_alone", Rule::AsMeasured("stream_load_l2_alone")),
+    ("l2_sectors", Rule::AsMeasured("scattered_load_l2")),
+    ("store_bytes", Rule::AsMeasured("stream_store_l2")),
+    ("store_bytes_alone", Rule::AsMeasured("stream_store_l2_alone")),
+    ("store_sectors", Rule::AsMeasured("scattered_store_l2")),
+    (
+        "store_sectors_alone",
+        Rule::AsMeasured("scattered_store_l2_alone"),
+    ),
+    (
+        "dram_bytes",
+        // The stream is 16 times as long as L2, part of which may have been cached.
+        Rule::Of(|m| Ok((m.get("stream_load_memory")? * m.get("n_sms")? * (1.0 - 1.0 / 16.0)).round())),
+    ),
+    ("launch_ns", Rule::AsMeasured("launch")),
+    ("block_ns", Rule::AsMeasured("block_256")),
+    (
+        "warp_start",
+        // Per block of 32 warps.
+        Rule::Of(|m| Ok(m.get("block_1024")? * m.get("clock")? * m.get("n_sms")? / 32.0)),
+    ),
+    ("block_gap", Rule::Clocks("spin")),
+];
+
+/// Blocks whose barriers were measured, in warps: the constant part and the one for each warp come from the ends.
+const BARRIERS: [f64; 2] = [1.0, 32.0];
+
+fn barrier(measured: &Measured) -> Result<(f64, f64)> {
+    let [few, many] = BARRIERS.map(|n| measured.get(&format!("barrier_{n}")));
+    let (few, many) = (few?, many?);
+    let slope = (many - few) / (BARRIERS[1] - BARRIERS[0]);
+    Ok(((few - slope * BARRIERS[0]).round(), slope.round()))
+}
+
+impl Rule {
+    /// The value, formatted for the file.
+    fn value(&self, measured: &Measured) -> Result<String> {
+        let list = |values: Result<Vec<f64>>| -> Result<String> {
+            let words: Vec<String> = values?.into_iter().map(number).collect();
+            Ok(format!("[{}]", words.join(", ")))
+        };
+        match self {
+            Rule::Clocks(name) => Ok(number(measured.get(name)?.round())),
+            Rule::ClocksOfWidths(names) => {
+                list(names.iter().map(|name| Ok(measured.get(name)?.round())).collect())
+            }
+            Rule::AsMeasured(name) => Ok(number(measured.get(name)?)),
+            Rule::Of(value) => Ok(number(value(measured)?)),
+            Rule::OfWidths(value) => list(
+                WIDTHS
+                    .iter()
+                    .map(|(bytes, wavefronts)| value(measured, bytes, *wavefronts))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// Three digits are more than two measurements share.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 {
+        return format!("{value}");
+    }
+    let digits = (2 - value.abs().log10().floor() as i32).clamp(0, 6) as usize;
+    format!("{value:.digits$}")
+}
+
+/// A file with new constants.
+struct Updated {
+    text: String,
+    /// `fma: 1, was 2`
+    changes: Vec<String>,
+    /// Constants that no rule gives.
+    left: Vec<String>,
+}
+
+fn update(old: &str, measured: &Measured, is_new: bool) -> Result<Updated> {
+    let mut updated = Updated {
+        text: String::new(),
+        changes: Vec::new(),
+        left: Vec::new(),
+    };
+    let mut section = String::new();
+    let mut value: Option<String> = None;
+    let mut seen = 0;
+    for line in old.lines() {
+        let mut line = line.to_owned();
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name.to_owned();
+            let rule = RULES.iter().find(|(constant, _)| *constant == section);
+            value = match rule {
+                Some((_, rule)) => Some(rule.value(measured).with_context(|| section.clone())?),
+                None => {
+                    updated.left.push(section.clone());
+                    None
+                }
+            };
+            seen += usize::from(value.is_some());
+        } else if section.is_empty() && line.starts_with("name = ") {
+            line = format!("name = {:?}", measured.device);
+        } else if let (Some(was), Some(value)) = (line.strip_prefix("value = "), &value) {
+            if was != value {
+                updated.changes.push(format!("{section}: {value}, was {was}"));
+            }
+            line = format!("value = {value}");
+        } else if line.starts_with("measured = ") {
+            match (&value, is_new) {
+                (Some(_), _) => line = format!("measured = {:?}", measured.from),
+                (None, true) => line = format!("measured = \"not on this GPU: taken over from {FIRST}\""),
+                (None, false) => {}
+            }
+        }
+        updated.text.push_str(&line);
+        updated.text.push('\n');
+    }
+    if seen < RULES.len() {
+        let known = |name: &str| old.lines().any(|line| line == format!("[{name}]"));
+        let missing: Vec<&str> = RULES
+            .iter()
+            .map(|(name, _)| *name)
+            .filter(|name| !known(name))
+            .collect();
+        bail!("the file has no constant called {}", missing.join(", "));
+    }
+    Ok(updated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = include_str!("../../../tests/data/calibrate.json");
+    /// The file of the GPU that this was measured on.
+    const OF_H200: &str = include_str!("../../../../emulator/timing/data/h200.toml");
+
+    #[test]
+    fn every_constant_follows_from_what_was_printed() {
+        let measured = Measured::read(PRINTED).expect("it is what calibrate prints");
+        assert_eq!(file_name(&measured.device), FIRST);
+        for (name, rule) in &RULES {
+            let value = rule
+                .value(&measured)
+                .unwrap_or_else(|error| panic!("{name}: {error:#}"));
+            assert!(
+                value.parse::<f64>().is_ok() || value.starts_with('['),
+                "{name} = {value}"
+            );
+        }
+        let updated = update(OF_H200, &measured, false).expect("it has every constant");
+        assert_eq!(updated.text.lines().count(), OF_H200.lines().count());
+    }
+
+    #[test]
+    fn comments_and_other_constants_stay() {
+        let old = file("# Why.\n[queue]\nvalue = 12\nmeasured = \"assumed\"\n");
+        let measured = Measured::read(PRINTED).expect("it is what calibrate prints");
+        let new = update(&old, &measured, false).expect("it has every constant");
+        assert!(
+            new.text
+                .contains("# Why.\n[queue]\nvalue = 12\nmeasured = \"assumed\"\n")
+        );
+        assert!(
+            new.text
+                .contains("[fma]\nvalue = 1\nmeasured = \"cargo xtask calibrate, NVIDIA H200")
+        );
+        assert_eq!(new.left, ["queue"]);
+        assert!(new.changes.iter().any(|change| change == "fma: 1, was 7"));
+        let of_another = update(&old, &measured, true).expect("it has every constant");
+        assert!(of_another.text.contains("not on this GPU"));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let text = PRINTED.replace("\"name\":\"cost_fma\"", "\"name\":\"cost_nothing\"");
+        let measured = Measured::read(&text).expect("the lines are as they should be");
+        let error = update(&file(""), &measured, false)
+            .err()
+            .expect("fma cannot be known");
+        assert_eq!(
+            format!("{error:#}"),
+            "fma: there is no measurement called cost_fma"
+        );
+        assert!(Measured::read("").is_err());
+        assert!(Measured::read("NVIDIA H200").is_err());
+    }
+
+    fn file(rest: &str) -> String {
+        let section = |(name, _): &(&str, Rule)| format!("[{name}]\nvalue = 7\nmeasured = \"\"\n");
+        let constants: String = RULES.iter().map(section).collect();
+        format!("name = \"NVIDIA H200\"\n{constants}{rest}")
+    }
+}

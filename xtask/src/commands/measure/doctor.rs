@@ -1,0 +1,295 @@
+//! `cargo xtask doctor`: what this machine has, what each missing thing costs, and how to get it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use catalog::find;
+use catalog::text::Paint;
+use records::record::Roofline;
+use serde_json::json;
+
+use crate::Verdict;
+use crate::support::nvrtc::Nvrtc;
+use crate::support::programs::Programs;
+use crate::support::{interrupt, nvrtc, output, paths, tools};
+
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask doctor --json")]
+pub(crate) struct Args {
+    /// Print one JSON record per finding
+    #[arg(long)]
+    json: bool,
+}
+
+/// Something that a machine has or has not.
+struct Item {
+    name: &'static str,
+    /// Description of what was found; `None` when it is missing.
+    found: Option<String>,
+    /// Features that need it.
+    cost: &'static str,
+    /// How to get it.
+    get: String,
+}
+
+/// Prints what the machine has and lacks.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    interrupt::watch();
+    let sections = [
+        ("Machine", machine()),
+        ("GPU", gpu()),
+        ("Compilers of kernels", compilers()),
+        ("NVIDIA's tools", tools()),
+    ];
+    let paint = Paint::for_stdout();
+    let mut out = String::new();
+    for (section, items) in &sections {
+        if !args.json {
+            out.push_str(&format!("{}\n", paint.bold(section)));
+        }
+        for item in items {
+            out.push_str(&match args.json {
+                true => as_json(section, item),
+                false => line(item, paint),
+            });
+        }
+        if !args.json {
+            out.push('\n');
+        }
+    }
+    output::print(&out)?;
+    if paths::has_gpu() {
+        let words = match roofline() {
+            Ok(found) if args.json => format!(
+                "{}\n",
+                json!({ "section": "GPU", "name": "roofline", "found": found })
+            ),
+            Ok(Roofline {
+                fp32_tflops,
+                copy_gbs,
+            }) => {
+                let ridge = fp32_tflops * 1e3 / copy_gbs;
+                format!(
+                    "{}\n  FP32 multiply-adds  {fp32_tflops:.1} TFLOP/s\n  copy                {copy_gbs:.0} GB/s\n  \
+                     ridge               {ridge:.1} FLOP per byte: below it, memory is the limit\n\n",
+                    paint.bold("Roofline, measured just now")
+                )
+            }
+            Err(error) => {
+                output::note(&format!("the roofline was not measured: {error:#}"));
+                String::new()
+            }
+        };
+        output::print(&words)?;
+    }
+    if !args.json {
+        let me = paths::me();
+        output::print(&match paths::has_gpu() {
+            true => format!("Next: {me} bench v05\n"),
+            false => format!("Everything but timing works here, on the emulated GPU. Next: {me} bench v05\n"),
+        })?;
+    }
+    Ok(Verdict::Passed)
+}
+
+fn line(item: &Item, paint: Paint) -> String {
+    match &item.found {
+        Some(found) => format!("  {:<18}  {found}\n", item.name),
+        None => format!(
+            "  {:<18}  {}; without it: {}\n  {:<18}  to get it: {}\n",
+            item.name,
+            paint.bad("not here"),
+            item.cost,
+            "",
+            item.get
+        ),
+    }
+}
+
+fn as_json(section: &str, item: &Item) -> String {
+    let missing = item.found.is_none();
+    let line = json!({
+        "section": section,
+        "name": item.name,
+        "found": item.found,
+        "cost": missing.then_some(item.cost),
+        "get": missing.then_some(&item.get),
+    });
+    format!("{line}\n")
+}
+
+fn machine() -> Vec<Item> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let model = field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.into());
+    let memory = [("MemTotal", "in all"), ("MemAvailable", "free")].map(|(name, what)| {
+        let kib: f64 = field("/proc/meminfo", name)?.split(' ').next()?.parse().ok()?;
+        Some(format!("{:.1} GiB {what}", kib / (1024.0 * 1024.0)))
+    });
+    let memory: Vec<String> = memory.into_iter().flatten().collect();
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    vec![
+        Item {
+            name: "Rust",
+            found: tools::first_line(Path::new(&rustc), "--version"),
+            cost: "copied programs run, but nothing can be built",
+            get: "https://rustup.rs".into(),
+        },
+        Item {
+            name: "processor",
+            found: Some(format!("{model}, {threads} threads, {}", vectors())),
+            cost: "",
+            get: String::new(),
+        },
+        Item {
+            name: "memory",
+            found: Some(memory.join(", ")).filter(|text| !text.is_empty()),
+            cost: "how much there is cannot be read on this system",
+            get: "nothing: it is not needed".into(),
+        },
+    ]
+}
+
+/// Vector instructions that the emulated GPU uses.
+fn vectors() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            return "AVX-512";
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            return "AVX2";
+        }
+    }
+    "neither AVX2 nor AVX-512, so the emulated GPU is slower"
+}
+
+fn gpu() -> Vec<Item> {
+    let query = "--query-gpu=name,compute_cap,memory.total,driver_version";
+    let smi =
+        tools::tool("nvidia-smi").and_then(|smi| tools::output(&smi, &[query, "--format=csv,noheader"]));
+    let devices: Vec<String> = smi.iter().flat_map(|text| text.lines()).map(device).collect();
+    let mut items = vec![Item {
+        name: "NVIDIA GPU",
+        found: (!devices.is_empty()).then(|| devices.join("; ")),
+        cost: "the steps run on the emulated GPU, with counters and no times",
+        get: "a machine with an NVIDIA GPU and its driver (nvidia-smi must list it)".into(),
+    }];
+    if paths::has_gpu() {
+        items.push(Item {
+            name: "cuBLAS",
+            found: cublas().map(|path| path.display().to_string()),
+            cost: "v09 and every `% of cuBLAS` are left out",
+            get: "python3 -m pip install nvidia-cublas-cu12, or a CUDA toolkit".into(),
+        });
+    }
+    items
+}
+
+/// The library, in the folders where a step looks for it.
+fn cublas() -> Option<PathBuf> {
+    let on_path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&on_path).collect();
+    folders.extend(["/usr/lib/x86_64-linux-gnu", "/usr/lib64"].map(PathBuf::from));
+    for root in tools::toolkits() {
+        folders.extend(["lib64", "targets/x86_64-linux/lib"].map(|end| root.join(end)));
+    }
+    for packages in nvrtc::site_packages() {
+        folders.extend(["nvidia/cublas/lib", "nvidia/cu13/lib"].map(|end| packages.join(end)));
+    }
+    let names = ["libcublas.so", "libcublas.so.13", "libcublas.so.12"];
+    let mut paths = folders
+        .iter()
+        .flat_map(|folder| names.map(|name| folder.join(name)));
+    paths.find(|path| path.is_file())
+}
+
+/// A line of `nvidia-smi`, in words.
+fn device(line: &str) -> String {
+    match line.split(", ").collect::<Vec<_>>().as_slice() {
+        [name, capability, memory, driver] => {
+            format!("{name}, compute capability {capability}, {memory}, driver {driver}")
+        }
+        _ => line.to_owned(),
+    }
+}
+
+fn compilers() -> Vec<Item> {
+    vec![
+        Item {
+            name: "NVRTC",
+            found: Nvrtc::find().ok().map(|nvrtc| nvrtc.title()),
+            cost: "committed PTX runs, but a kernel that you edit cannot be compiled",
+            get: "cargo xtask setup, in a checkout".into(),
+        },
+        Item {
+            name: "clang",
+            found: tools::tool("clang").and_then(|path| tools::first_line(&path, "--version")),
+            cost: "nothing changes where NVRTC is, which comes first",
+            get: "your system's packages (14 or later)".into(),
+        },
+    ]
+}
+
+fn tools() -> Vec<Item> {
+    let item = |name, cost, get: &str| {
+        let path = tools::tool(name);
+        let version = path.as_deref().and_then(tools::version);
+        Item {
+            name,
+            found: path.map(|path| match version {
+                Some(version) => format!("{version} in {}", path.display()),
+                None => path.display().to_string(),
+            }),
+            cost,
+            get: get.to_owned(),
+        }
+    };
+    let toolkit = "a CUDA toolkit: https://developer.nvidia.com/cuda-downloads";
+    vec![
+        item(
+            "ncu",
+            "no counters of a real GPU to set beside the emulated ones",
+            "https://developer.nvidia.com/nsight-compute",
+        ),
+        item(
+            "nsys",
+            "no time lines of a whole program",
+            "https://developer.nvidia.com/nsight-systems",
+        ),
+        item(
+            "compute-sanitizer",
+            "only the emulated GPU checks accesses and races",
+            toolkit,
+        ),
+    ]
+}
+
+/// Ceilings of the device, from the first step.
+fn roofline() -> Result<Roofline> {
+    let step = find("v01")?;
+    let programs = Programs::ready(&[step])?;
+    programs.roofline(step)
+}
+
+/// `name : value` in a file of `/proc`.
+fn field(path: &str, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let line = text
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(key, _)| key.trim() == name)?;
+    Some(line.1.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_told_in_words() {
+        assert_eq!(
+            device("NVIDIA H200, 9.0, 143771 MiB, 580.82.07"),
+            "NVIDIA H200, compute capability 9.0, 143771 MiB, driver 580.82.07"
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! `cargo xtask list`: the steps, what they run, and the best that was measured of them.
+
+use std::path::Path;
+
+use anyhow::Result;
+use catalog::text::Paint;
+use catalog::{Kernel, PROGRAMS, STEPS, Standalone, Step, Work};
+use records::record::{Measurement, Outcome, Record};
+use serde_json::json;
+
+use crate::Verdict;
+use crate::support::staleness::{self, State};
+use crate::support::{output, paths, table};
+
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask list --json")]
+pub(crate) struct Args {
+    /// Print one JSON record per step
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the steps with their best recorded numbers.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = paths::checkout();
+    let records = root.as_deref().map(records).unwrap_or_default();
+    let paint = Paint::for_stdout();
+    let mut out = String::new();
+    for step in STEPS {
+        match args.json {
+            true => out.push_str(&format!("{}\n", as_json(step, root.as_deref(), &records))),
+            false => out.push_str(&page(step, root.as_deref(), &records, paint)),
+        }
+    }
+    for Standalone {
+        id,
+        name,
+        idea,
+        command,
+    } in PROGRAMS
+    {
+        match args.json {
+            true => {
+                let record = json!({"id": id, "name": name, "idea": idea, "kernels": [], "command": command});
+                out.push_str(&format!("{record}\n"));
+            }
+            false => {
+                let title = paint.bold(&format!("{id} {name}"));
+                out.push_str(&format!("{title}: {idea}\n    a program of its own: {command}\n"));
+            }
+        }
+    }
+    output::print(&out)?;
+    Ok(Verdict::Passed)
+}
+
+/// All records of measurements in `book/data`; other files there are none of ours.
+pub(crate) fn records(root: &Path) -> Vec<Record> {
+    let entries = std::fs::read_dir(root.join("book/data"));
+    let mut paths: Vec<_> = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .collect();
+    paths.sort();
+    paths.iter().filter_map(|path| Record::load(path).ok()).collect()
+}
+
+/// The fastest measurement of a kernel on a real device.
+struct Best<'a> {
+    value: f64,
+    unit: &'static str,
+    one: &'a Measurement,
+    device: &'a str,
+}
+
+impl Best<'_> {
+    fn text(&self) -> String {
+        let value = table::rate(self.value);
+        format!("{value} {} at {} on {}", self.unit, self.one.shape, self.device)
+    }
+}
+
+fn best<'a>(kernel: &Kernel, records: &'a [Record]) -> Option<Best<'a>> {
+    let mut best: Option<Best> = None;
+    for record in records {
+        for one in record.measurements.iter().filter(|one| one.kernel == kernel.name) {
+            let (Outcome::Passed(passed), Some(run)) = (&one.outcome, record.run_of(one)) else {
+                continue;
+            };
+            if run.emulated && kernel.work != Work::Cpu {
+                continue;
+            }
+            let (value, unit, device) = match kernel.work {
+                Work::Transpose => (table::gbs(one, passed), "GB/s", &run.device),
+                Work::Cpu => (table::gflops(one, passed), "GFLOP/s", &run.host),
+                _ => (table::gflops(one, passed), "GFLOP/s", &run.device),
+            };
+            let Some(value) = value else { continue };
+            if best.as_ref().is_none_or(|best| value > best.value) {
+                best = Some(Best {
+                    value,
+                    unit,
+                    one,
+                    device,
+                });
+            }
+        }
+    }
+    best
+}
+
+/// A remark on a kernel's PTX: `None` when it is up to date.
+fn remark(kernel: &Kernel, root: Option<&Path>) -> Option<String> {
+    let (root, source) = (root?, kernel.source?);
+    let path = staleness::source_of(root, source);
+    if !path.is_file() {
+        return Some("not written yet".into());
+    }
+    match staleness::state(root, &path) {
+        State::Fresh => None,
+        State::Edited(file) => Some(format!("{file} changed since it was compiled")),
+        State::Missing => Some("not compiled yet".into()),
+        State::Damaged(why) => Some(format!("its PTX is damaged: {why}")),
+    }
+}
+
+fn page(step: &Step, root: Option<&Path>, records: &[Record], paint: Paint) -> String {
+    let title = paint.bold(&format!("{} {}", step.id, step.name));
+    let mut out = format!("{title}: {}\n", step.idea);
+    for kernel in step.kernels {
+        let best = best(kernel, records).map(|best| best.text());
+        let remark = remark(kernel, root).map(|text| paint.bad(&text));
+        let rest: Vec<String> = best.into_iter().chain(remark).collect();
+        let line = format!("    {:<30}  {}", kernel.name, rest.join("; "));
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+fn as_json(step: &Step, root: Option<&Path>, records: &[Record]) -> serde_json::Value {
+    let kernel = |kernel: &Kernel| {
+        let state = kernel.source.and_then(|source| {
+            let path = staleness::source_of(root?, source);
+            Some(match staleness::state(root?, &path) {
+                _ if !path.is_file() => "no source",
+                State::Fresh => "fresh",
+                State::Edited(_) => "edited",
+                State::Missing => "missing",
+                State::Damaged(_) => "damaged",
+            })
+        });
+        json!({
+            "name": kernel.name,
+            "source": kernel.source.map(|name| format!("kernels/{name}.cu")),
+            "ptx": state,
+            "best": best(kernel, records).map(|best| json!({
+                "value": best.value,
+                "unit": best.unit,
+                "shape": best.one.shape,
+                "device": best.device,
+            })),
+        })
+    };
+    json!({
+        "id": step.id,
+        "name": step.name,
+        "idea": step.idea,
+        "kernels": step.kernels.iter().map(kernel).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,618 @@
+//! `cargo xtask profile`: the launches of a step under Nsight Compute, beside what the emulated GPU counts for them.
+//!
+//! The step launches each of its kernels once (`v05 launch`), so that the profiler sees one launch per kernel. On a
+//! machine without a GPU or without the tool, the commands are printed, ready to run elsewhere.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use catalog::text::{Paint, Table};
+use catalog::{STEPS, Shape, Step};
+use records::counters::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
+use records::record::{Launched, Line, Run};
+use serde_json::json;
+
+use crate::Verdict;
+use crate::support::output::{self, Status, Stop};
+use crate::support::programs::Programs;
+use crate::support::{interrupt, kernels, paths, record_files, step_args, tools};
+
+const PROFILER: &str = "ncu";
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples: cargo xtask profile v05\n          \
+    cargo xtask profile v04 v05 --size 509x503x499\n          \
+    cargo xtask profile all --save\n          cargo xtask profile --table")]
+pub(crate) struct Args {
+    /// Steps: `v05`, `5`, `bank-conflict-free`, or `all`
+    #[arg(value_name = "STEP")]
+    steps: Vec<String>,
+    #[command(flatten)]
+    sizes: step_cli::Sizes,
+    /// Save what Nsight Compute counts in book/data; without sizes, profile at all recorded sizes
+    #[arg(long)]
+    save: bool,
+    /// Count the recorded launches again on the emulated GPU, of all steps or of these, and write kernels/counters.json
+    /// and COUNTERS.md
+    #[arg(long, conflicts_with_all = ["save", "size", "m", "n", "k"])]
+    table: bool,
+    /// With --table: write nothing; fail if a file would change
+    #[arg(long, requires = "table")]
+    check: bool,
+    /// Print one JSON record per launch, with both kinds of counters
+    #[arg(long, conflicts_with = "table")]
+    json: bool,
+}
+
+/// Profiles the steps, or writes the table of saved counters.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    if args.table {
+        return table(&args.steps, args.check);
+    }
+    let steps = step_args::with_kernels(&step_args::steps("profile", &args.steps)?)?;
+    let shapes = match (step_args::shapes(&args.sizes, &steps)?, args.save) {
+        (none, true) if none.is_empty() => counters::SHAPES.to_vec(),
+        (none, false) if none.is_empty() => vec![Shape::square(1024)],
+        (asked, _) => asked,
+    };
+    let folder = args
+        .save
+        .then(|| record_files::folder("without it, the counters are shown only"))
+        .transpose()?;
+    interrupt::watch();
+    kernels::compile_edited(&steps)?;
+    let programs = Programs::ready(&steps)?;
+    let (Some(tool), true) = (tools::tool(PROFILER), paths::has_gpu() && !emulated_only()) else {
+        return elsewhere(&programs, &steps, &shapes);
+    };
+    let version = tools::version(&tool).unwrap_or_else(|| "of unknown version".into());
+    let mut session = Session {
+        programs: &programs,
+        tool: tool.display().to_string(),
+        version: format!("Nsight Compute {version}"),
+        by: None,
+        record: Record::default(),
+    };
+    let paint = Paint::for_stdout();
+    for step in &steps {
+        for shape in &shapes {
+            let profiles = session.profile(step, *shape)?;
+            let launches = emulated(&programs, step, *shape)
+                .inspect_err(|error| output::note(&format!("no emulated counters: {error:#}")))
+                .unwrap_or_default();
+            output::print(&match args.json {
+                true => as_json(&profiles, &launches),
+                false => shown(&profiles, &launches, paint),
+            })?;
+        }
+        if let Some(folder) = &folder {
+            let path = session.save(folder)?;
+            output::note(&format!("saved in {}", paths::shown(&path)));
+        }
+        output::note(&format!(
+            "a time line of it: {}",
+            timeline(&programs, step, shapes.first())
+        ));
+    }
+    Ok(Verdict::Passed)
+}
+
+/// Returns whether TILE_DEVICE asks for the emulated GPU, as for outputs of the book: then commands are printed.
+fn emulated_only() -> bool {
+    std::env::var_os("TILE_DEVICE").is_some_and(|asked| asked == "emulated")
+}
+
+/// The arguments of a step for one shape.
+fn launch(shape: Shape, json: bool) -> Vec<String> {
+    let mut words = vec!["launch".to_owned()];
+    words.extend(step_args::arguments(&[shape]));
+    words.extend(json.then(|| "--json".to_owned()));
+    words
+}
+
+/// The profiler and its arguments, but for where its answer goes.
+fn profiler(program: &str, step: &Step) -> Vec<String> {
+    let names: Vec<&str> = step.kernels.iter().map(|kernel| kernel.name).collect();
+    let metrics: Vec<&str> = PAIRS.iter().flat_map(|pair| pair.metrics).copied().collect();
+    [
+        program,
+        "--clock-control",
+        "none",
+        "--kernel-name",
+        &format!("regex:^({})$", names.join("|")),
+        "--metrics",
+        &metrics.join(","),
+    ]
+    .map(str::to_owned)
+    .into()
+}
+
+fn timeline(programs: &Programs, step: &Step, shape: Option<&Shape>) -> String {
+    let tool = [
+        "nsys",
+        "profile",
+        "--trace=cuda",
+        "--stats=true",
+        &format!("--output={}", step.id),
+    ]
+    .map(str::to_owned);
+    let mut words = vec!["bench".to_owned()];
+    words.extend(step_args::arguments(shape.copied().as_slice()));
+    programs.command_line(&tool, step, &words)
+}
+
+/// No GPU or no profiler: what to run where there are both.
+fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> Result<Verdict> {
+    let mut out = String::new();
+    for step in steps {
+        for shape in shapes {
+            let tool = profiler(PROFILER, step);
+            out.push_str(&format!(
+                "{}\n",
+                programs.command_line(&tool, step, &launch(*shape, false))
+            ));
+        }
+        out.push_str(&format!("{}\n", timeline(programs, step, shapes.first())));
+    }
+    output::print(&out)?;
+    let missing = match paths::has_gpu() {
+        true if emulated_only() => "TILE_DEVICE asks for the emulated GPU",
+        true => "Nsight Compute (ncu) is not on the PATH",
+        false => "this machine has no NVIDIA GPU",
+    };
+    Err(anyhow!(
+        "{missing}, so nothing was profiled; the commands above are for a machine that has both"
+    ))
+}
+
+/// The emulated GPU's counters for the same launches.
+fn emulated(programs: &Programs, step: &'static Step, shape: Shape) -> Result<Vec<Launched>> {
+    let mut words = launch(shape, true);
+    words.push("--emulate".into());
+    Ok(launched(programs, &[], step, &words)?.1)
+}
+
+/// Runs `launch` of a step, under a tool or by itself.
+fn launched(
+    programs: &Programs,
+    tool: &[String],
+    step: &'static Step,
+    words: &[String],
+) -> Result<(Option<Run>, Vec<Launched>)> {
+    let status = Status::new();
+    status.set(&format!("{}  {}", step.id, words.join(" ")));
+    let (mut run, mut launches) = (None, Vec::new());
+    let ended = programs.lines_under(tool, step, words, &status, |_, line| {
+        match line {
+            Line::Run(found) => run = Some(*found),
+            Line::Launched(one) => launches.push(*one),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    status.clear();
+    if interrupt::happened() {
+        return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
+    }
+    match ended.code {
+        Some(0) => Ok((run, launches)),
+        _ => bail!(ended.could_not_run(step)),
+    }
+}
+
+/// A profiler at work.
+struct Session<'a> {
+    programs: &'a Programs,
+    tool: String,
+    version: String,
+    /// Described by the first process.
+    by: Option<Profiler>,
+    record: Record,
+}
+
+impl Session<'_> {
+    /// Each kernel of a step on one shape.
+    fn profile(&mut self, step: &'static Step, shape: Shape) -> Result<Vec<Profile>> {
+        let answer = std::env::temp_dir().join(format!("tile-{}-{}.csv", step.id, std::process::id()));
+        let mut tool = profiler(&self.tool, step);
+        tool.extend(["--csv", "--print-units", "base", "--log-file"].map(str::to_owned));
+        tool.push(answer.display().to_string());
+        let outcome = launched(self.programs, &tool, step, &launch(shape, true));
+        let text = std::fs::read_to_string(&answer).unwrap_or_default();
+        let _ = std::fs::remove_file(&answer);
+        let complaints = complaints(&text);
+        if !complaints.is_empty() {
+            bail!("{PROFILER} could not look at {}: {complaints}", step.id);
+        }
+        let (run, launches) = outcome?;
+        let run = run.with_context(|| format!("{} did not say where it ran", step.id))?;
+        let by = self.by.get_or_insert(Profiler {
+            run,
+            profiler: self.version.clone(),
+            driver_version: tools::driver_version().unwrap_or_else(|| "unknown".into()),
+        });
+        let mut seen = parse(&text)?;
+        let mut profiles = Vec::new();
+        for one in launches {
+            if let Some(why) = one.not_run {
+                output::note(&format!("{} on {}: not run: {why}", one.kernel, one.shape));
+                continue;
+            }
+            // A library's launches have names of their own.
+            let mut listed = step.kernels.iter();
+            if listed.any(|kernel| kernel.name == one.kernel && kernel.source.is_none()) {
+                continue;
+            }
+            let at = seen
+                .iter()
+                .position(|launch| launch.kernel == one.kernel)
+                .with_context(|| format!("{PROFILER} saw no launch of {}", one.kernel))?;
+            let launch = seen.swap_remove(at);
+            if (launch.grid, launch.block) != (one.grid, one.block) {
+                bail!(
+                    "{PROFILER} saw {} with {:?} blocks of {:?} threads, not {:?} of {:?}",
+                    one.kernel,
+                    launch.grid,
+                    launch.block,
+                    one.grid,
+                    one.block
+                );
+            }
+            let profile = Profile {
+                run: by.run.id.clone(),
+                step: one.step,
+                kernel: one.kernel,
+                shape: one.shape,
+                ptx_sha256: one.ptx_sha256,
+                grid: one.grid,
+                block: one.block,
+                dynamic_shared: one.dynamic_shared,
+                metrics: launch.metrics,
+            };
+            self.record.add(by, profile.clone());
+            profiles.push(profile);
+        }
+        Ok(profiles)
+    }
+
+    /// Adds what was seen so far to the file of this machine.
+    fn save(&self, folder: &Path) -> Result<PathBuf> {
+        let by = self.by.as_ref().context("nothing was profiled")?;
+        let path = folder.join(format!("{}-counters.json", record_files::slug(&by.run)));
+        Record::merge_into(&path, by, &self.record.profiles)?;
+        Ok(path)
+    }
+}
+
+/// The complaint of the profiler, in one line.
+fn complaints(text: &str) -> String {
+    let mut lines: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("==ERROR== "))
+        .collect();
+    if lines.iter().any(|line| line.contains("ERR_NVGPUCTRPERM")) {
+        lines.push("counters may be read by an administrator only; run it as root, or see the address above");
+    }
+    lines.join("; ")
+}
+
+/// A launch in the profiler's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    kernel: String,
+    grid: [u32; 3],
+    block: [u32; 3],
+    metrics: BTreeMap<String, u64>,
+}
+
+/// Reads the table that `ncu --csv` writes: a line per launch and metric.
+fn parse(text: &str) -> Result<Vec<Seen>> {
+    let mut lines = text.lines().filter(|line| line.starts_with('"')).map(cells);
+    let heading = lines.next().context("the profiler's answer has no table")?;
+    let column = |name: &str| {
+        let found = heading.iter().position(|cell| cell == name);
+        found.with_context(|| format!("the profiler's table has no column {name}"))
+    };
+    let [id, kernel, block, grid, metric, value] = [
+        column("ID")?,
+        column("Kernel Name")?,
+        column("Block Size")?,
+        column("Grid Size")?,
+        column("Metric Name")?,
+        column("Metric Value")?,
+    ];
+    let mut all: Vec<(String, Seen)> = Vec::new();
+    for row in lines {
+        let cell = |at: usize| row.get(at).map_or("", String::as_str);
+        if all.last().is_none_or(|(last, _)| last != cell(id)) {
+            let name = cell(kernel).split('(').next().unwrap_or_default();
+            let seen = Seen {
+                kernel: name.to_owned(),
+                grid: sizes(cell(grid))?,
+                block: sizes(cell(block))?,
+                metrics: BTreeMap::new(),
+            };
+            all.push((cell(id).to_owned(), seen));
+        }
+        if let Some((_, seen)) = all.last_mut() {
+            seen.metrics
+                .insert(cell(metric).to_owned(), count(cell(metric), cell(value))?);
+        }
+    }
+    Ok(all.into_iter().map(|(_, seen)| seen).collect())
+}
+
+/// `"a","b""c"` has the cells `a` and `b"c`.
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = Vec::new();
+    let (mut cell, mut quoted) = (String::new(), false);
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(std::mem::take(&mut cell)),
+            other => cell.push(other),
+        }
+    }
+    cells.push(cell);
+    cells
+}
+
+/// Reads sizes of a grid or a block as the profiler prints them: `(32, 8, 1)`.
+fn sizes(text: &str) -> Result<[u32; 3]> {
+    let numbers: Vec<u32> = text
+        .trim_matches(['(', ')'])
+        .split(',')
+        .filter_map(|number| number.trim().parse().ok())
+        .collect();
+    <[u32; 3]>::try_from(numbers).map_err(|_| anyhow!("the profiler says `{text}` for three sizes"))
+}
+
+/// Reads a number as the profiler prints it: `1,107,296,256`.
+fn count(metric: &str, text: &str) -> Result<u64> {
+    text.replace(',', "")
+        .parse()
+        .map_err(|_| anyhow!("the profiler says `{text}` for {metric}; this device may not have it"))
+}
+
+/// The emulated launch that belongs to a profile.
+fn same<'a>(profile: &Profile, launches: &'a [Launched]) -> Option<&'a Launched> {
+    launches
+        .iter()
+        .find(|one| one.kernel == profile.kernel && one.shape == profile.shape)
+}
+
+/// One line per launch: what was measured, with the emulated GPU's counters.
+fn as_json(profiles: &[Profile], launches: &[Launched]) -> String {
+    let line = |profile| {
+        let emulated = same(profile, launches).and_then(|one| one.counters.as_ref());
+        format!("{}\n", json!({ "profile": profile, "emulated": emulated }))
+    };
+    profiles.iter().map(line).collect()
+}
+
+/// One table per kernel.
+fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
+    let mut out = String::new();
+    for profile in profiles {
+        let title = format!("{} on {}", profile.kernel, profile.shape);
+        out.push_str(&format!("{}\n", paint.bold(&title)));
+        let counters = same(profile, launches).and_then(|one| one.counters.as_ref());
+        let Some(counted) = counters.and_then(|counters| Counted::of(profile, counters)) else {
+            let mut table = Table::new(["metric", "Nsight Compute"]);
+            for (metric, value) in &profile.metrics {
+                table.row([metric.clone(), value.to_string()]);
+            }
+            out.push_str(&format!("{}\n", table.render(paint)));
+            continue;
+        };
+        let mut table = Table::new(["counter", "emulated", "Nsight Compute", "difference"]);
+        let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
+        for one in counted.compared() {
+            let [name, ours, theirs, difference, remark] = one.cells(&profile.kernel);
+            match remarks.iter_mut().find(|(known, _)| *known == remark) {
+                _ if remark.is_empty() => {}
+                Some((_, names)) => names.push(name.clone()),
+                None => remarks.push((remark, vec![name.clone()])),
+            }
+            table.row([name, ours, theirs, difference]);
+        }
+        out.push_str(&table.render(paint));
+        for (remark, names) in remarks {
+            out.push_str(&format!("  {}: {remark}\n", names.join(", ")));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Counts again what is on record, of all steps or of some, and writes the sheet and its page, or compares them.
+fn table(steps: &[String], check: bool) -> Result<Verdict> {
+    let root =
+        paths::checkout().context("--table is of kernels/counters.json in a checkout, and this is none")?;
+    let mut record = Record::default();
+    for found in records(&root)? {
+        for profile in found.profiles {
+            if let Some(by) = found.runs.iter().find(|by| by.run.id == profile.run) {
+                record.add(by, profile);
+            }
+        }
+    }
+    if record.profiles.is_empty() {
+        bail!(
+            "no counters in book/data; record some on a machine with a GPU: cargo xtask profile all --save"
+        );
+    }
+    interrupt::watch();
+    let has = |step: &&Step| record.profiles.iter().any(|profile| profile.step == step.id);
+    let all = steps.is_empty();
+    let chosen = match steps {
+        [] => STEPS.iter().collect(),
+        _ => step_args::steps("profile", steps)?,
+    };
+    let steps: Vec<&'static Step> = chosen.into_iter().filter(has).collect();
+    kernels::compile_edited(&steps)?;
+    let programs = Programs::ready(&steps)?;
+    let mut launches = Vec::new();
+    for step in steps {
+        let mut shapes: Vec<Shape> = Vec::new();
+        for profile in record.profiles.iter().filter(|profile| profile.step == step.id) {
+            // A transpose has no K, and is launched with the products of its step.
+            let Shape { m, n, k } = profile.shape;
+            match shapes.iter_mut().find(|shape| (shape.m, shape.n) == (m, n)) {
+                Some(shape) => shape.k = shape.k.max(k),
+                None => shapes.push(profile.shape),
+            }
+        }
+        for shape in shapes {
+            launches.extend(emulated(&programs, step, shape)?);
+        }
+    }
+    // Launches that are not counted again stay.
+    let before = std::fs::read_to_string(root.join(counters::SHEET)).ok();
+    let before = before
+        .map(|text| Sheet::parse(&text))
+        .transpose()
+        .map_err(|why| anyhow!(why))?;
+    let kept = before.as_ref().filter(|_| !all);
+    let sheet = Sheet::of(&record, &launches, kept).map_err(|why| anyhow!(why))?;
+    let mut stale = Vec::new();
+    for (file, text) in [(counters::SHEET, sheet.text()), (counters::PAGE, sheet.page())] {
+        let path = root.join(file);
+        if !check {
+            catalog::files::write_whole(&path, &text).with_context(|| format!("writing {file}"))?;
+            output::note(&format!("wrote {file}"));
+        } else if std::fs::read_to_string(path).ok() != Some(text) {
+            stale.push(file);
+        }
+    }
+    if stale.is_empty() {
+        return Ok(Verdict::Passed);
+    }
+    output::error(&format!(
+        "not what is on record and counted: {}; write it again with: cargo xtask profile --table",
+        stale.join(", ")
+    ));
+    Ok(Verdict::Failed)
+}
+
+/// All records of profilers in `book/data`.
+fn records(root: &Path) -> Result<Vec<Record>> {
+    let folder = root.join("book/data");
+    let paths = catalog::files::ending(&folder, "-counters.json")
+        .with_context(|| format!("reading {}", paths::shown(&folder)))?;
+    paths.iter().map(|path| Ok(Record::load(path)?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ::counters::Counters;
+
+    use super::*;
+
+    /// An output of Nsight Compute 2025.3.1.
+    const ANSWER: &str = r#"==WARNING== Note: Running with unmodified GPU clocks. If not controlled otherwise, profiling results may be inconsistent.
+==PROF== Connected to process 687 (/tmp/v01)
+==PROF== Disconnected from process 687
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","687","v01","127.0.0.1","sgemm_v01_row_per_lane","1","7","(1024, 1, 1)","(32, 32, 1)","0","9.0","Command line profiler metrics","l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum","","67,108,864"
+"0","687","v01","127.0.0.1","sgemm_v01_row_per_lane","1","7","(1024, 1, 1)","(32, 32, 1)","0","9.0","Command line profiler metrics","l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","sector","1,107,296,256"
+"1","687","v01","127.0.0.1","sgemm_v01_col_per_lane","1","7","(1024, 1, 1)","(32, 32, 1)","0","9.0","Command line profiler metrics","l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum","","67,108,864"
+"#;
+
+    #[test]
+    fn the_profilers_table_is_read() {
+        let seen = parse(ANSWER).expect("a table");
+        assert_eq!(seen.len(), 2);
+        assert_eq!(seen[0].kernel, "sgemm_v01_row_per_lane");
+        assert_eq!((seen[0].grid, seen[0].block), ([32, 32, 1], [1024, 1, 1]));
+        let sectors = seen[0].metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"];
+        assert_eq!(sectors, 1_107_296_256);
+        assert_eq!(seen[1].metrics.len(), 1);
+    }
+
+    #[test]
+    fn a_metric_that_is_not_there_is_named() {
+        let error = parse(&ANSWER.replace("1,107,296,256", "n/a")).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")
+        );
+    }
+
+    #[test]
+    fn a_complaint_of_the_profiler_is_told() {
+        let text = "==PROF== Connected to process 1\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n";
+        let told = complaints(text);
+        assert!(
+            told.starts_with("ERR_NVGPUCTRPERM") && told.contains("as root"),
+            "{told}"
+        );
+        assert_eq!(complaints(ANSWER), "");
+    }
+
+    #[test]
+    fn cells_may_hold_commas_and_quotes() {
+        assert_eq!(cells(r#""a","b,c","d""e","""#), ["a", "b,c", "d\"e", ""]);
+    }
+
+    /// A launch in which nothing happened, but for stores to shared memory.
+    fn launch_of(ours: u64, theirs: u64) -> (Profile, Launched) {
+        let mut metrics: BTreeMap<String, u64> = BTreeMap::new();
+        for pair in PAIRS {
+            metrics.extend(pair.metrics.iter().map(|name| ((*name).to_owned(), 0)));
+        }
+        metrics.insert("smsp__inst_executed_op_shared_st.sum".into(), theirs);
+        let counters = Counters {
+            shared_store_requests: ours,
+            shared_store_requests_merged: ours,
+            ..Counters::default()
+        };
+        let profile = Profile {
+            run: "one".into(),
+            step: "v08".into(),
+            kernel: "transpose_tile".into(),
+            shape: Shape { m: 509, n: 503, k: 0 },
+            ptx_sha256: String::new(),
+            grid: [16, 16, 1],
+            block: [1024, 1, 1],
+            dynamic_shared: 0,
+            metrics,
+        };
+        let launched = Launched {
+            run: "two".into(),
+            step: profile.step.clone(),
+            kernel: profile.kernel.clone(),
+            shape: profile.shape,
+            ptx_sha256: String::new(),
+            grid: profile.grid,
+            block: profile.block,
+            dynamic_shared: 0,
+            counters: Some(counters),
+            not_run: None,
+        };
+        (profile, launched)
+    }
+
+    #[test]
+    fn a_difference_stands_with_its_reason() {
+        let (profile, launched) = launch_of(8144, 8192);
+        insta::assert_snapshot!(shown(&[profile], &[launched], Paint::plain()), @"
+        transpose_tile on 509x503
+          counter                emulated  Nsight Compute  difference
+          shared_store_requests     8 144           8 192         +48
+          shared_store_requests: ptxas turns the branch around the access into a predicate; a warp that lies outside of the matrix issues it with no lane on, and Nsight counts what is issued (such an access has no wavefronts)
+        ");
+    }
+
+    #[test]
+    fn without_the_emulated_side_the_metrics_are_shown() {
+        let (profile, _) = launch_of(8144, 8192);
+        let text = shown(std::slice::from_ref(&profile), &[], Paint::plain());
+        assert!(text.contains("smsp__inst_executed_op_shared_st.sum"), "{text}");
+        assert!(as_json(&[profile], &[]).contains("\"emulated\":null"));
+    }
+}

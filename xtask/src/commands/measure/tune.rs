@@ -1,0 +1,91 @@
+//! `cargo xtask tune`: measures what products cost with each plan of a step, by which its library chooses.
+
+mod search;
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::Verdict;
+use crate::support::output::{self, Stop};
+use crate::support::programs::Programs;
+use crate::support::{interrupt, kernels, paths, step_args};
+
+/// The step that chooses.
+const STEP: &str = "v11";
+/// Where its costs are.
+const COSTS: &str = "steps/v11/data/costs.json";
+/// Where all times are from which the costs were fitted.
+const SAMPLES: &str = "steps/v11/data/samples.tsv";
+/// Where it is which plans were the fastest, of all that were searched.
+const FOUND: &str = "steps/v11/data/found.json";
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples: cargo xtask tune v11\n          cargo xtask tune v11 --search --seconds 120"
+)]
+pub(crate) struct Args {
+    /// The step: `v11`
+    #[arg(value_name = "STEP")]
+    step: String,
+    /// Search the plans that are possible, in place of measuring those in use
+    #[arg(long)]
+    search: bool,
+    /// Time for compiling and predicting plans, the most promising first
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "search")]
+    seconds: u64,
+    /// Plans of each class of shapes that are verified, and timed on a GPU
+    #[arg(long, value_name = "N", default_value_t = 8, requires = "search")]
+    most: usize,
+    /// Keep what was predicted for the book
+    #[arg(long, requires = "search")]
+    save: bool,
+}
+
+/// Measures, and writes the costs; without a GPU verifies the plans only.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let steps = step_args::steps("tune", std::slice::from_ref(&args.step))?;
+    let [step] = steps.as_slice() else {
+        return Err(Stop::Usage(format!("one step at a time: {} tune {STEP}", paths::me())).into());
+    };
+    if step.id != STEP {
+        return Err(Stop::Usage(format!(
+            "{} has no plans to choose from; {STEP} has: {} tune {STEP}",
+            step.id,
+            paths::me()
+        ))
+        .into());
+    }
+    let root = paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this is none"))?;
+    interrupt::watch();
+    kernels::compile_edited(&steps)?;
+    if args.search {
+        let programs = Programs::ready(&steps)?;
+        let (programs, seconds, most, save) = (&programs, args.seconds, args.most, args.save);
+        let found = search::Search {
+            root: &root,
+            programs,
+            step,
+            seconds,
+            most,
+            save,
+        }
+        .run()?;
+        return written(&root, FOUND, &found);
+    }
+    let words = ["tune".to_owned(), root.join(SAMPLES).display().to_string()];
+    let costs = Programs::ready(&steps)?.output_of(step, &words)?;
+    written(&root, COSTS, &costs)
+}
+
+/// Writes what was measured, if anything was.
+fn written(root: &Path, file: &str, measured: &str) -> Result<Verdict> {
+    if !measured.trim().is_empty() {
+        catalog::files::write_whole(&root.join(file), measured).with_context(|| format!("writing {file}"))?;
+        output::note(&format!(
+            "wrote {file}; what the step chooses now: {} bench {STEP} --kernel v11_gemm",
+            paths::me()
+        ));
+    }
+    Ok(Verdict::Passed)
+}

@@ -1,0 +1,311 @@
+//! `cargo xtask tune v11 --search`: compiles the plans that the step lists, and asks it what they would take, whether they
+//! are right, and on a GPU what they take.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use catalog::Step;
+use catalog::files::write_whole_bytes;
+use serde::Deserialize;
+
+use crate::support::committed::resources;
+use crate::support::compiler::{Compiler, DoesNotCompile};
+use crate::support::cubin::without_ptx;
+use crate::support::nvrtc::Nvrtc;
+use crate::support::output::{self, Status, Stop};
+use crate::support::programs::Programs;
+use crate::support::source::{self, Job};
+use crate::support::{interrupt, learner};
+
+/// The architecture that plans are compiled for.
+const GPU: &str = "90a";
+
+/// Predictions of the last whole search.
+const FORECASTS: &str = "steps/v11/data/forecasts.tsv";
+
+/// A plan as the step lists it.
+#[derive(Deserialize)]
+struct Candidate {
+    name: String,
+    /// Source of its warps that multiply.
+    multipliers: String,
+    /// Source of its kernel.
+    kernel: String,
+}
+
+/// A compiled source: the path without its ending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Made {
+    Files(PathBuf),
+    /// Why ptxas or the compiler refuses it.
+    Refused(String),
+}
+
+/// Where to search, for how long, and how many plans of each class to look at more closely.
+pub(crate) struct Search<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) programs: &'a Programs,
+    pub(crate) step: &'static Step,
+    pub(crate) seconds: u64,
+    pub(crate) most: usize,
+    /// Keeps the predictions in the repository.
+    pub(crate) save: bool,
+}
+
+impl Search<'_> {
+    /// Searches, and returns what was timed, if anything was.
+    pub(crate) fn run(&self) -> Result<String> {
+        let candidates: Vec<Candidate> = self.query(&["candidates"])?;
+        let texts: Vec<&str> = candidates
+            .iter()
+            .map(|candidate| &*candidate.multipliers)
+            .collect();
+        let half = self.seconds / 2;
+        let until = Instant::now() + Duration::from_secs(half);
+        let made = self.compile(&texts, Some(until))?;
+        let reached: Vec<_> = candidates
+            .iter()
+            .zip(&made)
+            .filter(|(_, made)| made.is_some())
+            .collect();
+        let fits: Vec<(&str, PathBuf)> = reached
+            .iter()
+            .filter_map(|(candidate, made)| Some((&*candidate.name, made.as_ref()?.file("cubin")?)))
+            .collect();
+        output::note(&format!(
+            "compiled the multipliers of {} of {}, the most promising first, in at most {half} s; {} spill no registers",
+            reached.len(),
+            candidates.len(),
+            fits.len()
+        ));
+        let list = self.list("multipliers", &fits)?;
+        let predicted = self.text(&["predict", &list, &half.to_string()])?;
+        let file = self.folder().join("forecasts.tsv");
+        write_whole_bytes(&file, predicted.as_bytes())?;
+        let right = self.right(&candidates, &file)?;
+        let forecasts = file.to_string_lossy();
+        if self.save {
+            write_whole_bytes(&self.root.join(FORECASTS), &std::fs::read(&file)?)?;
+            output::note(&format!("wrote {FORECASTS}"));
+        }
+        output::print(&self.text(&["page", &forecasts])?)?;
+        let (right, times) = (self.list("right", &right)?, self.folder().join("times.tsv"));
+        self.text(&["time", &right, &forecasts, &times.to_string_lossy()])
+    }
+
+    /// The best plans of each class with their machine code. Plans whose code spills or that multiply wrong are refused,
+    /// which is noted in the file of forecasts, and others come in their place.
+    fn right(&self, candidates: &[Candidate], file: &Path) -> Result<Vec<(String, PathBuf)>> {
+        let kernels: BTreeMap<&str, &str> = candidates
+            .iter()
+            .map(|candidate| (&*candidate.name, &*candidate.kernel))
+            .collect();
+        let mut right: BTreeMap<String, PathBuf> = BTreeMap::new();
+        loop {
+            let best: Vec<String> = self.query(&["best", &file.to_string_lossy(), &self.most.to_string()])?;
+            let new: Vec<&String> = best.iter().filter(|name| !right.contains_key(*name)).collect();
+            if new.is_empty() {
+                let found = |name: String| right.remove(&name).map(|cubin| (name, cubin));
+                return Ok(best.into_iter().filter_map(found).collect());
+            }
+            let texts: Vec<&str> = new
+                .iter()
+                .filter_map(|name| kernels.get(name.as_str()).copied())
+                .collect();
+            let (mut whole, mut refused) = (Vec::new(), BTreeMap::new());
+            for (name, made) in new.iter().zip(self.compile(&texts, None)?) {
+                match made {
+                    Some(Made::Files(base)) => whole.push((name.as_str(), base.with_extension("ptx"))),
+                    Some(Made::Refused(why)) => drop(refused.insert(name.as_str(), why)),
+                    None => {}
+                }
+            }
+            let verified: Vec<String> = self.query(&["verify", &self.list("kernels", &whole)?])?;
+            for (name, ptx) in whole {
+                match verified.iter().any(|other| other == name) {
+                    true => drop(right.insert(name.to_owned(), ptx.with_extension("cubin"))),
+                    false => drop(refused.insert(name, "multiplies wrong".into())),
+                }
+            }
+            for (name, why) in &refused {
+                output::note(&format!("{name} is refused: {why}"));
+            }
+            let text = without(&std::fs::read_to_string(file)?, &refused);
+            write_whole_bytes(file, text.as_bytes())?;
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.root.join("target/tune")
+    }
+
+    /// Names with their files, for the step.
+    fn list(&self, name: &str, files: &[(impl serde::Serialize, PathBuf)]) -> Result<String> {
+        let path = self.folder().join(name).with_extension("json");
+        write_whole_bytes(&path, serde_json::to_string(files)?.as_bytes())
+            .with_context(|| format!("writing {}", path.display()))?;
+        Ok(path.to_string_lossy().into_owned())
+    }
+
+    fn text(&self, words: &[&str]) -> Result<String> {
+        let words: Vec<String> = ["search"]
+            .iter()
+            .chain(words)
+            .map(|word| (*word).to_owned())
+            .collect();
+        let text = self.programs.output_of(self.step, &words);
+        if interrupt::happened() {
+            bail!(Stop::Interrupted(
+                "what was compiled is kept in target/tune".into()
+            ));
+        }
+        text
+    }
+
+    fn query<T: serde::de::DeserializeOwned>(&self, words: &[&str]) -> Result<T> {
+        serde_json::from_str(&self.text(words)?).context("the answer of the step cannot be read")
+    }
+
+    /// Compiles sources in their order, several at a time, and keeps what comes out. `None` where the time is up.
+    fn compile(&self, texts: &[&str], until: Option<Instant>) -> Result<Vec<Option<Made>>> {
+        let nvrtc = Nvrtc::find()?;
+        let (next, status) = (AtomicUsize::new(0), Status::new());
+        let made: Vec<Mutex<Option<Made>>> = texts.iter().map(|_| Mutex::new(None)).collect();
+        let work = || -> Result<()> {
+            let mut compiler = None;
+            while let at = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(text) = texts.get(at)
+                && until.is_none_or(|until| Instant::now() < until)
+            {
+                if interrupt::happened() {
+                    bail!(Stop::Interrupted(
+                        "what was compiled is kept in target/tune".into()
+                    ));
+                }
+                let result = self.compile_one(text, &nvrtc, &mut compiler)?;
+                *made[at].lock().expect("no thread panics here") = Some(result);
+                status.set(&format!("compiled {} of {}", at + 1, texts.len()));
+            }
+            Ok(())
+        };
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| -> Result<()> {
+            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            threads
+                .into_iter()
+                .try_for_each(|thread| thread.join().expect("compiling does not panic"))
+        })?;
+        let inner = |made: Mutex<Option<Made>>| made.into_inner().expect("no thread panicked");
+        Ok(made.into_iter().map(inner).collect())
+    }
+
+    fn compile_one(&self, text: &str, nvrtc: &Nvrtc, compiler: &mut Option<Compiler>) -> Result<Made> {
+        let path = self.root.join("kernels/candidate.cu");
+        let job = Job::of_text(self.root, &path, text.to_owned());
+        let includes = source::local_includes(self.root, &path, text)?;
+        let key = learner::key(&job, &includes, &format!("{}\nsm_{GPU}", learner::NVRTC))?;
+        let base = self.folder().join(key);
+        let log = match std::fs::read_to_string(base.with_extension("log")) {
+            Ok(log) => log,
+            Err(_) => {
+                let compiler = match compiler {
+                    Some(compiler) => compiler,
+                    None => compiler.insert(Compiler::start(&nvrtc.directory)?),
+                };
+                let log = match job.compile_for(GPU, &includes, nvrtc, compiler, self.root) {
+                    Ok(compiled) => {
+                        write_whole_bytes(&base.with_extension("ptx"), compiled.ptx.as_bytes())?;
+                        write_whole_bytes(&base.with_extension("cubin"), &without_ptx(compiled.cubin)?)?;
+                        compiled.log
+                    }
+                    Err(error) => match error.downcast::<DoesNotCompile>() {
+                        Ok(DoesNotCompile(log)) => log,
+                        Err(other) => return Err(other),
+                    },
+                };
+                // Last: what has a log is whole.
+                write_whole_bytes(&base.with_extension("log"), log.as_bytes())?;
+                log
+            }
+        };
+        Ok(verdict(&log).map_or(Made::Files(base), Made::Refused))
+    }
+}
+
+impl Made {
+    fn file(&self, ending: &str) -> Option<PathBuf> {
+        match self {
+            Made::Files(base) => Some(base.with_extension(ending)),
+            Made::Refused(_) => None,
+        }
+    }
+}
+
+/// The lines of forecasts, with the reason in place of the forecast for plans that are refused.
+fn without(forecasts: &str, refused: &BTreeMap<&str, String>) -> String {
+    let line = |line: &str| {
+        let name = line.split('\t').next().unwrap_or_default();
+        match refused.get(name) {
+            Some(why) => format!("{name}\trefused\t{why}\n"),
+            None => format!("{line}\n"),
+        }
+    };
+    forecasts.lines().map(line).collect()
+}
+
+/// Why a kernel is refused, by what the compiler printed: it does not compile, or it spills.
+fn verdict(log: &str) -> Option<String> {
+    let found = resources(log);
+    let Some(kernel) = found.first() else {
+        let first = log
+            .lines()
+            .find(|line| line.contains("error"))
+            .unwrap_or("it does not compile");
+        return Some(first.trim().to_owned());
+    };
+    let is_whole = kernel.ends_with(" 0 bytes spilled");
+    (!is_whole).then(|| {
+        kernel
+            .split_once(": ")
+            .map_or(kernel.clone(), |(_, rest)| rest.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(log: &str, refused: Option<&str>) {
+        assert_eq!(verdict(log).as_deref(), refused);
+    }
+
+    #[test]
+    fn a_refused_plan_has_no_forecast_any_more() {
+        let refused = BTreeMap::from([("a", "24 bytes spilled".to_owned())]);
+        let left = without("plan\tstep\na\t0.5\nab\t0.6\n", &refused);
+        assert_eq!(left, "plan\tstep\na\trefused\t24 bytes spilled\nab\t0.6\n");
+    }
+
+    #[test]
+    fn what_spills_or_does_not_compile_is_refused() {
+        let log = |spilled: u32| {
+            format!(
+                "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n\
+                 ptxas info    : Function properties for k\n\
+                 ptxas         .     0 bytes stack frame, {spilled} bytes spill stores, {spilled} bytes spill loads\n\
+                 ptxas info    : Used 168 registers\n"
+            )
+        };
+        check(&log(0), None);
+        check(&log(8), Some("168 registers, 0 bytes smem, 8 bytes spilled"));
+        check(
+            "kernels/candidate.cu does not compile:\nv11_tile.cuh(48): error: static assertion failed with \"whole warps\"\n",
+            Some("v11_tile.cuh(48): error: static assertion failed with \"whole warps\""),
+        );
+    }
+}

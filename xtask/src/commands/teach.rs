@@ -1,0 +1,155 @@
+//! The commands for classes: their arguments. `teach` runs them, a program of its own, so that whoever measures or
+//! learns does not wait until the grader is built.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command as Process;
+
+use anyhow::{Context, Result};
+
+use crate::Verdict;
+use crate::support::interrupt::{self, Waiting};
+use crate::support::output::Stop;
+use crate::support::programs;
+
+/// The commands for classes.
+#[derive(clap::Subcommand)]
+pub enum Command {
+    /// Write a starter repository for a class
+    ///
+    /// It holds no solution; the rubric beside it has the seed of the hidden tests
+    Assign(Assign),
+    /// Report where a class stands, from its progress files
+    Report(Report),
+    /// Grade the submissions of a class
+    ///
+    /// Each is compiled and judged in a sandbox
+    Grade(Grade),
+}
+
+/// `assign`
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: cargo xtask assign v02 v03 --out homework --title 'Tiles' --due 'Friday, noon'\n\n\
+    Beside the folder goes a rubric with the seed of the hidden tests: homework.rubric.toml."
+)]
+pub struct Assign {
+    /// Tasks, such as `v02` or `v05.wide`
+    #[arg(value_name = "TASK", required = true)]
+    pub tasks: Vec<String>,
+    /// Folder to create the repository in
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Title of the assignment
+    #[arg(long, default_value = "Tile by Tile")]
+    pub title: String,
+    /// When it is due, in the words that the README will have
+    #[arg(long)]
+    pub due: Option<String>,
+    /// Seed of the hidden tests; drawn at random when left out
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
+    pub seed: Option<u64>,
+    /// For each step, assign the task whose numbers are drawn from the seed; its answer is printed nowhere
+    #[arg(long)]
+    pub variant: bool,
+    /// Count only results from a real GPU: without one, `check` in the repository passes nothing
+    #[arg(long)]
+    pub gpu_required: bool,
+    /// Use the measured minutes of this file, from `report --minutes`, in place of the estimates
+    #[arg(long, value_name = "FILE")]
+    pub minutes: Option<PathBuf>,
+}
+
+/// The largest seed: every program that reads JSON or TOML keeps it.
+pub const LARGEST_SEED: u64 = (1 << 53) - 1;
+
+/// `report`
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: cargo xtask report submissions --minutes minutes.toml\n\n\
+    Reads NAME/my/progress.toml or NAME/progress.toml of each student."
+)]
+pub struct Report {
+    /// Folder of submissions
+    #[arg(value_name = "SUBMISSIONS")]
+    pub submissions: PathBuf,
+    /// Write the measured minutes to this file, for `assign --minutes`
+    #[arg(long, value_name = "FILE")]
+    pub minutes: Option<PathBuf>,
+    /// Print one JSON record per task
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `grade`
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: cargo xtask grade submissions --rubric rubric.toml --out grades\n\n\
+    A submission is a folder named after its student, with v02.cu or my/v02.cu in it; where the\n\
+    rubric has one task, also a single .cu file. Results are kept: after an interrupt, the same\n\
+    command grades what is left.\n\n\
+    Exit codes: 0 all are graded, 1 some could not be, 2 wrong usage, 3 could not run."
+)]
+pub struct Grade {
+    /// Folder of submissions
+    #[arg(value_name = "SUBMISSIONS")]
+    pub submissions: PathBuf,
+    /// File with the tasks, questions, points, and the seed of the hidden tests
+    #[arg(long, value_name = "FILE")]
+    pub rubric: PathBuf,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// How many submissions to grade at a time; one per core when left out
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Limit of processor time for compiling, and for judging; 20 s and 60 s when left out
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub limit: Option<u64>,
+    /// Grade without bubblewrap: submissions can then read your files
+    #[arg(long)]
+    pub no_sandbox: bool,
+    /// Grade only part I of N, counted from 0, and write no report
+    #[arg(long, value_name = "I/N", value_parser = part)]
+    pub part: Option<(usize, usize)>,
+    /// Write a Slurm job array of this many parts, and grade nothing yet
+    #[arg(long, value_name = "PARTS", conflicts_with_all = ["part", "json"], value_parser = parts)]
+    pub slurm: Option<usize>,
+    /// Print one JSON record per student
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Reads `--part I/N`, such as `0/4`: the part, from 0, and the number of parts.
+fn part(text: &str) -> Result<(usize, usize), String> {
+    let parsed = text.split_once('/').and_then(|(part, of)| {
+        let (part, of) = (part.parse().ok()?, of.parse().ok()?);
+        (part < of).then_some((part, of))
+    });
+    parsed.ok_or_else(|| "a part is I/N with I from 0 to N - 1, as in 0/4".into())
+}
+
+fn parts(text: &str) -> Result<usize, String> {
+    const MOST: usize = 10_000;
+    let parts = text.parse().ok().filter(|parts| (1..=MOST).contains(parts));
+    parts.ok_or_else(|| format!("a job array has 1 to {MOST} parts"))
+}
+
+/// Starts `teach` with the words of this program's command line, which were parsed and are right.
+pub(crate) fn run() -> Result<Verdict> {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let program = programs::one("teach")?;
+    // The grading keeps its results at Ctrl-C, and its last words are to come before the next prompt.
+    interrupt::watch();
+    let mut child = Process::new(program)
+        .args(words)
+        .spawn()
+        .context("starting teach")?;
+    let _waiting = Waiting::for_child(&child);
+    let status = child.wait()?;
+    match status.code() {
+        Some(0) => Ok(Verdict::Passed),
+        Some(code) => Err(Stop::Ended(u8::try_from(code).unwrap_or(u8::MAX)).into()),
+        None => Err(anyhow::anyhow!("teach was killed by the system ({status})")),
+    }
+}

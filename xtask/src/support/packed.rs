@@ -1,0 +1,121 @@
+//! Kernels of tests whose PTX is packed, one file for each folder of them: `cargo xtask solutions` and `fixtures`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use tasks::solutions::{Compiled, pack};
+
+use crate::Verdict;
+use crate::support::compiler::Compiler;
+use crate::support::nvrtc::Nvrtc;
+use crate::support::output::{self, Stop};
+
+/// A kernel whose PTX is packed.
+pub(crate) trait Kernel {
+    fn name(&self) -> &str;
+
+    /// Hash of all that goes into its PTX, but for what that PTX itself names.
+    fn digest(&self, root: &Path) -> Result<String>;
+
+    /// Returns whether the files that its PTX names are unchanged.
+    fn is_fresh(&self, root: &Path, ptx: &str) -> bool;
+
+    /// Its PTX; none where it is expected not to compile. `old` is what was packed, and `is_fresh` tells that this is
+    /// expected to come out again.
+    fn compile(
+        &self,
+        nvrtc: &Nvrtc,
+        compiler: &mut Compiler,
+        root: &Path,
+        old: Option<&str>,
+        is_fresh: bool,
+    ) -> Result<Option<String>>;
+}
+
+/// A file of packed PTX.
+pub(crate) struct Pack<K> {
+    /// The file, relative to the checkout.
+    pub(crate) file: PathBuf,
+    pub(crate) kernels: Vec<K>,
+    /// The contents of the file before the command.
+    pub(crate) there: Vec<Compiled>,
+}
+
+/// A command that compiles packed kernels: its name, `solutions`, and its arguments.
+pub(crate) struct Request<'a> {
+    pub(crate) command: &'static str,
+    pub(crate) root: &'a Path,
+    pub(crate) check: bool,
+    /// Names of kernels; all when empty.
+    pub(crate) names: &'a [String],
+}
+
+impl Request<'_> {
+    pub(crate) fn is_asked(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|asked| asked == name)
+    }
+
+    /// Fails when a name is that of no kernel.
+    pub(crate) fn names_are_known<K: Kernel>(&self, packs: &[Pack<K>]) -> Result<()> {
+        let mut kernels = packs.iter().flat_map(|pack| &pack.kernels);
+        let unknown = self
+            .names
+            .iter()
+            .find(|name| !kernels.clone().any(|kernel| kernel.name() == *name));
+        match (unknown, kernels.next()) {
+            (Some(unknown), _) => {
+                let noun = self.command.trim_end_matches('s');
+                bail!(Stop::Usage(format!("there is no {noun} `{unknown}`")))
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Compiles kernels whose texts have changed, or with `check` all that were asked for, and writes files that differ.
+    pub(crate) fn update<K: Kernel>(&self, packs: Vec<Pack<K>>) -> Result<Verdict> {
+        let nvrtc = Nvrtc::find()?;
+        let mut compiler = Compiler::start(&nvrtc.directory)?;
+        let (mut n, mut n_stale) = (0, 0);
+        for Pack { file, kernels, there } in packs {
+            let mut new = Vec::new();
+            for kernel in kernels {
+                let name = kernel.name().to_owned();
+                let digest = kernel.digest(self.root)?;
+                let old = there.iter().find(|one| one.name == name);
+                let is_fresh =
+                    old.is_some_and(|old| old.digest == digest && kernel.is_fresh(self.root, &old.ptx));
+                n += usize::from(self.is_asked(&name));
+                if !self.is_asked(&name) || (is_fresh && !self.check) {
+                    new.extend(old.cloned());
+                    continue;
+                }
+                let old = old.map(|old| old.ptx.as_str());
+                let ptx = kernel.compile(&nvrtc, &mut compiler, self.root, old, is_fresh)?;
+                new.extend(ptx.map(|ptx| Compiled { name, digest, ptx }));
+            }
+            if new == there {
+                continue;
+            }
+            n_stale += 1;
+            let shown = file.display();
+            if self.check {
+                let differs = new.iter().find(|kernel| !there.contains(kernel));
+                let which = differs.map_or("a kernel that has no source", |kernel| kernel.name.as_str());
+                output::note(&format!("stale: {shown} ({which})"));
+            } else {
+                catalog::files::write_whole_bytes(&self.root.join(&file), &pack(&new))
+                    .with_context(|| format!("writing {shown}"))?;
+                output::note(&format!("wrote {shown}: {} kernels", new.len()));
+            }
+        }
+        if self.check && n_stale > 0 {
+            output::error(&format!(
+                "{n_stale} files are not what their sources give; make them again with: cargo xtask {}",
+                self.command
+            ));
+            return Ok(Verdict::Failed);
+        }
+        output::print(&format!("{n} kernels, {n_stale} files changed\n"))?;
+        Ok(Verdict::Passed)
+    }
+}

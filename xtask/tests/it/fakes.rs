@@ -1,0 +1,237 @@
+//! A checkout of a learner, in which shell scripts stand in for clang and `judge`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use catalog::Shape;
+use tasks::task::Criterion;
+use tasks::verdict::{Measured, Part, Status, Verdict, Wrong};
+use tasks::{Catalogue, TaskName};
+
+use crate::files::{self, streams};
+
+/// Takes every source in which there is no `?`.
+const CLANG: &str = r#"#!/bin/sh
+for word in "$@"; do
+    if [ "$word" = --version ]; then echo "clang version 99"; exit 0; fi
+    last=$word
+done
+if grep -q '?' "$last"; then
+    echo "$last:7:5: error: expected ';' after expression" >&2
+    echo "    x = ?" >&2
+    exit 1
+fi
+echo "// compiled $last"
+"#;
+
+/// Prints the verdict, or with `--explain` the explanation, that lies beside it; says nothing without one.
+const JUDGE: &str = r#"#!/bin/sh
+here=$(dirname "$0")
+echo "$*" > "$here/asked"
+case " $* " in *" --explain "*)
+    for word in "$@"; do case "$word" in *.ptx) ptx=$word ;; esac; done
+    case "$ptx" in
+    */my/*) cat "$here/yours.json" 2>/dev/null || exit 3 ;;
+    *) cat "$here/finished.json" 2>/dev/null || exit 3 ;;
+    esac
+    exit 0 ;;
+esac
+cat "$here/verdict.json" 2>/dev/null || exit 3
+if grep -q '"status":"passed","parts"' "$here/verdict.json"; then exit 0; else exit 1; fi
+"#;
+
+pub(crate) const TASKS: &str = r#"
+[rebuild]
+source = "v05_x"
+entry = "sgemm_x"
+work = "sgemm"
+tile = [128, 128]
+block = [256, 1, 1]
+minutes = 45
+[[rebuild.does]]
+id = "no-excess"
+what = "no access takes longer than it must"
+measure = "shared_excess_per_fma"
+at_most = 0.0
+shape = [256, 256, 64]
+misses = "lanes meet in a bank"
+[[rebuild.hints]]
+symptom = "no-excess"
+levels = ["Which line has it?", "Words modulo 32.", "PAD = 4."]
+[[rebuild.hints]]
+symptom = ""
+levels = ["Go in rounds."]
+[[transfer]]
+id = "wide"
+title = "A 64 x 128 tile"
+text = "Write it."
+entry = "sgemm_wide"
+work = "sgemm"
+tile = [64, 128]
+block = [256, 1, 1]
+minutes = 30
+[[host]]
+id = "launch"
+title = "Its launch"
+text = "Write it."
+call = { launch = { source = "v05_x" } }
+entry = "sgemm_x"
+work = "sgemm"
+tile = [128, 128]
+block = [256, 1, 1]
+minutes = 5
+starter = """
+grid = [1, 1, 1]  # TODO(v05): how many blocks?
+"""
+[[why]]
+id = "lanes"
+question = "How many lanes has a warp?"
+answer = 32
+because = "So it is built."
+[[why]]
+id = "banks"
+question = "Which lanes conflict?"
+choices = ["Those of one bank", "Those of one word"]
+answer = "Those of one bank"
+because = "One word goes to all."
+again = "v07"
+"#;
+
+pub(crate) const SOLUTION: &str = "// v05_x.cu: the idea.\n#include \"common.cuh\"\nvoid f()\n{\n    // SOLUTION(v05): do it\n    \
+                        done();\n    // SOLUTION_END\n}\n";
+
+/// A checkout of a learner, with programs of its own.
+pub(crate) struct Learner {
+    root: PathBuf,
+}
+
+impl Learner {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().join(format!("xtask-learner-{}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        for folder in ["xtask", "kernels", "steps/v05/tasks", "bin"] {
+            fs::create_dir_all(root.join(folder)).expect("a folder");
+        }
+        let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("a file");
+        write("xtask/Cargo.toml", "");
+        write("kernels/common.cuh", "// common\n");
+        write("kernels/v05_x.cu", SOLUTION);
+        write("steps/v05/tasks.toml", TASKS);
+        write("steps/v05/tasks/wide.cu", "// wide.cu: whole\nvoid g() {}\n");
+        let learner = Self { root };
+        learner.program("clang", CLANG);
+        learner.program("judge", JUDGE);
+        learner
+    }
+
+    pub(crate) fn program(&self, name: &str, text: &str) {
+        files::program(&self.root.join("bin").join(name), text);
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| format!("{name}: {error}"))
+    }
+
+    pub(crate) fn verdict(&self, verdict: &Verdict) {
+        let text = serde_json::to_string(verdict).expect("plain data");
+        // As the script wants it: passing or not is read off the order of the fields.
+        fs::write(self.path("bin/verdict.json"), text).expect("a file");
+    }
+
+    pub(crate) fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        command
+            .args(words.split_whitespace())
+            .current_dir(&self.root)
+            .env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()))
+            .env("TILE_JUDGE", self.path("bin/judge"))
+            .env("TILE_NVRTC", self.path("none"))
+            .env("TILE_COMPILER", "clang")
+            .env_remove("CARGO")
+            .env_remove("CARGO_MANIFEST_DIR");
+        command
+    }
+
+    #[track_caller]
+    pub(crate) fn run(&self, words: &str) -> (i32, String, String) {
+        streams(&self.command(words).output().expect("xtask runs"))
+    }
+}
+
+impl Drop for Learner {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+#[track_caller]
+pub(crate) fn run_with_note(learner: &Learner, words: &str, note: &str) -> (i32, String) {
+    let (code, out, err) = learner.run(words);
+    assert!(err.contains(note), "{words}: {err}, not {note}");
+    (code, out)
+}
+
+pub(crate) fn criteria() -> Vec<Criterion> {
+    let catalogue = Catalogue::parse(TASKS, "v05", "tasks.toml").expect("a catalogue");
+    catalogue.tasks[0].does.clone()
+}
+
+pub(crate) fn passed() -> Verdict {
+    let mut verdict = Verdict::stopped(TaskName::rebuild("v05"), &criteria(), "", "");
+    verdict.status = Status::Passed;
+    (verdict.code, verdict.why) = (None, None);
+    verdict.n_shapes = 17;
+    for part in &mut verdict.parts {
+        *part = Part::passed(&part.id, &part.what);
+    }
+    verdict
+}
+
+pub(crate) fn conflicts() -> Verdict {
+    let mut verdict = passed();
+    verdict.status = Status::Failed;
+    verdict.code = Some("no-excess".into());
+    let last = verdict.parts.last_mut().expect("a criterion");
+    last.status = Status::Failed;
+    last.why = Some("lanes meet in a bank".into());
+    last.measured = Some(Measured {
+        measure: "shared_excess_per_fma".into(),
+        words: "wavefronts too many".into(),
+        value: Some(0.75),
+        at_most: Some(0.0),
+        at_least: None,
+        shape: Shape {
+            m: 256,
+            n: 256,
+            k: 64,
+        },
+    });
+    verdict
+}
+
+pub(crate) fn wrong() -> Verdict {
+    let mut verdict = Verdict::stopped(
+        TaskName::rebuild("v05"),
+        &criteria(),
+        "wrong-result",
+        "it is wrong",
+    );
+    verdict.wrong = Some(Wrong {
+        shape: Shape { m: 31, n: 33, k: 17 },
+        on: "small integers".into(),
+        n_wrong: 9,
+        n: 1023,
+        first: "the first: C[0][1] is 3, and should be 4".into(),
+        diagnosis: Some("an index is off by one".into()),
+        map: "    .o\n".into(),
+    });
+    verdict
+}
