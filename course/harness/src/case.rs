@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
+use crate::bf16::Bf16;
 use catalog::{Shape, Work};
-use half::bf16;
 
 use crate::e4m3::E4m3;
 use crate::inputs::{Data, Real, Sums, elements, transposed};
@@ -21,7 +21,7 @@ pub struct Case {
     answers: Option<PathBuf>,
     single: OnceCell<[Problem<f32>; 2]>,
     double: OnceCell<[Problem<f64>; 2]>,
-    short: OnceCell<[Problem<bf16>; 2]>,
+    short: OnceCell<[Problem<Bf16>; 2]>,
     shortest: OnceCell<[Problem<E4m3>; 2]>,
     matrix: OnceCell<Matrix>,
 }
@@ -58,7 +58,7 @@ impl Case {
     }
 
     /// Products of bf16: on integers, on reals.
-    pub fn short(&self) -> &[Problem<bf16>; 2] {
+    pub fn short(&self) -> &[Problem<Bf16>; 2] {
         self.short.get_or_init(|| self.problems())
     }
 

@@ -13,13 +13,13 @@ mod light;
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use crate::bf16::Bf16;
 use catalog::{Format, Shape, Work};
 use cudarc::cublas::result::{self, CublasError};
 use cudarc::cublas::sys::{
     self, cublasComputeType_t as Compute, cublasMath_t, cublasOperation_t as Op, cudaDataType as Type,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
-use half::bf16;
 
 use crate::device::Gpu;
 use crate::e4m3::E4m3;
@@ -352,9 +352,9 @@ macro_rules! only_by_light {
 }
 
 only_by_light!(f32, E4M3_TO_FP32);
-only_by_light!(bf16, E4M3);
+only_by_light!(Bf16, E4M3);
 
-impl Element<f32> for bf16 {
+impl Element<f32> for Bf16 {
     fn on_tensor_cores(_: Flags) -> Option<Types> {
         Some(BF16_TO_FP32)
     }
@@ -371,7 +371,7 @@ impl Element<f32> for bf16 {
     }
 }
 
-impl Element for bf16 {
+impl Element for Bf16 {
     fn on_tensor_cores(_: Flags) -> Option<Types> {
         Some(BF16)
     }

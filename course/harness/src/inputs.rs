@@ -4,7 +4,7 @@
 //! *Integers* are so small that every sum of their products is exact in the kernel's format, in any order: the
 //! answer must be equal to the bit, which catches every wrong, missing or doubled term.
 
-use half::bf16;
+use crate::bf16::Bf16;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use crate::e4m3::E4m3;
@@ -113,23 +113,23 @@ impl Real for f64 {
     }
 }
 
-impl Real for bf16 {
-    const POISON: Self = bf16::from_bits(Self::POISON_WORD as u16);
+impl Real for Bf16 {
+    const POISON: Self = Bf16::from_bits(Self::POISON_WORD as u16);
     const POISON_WORD: u32 = 0x7fba_7fba;
     fn is_poison(self) -> bool {
         self.to_bits() == Self::POISON.to_bits()
     }
     fn of(value: f64) -> Self {
-        bf16::from_f64(value)
+        Bf16::from_f64(value)
     }
     fn to_f64(self) -> f64 {
-        bf16::to_f64(self)
+        Bf16::to_f64(self)
     }
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
-        bf16::from_f32(f32::uniform(rng))
+        Bf16::from_f32(f32::uniform(rng))
     }
     fn append_to(self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.to_le_bytes());
+        bytes.extend(self.to_bits().to_le_bytes());
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
     fn the_poison_is_not_a_number_that_arithmetic_makes() {
         assert!(f32::POISON.is_nan() && f32::POISON.is_poison() && !f32::NAN.is_poison());
         assert!(f64::POISON.is_nan() && f64::POISON.is_poison() && !f64::NAN.is_poison());
-        assert!(bf16::POISON.is_nan() && bf16::POISON.is_poison() && !bf16::NAN.is_poison());
+        assert!(Bf16::POISON.to_f64().is_nan() && Bf16::POISON.is_poison() && !Bf16::NAN.is_poison());
         assert!(!(f32::POISON + 1.0).is_poison(), "arithmetic makes it quiet");
         assert!(!(f64::POISON + 1.0).is_poison(), "arithmetic makes it quiet");
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::bf16::Bf16;
 use catalog::{Format, Shape, Work};
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig};
-use half::bf16;
 
 use crate::e4m3::E4m3;
 
@@ -185,7 +185,7 @@ pub enum Program {
         /// Grid and block for a shape.
         geometry: Geometry,
         /// Launches the kernel with cudarc.
-        launch: LaunchGemm<bf16, f32>,
+        launch: LaunchGemm<Bf16, f32>,
     },
     /// A product of bf16, rounded to bf16 at the end.
     Bf16ToBf16 {
@@ -194,7 +194,7 @@ pub enum Program {
         /// Grid and block for a shape.
         geometry: Geometry,
         /// Launches the kernel with cudarc.
-        launch: LaunchGemm<bf16>,
+        launch: LaunchGemm<Bf16>,
     },
     /// A product of e4m3 in FP32.
     E4m3 {
@@ -212,7 +212,7 @@ pub enum Program {
         /// Grid and block for a shape.
         geometry: Geometry,
         /// Launches the kernel with cudarc.
-        launch: LaunchGemm<E4m3, bf16>,
+        launch: LaunchGemm<E4m3, Bf16>,
     },
     /// A transpose on the device.
     Transpose {
@@ -309,7 +309,7 @@ impl Kernel {
         name: &'static str,
         code: Code,
         geometry: Geometry,
-        launch: LaunchGemm<bf16, f32>,
+        launch: LaunchGemm<Bf16, f32>,
     ) -> Self {
         let program = Program::Bf16 {
             code,
@@ -324,7 +324,7 @@ impl Kernel {
         name: &'static str,
         code: Code,
         geometry: Geometry,
-        launch: LaunchGemm<bf16>,
+        launch: LaunchGemm<Bf16>,
     ) -> Self {
         let program = Program::Bf16ToBf16 {
             code,
@@ -354,7 +354,7 @@ impl Kernel {
         name: &'static str,
         code: Code,
         geometry: Geometry,
-        launch: LaunchGemm<E4m3, bf16>,
+        launch: LaunchGemm<E4m3, Bf16>,
     ) -> Self {
         let program = Program::E4m3ToBf16 {
             code,

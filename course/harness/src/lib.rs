@@ -54,6 +54,7 @@
 
 pub mod args;
 pub mod bench;
+pub mod bf16;
 pub mod case;
 pub mod check;
 pub mod clocks;
@@ -93,10 +94,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
+pub use bf16::Bf16;
 pub use catalog::Shape;
 pub use device::Gpu;
 pub use e4m3::E4m3;
-pub use half::bf16;
 pub use kernel::{Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, int};
 pub use trouble::{Trouble, words};
 

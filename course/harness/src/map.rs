@@ -2,12 +2,12 @@
 
 use std::ffi::c_void;
 
+use crate::bf16::Bf16;
 use cudarc::driver::sys::{
     self, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
     CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
 use cudarc::driver::{DeviceRepr, DriverError};
-use half::bf16;
 
 use crate::e4m3::E4m3;
 
@@ -41,7 +41,7 @@ impl Element {
     const fn bytes(self) -> usize {
         match self {
             Element::F32 | Element::Tf32 => size_of::<f32>(),
-            Element::Bf16 => size_of::<bf16>(),
+            Element::Bf16 => size_of::<Bf16>(),
             Element::E4m3 => size_of::<E4m3>(),
         }
     }

@@ -275,7 +275,7 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bf16;
+    use crate::Bf16;
 
     /// Sums of devices can be compared only where the inputs are the same: a new version of `rand` may draw others, and
     /// then the record is to be made again.
@@ -284,7 +284,7 @@ mod tests {
         let sum = [
             sum_of(&elements::<f32>(Data::Reals, 1, 0, 65, 1000)),
             sum_of(&elements::<f64>(Data::Reals, 1, 0, 65, 1000)),
-            sum_of(&elements::<bf16>(Data::Reals, 1, 1, 65, 1000)),
+            sum_of(&elements::<Bf16>(Data::Reals, 1, 1, 65, 1000)),
         ];
         assert_eq!(
             sum.each_ref().map(|sum| records::sums::short(sum)),

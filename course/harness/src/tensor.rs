@@ -4,8 +4,8 @@
 //! the largest exponent among them, each is cut off below, and the total is cut to FP32. The rule is that of compute
 //! capability 9.0, measured there, and what the emulated GPU computes by (`simt::mma`).
 
+use crate::bf16::Bf16;
 use catalog::{Format, Shape};
-use half::bf16;
 
 use crate::inputs::{Data, Real, Sums as _};
 use crate::reference::Problem;
@@ -41,7 +41,7 @@ impl<T: Real> Answer for OnTensorCores<'_, T> {
         let exact = self.problem.c[row * self.problem.shape.n + col];
         match (self.problem.data, self.result) {
             // The sums are exact, and rounded once.
-            (Data::Integers, Format::Bf16) => bf16::from_f64(exact).to_f64(),
+            (Data::Integers, Format::Bf16) => Bf16::from_f64(exact).to_f64(),
             _ => exact,
         }
     }
@@ -112,7 +112,7 @@ fn sums(operands: Format, shape: Shape) -> f64 {
 mod tests {
     use super::*;
 
-    fn answer(problem: &Problem<bf16>, result: Format) -> OnTensorCores<'_, bf16> {
+    fn answer(problem: &Problem<Bf16>, result: Format) -> OnTensorCores<'_, Bf16> {
         OnTensorCores {
             problem,
             operands: Format::Bf16,
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn sums_on_tensor_cores_stay_inside_the_bound() {
         let shape = Shape { m: 3, n: 8, k: 1000 };
-        let problem = Problem::<bf16>::new(shape, Data::Reals, 2);
+        let problem = Problem::<Bf16>::new(shape, Data::Reals, 2);
         let wide = answer(&problem, Format::Fp32);
         for row in 0..shape.m {
             for col in 0..shape.n {
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn a_result_in_bf16_is_rounded_once() {
         let shape = Shape { m: 2, n: 2, k: 500 };
-        let integers = Problem::<bf16>::new(shape, Data::Integers, 3);
+        let integers = Problem::<Bf16>::new(shape, Data::Integers, 3);
         let short = answer(&integers, Format::Bf16);
-        assert_eq!(short.want(1, 1), bf16::from_f64(integers.c[3]).to_f64());
+        assert_eq!(short.want(1, 1), Bf16::from_f64(integers.c[3]).to_f64());
         assert_eq!(short.bound(1, 1), 0.0);
-        let reals = Problem::<bf16>::new(shape, Data::Reals, 3);
+        let reals = Problem::<Bf16>::new(shape, Data::Reals, 3);
         assert!(answer(&reals, Format::Bf16).bound(0, 0) > answer(&reals, Format::Fp32).bound(0, 0));
     }
 }

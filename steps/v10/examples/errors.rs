@@ -14,7 +14,7 @@ use cudarc::nvrtc::Ptx;
 use harness::inputs::{Data, Real, elements, transposed};
 use harness::map::{Element, Matrix};
 use harness::parts::parts;
-use harness::{Code, E4m3, Shape, bf16, code, int};
+use harness::{Bf16, Code, E4m3, Shape, code, int};
 
 /// Rows and columns of C.
 const EDGE: usize = 16;
@@ -162,7 +162,7 @@ fn main() -> Result<(), Failure> {
                 let errors = match kernel.operands {
                     Operands::Fp32 => launch.errors(&a, &b, |v| v),
                     Operands::Parts => (launch.run_in_parts(&a, &b)).map(|c| Errors::of(&a, &b, k, &c)),
-                    Operands::Bf16 => launch.errors(&a, &b, bf16::from_f32),
+                    Operands::Bf16 => launch.errors(&a, &b, Bf16::from_f32),
                     Operands::E4m3 => launch.errors(&a, &b, |v| E4m3::from_f64(v.into())),
                 }?;
                 print!("{:>12.digits$}{:>+10.digits$}", errors.largest, errors.mean);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Parser;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use harness::inputs::{Data, elements};
-use harness::{Code, Gpu, Trouble, bf16, out, session};
+use harness::{Bf16, Code, Gpu, Trouble, out, session};
 use records::ceilings::{Ceilings, Rate, Sample};
 
 const CODE: Code = Code {
@@ -189,7 +189,7 @@ impl Ceiling {
             Numbers::Bf16 => {
                 let bits: Vec<u32> = draw(2 * WORDS)
                     .into_iter()
-                    .map(|x| u32::from(bf16::from_f32(x).to_bits()))
+                    .map(|x| u32::from(Bf16::from_f32(x).to_bits()))
                     .collect();
                 bits.chunks(2).map(|pair| joined(pair, 16)).collect()
             }

@@ -7,7 +7,7 @@ use cudarc::driver::{
 };
 use harness::map::{ALIGNED, Element, Matrix, TensorMap};
 use harness::parts::{Parts, parts};
-use harness::{Code, E4m3, Gemm, Kernel, Shape, bf16, blocks, code, int};
+use harness::{Bf16, Code, E4m3, Gemm, Kernel, Shape, blocks, code, int};
 
 // ANCHOR: plans
 /// How a kernel shares out its work.
@@ -27,7 +27,7 @@ struct Plan {
 /// Bytes of a row of a box, as long as one of the swizzle: also the depth of the tiles of A and B.
 const ROW: u32 = 128;
 /// Rows of a box of B of bf16, and its columns.
-const BK: u32 = columns::<bf16>();
+const BK: u32 = columns::<Bf16>();
 /// Columns of a box.
 const fn columns<T>() -> u32 {
     ROW / size_of::<T>() as u32
@@ -133,9 +133,9 @@ const OF_FP8: Code = code!("v12_fp8");
 /// Two kernels, with C of FP32 and of bf16, that copy boxes.
 macro_rules! both {
     ($name:literal, $code:ident, $plan:ident, $launch:ident $(, $blocks:ident)?) => {{
-        let launch = |gemm: Gemm<'_, bf16, f32>| $launch(gemm, $plan.rows);
+        let launch = |gemm: Gemm<'_, Bf16, f32>| $launch(gemm, $plan.rows);
         let fp32 = Kernel::bf16(concat!($name, "_f32"), $code, |shape| $plan.launch(shape), launch);
-        let launch = |gemm: Gemm<'_, bf16>| $launch(gemm, $plan.rows);
+        let launch = |gemm: Gemm<'_, Bf16>| $launch(gemm, $plan.rows);
         let short = Kernel::bf16_to_bf16(concat!($name, "_bf16"), $code, |shape| $plan.launch(shape), launch);
         [fp32, short].map(|kernel| kernel.needing(rows_on_16_bytes)$(.with_blocks($blocks))?)
     }};
@@ -151,7 +151,7 @@ macro_rules! both_of_fp8 {
             |shape| $plan.launch(shape),
             launch,
         );
-        let launch = |gemm: Gemm<'_, E4m3, bf16>| launch_boxes_out(gemm, $plan.rows);
+        let launch = |gemm: Gemm<'_, E4m3, Bf16>| launch_boxes_out(gemm, $plan.rows);
         let short = Kernel::e4m3_to_bf16(
             concat!($name, "_bf16"),
             OF_FP8,
@@ -286,7 +286,7 @@ fn aligned<T>(cols: usize) -> bool {
 
 /// What a tensor map needs.
 fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
-    (!aligned::<bf16>(shape.n) || !aligned::<bf16>(shape.k)).then_some(
+    (!aligned::<Bf16>(shape.n) || !aligned::<Bf16>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 8; gemm_v12_mma_ring takes any",
     )
 }
@@ -301,7 +301,7 @@ fn rows_of_tf32(shape: Shape) -> Option<&'static str> {
 
 /// And of FP8: rows of A and B have bytes, those of C at least two for each number.
 fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
-    (!aligned::<bf16>(shape.n) || !aligned::<E4m3>(shape.k)).then_some(
+    (!aligned::<Bf16>(shape.n) || !aligned::<E4m3>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: K that is a multiple of 16, and N of 8; zeros behind each row \
          of A and of B make K longer, and leave the sums as they are",
     )
@@ -345,7 +345,7 @@ fn maps<T: Mapped, R>(gemm: &Gemm<'_, T, R>, [a, b]: [u32; 2]) -> Result<[Tensor
     ])
 }
 
-fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
+fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, Bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
     gemm.allow_shared()?;
     let [a_map, b_map] = maps(&gemm, rows)?;
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
@@ -419,7 +419,7 @@ impl Mapped for f32 {
     const ELEMENT: Element = Element::F32;
 }
 
-impl Mapped for bf16 {
+impl Mapped for Bf16 {
     const ELEMENT: Element = Element::Bf16;
 }
 
