@@ -8,7 +8,7 @@ use std::error::Error;
 use catalog::Work;
 use cudarc::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};
 use emulator_client::Checks;
-use harness::diagnose::{Scene, Terms};
+use harness::diagnose::{Terms, WrongResult};
 use harness::inputs::{Data, Real as _};
 use harness::reference::Problem;
 use harness::{Shape, int, shapes, verify};
@@ -255,27 +255,28 @@ fn judge(piece: &Piece, shape: Shape) -> Result<(), String> {
         piece
             .multiply(shape, &problem.a, &problem.b, &mut c)
             .map_err(|error| format!("the driver reports {}", harness::words(error)))?;
-        let comparison = verify::compare(&problem, &c);
+        let answer = problem.answer();
+        let comparison = verify::compare(&answer, &c);
         if comparison.is_right() {
             continue;
         }
         let (cols, rows, _) = (piece.geometry)(shape).block_dim;
-        let scene = Scene {
-            answer: &problem,
-            got: &c,
+        let result = WrongResult {
+            answer: &answer,
+            got: f32::widen(&c),
             comparison: &comparison,
             work: Work::Sgemm,
             // Threads in a row say nothing of the tile.
             tile: (rows > 1).then_some([rows as usize, cols as usize]),
             terms: Some(Terms {
                 shape,
-                a: &problem.a,
-                b: &problem.b,
+                a: f32::widen(&problem.a),
+                b: f32::widen(&problem.b),
                 turned: [false; 2],
             }),
             right_on_integers: data == Data::Reals,
         };
-        return Err(scene.diagnose().details);
+        return Err(result.diagnose().details);
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod constants;
 mod family;
 pub mod files;
 pub mod programs;
@@ -14,6 +15,7 @@ pub mod steps;
 pub mod text;
 pub mod time;
 
+pub use constants::Tile;
 pub use family::Family;
 pub use shape::{Shape, WrongSize};
 pub use steps::{

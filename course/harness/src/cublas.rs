@@ -13,20 +13,20 @@ mod light;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use crate::bf16::Bf16;
 use catalog::{Format, Shape, Work};
 use cudarc::cublas::result::{self, CublasError};
 use cudarc::cublas::sys::{
     self, cublasComputeType_t as Compute, cublasMath_t, cublasOperation_t as Op, cudaDataType as Type,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use reference::Bf16;
 
 use crate::device::Gpu;
-use crate::e4m3::E4m3;
 use crate::inputs::Real;
 use crate::kernel::int;
 use crate::timing::{Other, Sampler};
 use crate::trouble::Trouble;
+use reference::E4m3;
 
 /// A handle, made once per device: with it comes the workspace.
 #[derive(Debug)]

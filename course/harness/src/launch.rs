@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::bench::plan;
 use crate::inputs::{Data, Real, elements};
-use crate::kernel::{Kernel, Program};
+use crate::kernel::{Kernel, Program, match_launch};
 use crate::measure::{cannot_run, gemm, own, too_large, transpose};
 use crate::session::{Launch, Session};
 use crate::trouble::Trouble;
@@ -84,34 +84,12 @@ fn launch(harness: &mut Harness<'_>, kernel: &Kernel, work: Work, shape: Shape) 
         emulator.set_checks(Some(emulator_client::Checks::Counted));
     }
     let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
-    match kernel.program {
-        Program::Sgemm { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::Dgemm { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::Bf16 { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::Bf16ToBf16 { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::E4m3 { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::E4m3ToBf16 { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::Transpose { launch, .. } => {
-            once(
-                gpu,
-                transpose(gpu, function.kernel, launch, shape, config),
-                shape,
-                seed,
-            )?;
-        }
-        Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => {}
+    if let Program::Device { launch, .. } = kernel.program {
+        match_launch!(
+            launch,
+            launch => once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?,
+            launch => once(gpu, transpose(gpu, function.kernel, launch, shape, config), shape, seed)?,
+        );
     }
     launched.counters = counted(gpu);
     Ok(launched)

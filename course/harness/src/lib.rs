@@ -36,10 +36,10 @@
 //! - [`kernel`]: what a step declares. Products, transposes, functions of the CPU and cuBLAS are variants of one
 //!   [`Program`]; `ladder`'s catalogue says what each computes.
 //! - [`shapes`]: the default, recorded and awkward sizes, and which of them do not fit.
-//! - [`inputs`], [`mod@reference`], [`case`]: seeded inputs and their FP64 answer, shared by all kernels of a shape.
+//! - [`mod@reference`]: seeded inputs, their answer in FP64, and the comparison of every element with it.
+//! - [`case`]: inputs and answers of a shape, shared by all of its kernels.
 //! - [`session`]: operands on the device, a launch, events.
-//! - [`tensor`]: how far sums on tensor cores may be off.
-//! - [`verify`], [`diagnose`]: every element against its bound, and what a wrong result looks like.
+//! - [`diagnose`]: what a wrong result looks like.
 //! - [`timing`], [`clocks`]: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
 //! - [`mod@duel`]: kernel and cuBLAS in turns, for the question which is faster on a hot GPU.
 //! - [`cublas`], [`roofline`]: NVIDIA's library and the device's limits, for comparison.
@@ -54,7 +54,6 @@
 
 pub mod args;
 pub mod bench;
-pub mod bf16;
 pub mod case;
 pub mod check;
 pub mod clocks;
@@ -64,10 +63,8 @@ pub mod declared;
 pub mod device;
 pub mod diagnose;
 pub mod duel;
-pub mod e4m3;
 pub mod foreign;
 pub mod host;
-pub mod inputs;
 pub mod kernel;
 pub mod launch;
 pub mod machine;
@@ -77,28 +74,23 @@ pub mod out;
 pub mod page;
 pub mod parts;
 pub mod recorded;
-pub mod reference;
 pub mod roofline;
 pub mod run;
 pub mod session;
 pub mod shapes;
 pub mod subject;
 pub mod sums;
-pub mod tensor;
-mod threads;
 pub mod timing;
 pub mod trouble;
-pub mod verify;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-pub use bf16::Bf16;
 pub use catalog::Shape;
 pub use device::Gpu;
-pub use e4m3::E4m3;
-pub use kernel::{Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, int};
+pub use kernel::{Code, Cpu, Gemm, Kernel, LaunchFn, Prepared, Product, Program, Transpose, blocks, int};
+pub use reference::{self, Bf16, E4m3, inputs, verify};
 pub use trouble::{Trouble, words};
 
 use args::{Cli, Task};
@@ -329,7 +321,10 @@ fn read_ptx(path: &std::path::Path) -> Result<String, Trouble> {
 fn name_things(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
     for kernel in kernels {
         let names: &[&str] = match kernel.program {
-            Program::Transpose { .. } => &["rows", "cols", "in", "out"],
+            Program::Device {
+                launch: LaunchFn::Transpose(_),
+                ..
+            } => &["rows", "cols", "in", "out"],
             _ => &["M", "N", "K", "A", "B", "C"],
         };
         emulator.name_parameters(Some(kernel.name), names);

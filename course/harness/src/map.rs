@@ -2,14 +2,14 @@
 
 use std::ffi::c_void;
 
-use crate::bf16::Bf16;
 use cudarc::driver::sys::{
     self, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
     CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
 use cudarc::driver::{DeviceRepr, DriverError};
+use reference::Bf16;
 
-use crate::e4m3::E4m3;
+use reference::E4m3;
 
 /// Rows of a matrix that a map describes start on as many bytes.
 pub const ALIGNED: usize = 16;

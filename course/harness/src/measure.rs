@@ -1,6 +1,6 @@
 //! One kernel on one shape: what there is to run, and what came out.
 
-use catalog::{Format, Shape, Work};
+use catalog::{Shape, Work};
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaFunction, LaunchConfig};
@@ -13,7 +13,8 @@ use crate::device::Gpu;
 use crate::duel::Plan;
 use crate::inputs::Real;
 use crate::kernel::{
-    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyOwn, Product, Program, Transpose,
+    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyOwn, Product, Program,
+    Transpose, match_launch,
 };
 use crate::machine::{Cubins, Functions, Loaded, Machine};
 use crate::session::Launch;
@@ -104,60 +105,18 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
         machine,
     };
     match kernel.program {
-        Program::Sgemm { code, launch, .. } => {
+        Program::Device { code, launch, .. } => {
             let functions = functions(code)?;
             let subject = subject(functions.machine.as_ref());
-            let make = |which, shape, config| gemm(gpu, functions.of(which), launch, shape, config);
-            match work {
-                Work::Tensor { operands, result, .. } => {
-                    subject.on_tensor_cores(case.single(), (operands, result), &make)
-                }
-                _ => subject.product(case.single(), &make),
-            }
-        }
-        Program::Dgemm { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).product(case.double(), &|which, shape, config| {
-                gemm(gpu, functions.of(which), launch, shape, config)
-            })
-        }
-        Program::Bf16 { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).on_tensor_cores(
-                case.short(),
-                (Format::Bf16, Format::Fp32),
-                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
+            match_launch!(
+                launch,
+                launch => subject.product(case.problems(), &|which, shape, config| {
+                    gemm(gpu, functions.of(which), launch, shape, config)
+                }),
+                launch => subject.transpose(case, &|which, shape, config| {
+                    transpose(gpu, functions.of(which).kernel, launch, shape, config)
+                }),
             )
-        }
-        Program::Bf16ToBf16 { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).on_tensor_cores(
-                case.short(),
-                (Format::Bf16, Format::Bf16),
-                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
-            )
-        }
-        Program::E4m3 { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).on_tensor_cores(
-                case.shortest(),
-                (Format::E4m3, Format::Fp32),
-                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
-            )
-        }
-        Program::E4m3ToBf16 { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).on_tensor_cores(
-                case.shortest(),
-                (Format::E4m3, Format::Bf16),
-                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
-            )
-        }
-        Program::Transpose { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).transpose(case, &|which, shape, config| {
-                transpose(gpu, functions.of(which).kernel, launch, shape, config)
-            })
         }
         Program::Cublas { open, multiply } => {
             if let Err(why) = cublas::provide(gpu) {
@@ -174,7 +133,7 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
             });
             match opened {
                 Ok(blas) => {
-                    subject(None).product(case.single(), &|_, shape, _| library(&blas, multiply, shape))
+                    subject(None).product(case.problems(), &|_, shape, _| library(&blas, multiply, shape))
                 }
                 Err(CublasError(status)) => {
                     Ok(Measured::not_run(format!("cuBLAS does not start: {status:?}")))
@@ -182,7 +141,7 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
             }
         }
         Program::Own { open } => match open(&gpu.stream) {
-            Ok(multiply) => subject(None).product(case.single(), &|_, shape, _| own(&multiply, shape)),
+            Ok(multiply) => subject(None).product(case.problems(), &|_, shape, _| own(&multiply, shape)),
             Err(why) => Ok(Measured::not_run(why)),
         },
         Program::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, bench.purpose)),

@@ -1,10 +1,10 @@
 //! Matrices of FP32 as parts of bf16: what `split_v12` writes, and how the product of parts finds it.
 
-use crate::bf16::Bf16;
 use catalog::Shape;
 use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _,
 };
+use reference::Bf16;
 
 use crate::kernel::{blocks, int};
 use crate::map::{ALIGNED, Element, Matrix, TensorMap};

@@ -2,27 +2,26 @@
 
 use std::borrow::Cow;
 
-use catalog::{Format, Shape, Work};
+use catalog::{Shape, Work};
 use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUresult;
 use records::Outcome;
 use records::machine_code::{Forecast, MachineCode};
 use records::record::{Accuracy, By, Passed};
+use reference::{Answer, Problem};
 use serde_json::{Map, Value};
 
 use crate::case::{Case, stored};
 use crate::cublas::{self, Element};
-use crate::diagnose::{Scene, Terms};
-use crate::inputs::{Data, Real, Sums};
+use crate::diagnose::{Terms, WrongResult};
+use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, Program};
 use crate::machine::{Machine, Which, no_prediction};
 use crate::measure::{Bench, Measured, Purpose};
-use crate::reference::Problem;
 use crate::session::{Launch, Session};
-use crate::tensor::OnTensorCores;
 use crate::timing::{self, Other};
 use crate::trouble::{Trouble, words};
-use crate::verify::{self, Answer, Comparison};
+use crate::verify::{self, Comparison};
 
 /// A kernel about to be measured.
 pub struct Subject<'a> {
@@ -42,15 +41,15 @@ pub struct Subject<'a> {
 type Make<'m, 'g, T, R = T> = &'m dyn Fn(Which, Shape, LaunchConfig) -> Launch<'g, T, R>;
 
 /// Inputs as the kernel takes them, with their answer.
-struct Trial<'p, T: Real, A> {
+struct Trial<'p, T: Real> {
     a: Cow<'p, [T]>,
     b: Option<Cow<'p, [T]>>,
-    answer: &'p A,
+    answer: Answer<'p>,
     /// A transpose moves reals: whatever it does wrong shows on any data.
     data: Data,
 }
 
-impl<T: Real, A: Answer + Sync> Trial<'_, T, A> {
+impl<T: Real> Trial<'_, T> {
     fn n_out(&self) -> usize {
         self.answer.rows() * self.answer.cols()
     }
@@ -67,49 +66,22 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn product<'g, T: Element + Sums>(
+    pub fn product<'g, R: Real, T: Element<R>>(
         &self,
         problems: &[Problem<T>; 2],
-        make: Make<'_, 'g, T>,
-    ) -> Result<Measured, Trouble> {
-        self.problems(problems, &problems.each_ref(), make)
-    }
-
-    /// Measures a product on tensor cores, the same way.
-    ///
-    /// # Errors
-    /// When something fails that is not the kernel's fault.
-    pub fn on_tensor_cores<'g, R: Real, T: Element<R>>(
-        &self,
-        problems: &[Problem<T>; 2],
-        (operands, result): (Format, Format),
-        make: Make<'_, 'g, T, R>,
-    ) -> Result<Measured, Trouble> {
-        let answers = problems.each_ref().map(|problem| OnTensorCores {
-            problem,
-            operands,
-            result,
-        });
-        self.problems(problems, &answers.each_ref(), make)
-    }
-
-    fn problems<'g, R: Real, T: Element<R>, A: Answer + Sync>(
-        &self,
-        problems: &[Problem<T>; 2],
-        answers: &[&A; 2],
         make: Make<'_, 'g, T, R>,
     ) -> Result<Measured, Trouble> {
         let shape = problems[0].shape;
         if let Some(why) = self.too_slow(shape, make)? {
             return Ok(Measured::not_run(why));
         }
-        let trials = [0, 1].map(|number| {
-            let (a, b) = stored(&problems[number], self.work);
+        let trials = problems.each_ref().map(|problem| {
+            let (a, b) = stored(problem, self.work);
             Trial {
                 a,
                 b: Some(b),
-                answer: answers[number],
-                data: problems[number].data,
+                answer: problem.answer_of(self.work),
+                data: problem.data,
             }
         });
         let [_, reals] = &trials;
@@ -129,7 +101,7 @@ impl<'a> Subject<'a> {
         let trial = Trial {
             a: Cow::Borrowed(matrix.elements.as_slice()),
             b: None,
-            answer: matrix,
+            answer: matrix.answer(),
             data: Data::Reals,
         };
         let yardstick = || timing::copy::<f32>(self.bench.gpu, matrix.elements.len()).map(Some);
@@ -137,10 +109,10 @@ impl<'a> Subject<'a> {
     }
 
     /// cuBLAS on the same inputs, where it is there and right.
-    fn cublas<R: Real, T: Element<R>, A: Answer + Sync>(
+    fn cublas<R: Real, T: Element<R>>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
     ) -> Result<Option<Other<'a>>, Trouble> {
         let gpu = self.bench.gpu;
         // Beside itself it would say nothing.
@@ -158,7 +130,7 @@ impl<'a> Subject<'a> {
             }
             other => other?,
         };
-        let comparison = verify::compare(trial.answer, &got);
+        let comparison = verify::compare(&trial.answer, &got);
         if !comparison.is_right() {
             eprintln!(
                 "cuBLAS's own product of {shape} is outside of the bound in {} elements; no comparison with it \
@@ -171,10 +143,10 @@ impl<'a> Subject<'a> {
     }
 
     /// Verifies on every trial, then times on the last.
-    fn measure<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn measure<'g, T: Real, R: Real>(
         &self,
         shape: Shape,
-        trials: &[Trial<'_, T, A>],
+        trials: &[Trial<'_, T>],
         make: Make<'_, 'g, T, R>,
         cpu_ms: f64,
         yardstick: impl FnOnce() -> Result<Option<Other<'a>>, Trouble>,
@@ -239,11 +211,11 @@ impl<'a> Subject<'a> {
 
     /// The same kernel as machine code: verified and counted, and what its time would be. With the report of the counted
     /// launch.
-    fn machine_code<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn machine_code<'g, T: Real, R: Real>(
         &self,
         machine: &Machine,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
     ) -> Result<Result<(MachineCode, Option<Value>), Measured>, Trouble> {
         let mut found = MachineCode {
@@ -280,11 +252,11 @@ impl<'a> Subject<'a> {
     }
 
     /// The time that a real GPU would take, by the emulated one.
-    fn forecast<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn forecast<'g, T: Real, R: Real>(
         &self,
         which: Which,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
     ) -> Result<Forecast, Trouble> {
         let (gpu, launch) = (self.bench.gpu, make(which, shape, self.config));
@@ -302,11 +274,11 @@ impl<'a> Subject<'a> {
     }
 
     /// One launch, and the comparison of what came out.
-    fn run<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn run<'g, T: Real, R: Real>(
         &self,
         which: Which,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
     ) -> Result<Ran<R>, Trouble> {
         let launch = make(which, shape, self.config);
@@ -323,7 +295,7 @@ impl<'a> Subject<'a> {
         };
         Ok(match session.run() {
             Ok(got) => {
-                let comparison = verify::compare(trial.answer, &got);
+                let comparison = verify::compare(&trial.answer, &got);
                 Ran::Output(got, comparison)
             }
             Err(trouble) => Ran::Broken(self.broken(&trouble)),
@@ -378,29 +350,29 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn wrong<T: Real, R: Real, A: Answer + Sync>(
+    fn wrong<T: Real, R: Real>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         got: &[R],
         comparison: &Comparison,
         right_on_integers: bool,
     ) -> Measured {
-        let scene = Scene {
-            answer: trial.answer,
-            got,
+        let result = WrongResult {
+            answer: &trial.answer,
+            got: R::widen(got),
             comparison,
             work: self.work,
             tile: self.kernel.tile(),
             terms: trial.b.as_ref().map(|b| Terms {
                 shape,
-                a: &trial.a,
-                b,
+                a: T::widen(&trial.a),
+                b: T::widen(b),
                 turned: self.work.turned(),
             }),
             right_on_integers,
         };
-        let diagnosis = scene.diagnose();
+        let diagnosis = result.diagnose();
         let data = match trial.data {
             Data::Integers => "small integers",
             Data::Reals => "reals",
@@ -456,10 +428,10 @@ impl<'a> Subject<'a> {
         }))
     }
 
-    fn time<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn time<'g, T: Real, R: Real>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
         yardstick: Option<Other<'a>>,
         passed: &mut Passed,

@@ -13,7 +13,7 @@ use crate::args::Common;
 use crate::cublas::{self, Element};
 use crate::device::Gpu;
 use crate::inputs::{Data, Real, elements, transposed};
-use crate::kernel::{Kernel, Program};
+use crate::kernel::{Kernel, Program, match_launch};
 use crate::measure::{cannot_run, gemm, too_large, transpose};
 use crate::session::{Launch, Session};
 use crate::subject::budget;
@@ -114,33 +114,19 @@ impl Harness<'_> {
         }
         let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
         let seed = sum.seed;
-        let summed = match kernel.program {
-            Program::Sgemm { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::Dgemm { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::Bf16 { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::Bf16ToBf16 { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::E4m3 { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::E4m3ToBf16 { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::Transpose { launch, .. } => {
+        let Program::Device { launch, .. } = kernel.program else {
+            return Ok(sum);
+        };
+        let summed = match_launch!(
+            launch,
+            launch => product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed),
+            launch => {
                 let n = shape.m * shape.n;
                 let input = elements::<f32>(Data::Reals, seed, 0, 1, n);
                 let launch = transpose(gpu, function.kernel, launch, shape, config);
                 repeated(gpu, launch, &input, None, n).map(|sum| (sum, None))
-            }
-            Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => return Ok(sum),
-        };
+            },
+        );
         (sum.c_sha256, sum.cublas_sha256) = summed.map_err(|trouble| {
             Trouble::CouldNot(format!("{} on {shape}: {}", kernel.name, found(gpu, trouble)))
         })?;

@@ -4,22 +4,12 @@
 //! the largest exponent among them, each is cut off below, and the total is cut to FP32. The rule is that of compute
 //! capability 9.0, measured there, and what the emulated GPU computes by (`simt::mma`).
 
+use catalog::{Format, Shape, Work};
+
+use crate::answer::Answer;
 use crate::bf16::Bf16;
-use catalog::{Format, Shape};
-
 use crate::inputs::{Data, Real, Sums as _};
-use crate::reference::Problem;
-use crate::verify::Answer;
-
-/// A problem whose product is computed on tensor cores.
-pub struct OnTensorCores<'p, T> {
-    /// Inputs and the answer in FP64.
-    pub problem: &'p Problem<T>,
-    /// What elements of A and B are multiplied as.
-    pub operands: Format,
-    /// What C is stored as.
-    pub result: Format,
-}
+use crate::problem::Problem;
 
 /// Largest relative error of rounding to bf16: 8 significant bits.
 const BF16_UNIT: f64 = 1.0 / (1u64 << 8) as f64;
@@ -28,44 +18,45 @@ const TF32_CUT: f64 = 1.0 / (1u64 << 10) as f64;
 /// Largest relative error of rounding them away.
 const TF32_UNIT: f64 = 1.0 / (1u64 << 11) as f64;
 
-impl<T: Real> Answer for OnTensorCores<'_, T> {
-    fn rows(&self) -> usize {
-        self.problem.shape.m
-    }
-
-    fn cols(&self) -> usize {
-        self.problem.shape.n
-    }
-
-    fn want(&self, row: usize, col: usize) -> f64 {
-        let exact = self.problem.c[row * self.problem.shape.n + col];
-        match (self.problem.data, self.result) {
-            // The sums are exact, and rounded once.
-            (Data::Integers, Format::Bf16) => Bf16::from_f64(exact).to_f64(),
-            _ => exact,
+impl<T: Real> Problem<T> {
+    /// The product as an answer for a kernel that does this work.
+    pub fn answer_of(&self, work: Work) -> Answer<'_> {
+        match work {
+            Work::Tensor { operands, result, .. } => self.answer_on_tensor_cores(operands, result),
+            Work::Dgemm => self.answer_of_sums(f64::UNIT),
+            _ => self.answer_of_sums(f32::UNIT),
         }
     }
 
-    fn bound(&self, row: usize, col: usize) -> f64 {
-        if self.problem.data == Data::Integers {
-            return 0.0;
+    fn answer_on_tensor_cores(&self, operands: Format, result: Format) -> Answer<'_> {
+        match (self.data, result) {
+            (Data::Integers, Format::Bf16) => Answer::exact(self.shape.n, rounded(&self.c)),
+            _ => self.answer_within(allowed(operands, result, self.shape)),
         }
-        let sums = sums(self.operands, self.problem.shape);
-        let operands = match self.operands {
-            // (1 + t)(1 + t) - 1 of each product.
-            Format::Tf32 => TF32_CUT * (2.0 + TF32_CUT),
-            // high + low lacks u² of an element, and the product of two of them lacks low · low.
-            Format::Fp32 => TF32_UNIT * TF32_UNIT * (3.0 + TF32_UNIT),
-            Format::Bf16 | Format::E4m3 => 0.0,
-        };
-        let result = match self.result {
-            Format::Bf16 => BF16_UNIT,
-            Format::Fp32 | Format::Tf32 | Format::E4m3 => 0.0,
-        };
-        let reference = self.problem.shape.k as f64 * f64::EPSILON;
-        let all = (1.0 + operands) * (1.0 + sums) * (1.0 + result) - 1.0 + reference;
-        all * self.problem.largest_sum(row, col)
     }
+}
+
+/// Sums that are exact, and rounded once.
+fn rounded(c: &[f64]) -> Vec<f64> {
+    c.iter().map(|exact| Bf16::from_f64(*exact).to_f64()).collect()
+}
+
+/// How far an element of C may be off, as a part of ‖a‖·‖b‖.
+fn allowed(operands: Format, result: Format, shape: Shape) -> f64 {
+    let sums = sums(operands, shape);
+    let operands = match operands {
+        // (1 + t)(1 + t) - 1 of each product.
+        Format::Tf32 => TF32_CUT * (2.0 + TF32_CUT),
+        // high + low lacks u² of an element, and the product of two of them lacks low · low.
+        Format::Fp32 => TF32_UNIT * TF32_UNIT * (3.0 + TF32_UNIT),
+        Format::Bf16 | Format::E4m3 => 0.0,
+    };
+    let result = match result {
+        Format::Bf16 => BF16_UNIT,
+        Format::Fp32 | Format::Tf32 | Format::E4m3 => 0.0,
+    };
+    let reference = shape.k as f64 * f64::EPSILON;
+    (1.0 + operands) * (1.0 + sums) * (1.0 + result) - 1.0 + reference
 }
 
 /// Products that FP32 from tensor cores adds up before they leave the unit.
@@ -112,12 +103,8 @@ fn sums(operands: Format, shape: Shape) -> f64 {
 mod tests {
     use super::*;
 
-    fn answer(problem: &Problem<Bf16>, result: Format) -> OnTensorCores<'_, Bf16> {
-        OnTensorCores {
-            problem,
-            operands: Format::Bf16,
-            result,
-        }
+    fn answer(problem: &Problem<Bf16>, result: Format) -> Answer<'_> {
+        problem.answer_on_tensor_cores(Format::Bf16, result)
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::Instant;
 use catalog::Shape;
 
 use self::kept::Kept;
+use crate::answer::Answer;
 use crate::inputs::{Data, Real, Sums, elements};
 use crate::threads;
 
@@ -60,19 +61,13 @@ impl<T: Real> Problem<T> {
         })
         .into_iter();
         let (a, b) = (drawn.next().unwrap_or_default(), drawn.next().unwrap_or_default());
-        let wide = |x: &[T]| x.iter().map(|v| v.to_f64()).collect::<Vec<f64>>();
-        let (wide_a, wide_b) = (wide(&a), wide(&b));
+        let (wide_a, wide_b) = (T::widen(&a), T::widen(&b));
         let known = kept.as_ref().and_then(|kept| kept.read(m * n));
         let (c, cpu_ms) = known.unwrap_or_else(|| {
             let start = Instant::now();
             let c = match data {
                 Data::Reals => multiply(threads, shape, &wide_a, &wide_b),
-                // Every sum is exact in FP32 too, which is twice as fast.
-                Data::Integers => {
-                    let short = |x: &[T]| x.iter().map(|v| v.to_f64() as f32).collect::<Vec<f32>>();
-                    let c = multiply(threads, shape, &short(&a), &short(&b));
-                    c.into_iter().map(f64::from).collect()
-                }
+                Data::Integers => multiply_exact(threads, shape, &wide_a, &wide_b),
             };
             let took = start.elapsed().as_secs_f64() * 1e3;
             if let Some(kept) = &kept {
@@ -80,54 +75,80 @@ impl<T: Real> Problem<T> {
             }
             (c, took)
         });
-        let row_norms = wide_a.chunks(k).map(|row| norm(row.iter().copied())).collect();
-        let mut squares = vec![0.0; n];
-        for row in wide_b.chunks(n) {
-            for (sum, value) in squares.iter_mut().zip(row) {
-                *sum += value * value;
-            }
-        }
-        let col_norms = squares.into_iter().map(f64::sqrt).collect();
         Self {
             shape,
             data,
             a,
             b,
             c,
-            row_norms,
-            col_norms,
+            row_norms: row_norms(&wide_a, k),
+            col_norms: col_norms(&wide_b, n),
             cpu_ms,
         }
     }
 
-    /// At most this is Σ|a·b| of an element (Cauchy–Schwarz): ‖a‖·‖b‖ of its row and column.
-    pub fn largest_sum(&self, row: usize, col: usize) -> f64 {
-        self.row_norms[row] * self.col_norms[col]
+    /// The product as an answer for kernels whose sums round with an error of at most `unit`.
+    pub(crate) fn answer_of_sums(&self, unit: f64) -> Answer<'_> {
+        self.answer_within(allowed(self.shape.k, unit))
+    }
+
+    /// The product as an answer with which results must agree but for this part of ‖a‖·‖b‖. At most that much is Σ|a·b|
+    /// of an element (Cauchy–Schwarz).
+    pub(crate) fn answer_within(&self, part: f64) -> Answer<'_> {
+        let answer = Answer::exact(self.shape.n, self.c.as_slice());
+        match self.data {
+            // All sums are exact.
+            Data::Integers => answer,
+            Data::Reals => answer.within_norms(part, &self.row_norms, &self.col_norms),
+        }
     }
 }
 
 impl<T: Sums> Problem<T> {
-    // ANCHOR: bound
-    /// How far an element of C may be from the answer when K products are summed in any order, fused or not.
-    ///
-    /// Each term passes through at most K roundings, so the error is at most γ · Σ|a·b| with γ = n·u / (1 − n·u),
-    /// n = K + 2, and Σ|a·b| ≤ ‖a‖·‖b‖ (Cauchy–Schwarz). The reference itself rounds in FP64: that is γ₆₄ more.
-    /// On integers all sums are exact, and nothing may differ.
-    pub fn bound(&self, row: usize, col: usize) -> f64 {
-        if self.data == Data::Integers {
-            return 0.0;
-        }
-        let gamma = |unit: f64| {
-            let nu = (self.shape.k as f64 + 2.0) * unit;
-            nu / (1.0 - nu)
-        };
-        (gamma(T::UNIT) + gamma(f64::UNIT)) * self.largest_sum(row, col)
+    /// The product as an answer for kernels that add in `T`.
+    pub fn answer(&self) -> Answer<'_> {
+        self.answer_of_sums(T::UNIT)
     }
-    // ANCHOR_END: bound
 }
 
-fn norm(values: impl Iterator<Item = f64>) -> f64 {
-    values.map(|v| v * v).sum::<f64>().sqrt()
+// ANCHOR: bound
+/// How far an element of C may be from the answer when K products are summed in any order, fused or not, as a part of
+/// ‖a‖·‖b‖. A rounding has an error of at most `unit`.
+///
+/// Each term passes through at most K roundings, so the error is at most γ · Σ|a·b| with γ = n·u / (1 − n·u),
+/// n = K + 2, and Σ|a·b| ≤ ‖a‖·‖b‖ (Cauchy–Schwarz). The reference itself rounds in FP64: that is γ₆₄ more.
+/// On integers all sums are exact, and nothing may differ.
+fn allowed(k: usize, unit: f64) -> f64 {
+    let gamma = |unit: f64| {
+        let nu = (k as f64 + 2.0) * unit;
+        nu / (1.0 - nu)
+    };
+    gamma(unit) + gamma(f64::UNIT)
+}
+// ANCHOR_END: bound
+
+/// Euclidean norms of the rows of A.
+fn row_norms(a: &[f64], k: usize) -> Vec<f64> {
+    let norm = |row: &[f64]| row.iter().map(|v| v * v).sum::<f64>().sqrt();
+    a.chunks(k).map(norm).collect()
+}
+
+/// Euclidean norms of the columns of B.
+fn col_norms(b: &[f64], n: usize) -> Vec<f64> {
+    let mut squares = vec![0.0; n];
+    for row in b.chunks(n) {
+        for (sum, value) in squares.iter_mut().zip(row) {
+            *sum += value * value;
+        }
+    }
+    squares.into_iter().map(f64::sqrt).collect()
+}
+
+/// C = A · B of small integers. Every sum is exact in FP32 too, which is twice as fast.
+fn multiply_exact(threads: usize, shape: Shape, a: &[f64], b: &[f64]) -> Vec<f64> {
+    let short = |x: &[f64]| x.iter().map(|v| *v as f32).collect::<Vec<f32>>();
+    let c = multiply(threads, shape, &short(a), &short(b));
+    c.into_iter().map(f64::from).collect()
 }
 
 /// C = A · B: each thread takes a band of rows.
@@ -183,9 +204,9 @@ mod tests {
                     sum += problem.a[row * shape.k + k] * problem.b[k * shape.n + col];
                 }
                 let error = (f64::from(sum) - problem.c[row * shape.n + col]).abs();
-                assert!(error <= problem.bound(row, col));
+                assert!(error <= problem.answer().bound(row, col));
                 // And the bound is not so wide that a missing term would slip through.
-                assert!(problem.bound(row, col) < 0.1);
+                assert!(problem.answer().bound(row, col) < 0.1);
             }
         }
     }
@@ -199,6 +220,6 @@ mod tests {
             sum += problem.a[shape.k + k] * problem.b[k * shape.n + 2];
         }
         assert_eq!(f64::from(sum), problem.c[shape.n + 2]);
-        assert_eq!(problem.bound(1, 2), 0.0);
+        assert_eq!(problem.answer().bound(1, 2), 0.0);
     }
 }

@@ -4,10 +4,12 @@
 //! *Integers* are so small that every sum of their products is exact in the kernel's format, in any order: the
 //! answer must be equal to the bit, which catches every wrong, missing or doubled term.
 
-use crate::bf16::Bf16;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
+use crate::answer::Answer;
+use crate::bf16::Bf16;
 use crate::e4m3::E4m3;
+use crate::verify::{self, Comparison};
 
 /// A floating-point type of operands and results.
 pub trait Real:
@@ -36,6 +38,40 @@ pub trait Real:
     fn uniform(rng: &mut ChaCha8Rng) -> Self;
     /// Appends its bytes, the lowest first.
     fn append_to(self, bytes: &mut Vec<u8>);
+
+    /// [`elements()`] of this type.
+    fn draw(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<Self>;
+    /// The values of elements. What nobody wrote stays recognisable.
+    fn widen(elements: &[Self]) -> Vec<f64>;
+    /// [`transposed()`] of this type.
+    fn transpose(x: &[Self], rows: usize, cols: usize) -> Vec<Self>;
+    /// [`verify::compare_on_threads()`] of this type.
+    fn compare(threads: usize, answer: &Answer<'_>, got: &[Self]) -> Comparison;
+}
+
+/// The loops over elements of a type. They stand in its implementation, so that they are compiled in this crate.
+macro_rules! loops {
+    () => {
+        fn draw(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<Self> {
+            draw(data, seed, operand, k, n)
+        }
+        fn widen(elements: &[Self]) -> Vec<f64> {
+            elements.iter().map(widened).collect()
+        }
+        fn transpose(x: &[Self], rows: usize, cols: usize) -> Vec<Self> {
+            turn(x, rows, cols)
+        }
+        fn compare(threads: usize, answer: &Answer<'_>, got: &[Self]) -> Comparison {
+            verify::compare_bands(threads, answer, got)
+        }
+    };
+}
+
+fn widened<T: Real>(element: &T) -> f64 {
+    match element.is_poison() {
+        true => f64::POISON,
+        false => element.to_f64(),
+    }
 }
 
 /// A type that kernels add in, one rounding after each sum.
@@ -86,6 +122,7 @@ impl Real for f32 {
     fn append_to(self, bytes: &mut Vec<u8>) {
         bytes.extend(self.to_le_bytes());
     }
+    loops!();
 }
 
 impl Sums for f64 {
@@ -111,6 +148,7 @@ impl Real for f64 {
     fn append_to(self, bytes: &mut Vec<u8>) {
         bytes.extend(self.to_le_bytes());
     }
+    loops!();
 }
 
 impl Real for Bf16 {
@@ -131,6 +169,7 @@ impl Real for Bf16 {
     fn append_to(self, bytes: &mut Vec<u8>) {
         bytes.extend(self.to_bits().to_le_bytes());
     }
+    loops!();
 }
 
 impl Real for E4m3 {
@@ -154,6 +193,7 @@ impl Real for E4m3 {
     fn append_to(self, bytes: &mut Vec<u8>) {
         bytes.push(self.to_bits());
     }
+    loops!();
 }
 
 /// What the elements are.
@@ -176,6 +216,10 @@ pub fn largest_integer<T: Real>(k: usize) -> i32 {
 
 /// `n` elements. `operand` (0 for A, 1 for B) chooses an independent stream of the same seed.
 pub fn elements<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<T> {
+    T::draw(data, seed, operand, k, n)
+}
+
+fn draw<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<T> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(2 * operand + u64::from(data == Data::Integers));
     match data {
@@ -190,7 +234,11 @@ pub fn elements<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize
 }
 
 /// Rows become columns: how a transposed operand is stored.
-pub fn transposed<T: Copy>(x: &[T], rows: usize, cols: usize) -> Vec<T> {
+pub fn transposed<T: Real>(x: &[T], rows: usize, cols: usize) -> Vec<T> {
+    T::transpose(x, rows, cols)
+}
+
+fn turn<T: Copy>(x: &[T], rows: usize, cols: usize) -> Vec<T> {
     let mut out = Vec::with_capacity(x.len());
     for col in 0..cols {
         out.extend((0..rows).map(|row| x[row * cols + col]));
@@ -243,6 +291,6 @@ mod tests {
 
     #[test]
     fn transposing_moves_rows_to_columns() {
-        assert_eq!(transposed(&[1, 2, 3, 4, 5, 6], 2, 3), [1, 4, 2, 5, 3, 6]);
+        assert_eq!(turn(&[1, 2, 3, 4, 5, 6], 2, 3), [1, 4, 2, 5, 3, 6]);
     }
 }

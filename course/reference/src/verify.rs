@@ -1,19 +1,8 @@
 //! Is it right? Every element against the answer, and NaN must lose.
 
+use crate::answer::Answer;
 use crate::inputs::Real;
 use crate::threads;
-
-/// What a result is compared with.
-pub trait Answer {
-    /// Rows of the output.
-    fn rows(&self) -> usize;
-    /// Columns of the output.
-    fn cols(&self) -> usize;
-    /// The right value of an element.
-    fn want(&self, row: usize, col: usize) -> f64;
-    /// How far from the right value a result may be.
-    fn bound(&self, row: usize, col: usize) -> f64;
-}
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,12 +44,16 @@ impl Comparison {
 }
 
 /// Compares every element, on all cores.
-pub fn compare<T: Real>(answer: &(impl Answer + Sync), got: &[T]) -> Comparison {
-    compare_on_threads(0, answer, got)
+pub fn compare<T: Real>(answer: &Answer<'_>, got: &[T]) -> Comparison {
+    T::compare(0, answer, got)
 }
 
-/// The same on so many threads, each of which takes a band of rows; 0 for one per core.
-pub fn compare_on_threads<T: Real>(threads: usize, answer: &(impl Answer + Sync), got: &[T]) -> Comparison {
+/// Compares every element on so many threads, each of which takes a band of rows; 0 for one per core.
+pub fn compare_on_threads<T: Real>(threads: usize, answer: &Answer<'_>, got: &[T]) -> Comparison {
+    T::compare(threads, answer, got)
+}
+
+pub(crate) fn compare_bands<T: Real>(threads: usize, answer: &Answer<'_>, got: &[T]) -> Comparison {
     /// Fewer elements are not worth a thread.
     const WORTH: usize = 1 << 16;
     let (rows, cols) = (answer.rows(), answer.cols());
@@ -74,7 +67,7 @@ pub fn compare_on_threads<T: Real>(threads: usize, answer: &(impl Answer + Sync)
 }
 
 /// Compares the rows from `first_row` on.
-fn compare_rows<T: Real>(answer: &impl Answer, first_row: usize, got: &[T]) -> Comparison {
+fn compare_rows<T: Real>(answer: &Answer<'_>, first_row: usize, got: &[T]) -> Comparison {
     let cols = answer.cols();
     let mut out = Comparison::default();
     for (row, elements) in (first_row..).zip(got.chunks(cols)) {
@@ -102,8 +95,8 @@ fn compare_rows<T: Real>(answer: &impl Answer, first_row: usize, got: &[T]) -> C
     out
 }
 
-/// Whether an error is allowed: false for NaN.
-pub(crate) fn is_inside(error: f64, bound: f64) -> bool {
+/// Tells if an error is allowed. A NaN is not.
+pub fn is_inside(error: f64, bound: f64) -> bool {
     error <= bound
 }
 
@@ -111,27 +104,14 @@ pub(crate) fn is_inside(error: f64, bound: f64) -> bool {
 mod tests {
     use super::*;
 
-    struct Counting;
-
-    impl Answer for Counting {
-        fn rows(&self) -> usize {
-            2
-        }
-        fn cols(&self) -> usize {
-            3
-        }
-        fn want(&self, row: usize, col: usize) -> f64 {
-            (row * 3 + col) as f64
-        }
-        fn bound(&self, _: usize, _: usize) -> f64 {
-            0.25
-        }
+    fn counting() -> Answer<'static> {
+        Answer::exact(3, (0..6).map(f64::from).collect::<Vec<_>>()).within(0.25)
     }
 
     #[test]
     fn what_lies_inside_its_bound_is_right() {
         let got = [0.0f32, 1.25, 2.0, 3.0, 4.0, 4.9];
-        let comparison = compare(&Counting, &got);
+        let comparison = compare(&counting(), &got);
         assert!(comparison.is_right());
         assert_eq!(comparison.max_of_bound, 1.0);
     }
@@ -139,7 +119,7 @@ mod tests {
     #[test]
     fn a_nan_is_wrong_and_so_is_what_nobody_wrote() {
         let got = [0.0f32, f32::NAN, f32::POISON, f32::INFINITY, 4.0, 5.5];
-        let comparison = compare(&Counting, &got);
+        let comparison = compare(&counting(), &got);
         assert_eq!(comparison.n_wrong, 4);
         assert_eq!(
             (comparison.n_nan, comparison.n_untouched, comparison.n_infinite),
@@ -149,21 +129,8 @@ mod tests {
     }
 
     /// An output of 1000 rows whose elements should be 0 and may differ by 1.
-    struct Large;
-
-    impl Answer for Large {
-        fn rows(&self) -> usize {
-            1000
-        }
-        fn cols(&self) -> usize {
-            333
-        }
-        fn want(&self, _: usize, _: usize) -> f64 {
-            0.0
-        }
-        fn bound(&self, _: usize, _: usize) -> f64 {
-            1.0
-        }
+    fn large() -> Answer<'static> {
+        Answer::exact(333, vec![0.0; 333_000]).within(1.0)
     }
 
     #[test]
@@ -172,33 +139,9 @@ mod tests {
         for index in [100 * 333 + 7, 500 * 333, 332_999] {
             got[index] = 2.0;
         }
-        let comparison = compare(&Large, &got);
+        let comparison = compare(&large(), &got);
         assert_eq!((comparison.n_wrong, comparison.first), (3, Some([100, 7])));
         assert_eq!(comparison.max_abs_error, 2.0);
-    }
-
-    /// Zeros, for one thread alone.
-    struct Here(std::thread::ThreadId);
-
-    impl Answer for Here {
-        fn rows(&self) -> usize {
-            Large.rows()
-        }
-        fn cols(&self) -> usize {
-            Large.cols()
-        }
-        fn want(&self, _: usize, _: usize) -> f64 {
-            assert_eq!(std::thread::current().id(), self.0);
-            0.0
-        }
-        fn bound(&self, _: usize, _: usize) -> f64 {
-            1.0
-        }
-    }
-
-    #[test]
-    fn on_one_thread_no_other_is_started() {
-        let here = Here(std::thread::current().id());
-        assert!(compare_on_threads(1, &here, &vec![0.5f32; 333_000]).is_right());
+        assert_eq!(compare_on_threads(1, &large(), &got), comparison);
     }
 }
