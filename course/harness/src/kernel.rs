@@ -22,6 +22,19 @@ pub struct Code {
     pub cubin: &'static [u8],
 }
 
+impl Code {
+    /// The value of `constexpr int NAME = …` in the source. In a constant it is read while the step is compiled.
+    ///
+    /// # Panics
+    /// When the source defines no such constant.
+    pub const fn constant(&self, name: &str) -> u32 {
+        match catalog::constants::constant(self.cu, name) {
+            Some(value) => value,
+            None => panic!("the source defines no such constant"),
+        }
+    }
+}
+
 /// C = A · B: what there is at a launch.
 #[derive(Debug)]
 pub struct Gemm<'a, T, R = T> {

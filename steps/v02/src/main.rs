@@ -6,11 +6,11 @@ use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMI
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
 use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
 
-/// Edge of the square of C that a block owns where it keeps whole strips.
-const STRIP_BLOCK: u32 = 16;
-
 const SHARED: Code = code!("v02_shared");
 const STRIP: Code = code!("v02_strip");
+
+/// Edge of the square of C that a block owns where it keeps whole strips.
+const STRIP_BLOCK: u32 = STRIP.constant("BLOCK");
 
 const KERNELS: &[Kernel] = &[
     Kernel::sgemm("sgemm_v02_tile16", SHARED, square::<16>, launch),
@@ -64,28 +64,11 @@ fn launch_strip(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 }
 // ANCHOR_END: strip
 
+harness::test_step!("v02", KERNELS);
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harness::declared;
-
-    #[test]
-    fn kernels_are_those_of_the_catalogue() {
-        declared::agrees("v02", KERNELS);
-    }
-
-    #[test]
-    fn sums_of_c_are_those_on_record() {
-        harness::sums::agree("v02", KERNELS);
-    }
-
-    #[test]
-    fn constants_are_those_of_the_source() {
-        declared::constants(
-            STRIP,
-            &[("BLOCK", STRIP_BLOCK), ("THREADS", STRIP_BLOCK * STRIP_BLOCK)],
-        );
-    }
 
     #[test]
     fn a_strip_takes_128_bytes_for_each_k() {

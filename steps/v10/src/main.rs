@@ -111,18 +111,4 @@ fn launch<T: DeviceRepr>(gemm: Gemm<'_, T, f32>) -> Result<(), DriverError> {
 }
 // ANCHOR_END: launch
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use harness::declared;
-
-    #[test]
-    fn kernels_are_those_of_the_catalogue() {
-        declared::agrees("v10", KERNELS);
-    }
-
-    #[test]
-    fn sums_of_c_are_those_on_record() {
-        harness::sums::agree("v10", KERNELS);
-    }
-}
+harness::test_step!("v10", KERNELS);

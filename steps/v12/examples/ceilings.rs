@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Parser;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use harness::inputs::{Data, elements};
-use harness::{Bf16, Code, Gpu, Trouble, out, session};
+use harness::{Bf16, Code, E4m3, Gpu, Trouble, out, session};
 use records::ceilings::{Ceilings, Rate, Sample};
 
 const CODE: Code = Code {
@@ -23,23 +23,23 @@ const CODE: Code = Code {
 /// What the kernels are compiled for.
 const CAPABILITY: &str = "9.0";
 /// Threads of a block at most: of 16 warps.
-const THREADS: u32 = 512;
+const THREADS: u32 = CODE.constant("THREADS");
 const WARP: u32 = 32;
 /// Warps that issue a wgmma together.
 const GROUP_WARPS: u32 = 4;
 /// Parts of a multiprocessor, each with a scheduler and a tensor core of its own.
 const QUARTERS: f64 = 4.0;
 /// Words of the numbers that A and B consist of.
-const WORDS: usize = 12288;
+const WORDS: usize = CODE.constant("WORDS") as usize;
 /// Bytes that a block of the kernels of L2 reads in a round.
 const CHUNK_BYTES: usize = (LOADS * THREADS) as usize * size_of::<[u32; 4]>();
 /// Each block reads bytes that no other reads; all read the same. Both over and over: the bytes stay in L2.
 const L2: [&str; 2] = ["ceiling_l2_own", "ceiling_l2_same"];
 /// Blocks of them on a multiprocessor: ptxas has only half of a thread's loads under way at a time.
 const L2_BLOCKS: usize = 2;
-const LOADS: u32 = 8;
-const L2_CHUNKS: u32 = 512;
-const OWN_CHUNKS: u32 = 2;
+const LOADS: u32 = CODE.constant("LOADS");
+const L2_CHUNKS: u32 = CODE.constant("L2_CHUNKS");
+const OWN_CHUNKS: u32 = CODE.constant("OWN_CHUNKS");
 
 /// What a burst takes: long enough for the clock to rise, and too short for the chip to grow hot.
 const BURST_MS: f64 = 20.0;
@@ -105,14 +105,14 @@ const FMA: Ceiling = Ceiling {
     zeros: false,
     warps: 16,
     together: 1,
-    per_round: 512,
+    per_round: CODE.constant("FMA_PER_ROUND"),
     flop: 2.0 * WARP as f64,
 };
 const MMA_BF16: Ceiling = Ceiling {
     entry: "ceiling_mma_bf16",
     instruction: "mma.sync.m16n8k16",
     numbers: Numbers::Bf16,
-    per_round: 256,
+    per_round: CODE.constant("MMA_PER_ROUND"),
     flop: 2.0 * 16.0 * 8.0 * 16.0,
     ..FMA
 };
@@ -130,7 +130,7 @@ const WGMMA_BF16: Ceiling = Ceiling {
     zeros: false,
     warps: 2 * GROUP_WARPS,
     together: GROUP_WARPS,
-    per_round: 256,
+    per_round: CODE.constant("WGMMA_PER_ROUND"),
     flop: 2.0 * 64.0 * 256.0 * 16.0,
 };
 const WGMMA_TF32: Ceiling = Ceiling {
@@ -194,23 +194,14 @@ impl Ceiling {
                 bits.chunks(2).map(|pair| joined(pair, 16)).collect()
             }
             Numbers::E4m3 => {
-                let bits: Vec<u32> = draw(4 * WORDS).into_iter().map(e4m3).collect();
+                let bits: Vec<u32> = draw(4 * WORDS)
+                    .into_iter()
+                    .map(|x| u32::from(E4m3::from_f64(x.into()).to_bits()))
+                    .collect();
                 bits.chunks(4).map(|four| joined(four, 8)).collect()
             }
         }
     }
-}
-
-/// The nearest number of a sign, 4 bits of exponent and 3 of the fraction, for |x| ≤ 1.
-fn e4m3(x: f32) -> u32 {
-    const ONE: u32 = 0x38;
-    let value = |code: u32| match code >> 3 {
-        0 => (code & 7) as f32 / 512.0,
-        exponent => (8 + (code & 7)) as f32 / 8.0 * (exponent as f32 - 7.0).exp2(),
-    };
-    let off = |code: &u32| (value(*code) - x.abs()).abs();
-    let nearest = (0..=ONE).min_by(|a, b| off(a).total_cmp(&off(b)));
-    nearest.unwrap_or(0) | if x < 0.0 { 0x80 } else { 0 }
 }
 
 /// What a block writes: the clock of its multiprocessor and nanoseconds, before and after.
@@ -589,23 +580,6 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_those_of_the_kernels() {
-        harness::declared::constants(
-            CODE,
-            &[
-                ("THREADS", THREADS),
-                ("WORDS", WORDS as u32),
-                ("LOADS", LOADS),
-                ("L2_CHUNKS", L2_CHUNKS),
-                ("OWN_CHUNKS", OWN_CHUNKS),
-                ("FMA_PER_ROUND", FMA.per_round),
-                ("MMA_PER_ROUND", MMA_BF16.per_round),
-                ("WGMMA_PER_ROUND", WGMMA_BF16.per_round),
-            ],
-        );
-    }
-
-    #[test]
     fn clocks_and_operations_are_of_a_quarter() {
         let sample = |ceiling: &Ceiling, clocks| {
             let launched = Launched {
@@ -619,19 +593,5 @@ mod tests {
         // 2560 instructions of each warp, four warps for each quarter; 2560 of each of two warpgroups.
         assert_eq!(sample(&MMA_BF16, 6.0 * 4.0 * 2560.0), (6.0, 16.7772));
         assert_eq!(sample(&WGMMA_BF16, 128.0 * 2.0 * 2560.0), (128.0, 268.4355));
-    }
-
-    #[test]
-    fn numbers_of_eight_bits_are_the_nearest() {
-        for (x, code) in [
-            (1.0, 0x38),
-            (-0.5, 0xb0),
-            (0.0, 0),
-            (0.0019, 1),
-            (0.9, 0x36),
-            (0.0156, 8),
-        ] {
-            assert_eq!(e4m3(x), code, "{x}");
-        }
     }
 }

@@ -430,11 +430,10 @@ impl Mapped for E4m3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
-        declared::agrees("v12", &kernels());
+        harness::declared::agrees("v12", &kernels());
     }
 
     #[test]
