@@ -1,7 +1,7 @@
 //! The clock of the SMs, and what launches and blocks cost.
 
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg as _, sys};
-use harness::{Gpu, Trouble, session};
+use harness::{Gpu, StepError, session};
 
 use crate::{CODE, Measured, REPEATS, median, slope};
 
@@ -20,7 +20,7 @@ const LAUNCHES: u32 = 200;
 pub(crate) const NS_PER_MS: f64 = 1e6;
 
 /// Returns the clock in GHz.
-pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), Trouble>) -> Result<f64, Trouble> {
+pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), StepError>) -> Result<f64, StepError> {
     let number = |name: &str, value, unit| Measured {
         name: name.into(),
         value,
@@ -60,7 +60,7 @@ const ATTRIBUTES: [(&str, sys::CUdevice_attribute); 3] = [
 ];
 
 /// Clocks of an SM in the time of a launch, while all SMs multiply.
-fn clock(gpu: &Gpu) -> Result<f64, Trouble> {
+fn clock(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "cost_fma")?;
     let mut clocks: CudaSlice<i64> = gpu.stream.alloc_zeros(2 * 16)?;
     let mut sink: CudaSlice<f32> = gpu.stream.alloc_zeros(64)?;
@@ -92,7 +92,7 @@ fn clock(gpu: &Gpu) -> Result<f64, Trouble> {
 }
 
 /// What one more block takes.
-fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, Trouble> {
+fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     let time = |blocks: u32| {
         time_ms(gpu, || {
@@ -110,7 +110,7 @@ fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, Trouble> {
 }
 
 /// What a round of blocks takes of which two fill an SM, and each spins.
-fn spin_ns(gpu: &Gpu) -> Result<f64, Trouble> {
+fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     const RESIDENT: u32 = 2;
     let kernel = session::load(gpu, CODE.ptx, "spin")?;
     let time = |rounds: u32| {
@@ -132,7 +132,7 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, Trouble> {
 }
 
 /// What one more launch takes that has been queued before.
-fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
+fn launch_ns(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     // Not the default stream, which cannot be captured.
     let stream = gpu.context.new_stream()?;
@@ -149,10 +149,10 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
         }
         let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
         let graph = stream.end_capture(flags)?;
-        graph.ok_or_else(|| Trouble::CouldNot("the driver captured no launch".into()))
+        graph.ok_or_else(|| StepError::CouldNot("the driver captured no launch".into()))
     };
     let (few, many) = (graph(LAUNCHES)?, graph(2 * LAUNCHES)?);
-    let time = |n: u32| -> Result<f64, Trouble> {
+    let time = |n: u32| -> Result<f64, StepError> {
         let graph = if n == LAUNCHES { &few } else { &many };
         let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
         let start = stream.record_event(flags)?;
@@ -164,7 +164,7 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
 }
 
 /// The time of some work in milliseconds, measured by the device's events.
-pub(crate) fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+pub(crate) fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), StepError>) -> Result<f64, StepError> {
     let start = gpu.event()?;
     work()?;
     let end = gpu.event()?;

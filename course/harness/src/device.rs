@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, DriverError};
 
-use crate::Trouble;
+use crate::StepError;
 use crate::cublas::Cublas;
 
 /// A device with a context and a stream, and what it says of itself.
@@ -64,7 +64,7 @@ impl Choice {
     ///
     /// # Errors
     /// When the variable holds another word.
-    pub fn new(emulate: bool) -> Result<Self, Trouble> {
+    pub fn new(emulate: bool) -> Result<Self, StepError> {
         if emulate {
             return Ok(Self::Emulated);
         }
@@ -72,7 +72,7 @@ impl Choice {
             Err(_) | Ok("") => Ok(Self::Any),
             Ok("emulated") => Ok(Self::Emulated),
             Ok("real") => Ok(Self::Real),
-            Ok(other) => Err(Trouble::Usage(format!(
+            Ok(other) => Err(StepError::Usage(format!(
                 "TILE_DEVICE={other} is not understood; use emulated or real, or leave it out"
             ))),
         }
@@ -89,16 +89,16 @@ pub(crate) const NO_DEVICE: u8 = 10;
 ///
 /// # Errors
 /// When there is no driver of this kind.
-pub fn choose_driver(choice: Choice) -> Result<(), Trouble> {
+pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
     let preload = |why: &str| match emulator_client::preload() {
         Ok(_) => Ok(()),
-        Err(error) => Err(Trouble::CouldNot(format!(
+        Err(error) => Err(StepError::CouldNot(format!(
             "{why}, and the emulated GPU cannot be used: {error}; run the step with cargo, or keep libnvcuda beside it"
         ))),
     };
     match choice {
         Choice::Emulated => preload("the emulated GPU was asked for"),
-        Choice::Real if !nvidia_library() => Err(Trouble::CouldNot(
+        Choice::Real if !nvidia_library() => Err(StepError::CouldNot(
             "TILE_DEVICE=real, but this machine has no CUDA driver (libcuda.so.1)".into(),
         )),
         Choice::Real => Ok(()),
@@ -169,7 +169,7 @@ impl Gpu {
     ///
     /// # Errors
     /// When there is none.
-    pub fn find() -> Result<Self, Trouble> {
+    pub fn find() -> Result<Self, StepError> {
         choose_driver(Choice::new(false)?)?;
         Self::open()
     }
@@ -181,7 +181,7 @@ impl Gpu {
     ///
     /// # Errors
     /// When the driver refuses.
-    pub fn open() -> Result<Self, Trouble> {
+    pub fn open() -> Result<Self, StepError> {
         let context = CudaContext::new(0).map_err(no_device)?;
         // Not the default stream, of which nothing can be captured into a graph.
         let stream = context.per_thread_stream();
@@ -197,8 +197,8 @@ impl Gpu {
 }
 // ANCHOR_END: open
 
-fn no_device(error: DriverError) -> Trouble {
-    Trouble::CouldNot(format!(
+fn no_device(error: DriverError) -> StepError {
+    StepError::CouldNot(format!(
         "no CUDA device: {}; --emulate uses the emulated GPU",
         crate::words(error)
     ))
@@ -209,8 +209,8 @@ impl Gpu {
     pub(crate) fn module(
         &self,
         ptx: &str,
-        load: impl FnOnce(&str) -> Result<Arc<CudaModule>, Trouble>,
-    ) -> Result<Arc<CudaModule>, Trouble> {
+        load: impl FnOnce(&str) -> Result<Arc<CudaModule>, StepError>,
+    ) -> Result<Arc<CudaModule>, StepError> {
         let known = |(text, _): &&(String, Arc<CudaModule>)| text == ptx;
         if let Some((_, module)) = self.modules.borrow().iter().find(known) {
             return Ok(module.clone());
@@ -225,7 +225,7 @@ impl Gpu {
     /// # Errors
     /// With the reason, as in "not run: …".
     pub fn cublas(&self) -> Result<&Cublas, &str> {
-        let opened = self.cublas.get_or_init(|| Cublas::open(self));
+        let opened = self.cublas.get_or_init(|| Cublas::open(&self.stream));
         opened.as_ref().map_err(String::as_str)
     }
 }

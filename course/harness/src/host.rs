@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::diagnose::{Terms, WrongResult};
 use crate::inputs::{Data, Real as _};
 use crate::kernel::{Cpu, Kernel};
-use crate::measure::{Measured, Purpose};
+use crate::setup::{Measured, Purpose};
 use crate::timing;
 use crate::verify;
 

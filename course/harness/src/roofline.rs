@@ -8,9 +8,9 @@ use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use records::record::Roofline;
 
 use crate::device::Gpu;
+use crate::error::StepError;
 use crate::kernel::Code;
 use crate::session;
-use crate::trouble::Trouble;
 
 const PROBE: Code = Code {
     cu: include_str!("../../../kernels/probe.cu"),
@@ -37,9 +37,9 @@ const REPEATS: usize = 5;
 ///
 /// # Errors
 /// On the emulated device; when the driver refuses.
-pub fn measure(gpu: &Gpu) -> Result<Roofline, Trouble> {
+pub fn measure(gpu: &Gpu) -> Result<Roofline, StepError> {
     if gpu.emulator.is_some() {
-        return Err(Trouble::CouldNot(
+        return Err(StepError::CouldNot(
             "a roofline needs an NVIDIA GPU: the emulated one has no speed".into(),
         ));
     }
@@ -49,7 +49,7 @@ pub fn measure(gpu: &Gpu) -> Result<Roofline, Trouble> {
     })
 }
 
-fn fma_tflops(gpu: &Gpu) -> Result<f64, Trouble> {
+fn fma_tflops(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, PROBE.ptx, "probe_fma")?;
     let n_sms = u32::try_from(gpu.about.n_sms).unwrap_or(1);
     let mut best = 0.0_f64;
@@ -79,7 +79,7 @@ fn fma(
     config: LaunchConfig,
     rounds: i32,
     out: &mut CudaSlice<f32>,
-) -> Result<(), Trouble> {
+) -> Result<(), StepError> {
     // acc * seed + (1 - seed): it stays finite, and ordinary.
     const SEED: f32 = 0.5;
     let mut launch = gpu.stream.launch_builder(kernel);
@@ -90,7 +90,7 @@ fn fma(
 }
 
 /// By a kernel and by the driver's own copy.
-fn copy_gbs(gpu: &Gpu) -> Result<f64, Trouble> {
+fn copy_gbs(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, PROBE.ptx, "probe_copy")?;
     let mut best = 0.0_f64;
     for caches in CACHES {
@@ -116,7 +116,7 @@ fn copy(
     kernel: &CudaFunction,
     from: &CudaSlice<u8>,
     to: &mut CudaSlice<u8>,
-) -> Result<(), Trouble> {
+) -> Result<(), StepError> {
     let n_float4 = (from.len() / FLOAT4) as i64;
     let blocks = (from.len() / FLOAT4).div_ceil(THREADS as usize);
     let mut launch = gpu.stream.launch_builder(kernel);
@@ -134,7 +134,7 @@ fn line_of(blocks: u32) -> LaunchConfig {
     }
 }
 
-fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), StepError>) -> Result<f64, StepError> {
     let start = gpu.event()?;
     work()?;
     let end = gpu.event()?;

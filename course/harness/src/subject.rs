@@ -12,21 +12,22 @@ use reference::{Answer, Problem};
 use serde_json::{Map, Value};
 
 use crate::case::{Case, stored};
-use crate::cublas::{self, Element};
+use crate::cublas::Element;
 use crate::diagnose::{Terms, WrongResult};
+use crate::error::{StepError, words};
 use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, Program};
 use crate::machine::{Machine, Which, no_prediction};
-use crate::measure::{Bench, Measured, Purpose};
 use crate::session::{Launch, Session};
+use crate::setup::{Measured, Purpose, Setup};
 use crate::timing::{self, Other};
-use crate::trouble::{Trouble, words};
 use crate::verify::{self, Comparison};
+use crate::yardstick;
 
 /// A kernel about to be measured.
 pub struct Subject<'a> {
     /// The device, and how closely to look.
-    pub bench: Bench<'a>,
+    pub setup: Setup<'a>,
     /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
     /// What the kernel computes.
@@ -70,7 +71,7 @@ impl<'a> Subject<'a> {
         &self,
         problems: &[Problem<T>; 2],
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Measured, Trouble> {
+    ) -> Result<Measured, StepError> {
         let shape = problems[0].shape;
         if let Some(why) = self.too_slow(shape, make)? {
             return Ok(Measured::not_run(why));
@@ -93,7 +94,7 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, Trouble> {
+    pub fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, StepError> {
         if let Some(why) = self.too_slow(case.shape, make)? {
             return Ok(Measured::not_run(why));
         }
@@ -104,7 +105,7 @@ impl<'a> Subject<'a> {
             answer: matrix.answer(),
             data: Data::Reals,
         };
-        let yardstick = || timing::copy::<f32>(self.bench.gpu, matrix.elements.len()).map(Some);
+        let yardstick = || timing::copy::<f32>(self.setup.gpu, matrix.elements.len()).map(Some);
         self.measure(case.shape, &[trial], make, matrix.cpu_ms, yardstick)
     }
 
@@ -113,8 +114,8 @@ impl<'a> Subject<'a> {
         &self,
         shape: Shape,
         trial: &Trial<'_, T>,
-    ) -> Result<Option<Other<'a>>, Trouble> {
-        let gpu = self.bench.gpu;
+    ) -> Result<Option<Other<'a>>, StepError> {
+        let gpu = self.setup.gpu;
         // Beside itself it would say nothing.
         if matches!(self.kernel.program, Program::Cublas { .. }) {
             return Ok(None);
@@ -122,9 +123,9 @@ impl<'a> Subject<'a> {
         let (Ok(cublas), Some(b)) = (gpu.cublas(), &trial.b) else {
             return Ok(None);
         };
-        let (other, got) = match cublas::yardstick(gpu, cublas, (self.work, shape), &trial.a, b) {
+        let (other, got) = match yardstick::yardstick(gpu, cublas, (self.work, shape), &trial.a, b) {
             // Of numbers of 8 bits it takes some sizes only.
-            Err(Trouble::CouldNot(why)) => {
+            Err(StepError::CouldNot(why)) => {
                 eprintln!("{why}; no comparison with it");
                 return Ok(None);
             }
@@ -149,8 +150,8 @@ impl<'a> Subject<'a> {
         trials: &[Trial<'_, T>],
         make: Make<'_, 'g, T, R>,
         cpu_ms: f64,
-        yardstick: impl FnOnce() -> Result<Option<Other<'a>>, Trouble>,
-    ) -> Result<Measured, Trouble> {
+        yardstick: impl FnOnce() -> Result<Option<Other<'a>>, StepError>,
+    ) -> Result<Measured, StepError> {
         let mut accuracy = Accuracy {
             max_abs_error: 0.0,
             max_of_bound: 0.0,
@@ -197,7 +198,7 @@ impl<'a> Subject<'a> {
             counters,
             machine_code,
         };
-        let is_timed = self.bench.gpu.emulator.is_none() && self.bench.purpose == Purpose::Bench;
+        let is_timed = self.setup.gpu.emulator.is_none() && self.setup.purpose == Purpose::Bench;
         // There is a last trial: the kernel was verified on it.
         if let Some(trial) = trials.last().filter(|_| is_timed) {
             self.time(shape, trial, make, yardstick()?, &mut passed)?;
@@ -217,7 +218,7 @@ impl<'a> Subject<'a> {
         shape: Shape,
         trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Result<(MachineCode, Option<Value>), Measured>, Trouble> {
+    ) -> Result<Result<(MachineCode, Option<Value>), Measured>, StepError> {
         let mut found = MachineCode {
             cubin_sha256: machine.sha256.clone(),
             counters: None,
@@ -258,8 +259,8 @@ impl<'a> Subject<'a> {
         shape: Shape,
         trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Forecast, Trouble> {
-        let (gpu, launch) = (self.bench.gpu, make(which, shape, self.config));
+    ) -> Result<Forecast, StepError> {
+        let (gpu, launch) = (self.setup.gpu, make(which, shape, self.config));
         let Some(emulator) = gpu.emulator else {
             return Ok(no_prediction("this is a real GPU"));
         };
@@ -280,10 +281,10 @@ impl<'a> Subject<'a> {
         shape: Shape,
         trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Ran<R>, Trouble> {
+    ) -> Result<Ran<R>, StepError> {
         let launch = make(which, shape, self.config);
         let session = Session::new(
-            self.bench.gpu,
+            self.setup.gpu,
             launch,
             &trial.a,
             trial.b.as_deref(),
@@ -291,26 +292,26 @@ impl<'a> Subject<'a> {
         );
         let mut session = match session {
             Ok(session) => session,
-            Err(trouble) => return not_enough_memory(trouble),
+            Err(error) => return not_enough_memory(error),
         };
         Ok(match session.run() {
             Ok(got) => {
                 let comparison = verify::compare(&trial.answer, &got);
                 Ran::Output(got, comparison)
             }
-            Err(trouble) => Ran::Broken(self.broken(&trouble)),
+            Err(error) => Ran::Broken(self.broken(&error)),
         })
     }
 
     /// How closely the emulated device looks at the next launch.
     fn watch(&self, shape: Shape, counts: bool) {
         use emulator_client::Checks;
-        let Some(emulator) = self.bench.gpu.emulator else {
+        let Some(emulator) = self.setup.gpu.emulator else {
             return;
         };
         emulator.set_diagnosis(Some(false));
         emulator.set_budget(Some(budget(shape)));
-        emulator.set_checks(Some(match (self.bench.purpose, counts) {
+        emulator.set_checks(Some(match (self.setup.purpose, counts) {
             (Purpose::Check, _) => Checks::GlobalRaces,
             (Purpose::Bench, true) => Checks::Counted,
             (Purpose::Bench, false) => Checks::On,
@@ -318,11 +319,11 @@ impl<'a> Subject<'a> {
     }
 
     fn report(&self) -> Option<Value> {
-        serde_json::from_str(&self.bench.gpu.emulator?.report()?).ok()
+        serde_json::from_str(&self.setup.gpu.emulator?.report()?).ok()
     }
 
     /// A launch that was refused, or a kernel that went wrong.
-    fn broken(&self, trouble: &Trouble) -> Measured {
+    fn broken(&self, error: &StepError) -> Measured {
         let report = self.report();
         let findings: Vec<&Value> = report
             .iter()
@@ -335,9 +336,9 @@ impl<'a> Subject<'a> {
                 .filter_map(|f| f[field].as_str())
                 .collect::<Vec<_>>()
         };
-        let why = match (told("title").first(), trouble) {
+        let why = match (told("title").first(), error) {
             (Some(title), _) => (*title).to_owned(),
-            (None, Trouble::Driver(error)) => format!("the driver reports {}", words(*error)),
+            (None, StepError::Driver(error)) => format!("the driver reports {}", words(*error)),
             (None, other) => other.to_string(),
         };
         Measured {
@@ -392,24 +393,24 @@ impl<'a> Subject<'a> {
         &self,
         shape: Shape,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Option<String>, Trouble> {
+    ) -> Result<Option<String>, StepError> {
         const PROBE: usize = 1024;
         let small = Shape {
             m: shape.m.min(PROBE),
             n: shape.n.min(PROBE),
             k: shape.k.min(PROBE),
         };
-        if self.bench.gpu.emulator.is_some() || small == shape {
+        if self.setup.gpu.emulator.is_some() || small == shape {
             return Ok(None);
         }
-        let Some(config) = self.kernel.launch_config(small, self.bench.gpu.about.n_sms) else {
+        let Some(config) = self.kernel.launch_config(small, self.setup.gpu.about.n_sms) else {
             return Ok(None);
         };
         // A transpose has one input, of m x n.
         let a = vec![T::default(); small.m * if small.k > 0 { small.k } else { small.n }];
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
         let launch = make(Which::Ptx, small, config);
-        let mut session = Session::new(self.bench.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
+        let mut session = Session::new(self.setup.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
         // The first launch of a kernel takes longer than the others. The error of one that fails here is returned by the next.
         let Ok(first) = session.time_ms(1) else {
             return Ok(None);
@@ -435,11 +436,11 @@ impl<'a> Subject<'a> {
         make: Make<'_, 'g, T, R>,
         yardstick: Option<Other<'a>>,
         passed: &mut Passed,
-    ) -> Result<(), Trouble> {
-        let (gpu, n_out) = (self.bench.gpu, trial.n_out());
+    ) -> Result<(), StepError> {
+        let (gpu, n_out) = (self.setup.gpu, trial.n_out());
         let launch = make(Which::Ptx, shape, self.config);
         let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), n_out)?;
-        let timed = timing::time(gpu, &mut session, yardstick, self.bench.duel)?;
+        let timed = timing::time(gpu, &mut session, yardstick, self.setup.duel)?;
         drop(session);
         passed.batch = timed.batch;
         passed.by = timed.by;
@@ -475,9 +476,9 @@ pub(crate) fn budget(shape: Shape) -> u64 {
 }
 
 /// Somebody else may have the memory that the device has on paper.
-fn not_enough_memory<T>(trouble: Trouble) -> Result<Ran<T>, Trouble> {
-    match trouble {
-        Trouble::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(Ran::Broken(
+fn not_enough_memory<T>(error: StepError) -> Result<Ran<T>, StepError> {
+    match error {
+        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(Ran::Broken(
             Measured::not_run("not enough free memory on the device"),
         )),
         other => Err(other),

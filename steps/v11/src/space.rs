@@ -33,14 +33,14 @@ const WIDTH: u32 = 4;
 
 /// What a multiprocessor of compute capability 9.0 has, and what a block may have of it.
 const REGISTERS: u32 = 65_536;
-const MOST_REGISTERS: u32 = 255;
-const MOST_THREADS: u32 = 1024;
+const MAX_REGISTERS: u32 = 255;
+const MAX_THREADS: u32 = 1024;
 const SHARED: u32 = 228 << 10;
 const SHARED_OF_BLOCK: u32 = 227 << 10;
 const RESERVED: u32 = 1 << 10;
 const SCHEDULERS: u32 = 4;
 /// Elements of C for which each of 160 multiprocessors has a place in `given_sums` of `v11_schedule.cuh`.
-const MOST_SUMS: u32 = 8192 * WIDTH;
+const MAX_SUMS: u32 = 8192 * WIDTH;
 
 /// Why there is no kernel with these constants, or none that could be any good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -55,7 +55,7 @@ pub enum Illegal {
     #[error("a slice has {0} k of each pair of tiles, and takes 8 at a time")]
     Chunks(u32),
     /// The block is too large.
-    #[error("a block of {0} threads; at most {MOST_THREADS} are possible")]
+    #[error("a block of {0} threads; at most {MAX_THREADS} are possible")]
     Threads(u32),
     /// Schedulers without a warp that multiplies.
     #[error("warps that multiply on a multiprocessor: {0}, fewer than its {SCHEDULERS} schedulers")]
@@ -79,7 +79,7 @@ pub enum Illegal {
     },
     /// The sums of shared tiles wait in an array of the module.
     #[error(
-        "a multiprocessor has {0} elements of C in work; {MOST_SUMS} have a place where shared tiles wait"
+        "a multiprocessor has {0} elements of C in work; {MAX_SUMS} have a place where shared tiles wait"
     )]
     Sums(u32),
     /// Sums and fragments do not fit.
@@ -116,7 +116,7 @@ impl Plan {
         // By eights, as they are given out.
         let each = REGISTERS / self.blocks / self.threads() / 8 * 8;
         if self.producers != GROUP {
-            return (each.min(MOST_REGISTERS), None);
+            return (each.min(MAX_REGISTERS), None);
         }
         let theirs = match self.source {
             Source::Boxes => 24,
@@ -124,7 +124,7 @@ impl Plan {
         };
         let left = (each * self.threads()).saturating_sub(theirs * self.producers);
         (
-            (left / self.multipliers() / 8 * 8).min(MOST_REGISTERS / 16 * 16),
+            (left / self.multipliers() / 8 * 8).min(MAX_REGISTERS / 16 * 16),
             Some(theirs),
         )
     }
@@ -154,7 +154,7 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
     let of_slice = bk / slices;
     check(of_slice.is_multiple_of(2 * WIDTH), Illegal::Chunks(of_slice))?;
     let (multipliers, threads) = (plan.multipliers(), plan.threads());
-    check(threads <= MOST_THREADS, Illegal::Threads(threads))?;
+    check(threads <= MAX_THREADS, Illegal::Threads(threads))?;
     let warps = blocks * multipliers / WARP;
     check(warps >= SCHEDULERS, Illegal::Idle(warps))?;
     if plan.producers == GROUP {
@@ -182,7 +182,7 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
     )?;
     if plan.source != Source::Threads {
         let sums = blocks * bm * bn;
-        check(sums <= MOST_SUMS, Illegal::Sums(sums))?;
+        check(sums <= MAX_SUMS, Illegal::Sums(sums))?;
     }
     // Sums, and two fragments each of A and of B. What else is needed only the compiler knows.
     let needed = tm * tn + 2 * WIDTH * tm + 2 * tn;

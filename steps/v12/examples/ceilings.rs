@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Parser;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use harness::inputs::{Data, elements};
-use harness::{Bf16, Code, E4m3, Gpu, Trouble, out, session};
+use harness::{Bf16, Code, E4m3, Gpu, StepError, out, session};
 use records::ceilings::{Ceilings, Rate, Sample};
 
 const CODE: Code = Code {
@@ -228,7 +228,7 @@ struct Ready<'g> {
 
 impl<'g> Ready<'g> {
     /// With this many blocks.
-    fn new(gpu: &'g Gpu, ceiling: &Ceiling, blocks: usize) -> Result<Self, Trouble> {
+    fn new(gpu: &'g Gpu, ceiling: &Ceiling, blocks: usize) -> Result<Self, StepError> {
         let shared = match ceiling.together {
             1 => 0,
             // Of A, what the warpgroups need.
@@ -244,7 +244,7 @@ impl<'g> Ready<'g> {
     }
 
     /// A kernel that reads L2.
-    fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, Trouble> {
+    fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, StepError> {
         let chunks = (L2_CHUNKS as usize).max(blocks * OWN_CHUNKS as usize);
         let words = vec![1; chunks * CHUNK_BYTES / size_of::<u32>()];
         Self::of(gpu, entry, &words, [blocks as u32, THREADS], 0)
@@ -256,7 +256,7 @@ impl<'g> Ready<'g> {
         words: &[u32],
         [blocks, threads]: [u32; 2],
         shared: u32,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, StepError> {
         Ok(Self {
             gpu,
             function: session::load(gpu, CODE.ptx, entry)?,
@@ -271,7 +271,7 @@ impl<'g> Ready<'g> {
         })
     }
 
-    fn launch(&mut self, rounds: i32) -> Result<(), Trouble> {
+    fn launch(&mut self, rounds: i32) -> Result<(), StepError> {
         let mut launch = self.gpu.stream.launch_builder(&self.function);
         launch
             .arg(&rounds)
@@ -284,7 +284,7 @@ impl<'g> Ready<'g> {
         Ok(())
     }
 
-    fn sample(&mut self, rounds: i32) -> Result<Launched, Trouble> {
+    fn sample(&mut self, rounds: i32) -> Result<Launched, StepError> {
         let gpu = self.gpu;
         let ms = gpu.time_ms(1, || self.launch(rounds))?;
         let times = gpu.stream.clone_dtoh(&self.times)?;
@@ -299,7 +299,7 @@ impl<'g> Ready<'g> {
     }
 
     /// How many rounds take so long: from a launch of a tenth of it, and that from a short one.
-    fn rounds(&mut self, ms: f64) -> Result<i32, Trouble> {
+    fn rounds(&mut self, ms: f64) -> Result<i32, StepError> {
         let mut rounds = 16;
         self.sample(rounds)?;
         for part in [0.1, 1.0] {
@@ -329,14 +329,14 @@ fn rate(ceiling: &Ceiling, n_sms: usize, launched: &[Launched]) -> Rate {
     }
 }
 
-fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
+fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
     if gpu.emulator.is_some() {
-        return Err(Trouble::CouldNot(
+        return Err(StepError::CouldNot(
             "times on the emulated GPU mean nothing, so ceilings are measured on an NVIDIA GPU only".into(),
         ));
     }
     if gpu.about.capability != CAPABILITY {
-        return Err(Trouble::CouldNot(format!(
+        return Err(StepError::CouldNot(format!(
             "these kernels are for compute capability {CAPABILITY}, and {} has {}",
             gpu.about.name, gpu.about.capability
         )));
@@ -351,13 +351,13 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
             std::thread::sleep(PAUSE);
             samples.push(ready.sample(rounds)?);
         }
-        Ok::<_, Trouble>(samples)
+        Ok::<_, StepError>(samples)
     };
     let bytes = (CHUNK_BYTES * L2_BLOCKS * n_sms) as f64;
     let gbs = |one: &Launched| bytes * f64::from(one.rounds) / one.sample.ms * 1e-6;
     let from_l2 = |entry| {
         let launched = bursts(&mut Ready::l2(gpu, entry, L2_BLOCKS * n_sms)?)?;
-        Ok::<_, Trouble>(rounded(median(launched.iter().map(gbs).collect())))
+        Ok::<_, StepError>(rounded(median(launched.iter().map(gbs).collect())))
     };
     let l2 = records::ceilings::L2 {
         device: run.device.clone(),
@@ -463,23 +463,23 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn run(cli: &Cli) -> Result<(), Trouble> {
+fn run(cli: &Cli) -> Result<(), StepError> {
     let gpu = Gpu::find()?;
     let record = measure(&gpu)?;
     // Neither is lost when the other cannot be written.
     let shown = out::write(&table(&record));
     if let Some(path) = &cli.json {
         std::fs::write(path, record.text())
-            .map_err(|error| Trouble::CouldNot(format!("cannot write {}: {error}", path.display())))?;
+            .map_err(|error| StepError::CouldNot(format!("cannot write {}: {error}", path.display())))?;
     }
     shown
 }
 
 /// The exit code of what was done.
-fn code(done: &Result<(), Trouble>) -> u8 {
+fn code(done: &Result<(), StepError>) -> u8 {
     match done {
-        Ok(()) | Err(Trouble::Closed) => 0,
-        Err(Trouble::Usage(_)) => 2,
+        Ok(()) | Err(StepError::Closed) => 0,
+        Err(StepError::Usage(_)) => 2,
         Err(_) => 3,
     }
 }

@@ -401,7 +401,7 @@ impl Operand {
 
 /// Whether kernels can index this product, and the slices have it.
 fn check(shape: Shape, lengths: [usize; 3]) -> Result<(), Error> {
-    const MOST: usize = i32::MAX as usize;
+    const MAX_ELEMENTS: usize = i32::MAX as usize;
     let Shape { m, n, k } = shape;
     if m == 0 || n == 0 || k == 0 {
         return Err(Error::Empty(shape));
@@ -410,7 +410,7 @@ fn check(shape: Shape, lengths: [usize; 3]) -> Result<(), Error> {
     for ((operand, rows, cols), there) in sizes.into_iter().zip(lengths) {
         // Packed, a row may be three floats longer.
         let needed = rows.saturating_mul(cols);
-        if rows.saturating_mul(cols.saturating_add(ALIGNED)) > MOST {
+        if rows.saturating_mul(cols.saturating_add(ALIGNED)) > MAX_ELEMENTS {
             return Err(Error::TooLarge {
                 operand,
                 elements: needed,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use harness::{Shape, Trouble};
+use harness::{Shape, StepError};
 use v11::costs::{Constants, Work, expected, terms};
 use v11::forecast::{self, Forecast};
 use v11::gemm::Costs;
@@ -18,7 +18,7 @@ const COMMITTED: &str = include_str!("../../data/forecasts.tsv");
 
 /// Answers with the names of the plans to be looked at more closely, by the forecasts in a file: `most` of each class, and
 /// none that is in use.
-pub(super) fn best(file: &str, most: &str) -> Result<(), Trouble> {
+pub(super) fn best(file: &str, most: &str) -> Result<(), StepError> {
     let forecasts = forecast::read(&text(file)?);
     let most: usize = most.parse().map_err(trouble)?;
     let (plans, timed) = (plans(), Costs::committed());
@@ -37,7 +37,7 @@ pub(super) fn best(file: &str, most: &str) -> Result<(), Trouble> {
 }
 
 /// The order of plans by the forecasts in a file; where none is named, of the committed ones and with the whole space.
-pub(super) fn page(file: Option<&str>) -> Result<(), Trouble> {
+pub(super) fn page(file: Option<&str>) -> Result<(), StepError> {
     let (head, text) = match file {
         Some(file) => (String::new(), text(file)?),
         None => (counts(&Space::whole()), COMMITTED.to_owned()),
@@ -53,7 +53,7 @@ pub(super) fn page(file: Option<&str>) -> Result<(), Trouble> {
     ))
 }
 
-fn text(file: &str) -> Result<String, Trouble> {
+fn text(file: &str) -> Result<String, StepError> {
     std::fs::read_to_string(file).map_err(|error| trouble(format!("{file}: {error}")))
 }
 

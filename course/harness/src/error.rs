@@ -1,10 +1,10 @@
-//! What goes wrong, by who has to act.
+//! Errors that stop a step, by who has to act.
 
 use cudarc::driver::DriverError;
 
 /// Why a step binary stops.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum StepError {
     /// The command line asks for something that cannot be: exit code 2.
     #[error("{0}")]
     Usage(String),
@@ -28,3 +28,12 @@ pub fn words(error: DriverError) -> String {
         (None, _) => format!("CUDA error {}", error.0 as u32),
     }
 }
+
+/// Exit code: everything that was run has passed.
+pub(crate) const PASSED: u8 = 0;
+/// Exit code: an answer is wrong, or a check found something.
+pub(crate) const FAILED: u8 = 1;
+/// Exit code: the command line asks for something that cannot be.
+pub(crate) const USAGE: u8 = 2;
+/// Exit code: something that is needed is not there.
+pub(crate) const COULD_NOT: u8 = 3;

@@ -14,11 +14,11 @@ use cudarc::cublaslt::sys::{
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 
-use super::{Flags, Types, workspace};
+use crate::cublas::{Flags, Types, workspace};
 use crate::device::Gpu;
 
 /// Algorithms that are asked for. The heuristic names the ones first that it thinks are fast.
-const MOST: usize = 8;
+const MAX_ALGORITHMS: usize = 8;
 
 /// A product, with the algorithms for it.
 pub(super) struct Product {
@@ -42,7 +42,7 @@ impl Product {
             product: null_mut(),
             layouts: [null_mut(); 3],
             algorithms: Vec::new(),
-            workspace: workspace(gpu).ok()?,
+            workspace: workspace(&gpu.stream).ok()?,
         };
         product.prepare(flags, types).ok()?;
         (!product.algorithms.is_empty()).then_some(product)
@@ -93,7 +93,7 @@ impl Product {
         let bytes = self.workspace.len();
         // An array of zeros is one of algorithms that nobody has filled in.
         // SAFETY: numbers and arrays of numbers.
-        let mut found: [Algorithm; MOST] = unsafe { std::mem::zeroed() };
+        let mut found: [Algorithm; MAX_ALGORITHMS] = unsafe { std::mem::zeroed() };
         let mut n_found = 0;
         // SAFETY: everything was made above and lives on; the arrays are as long as the calls say.
         let asked = unsafe {
@@ -113,7 +113,7 @@ impl Product {
                     c,
                     c,
                     preference,
-                    MOST as i32,
+                    MAX_ALGORITHMS as i32,
                     found.as_mut_ptr(),
                     &mut n_found,
                 )
