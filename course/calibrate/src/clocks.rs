@@ -51,7 +51,10 @@ const CHASES: [&str; 7] = [
 /// Warps of a block for the barrier.
 const BARRIERS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), StepError>) -> Result<(), StepError> {
+pub(crate) fn all(
+    gpu: &Gpu,
+    tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
+) -> Result<(), StepError> {
     let mut bench = Bench::new(gpu)?;
     let clocks = |name: String, value| Measured {
         name,
@@ -126,7 +129,13 @@ impl<'g> Bench<'g> {
     }
 
     /// From the first warp's start to the last one's end.
-    fn run(&mut self, kernel: &str, n_warps: usize, schedulers: usize, rounds: i32) -> Result<f64, StepError> {
+    fn run(
+        &mut self,
+        kernel: &str,
+        n_warps: usize,
+        schedulers: usize,
+        rounds: i32,
+    ) -> Result<f64, StepError> {
         let stream = &self.gpu.stream;
         let function = session::load(self.gpu, CODE.ptx, kernel)?;
         stream.memset_zeros(&mut self.clocks)?;

@@ -20,7 +20,10 @@ const LAUNCHES: u32 = 200;
 pub(crate) const NS_PER_MS: f64 = 1e6;
 
 /// Returns the clock in GHz.
-pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), StepError>) -> Result<f64, StepError> {
+pub(crate) fn all(
+    gpu: &Gpu,
+    tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
+) -> Result<f64, StepError> {
     let number = |name: &str, value, unit| Measured {
         name: name.into(),
         value,

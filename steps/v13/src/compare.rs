@@ -325,9 +325,8 @@ impl Comparison<'_> {
             Variant::Graph if copies_take_longest => schedule::chunks(shape, n),
             Variant::Chunks => schedule::chunks(shape, n),
             Variant::Panels | Variant::Graph => schedule::panels(shape, n),
-            Variant::Tiles => {
-                schedule::tiles(shape, limit).map_err(|error| StepError::Usage(format!("--memory: {error}")))?
-            }
+            Variant::Tiles => schedule::tiles(shape, limit)
+                .map_err(|error| StepError::Usage(format!("--memory: {error}")))?,
         })
     }
 
@@ -369,7 +368,12 @@ impl Comparison<'_> {
     }
 
     /// Runs a schedule once, and on a GPU again and again.
-    fn repeat(&self, schedule: Schedule, variant: Variant, arrays: &mut Arrays) -> Result<Repeated, StepError> {
+    fn repeat(
+        &self,
+        schedule: Schedule,
+        variant: Variant,
+        arrays: &mut Arrays,
+    ) -> Result<Repeated, StepError> {
         let mut process = self.prepare(schedule)?;
         let mut done = Repeated::default();
         arrays.forget()?;

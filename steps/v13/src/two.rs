@@ -199,7 +199,12 @@ fn open_nccl(devices: [&Device; 2]) -> Result<Nccl, String> {
 }
 
 /// A from and to the host over each device's link, over both at once, and from one device to the other.
-fn links(clock: &mut Clock, devices: [&Device; 2], nccl: Option<&Nccl>, shape: Shape) -> Result<(), StepError> {
+fn links(
+    clock: &mut Clock,
+    devices: [&Device; 2],
+    nccl: Option<&Nccl>,
+    shape: Shape,
+) -> Result<(), StepError> {
     let n = shape.m * shape.k / 2 * 2;
     let size = n * size_of::<f32>();
     let mut host = Vec::new();
