@@ -5,7 +5,7 @@
 //! - `pitfalls`: programs that report success although they are wrong, beside what our tools report ([`pitfall`]).
 //! - `wrong_kernels`: kernels of the steps with one mistake each.
 //!
-//! What they print is in the book (`book/src/generated`); a test compares.
+//! Their output is in the book (`book/src/generated`); a test compares.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub fn device() -> Result<Arc<CudaContext>, Box<dyn Error>> {
 }
 
 // ANCHOR: counted
-/// What the emulated device counted in this thread's last launch, by the names of `simt::report::Counters`: waits for
+/// A counter of this thread's last launch on the emulated device, by its name in `simt::report::Counters`: waits for
 /// it. `None` on a real GPU, which does not count unless a profiler asks it to.
 ///
 /// # Panics

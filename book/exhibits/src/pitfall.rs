@@ -68,7 +68,7 @@ impl Pitfall {
     }
     // ANCHOR_END: multiply
 
-    /// The same, into memory on the device that nobody has written.
+    /// Like [`Self::multiply`], into memory on the device that nobody has written.
     ///
     /// # Errors
     /// When the launch is refused, or the kernel goes wrong.
@@ -172,7 +172,7 @@ pub fn wrong(pitfall: &Pitfall, shape: Shape) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The same of a transpose of v08 by tiles of 32, and how many elements of its result are wrong.
+/// Like [`wrong()`], for a transpose of v08 by tiles of 32; and counts the elements of its result that are wrong.
 ///
 /// # Errors
 /// When there is no device.
@@ -211,7 +211,7 @@ pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Res
     Ok(())
 }
 
-/// What is found is printed once, by whoever asks. Blocks run one after another: what is wrong is wrong in the same way
+/// Findings are printed once, by whoever asks. Blocks run one after another: what is wrong is wrong in the same way
 /// each time.
 fn quiet() -> Result<(), Box<dyn Error>> {
     drop(crate::device()?);
@@ -222,7 +222,7 @@ fn quiet() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What `check` does with a product: awkward shapes, seeded inputs of two kinds, C full of NaN before, every element
+/// Does what `check` does with a product: awkward shapes, seeded inputs of two kinds, C full of NaN before, every element
 /// inside its bound after. Prints how many shapes the pitfall passes, and what is said of it on one of the others.
 ///
 /// # Panics

@@ -31,7 +31,7 @@ fn wrong_kernels() -> BTreeSet<String> {
     names
 }
 
-/// What is run: `threads`, `pitfalls even_tiles`, `wrong_kernels v08_no_barrier`.
+/// Programs with their arguments: `threads`, `pitfalls even_tiles`, `wrong_kernels v08_no_barrier`.
 fn programs() -> BTreeSet<String> {
     let mut programs = stems("examples");
     for (program, names) in [("pitfalls", pitfalls()), ("wrong_kernels", wrong_kernels())] {
@@ -51,7 +51,7 @@ fn output_of(program: &str) -> String {
     name.replace('_', "-")
 }
 
-/// What the program prints on the emulated device, with and without what it says on standard error.
+/// Output of the program on the emulated device: without standard error, and with it.
 fn run(program: &str) -> [String; 2] {
     let tests = std::env::current_exe().expect("this test is a program");
     // target/debug/deps/outputs-… and target/debug/examples/…

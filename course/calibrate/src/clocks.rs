@@ -20,7 +20,7 @@ const LINE: usize = 128;
 /// Rounds of the short loop and of the long one.
 const ROUNDS: [i32; 2] = [64, 256];
 
-/// What `cost_*` measures, per instruction of one scheduler: with all four at work, and with one alone.
+/// Kernels `cost_*`: clocks per instruction of one scheduler, with all four at work and with one alone.
 const COSTS: [&str; 15] = [
     "fma",
     "double",
@@ -38,7 +38,7 @@ const COSTS: [&str; 15] = [
     "load_l1_8",
     "load_l1_16",
 ];
-/// What `chase_*` measures: from one load to the next one, which needs its result.
+/// Kernels `chase_*`: clocks from one load to the next one, which needs its result.
 const CHASES: [&str; 7] = [
     "shared_4",
     "shared_8",
@@ -87,7 +87,7 @@ pub(crate) fn all(
     Ok(())
 }
 
-/// What all loops are given.
+/// Device and code for all loops.
 struct Bench<'g> {
     gpu: &'g Gpu,
     /// Start and end of each warp.

@@ -9,7 +9,7 @@ use crate::{CODE, Measured, REPEATS, median, slope};
 const CLOCK_ROUNDS: i32 = 200_000;
 /// Blocks of the two grids whose difference is what a block costs.
 const BLOCKS: [u32; 2] = [20_000, 220_000];
-/// Of small blocks and of the largest.
+/// Threads of small blocks and of the largest.
 const THREADS: [u32; 2] = [256, 1024];
 /// Clocks that a block of `spin` takes at least.
 const SPIN: i32 = 2000;
@@ -46,7 +46,7 @@ pub(crate) fn all(
     Ok(ghz)
 }
 
-/// What the driver says of the device.
+/// Attributes of the device, by the driver.
 const ATTRIBUTES: [(&str, sys::CUdevice_attribute); 3] = [
     (
         "shared_per_sm",
@@ -87,14 +87,14 @@ fn clock(gpu: &Gpu) -> Result<f64, StepError> {
             Ok(())
         })?;
         let read = gpu.stream.clone_dtoh(&clocks)?;
-        // Of one warp: another block may have written the other's.
+        // The pairs of one warp: another block may have written the other's.
         let most = read.chunks(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         samples.push(most as f64 / ms * 1e-6);
     }
     Ok(median(samples))
 }
 
-/// What one more block takes.
+/// Time for one more block.
 fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     let time = |blocks: u32| {
@@ -112,7 +112,7 @@ fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, StepError> {
     Ok(slope(BLOCKS, time)? * NS_PER_MS)
 }
 
-/// What a round of blocks takes of which two fill an SM, and each spins.
+/// Time for a round of spinning blocks, two to an SM.
 fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     const RESIDENT: u32 = 2;
     let kernel = session::load(gpu, CODE.ptx, "spin")?;
@@ -134,7 +134,7 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     Ok(slope(SPINS, time)? * NS_PER_MS)
 }
 
-/// What one more launch takes that has been queued before.
+/// Time for one more launch that is queued already.
 fn launch_ns(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     // Not the default stream, which cannot be captured.

@@ -84,7 +84,7 @@ pub fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepEr
     Ok(if failed { FAILED } else { PASSED })
 }
 
-/// Whether counting a kernel on the emulated device would take minutes. What the CPU does is timed as ever, and the
+/// Tells if counting a kernel on the emulated device would take minutes. Functions of the CPU are timed as ever, and the
 /// library says itself that it is not there.
 fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
     kernel.code().is_some() && shape.volume() > shapes::EMULATED
@@ -132,7 +132,7 @@ impl StepRun<'_> {
         })
     }
 
-    /// What a kernel computes.
+    /// The work that the catalogue lists for a kernel.
     pub fn work(&self, kernel: &Kernel) -> Work {
         self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
     }

@@ -97,7 +97,7 @@ pub struct Matrix {
     cols: usize,
     /// The elements, row-major.
     pub elements: Vec<f32>,
-    /// What transposing it took on the CPU.
+    /// Milliseconds that transposing it took on the CPU.
     pub cpu_ms: f64,
 }
 

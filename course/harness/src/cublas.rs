@@ -87,7 +87,7 @@ impl Cublas {
     }
 }
 
-/// What cuBLAS takes for itself on this generation of GPUs.
+/// Bytes that cuBLAS takes for itself on this generation of GPUs.
 const WORKSPACE: usize = 32 << 20;
 
 /// Memory for [`set_workspace`].
@@ -173,9 +173,9 @@ pub struct Flags {
     pub(crate) first_stride: i32,
     pub(crate) second_stride: i32,
     pub(crate) c_stride: i32,
-    /// Whether FP32 may be cut to TF32.
+    /// FP32 may be cut to TF32.
     pub(crate) tf32: bool,
-    /// Whether sums of 8-bit numbers may stay in the tensor cores.
+    /// Sums of 8-bit numbers may stay in the tensor cores.
     pub(crate) fast_sums: bool,
 }
 
@@ -205,7 +205,7 @@ impl Flags {
     }
 }
 
-/// What the matrices of a product on tensor cores have, and how sums are made.
+/// Types of the matrices and of the sums of a product on tensor cores.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Types {
@@ -238,9 +238,9 @@ const TF32: Types = Types {
     compute: Compute::CUBLAS_COMPUTE_32F_FAST_TF32,
 };
 
-/// What cuBLAS multiplies here, with results in `R`.
+/// A type that cuBLAS multiplies here, with results in `R`.
 pub trait Element<R: Real = Self>: Real {
-    /// Of a product on tensor cores.
+    /// Types of the product, where it is one on tensor cores.
     #[doc(hidden)]
     fn on_tensor_cores(_: Flags) -> Option<Types> {
         None

@@ -15,7 +15,7 @@ use crate::cublas::Cublas;
 pub struct Gpu {
     /// NVIDIA's library for this device, once somebody asked for it.
     cublas: OnceCell<Result<Cublas, String>>,
-    /// What was compiled for this device, by its text: a driver takes its time for that.
+    /// Modules that are loaded, by their text: compiling one takes a driver some time.
     modules: RefCell<Vec<(String, Arc<CudaModule>)>>,
     /// The primary context of device 0.
     pub context: Arc<CudaContext>,
@@ -79,7 +79,7 @@ impl Choice {
     }
 }
 
-/// What the child process answers that looks whether the machine's driver has a device.
+/// Command of the child process that looks for a device of the machine's driver.
 pub(crate) const PROBE: &str = "probe-device";
 /// Its exit code when there is none.
 pub(crate) const NO_DEVICE: u8 = 10;
@@ -120,7 +120,7 @@ pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
     }
 }
 
-/// Whether the loader finds a library under the names of NVIDIA's driver.
+/// Tells if the loader finds a library under the names of NVIDIA's driver.
 pub(crate) fn nvidia_library() -> bool {
     let names: &[&str] = match cfg!(windows) {
         true => &["nvcuda.dll"],

@@ -12,7 +12,7 @@ use reference::Answer;
 use reference::inputs::Real as _;
 use reference::verify::{self, Comparison};
 
-/// Of a result that is 0 where it is wrong, which has many causes.
+/// Said of a result that is 0 where it is wrong, which has many causes.
 pub const ZEROS: &str = "they are 0";
 
 /// A product's operands as they are stored.
@@ -23,7 +23,7 @@ pub struct Terms {
     pub a: Vec<f64>,
     /// K × N, or N × K.
     pub b: Vec<f64>,
-    /// Whether A is stored as K × M, and B as N × K.
+    /// A is stored as K × M; B is stored as N × K.
     pub turned: [bool; 2],
 }
 
@@ -35,26 +35,26 @@ pub struct WrongResult<'a> {
     pub got: Vec<f64>,
     /// The comparison of both, element by element.
     pub comparison: &'a Comparison,
-    /// What the kernel computes.
+    /// The work that the kernel does.
     pub work: Work,
     /// Rows and columns that belong to one block: of C, and for a transpose, of the input.
     pub tile: Option<[usize; 2]>,
     /// The operands of a product; `None` for a transpose.
     pub terms: Option<Terms>,
-    /// Whether the same kernel was right on integers.
+    /// On integers the kernel was right.
     pub right_on_integers: bool,
 }
 
 /// One sentence, and a text with everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What is wrong, short enough for a table.
+    /// The mistake, short enough for a table.
     pub why: String,
-    /// What is wrong in full, for finding the mistake.
+    /// The mistake in full, for finding it.
     pub details: String,
     /// The first wrong element, whose it is, and what it should be.
     pub first: String,
-    /// What it looks like, where that is known.
+    /// The likely cause, where one is known.
     pub looks: Option<String>,
     /// Which tiles are wrong, drawn; empty where there is one only.
     pub map: String,
@@ -167,7 +167,7 @@ impl WrongResult<'_> {
         text
     }
 
-    /// Of the output: a transpose's input tile lies on its side.
+    /// The tile of the output: a transpose's input tile lies on its side.
     fn output_tile(&self) -> Option<[usize; 2]> {
         self.tile.map(|[rows, cols]| match self.work {
             Work::Transpose => [cols, rows],
@@ -175,7 +175,7 @@ impl WrongResult<'_> {
         })
     }
 
-    // What the wrong elements hold.
+    // Values of the wrong elements.
 
     fn what(&self, wrong: &Wrong) -> Option<String> {
         let samples = wrong.samples();
@@ -206,7 +206,7 @@ impl WrongResult<'_> {
         let near =
             |row: usize, col: usize, value: f64| (got(row, col) - value).abs() <= self.answer.bound(row, col);
         let rows = self.answer.rows();
-        // What would lie here if the output was stored column by column.
+        // The value that would lie here if the output was stored column by column.
         let turned = |row: usize, col: usize| {
             let index = row * cols + col;
             self.answer.want(index % rows, index / rows)

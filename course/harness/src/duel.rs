@@ -15,7 +15,7 @@ pub struct Plan {
     pub piece_ms: f64,
     /// Before each piece of a burst.
     pub pause_ms: f64,
-    /// Of each side, before the first round.
+    /// Milliseconds for each side, before the first round.
     pub warm_up_ms: f64,
     /// All rounds of one kind, if there can be so few.
     pub most_ms: f64,

@@ -40,7 +40,7 @@ impl Gpu {
     }
 }
 
-/// Whether a driver is NVIDIA's, from what the emulated one would answer.
+/// Fails unless the driver is NVIDIA's: the emulated one has functions of its own.
 fn is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), String> {
     match emulator {
         Some(_) => Err("the CUDA driver of this machine is the emulated GPU".into()),

@@ -1,4 +1,4 @@
-//! What a step declares: its kernels, how each is launched, and nothing else.
+//! The declarations of a step: its kernels, how each is launched, and nothing else.
 
 use std::sync::Arc;
 
@@ -42,9 +42,9 @@ pub struct Gemm<'a, T, R = T> {
     pub stream: &'a CudaStream,
     /// The kernel to launch.
     pub kernel: &'a CudaFunction,
-    /// What is launched before it, where it declares that.
+    /// The kernel that is launched before it, where it declares one.
     pub first: Option<&'a Prepared>,
-    /// What the step's geometry says for this shape.
+    /// Grid and block for this shape.
     pub config: LaunchConfig,
     /// The sizes M, N and K.
     pub shape: Shape,
@@ -93,7 +93,7 @@ pub struct Transpose<'a> {
     pub stream: &'a CudaStream,
     /// The kernel to launch.
     pub kernel: &'a CudaFunction,
-    /// What the step's geometry says for this shape.
+    /// Grid and block for this shape.
     pub config: LaunchConfig,
     /// `m` rows and `n` columns of the input.
     pub shape: Shape,
@@ -132,7 +132,7 @@ pub type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
 pub type MultiplyOwn = Box<dyn Fn(Product<'_>) -> Result<(), String>>;
 /// Blocks of a kernel whose blocks share out tiles: by the number of tiles, and of multiprocessors.
 pub type Blocks = fn(u32, u32) -> u32;
-/// What a kernel needs of a shape, where it does not have that.
+/// Names what a shape lacks for a kernel.
 pub type Needs = fn(Shape) -> Option<&'static str>;
 /// A product by the CPU: shape, A, B, C.
 pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
@@ -149,7 +149,7 @@ pub struct Cpu {
     pub largest: f64,
     /// Where rounding errors follow another law than that of plain sums.
     pub bound: Option<ElementBound>,
-    /// What it is compared with, by name, in the same minutes.
+    /// The function that it is compared with in the same minutes, by name.
     pub yardstick: (&'static str, Multiply),
 }
 
@@ -160,13 +160,13 @@ pub struct Kernel {
     pub name: &'static str,
     /// How it is run.
     pub program: Program,
-    /// Whether a GPU for which there is machine code runs that, and not what its driver makes of the PTX.
+    /// A GPU for which there is machine code runs that, and not what its driver makes of the PTX.
     pub ahead: bool,
     /// Where blocks share out tiles, how many there are: in a row, not in the rows and columns of the geometry.
     pub blocks: Option<Blocks>,
-    /// What it needs of a shape.
+    /// Requirements on a shape.
     pub needs: Option<Needs>,
-    /// What is launched before it.
+    /// The kernel that is launched before it.
     pub preparation: Option<Preparation>,
 }
 

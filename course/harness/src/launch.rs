@@ -102,7 +102,7 @@ fn launch(
     Ok(launched)
 }
 
-/// What the emulated device counted of the last launch.
+/// Counters of the last launch on the emulated device.
 fn counted(gpu: &crate::Gpu) -> Option<serde_json::Map<String, Value>> {
     let report = serde_json::from_str::<Value>(&gpu.emulator?.report()?).ok()?;
     report["total"].as_object().cloned()

@@ -1,4 +1,4 @@
-//! What every step shares: inputs, references, verification, timing, the page.
+//! The program around every step: verification, timing, records, the page.
 //!
 //! A step binary is its kernels' launches in cudarc and one call of [`main`]:
 //!

@@ -31,7 +31,7 @@ pub(crate) struct Loaded {
     pub(crate) first: Option<Arc<Prepared>>,
 }
 
-/// The same, of all kinds of code.
+/// A kernel in all kinds of code.
 #[derive(Debug)]
 pub(crate) struct Functions {
     pub(crate) ptx: Loaded,
@@ -111,7 +111,7 @@ pub(crate) fn load(
 }
 
 fn function(gpu: &Gpu, kernel: &Kernel, code: Code, other: Option<&str>) -> Result<CudaFunction, StepError> {
-    /// What `kernels/cubin` is compiled for.
+    /// Capability that `kernels/cubin` is compiled for.
     const CAPABILITY: &str = "9.0";
     let is_here = kernel.ahead && gpu.emulator.is_none() && gpu.about.capability == CAPABILITY;
     match committed(kernel).filter(|_| is_here && other.is_none()) {
@@ -131,7 +131,7 @@ pub(crate) fn committed(kernel: &Kernel) -> Option<&'static [u8]> {
     (cubin_hash(code.ptx) == Some(sha256(code.cubin).as_str())).then_some(code.cubin)
 }
 
-/// Whether a cubin has a kernel: a section of code with its name.
+/// Tells if a cubin has a kernel: a section of code with its name.
 fn has(cubin: &[u8], kernel: &str) -> bool {
     let name = format!(".text.{kernel}\0");
     cubin.windows(name.len()).any(|bytes| bytes == name.as_bytes())

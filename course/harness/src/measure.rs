@@ -32,7 +32,7 @@ pub fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
     if let Some(why) = cannot_run(gpu, kernel, case.shape, setup.ptx) {
         return Ok(Measured::not_run(why));
     }
-    // What a kernel is launched with; a library decides that for itself.
+    // A library decides for itself how it is launched.
     let config = kernel
         .launch_config(case.shape, gpu.about.n_sms)
         .unwrap_or(LaunchConfig {
@@ -100,7 +100,7 @@ pub fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
     }
 }
 
-/// What the shape or the device lacks for the kernel, or for other PTX in its place.
+/// Names what the shape or the device lacks for the kernel, or for other PTX in its place.
 pub(crate) fn cannot_run(gpu: &Gpu, kernel: &Kernel, shape: Shape, other: Option<&str>) -> Option<String> {
     if let Some(lacks) = kernel.needs.and_then(|needs| needs(shape)) {
         return Some(lacks.into());
@@ -129,7 +129,7 @@ fn needs_capability(ptx: &str, there: &str) -> Option<String> {
     (!runs).then(|| format!("needs compute capability {major}.{minor}; this device has {there}"))
 }
 
-/// What the device cannot launch.
+/// Says why the device cannot launch this, if so.
 pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
     let (x, y, z) = config.grid_dim;
     let max = gpu.about.max_grid;

@@ -36,7 +36,7 @@ pub fn progress(text: &str) {
     }
 }
 
-/// The same, and a line of its own where standard error is not a terminal: for what takes long.
+/// Like [`progress()`], and where standard error is no terminal, a line of its own: for what takes long.
 pub fn milestone(text: &str) {
     progress(text);
     let mut err = std::io::stderr().lock();

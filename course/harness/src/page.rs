@@ -21,7 +21,7 @@ use crate::{machine, recorded};
 pub struct Entry<'a> {
     /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
-    /// What the kernel computes.
+    /// The work that the kernel does.
     pub work: Work,
     /// Result and times of the kernel.
     pub measurement: Measurement,
@@ -75,7 +75,7 @@ pub fn header(step_run: &StepRun<'_>) -> String {
     out
 }
 
-/// What came out for a shape.
+/// Results for a shape.
 pub fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> String {
     let paint = Paint::for_stdout();
     let title = match shape.k {
@@ -136,7 +136,7 @@ impl Ran {
     }
 }
 
-/// What the emulated GPU's figures rest on.
+/// Tells what the emulated GPU's figures rest on.
 fn ground(step_run: &StepRun<'_>, ran: Ran) -> String {
     let mut missing = step_run
         .kernels
@@ -163,7 +163,7 @@ fn ground(step_run: &StepRun<'_>, ran: Ran) -> String {
     }
 }
 
-/// What went wrong, in full, and why something was not run.
+/// Failures in full, and reasons why something was not run.
 fn troubles(entries: &[Entry<'_>], paint: Paint) -> String {
     let mut out = String::new();
     for entry in entries {

@@ -23,7 +23,7 @@ pub struct Parts {
     cols: usize,
 }
 
-/// Of A and of B.
+/// Parts of A and of B.
 pub const fn parts(Shape { m, n, k }: Shape) -> [Parts; 2] {
     [Parts { rows: m, cols: k }, Parts { rows: k, cols: n }]
 }

@@ -26,7 +26,7 @@ const FLOAT4: usize = 16;
 
 /// Blocks per SM: no more than fit at a time, and more, for a tail that is a smaller part.
 const BLOCKS_PER_SM: [u32; 3] = [8, 16, 32];
-/// What a launch of `probe_fma` should take: long enough for the clock to rise.
+/// Milliseconds of a launch of `probe_fma`: long enough for the clock to rise.
 const FMA_MS: f64 = 4.0;
 /// Sizes of the copy, as multiples of the level-2 cache: none stays in it, and none is a power of two.
 const CACHES: [usize; 3] = [5, 9, 13];

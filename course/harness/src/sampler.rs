@@ -6,7 +6,7 @@ use records::record::By;
 use crate::device::Gpu;
 use crate::error::StepError;
 
-/// What a sample should last, so that the ends of the interval do not matter.
+/// Length of a sample at which the ends of the interval do not matter.
 const SAMPLE_MS: f64 = 1.0;
 const MAX_BATCH: f64 = 500.0;
 /// Samples in a piece of a duel.
@@ -49,12 +49,12 @@ impl<'g> Sampler<'g> {
         }
     }
 
-    /// What one launch takes.
+    /// Milliseconds of one launch.
     pub(crate) fn sample(&self, put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         self.samples(1, put)
     }
 
-    /// What one launch takes, of so many samples without a gap.
+    /// Milliseconds of one launch, from so many samples without a gap.
     fn samples(&self, times: u32, mut put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         // The device is busy with the first while the host queues the next, which are timed.
         let ms = match &self.graph {
@@ -72,7 +72,7 @@ impl<'g> Sampler<'g> {
         Ok(ms? / f64::from(self.n) / f64::from(times))
     }
 
-    /// What one launch takes, of as many as last for about `ms`, and of one sample at least.
+    /// Milliseconds of one launch, from as many as last for about `ms`, and from one sample at least.
     pub(crate) fn piece(
         &self,
         ms: f64,

@@ -20,7 +20,7 @@ pub struct Session<'g, T: Real, R: Real = T> {
     c: CudaSlice<R>,
 }
 
-/// What a launch is given.
+/// Arguments of a launch.
 pub struct Operands<'a, T, R = T> {
     /// The first or only input.
     pub a: &'a CudaSlice<T>,
@@ -81,7 +81,7 @@ fn checked(ptx: &str) -> Result<&str, StepError> {
     }
 }
 
-/// What the driver says about an image that it does not take, on lines of their own: a text with its NUL, or a cubin.
+/// The driver's log about an image that it does not take, on lines of their own: a text with its NUL, or a cubin.
 fn explain(image: &[u8]) -> String {
     const ROOM: usize = 8192;
     let mut log = vec![0u8; ROOM];
@@ -161,7 +161,7 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
         Ok(self.gpu.stream.clone_dtoh(&self.c)?)
     }
 
-    /// What `n` launches one after another take on the device, in milliseconds.
+    /// Milliseconds on the device for `n` launches, one after another.
     ///
     /// # Errors
     /// When one of them goes wrong.
@@ -195,7 +195,7 @@ impl Gpu {
         Ok(slice)
     }
 
-    /// What `n` times that `put` something into the stream take on the device, in milliseconds.
+    /// Milliseconds on the device for what `put` puts into the stream, `n` times.
     ///
     /// # Errors
     /// When one of them goes wrong.
@@ -208,7 +208,7 @@ impl Gpu {
         Ok(f64::from(start.elapsed_ms(&end)?))
     }
 
-    /// What `n` times that `put` something into the stream are, to be replayed as a whole.
+    /// A graph of what `put` puts into the stream, `n` times, to be replayed as a whole.
     ///
     /// # Errors
     /// When something is put there that cannot be captured.

@@ -1,4 +1,4 @@
-//! What a measurement is made with, and what comes out.
+//! The setup of a measurement, and its outcome.
 
 use records::Outcome;
 use serde_json::Value;
@@ -15,14 +15,14 @@ pub enum Purpose {
     Check,
 }
 
-/// What came out, and the emulated device's report of the last launch.
+/// The outcome, and the emulated device's report of the last launch.
 #[derive(Debug)]
 pub struct Measured {
     /// Result and times, as a record keeps them.
     pub outcome: Outcome,
     /// Report of the emulated device: counters per source line, findings.
     pub report: Option<Value>,
-    /// Whether a kernel broke the context: the next kernel needs another one.
+    /// A kernel broke the context: the next kernel needs another one.
     pub lost: bool,
 }
 
@@ -37,7 +37,7 @@ impl Measured {
     }
 }
 
-/// What a measurement is made with.
+/// Device and options of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup<'g> {
     /// The device to measure on.
@@ -57,6 +57,6 @@ pub struct Setup<'g> {
 pub struct Cubins {
     /// Runs, where other PTX does.
     pub own: Option<Vec<u8>>,
-    /// What kernels were before an edit, to compare predictions with.
+    /// Kernels before an edit, to compare predictions with.
     pub before: Vec<Vec<u8>>,
 }

@@ -20,7 +20,7 @@ pub struct StepRun<'a> {
     pub cubins: Cubins,
     /// Kernels and yardsticks run in turns too.
     pub duel: Option<duel::Plan>,
-    /// What records refer to.
+    /// The run that records refer to.
     pub run: records::Run,
     pub(crate) gpu: Option<Gpu>,
 }

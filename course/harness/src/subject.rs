@@ -30,7 +30,7 @@ pub struct Subject<'a> {
     pub setup: Setup<'a>,
     /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
-    /// What the kernel computes.
+    /// The work that the kernel does.
     pub work: Work,
     /// How it is launched on this shape.
     pub config: LaunchConfig,
@@ -56,7 +56,7 @@ impl<T: Real> Trial<'_, T> {
     }
 }
 
-/// What a launch did: an output that is right or wrong, or nothing that could be looked at.
+/// Outcome of a launch: an output that is right or wrong, or nothing that could be looked at.
 enum Ran<T> {
     Output(Vec<T>, Comparison),
     Broken(Measured),
@@ -124,7 +124,7 @@ impl<'a> Subject<'a> {
             return Ok(None);
         };
         let (other, got) = match yardstick::yardstick(gpu, cublas, (self.work, shape), &trial.a, b) {
-            // Of numbers of 8 bits it takes some sizes only.
+            // It takes only some sizes of numbers of 8 bits.
             Err(StepError::CouldNot(why)) => {
                 eprintln!("{why}; no comparison with it");
                 return Ok(None);
@@ -210,7 +210,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The same kernel as machine code: verified and counted, and what its time would be. With the report of the counted
+    /// Verifies and counts the kernel as machine code, and predicts its time. Returns the report of the counted
     /// launch.
     fn machine_code<'g, T: Real, R: Real>(
         &self,

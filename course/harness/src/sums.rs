@@ -202,7 +202,7 @@ fn sum_of<R: Real>(elements: &[R]) -> String {
     of_bytes(&bytes)
 }
 
-/// What the checks found, or else what went wrong.
+/// The finding of the checks, or else the error.
 fn found(gpu: &Gpu, error: StepError) -> String {
     let report = gpu.emulator.and_then(|emulator| emulator.report());
     let report: Option<Value> = report.and_then(|text| serde_json::from_str(&text).ok());

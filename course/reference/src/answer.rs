@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What a result is compared with.
+/// Right values and bounds, which a result is compared with.
 #[derive(Debug, Clone)]
 pub struct Answer<'a> {
     rows: usize,

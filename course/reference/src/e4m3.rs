@@ -39,7 +39,7 @@ impl E4m3 {
             return Self::NAN;
         }
         let size = value.abs().min(Self(LARGEST).to_f64());
-        // Of a float, the bits above those of the fraction are its exponent plus 1023.
+        // The bits of a float above those of its fraction are its exponent plus 1023.
         let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(SMALLEST);
         let steps = (size / 2.0_f64.powi(exponent - FRACTION)).round_ties_even();
         let code = steps as i32 + ((exponent - SMALLEST) << FRACTION);

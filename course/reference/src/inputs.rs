@@ -28,7 +28,7 @@ pub trait Real:
     const POISON: Self;
     /// The 32-bit word that it consists of, once or twice; of 16 bits, two make one.
     const POISON_WORD: u32;
-    /// Whether it is that NaN.
+    /// Tells if it is that NaN.
     fn is_poison(self) -> bool;
     /// Nearest to a value.
     fn of(value: f64) -> Self;
@@ -173,7 +173,7 @@ impl Real for Bf16 {
 }
 
 impl Real for E4m3 {
-    /// What tensor cores keep of a sum of such products: 14 bits.
+    /// Tensor cores keep 14 bits of a sum of such products.
     const EXACT: usize = 1 << 14;
     /// There is no other, and no kernel has a C of them.
     const POISON: Self = Self::NAN;
@@ -196,7 +196,7 @@ impl Real for E4m3 {
     loops!();
 }
 
-/// What the elements are.
+/// Kinds of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Data {
     /// Uniform in [−1, 1).

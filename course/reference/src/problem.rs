@@ -17,7 +17,7 @@ use crate::threads;
 pub struct Problem<T> {
     /// Sizes of the product.
     pub shape: Shape,
-    /// What the elements are.
+    /// The kind of the elements.
     pub data: Data,
     /// The operand A, M × K, row-major.
     pub a: Vec<T>,
@@ -29,7 +29,7 @@ pub struct Problem<T> {
     row_norms: Vec<f64>,
     /// Euclidean norm of each column of B.
     col_norms: Vec<f64>,
-    /// What computing `c` took on the CPU.
+    /// Milliseconds that computing `c` took on the CPU.
     pub cpu_ms: f64,
 }
 
@@ -39,7 +39,7 @@ impl<T: Real> Problem<T> {
         Self::on_threads(0, shape, data, seed)
     }
 
-    /// The same, with an answer that takes long to compute kept in a folder for the next process.
+    /// Like [`Self::new`], with an answer that takes long to compute kept in a folder for the next process.
     pub fn kept(folder: Option<&Path>, shape: Shape, data: Data, seed: u64) -> Self {
         let of = std::any::type_name::<T>();
         let kept = folder
@@ -48,7 +48,7 @@ impl<T: Real> Problem<T> {
         Self::made(0, kept, shape, data, seed)
     }
 
-    /// The same on so many threads; 0 for one per core.
+    /// Like [`Self::new`], on so many threads; 0 for one per core.
     pub fn on_threads(threads: usize, shape: Shape, data: Data, seed: u64) -> Self {
         Self::made(threads, None, shape, data, seed)
     }

@@ -1,4 +1,4 @@
-//! What a product on tensor cores may be off by.
+//! Bounds for products on tensor cores.
 //!
 //! The unit adds otherwise than a multiply-add does: all products of an instruction and the sum so far are lined up by
 //! the largest exponent among them, each is cut off below, and the total is cut to FP32. The rule is that of compute
@@ -79,7 +79,7 @@ const PROMOTED: f64 = 16.0;
 /// 2⁻⁸, two for each pair of elements: not even 1·2⁻²⁴; the twelve before those, nothing that counts. And there is one
 /// rounding for each 64 k. What is left out, of an element's second and third part by the other's, is 2·2⁻²⁴ of |a·b|.
 ///
-/// Of e4m3 an instruction of a warpgroup has 32 products. It cuts terms at 2⁻¹³ and the total to 13 bits, which is so
+/// With e4m3 an instruction of a warpgroup has 32 products. It cuts terms at 2⁻¹³ and the total to 13 bits, which is so
 /// much that errors add to the sums that are cut next: (1 + ν)ⁿ − 1 for n instructions. Worst cases don't come together:
 /// what is found on reals is far below, and it is the integers that find a missing term. Sums that leave the unit before
 /// the end lose less, and are held to the same.

@@ -24,12 +24,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether nothing is wrong.
+    /// Tells if every element is inside its bound.
     pub fn is_right(&self) -> bool {
         self.n_wrong == 0
     }
 
-    /// Of earlier rows and of later ones.
+    /// Joins the comparisons of earlier and of later rows.
     fn and(self, later: Self) -> Self {
         Self {
             n_wrong: self.n_wrong + later.n_wrong,

@@ -20,7 +20,7 @@ use harness::{Bf16, Code, E4m3, Shape, code, int};
 const EDGE: usize = 16;
 const DEPTHS: [usize; 4] = [16, 128, 1024, 4096];
 
-/// What is compared.
+/// A kernel that is compared.
 struct Compared {
     heading: &'static str,
     code: Code,
@@ -28,9 +28,9 @@ struct Compared {
     threads: u32,
     /// Bytes of dynamic shared memory.
     shared: u32,
-    /// What it takes behind the sizes.
+    /// Arguments after the sizes.
     takes: Takes,
-    /// What A and B are.
+    /// Format of A and B.
     operands: Operands,
 }
 
@@ -44,7 +44,7 @@ enum Takes {
     Maps(Element, [u32; 2]),
 }
 
-/// What elements of A and B are rounded to.
+/// Formats that elements of A and B are rounded to.
 #[derive(Clone, Copy)]
 enum Operands {
     Fp32,
@@ -268,7 +268,7 @@ impl Launch<'_> {
         Ok(self.stream.clone_dtoh(&c)?)
     }
 
-    /// The same, of elements that are split first; two blocks of a cluster have C.
+    /// Runs the kernel on elements that are split first; two blocks of a cluster have C.
     fn run_in_parts(&self, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Failure> {
         let Compared {
             entry,

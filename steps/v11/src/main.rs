@@ -51,7 +51,7 @@ const SMALL_TILE: Plan = plan(64, 64, 8, 8);
 const SLICES_16X32: Plan = ring(16, 32, 32, [4, 4], 4, 4);
 const SLICES_32X32: Plan = ring(32, 32, 32, [8, 4], 4, 6);
 const LARGE_RING: Plan = ring(256, 128, 16, [8, 16], 1, 4);
-/// The same with warps that copy, and with barriers.
+/// The large ring with warps that copy, and with barriers.
 const PRODUCER: Plan = Plan {
     threads: STREAM_K.threads(),
     shared: STREAM_K.shared(),
@@ -196,7 +196,7 @@ fn launch_scaled(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 // ANCHOR_END: launch
 
 // ANCHOR: boxes
-/// What a tensor map needs.
+/// Names what the rows of A and B lack for tensor maps.
 fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
     let aligned = |cols: usize| (cols * size_of::<f32>()).is_multiple_of(ALIGNED);
     (!aligned(shape.n) || !aligned(shape.k))

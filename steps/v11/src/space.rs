@@ -31,7 +31,7 @@ const WARP: u32 = 32;
 /// Floats of a float4.
 const WIDTH: u32 = 4;
 
-/// What a multiprocessor of compute capability 9.0 has, and what a block may have of it.
+/// Registers of a multiprocessor of compute capability 9.0, and limits of a thread and a block.
 const REGISTERS: u32 = 65_536;
 const MAX_REGISTERS: u32 = 255;
 const MAX_THREADS: u32 = 1024;
@@ -74,7 +74,7 @@ pub enum Illegal {
     Shared {
         /// Pairs of tiles of each block.
         stages: u32,
-        /// What all blocks need together.
+        /// KiB that all blocks need together.
         kib: u32,
     },
     /// The sums of shared tiles wait in an array of the module.
@@ -85,9 +85,9 @@ pub enum Illegal {
     /// Sums and fragments do not fit.
     #[error("a thread needs more than {needed} registers; {there} are there")]
     Registers {
-        /// Of sums and fragments alone.
+        /// Registers for sums and fragments alone.
         needed: u32,
-        /// Of a thread that multiplies.
+        /// Registers of a thread that multiplies.
         there: u32,
     },
 }
@@ -131,7 +131,7 @@ impl Plan {
 }
 
 // ANCHOR: legal
-/// Whether these constants make a kernel.
+/// Fails unless these constants make a kernel.
 ///
 /// # Errors
 /// The first rule that they break.
@@ -237,7 +237,7 @@ impl Space {
         self.legal.len() + self.illegal.values().sum::<usize>()
     }
 
-    /// Of plans that differ only in the depth of the ring the deepest one: more pairs of tiles on their way cost nothing
+    /// From plans that differ only in the depth of the ring, takes the deepest: more pairs of tiles on their way cost nothing
     /// but shared memory, which nobody else needs.
     pub fn deepest(&self) -> Vec<Plan> {
         let mut deepest: BTreeMap<String, Plan> = BTreeMap::new();

@@ -115,7 +115,7 @@ impl Operands {
         done.map_err(trouble)
     }
 
-    /// Whether a product is what all others of this shape are: their sums are exact. The first one is compared with some
+    /// Tells if a product equals all others of this shape: their sums are exact. The first one is compared with some
     /// sums of the host.
     pub(crate) fn is_right(
         &self,
@@ -210,7 +210,7 @@ fn rounded(constants: Constants) -> Constants {
 fn measure(gpu: &Gpu) -> Result<(), StepError> {
     let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
     let mut shapes = shapes(PRODUCTS, [64.0, 6000.0]);
-    // What people ask for first.
+    // The sizes that people ask for first.
     shapes.extend([256, 512, 768, 1024, 1536, 2048, 3072, 4096].map(Shape::square));
     let mut operands = Operands::new(gpu, &shapes)?;
     let mut measured: BTreeMap<&str, [Vec<(Constants, f64)>; 2]> = BTreeMap::new();

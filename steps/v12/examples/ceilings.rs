@@ -1,4 +1,4 @@
-//! What the tensor cores of this machine's GPU do at most: products from registers and from shared memory and nothing
+//! Ceilings of the tensor cores of this machine's GPU: products from registers and from shared memory and nothing
 //! else, in a burst and for longer.
 //!
 //! `ceilings.cu` beside this has the kernels. For compute capability 9.0; on the emulated GPU they run, and their times
@@ -20,7 +20,7 @@ const CODE: Code = Code {
     ptx: include_str!("ceilings.ptx"),
     cubin: &[],
 };
-/// What the kernels are compiled for.
+/// Capability that the kernels are compiled for.
 const CAPABILITY: &str = "9.0";
 /// Threads of a block at most: of 16 warps.
 const THREADS: u32 = CODE.constant("THREADS");
@@ -41,7 +41,7 @@ const LOADS: u32 = CODE.constant("LOADS");
 const L2_CHUNKS: u32 = CODE.constant("L2_CHUNKS");
 const OWN_CHUNKS: u32 = CODE.constant("OWN_CHUNKS");
 
-/// What a burst takes: long enough for the clock to rise, and too short for the chip to grow hot.
+/// Length of a burst: long enough for the clock to rise, and too short for the chip to grow hot.
 const BURST_MS: f64 = 20.0;
 /// Bursts of each kernel, and the pause before each.
 const BURSTS: usize = 5;
@@ -60,7 +60,7 @@ struct Cli {
     json: Option<PathBuf>,
 }
 
-/// What A and B consist of.
+/// Numbers of A and B.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Numbers {
     Fp32,
@@ -172,7 +172,7 @@ impl Ceiling {
         f64::from(self.per_round * (self.warps / self.together))
     }
 
-    /// What the words of A and B are.
+    /// Words of A and B.
     fn words(&self) -> Vec<u32> {
         if self.zeros {
             return vec![0; WORDS];
@@ -204,7 +204,7 @@ impl Ceiling {
     }
 }
 
-/// What a block writes: the clock of its multiprocessor and nanoseconds, before and after.
+/// Words that a block writes: the clock of its multiprocessor and nanoseconds, before and after.
 const TIMES: usize = 4;
 
 /// One launch.
@@ -231,7 +231,7 @@ impl<'g> Ready<'g> {
     fn new(gpu: &'g Gpu, ceiling: &Ceiling, blocks: usize) -> Result<Self, StepError> {
         let shared = match ceiling.together {
             1 => 0,
-            // Of A, what the warpgroups need.
+            // The part of A that the warpgroups need.
             _ => (WORDS * size_of::<u32>()) as u32,
         };
         Self::of(
@@ -509,7 +509,7 @@ mod tests {
         Gpu::open().expect("there is a device")
     }
 
-    /// What a kernel writes in two rounds, with all checks.
+    /// Output of a kernel after two rounds, with all checks.
     #[track_caller]
     fn sums(ready: &mut Ready<'_>, gpu: &Gpu) -> Vec<f32> {
         let emulator = gpu.emulator.expect("it was chosen");

@@ -141,7 +141,7 @@ macro_rules! both {
     }};
 }
 
-/// The same of FP8.
+/// Two kernels of FP8, with C of FP32 and of bf16.
 macro_rules! both_of_fp8 {
     ($name:literal, $plan:ident) => {{
         let launch = |gemm: Gemm<'_, E4m3, f32>| launch_boxes_out(gemm, $plan.rows);
@@ -167,7 +167,7 @@ fn persistent(tiles: u32, n_sms: u32) -> u32 {
     tiles.min(n_sms)
 }
 
-/// The same of pairs.
+/// As many pairs of blocks as multiprocessors hold, each of which takes one tile after another.
 fn persistent_pairs(pairs: u32, n_sms: u32) -> u32 {
     2 * pairs.min(n_sms / 2).max(1)
 }
@@ -279,19 +279,19 @@ fn kernels() -> Vec<Kernel> {
 }
 
 // ANCHOR: launch
-/// Whether rows of so many numbers can be those of a tensor map.
+/// Tells if rows of so many numbers can be those of a tensor map.
 fn aligned<T>(cols: usize) -> bool {
     (cols * size_of::<T>()).is_multiple_of(ALIGNED)
 }
 
-/// What a tensor map needs.
+/// Names what the rows of A and B lack for tensor maps.
 fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
     (!aligned::<Bf16>(shape.n) || !aligned::<Bf16>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 8; gemm_v12_mma_ring takes any",
     )
 }
 
-/// The same of TF32, which has the size of FP32.
+/// Names what rows of TF32 lack, which has the size of FP32.
 fn rows_of_tf32(shape: Shape) -> Option<&'static str> {
     (!aligned::<f32>(shape.n) || !aligned::<f32>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 4; tf32gemm_v10_large_warps takes \
@@ -321,7 +321,7 @@ fn launch_plain<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<()
 
 /// A matrix as the kernel's tensor maps need it.
 fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize; 2]) -> Matrix {
-    // What is done to it before this launch and after it stands in the same stream.
+    // Its uses before and after this launch are in the same stream.
     let (address, _) = x.device_ptr(stream);
     Matrix {
         address,

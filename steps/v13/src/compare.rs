@@ -32,7 +32,7 @@ pub(crate) struct Run {
 enum Variant {
     /// Arrays as any program has them; copies in, product, copy out
     Pageable,
-    /// The same with pinned arrays
+    /// Pinned arrays; copies in, product, copy out
     Pinned,
     /// B, then rows of A; rows of C leave while others are computed
     Chunks,
@@ -157,13 +157,13 @@ struct Measured {
     total_ms: Vec<f64>,
     /// The host's calls within each total; none of a graph.
     calls_ms: Vec<f64>,
-    /// The same operations with nothing to do.
+    /// Times of the operations with nothing to do.
     empty_ms: Vec<f64>,
-    /// Of the repetition with the median time; none of a graph.
+    /// Events of the repetition with the median time; a graph has none.
     events: Vec<Event>,
 }
 
-/// Of each repetition.
+/// Times of each repetition.
 #[derive(Default)]
 struct Repeated {
     total_ms: Vec<f64>,
@@ -377,7 +377,7 @@ impl Comparison<'_> {
         let mut process = self.prepare(schedule)?;
         let mut done = Repeated::default();
         arrays.forget()?;
-        // What a first product alone has to do.
+        // The first product has to do more than others.
         process.run(arrays).map_err(trouble)?;
         let graph = match variant {
             Variant::Graph => {

@@ -33,7 +33,7 @@ pub(crate) struct Two {
 enum Way {
     /// One device: panels, or chunks where copies take longest
     One,
-    /// The same as a graph
+    /// One device: the same operations as a graph
     Graph,
     /// Two devices, each with half of A and the whole of B from the host
     Sent,
@@ -89,7 +89,7 @@ struct Measured {
     operations: Vec<usize>,
     /// None on the emulated device.
     total_ms: Vec<f64>,
-    /// Of the repetition with the median time, of each device by its own clock; none of a graph.
+    /// Events of the repetition with the median time, for each device by its own clock; a graph has none.
     events: Vec<Vec<Event>>,
 }
 
@@ -112,7 +112,7 @@ struct Size {
 struct Record {
     run: records::Run,
     devices: i32,
-    /// Whether each device reaches the memory of the other.
+    /// Each device reaches the memory of the other.
     peers: bool,
     nccl: Option<String>,
     chunks: u32,
@@ -432,7 +432,7 @@ impl<'a> Comparison<'a> {
             if way == Way::One {
                 return Ok(Ok((Ready::One(Box::new(process)), measured)));
             }
-            // What a first product alone has to do.
+            // The first product has to do more than others.
             process.run(arrays).map_err(trouble)?;
             let graph = process.capture(arrays).map_err(trouble)?;
             return Ok(Ok((Ready::Graph(Box::new(process), graph), measured)));

@@ -11,7 +11,7 @@ const GOOD: Pitfall = Pitfall {
     kernel: "plain",
     geometry: pitfall::squares,
 };
-/// The same kernel, launched with too few blocks.
+/// A launch of the kernel with too few blocks.
 const FAST: Pitfall = Pitfall {
     geometry: rounded_down,
     ..GOOD

@@ -24,7 +24,7 @@ const MAX_ALGORITHMS: usize = 8;
 pub(super) struct Product {
     handle: sys::cublasLtHandle_t,
     product: sys::cublasLtMatmulDesc_t,
-    /// Of both factors and of C, as cuBLAS sees them.
+    /// Layouts of both factors and of C, as cuBLAS sees them.
     layouts: [sys::cublasLtMatrixLayout_t; 3],
     algorithms: Vec<Algorithm>,
     workspace: CudaSlice<u8>,
@@ -48,7 +48,7 @@ impl Product {
         (!product.algorithms.is_empty()).then_some(product)
     }
 
-    /// What is made before an error is destroyed with `self`.
+    /// After an error, `self` destroys what was made before.
     fn prepare(&mut self, flags: Flags, types: Types) -> Result<(), CublasError> {
         let number = |n: i32| u64::from(n.cast_unsigned());
         let (m, n, k) = (number(flags.m), number(flags.n), number(flags.k));

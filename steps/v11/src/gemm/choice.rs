@@ -16,14 +16,14 @@ pub struct Choice {
     pub plan: usize,
     /// How it shares out the product.
     pub sharing: Sharing,
-    /// Whether A and B are copied first to where the plan can read them.
+    /// A and B are copied first to where the plan can read them.
     pub packed: [bool; 2],
     /// Microseconds that are expected of all this.
     pub expected: f64,
 }
 
 impl Choice {
-    /// What the choice makes of a product.
+    /// The work of a product with this choice.
     pub fn work(&self, shape: Shape) -> Work {
         let Shape { m, n, k } = shape;
         Work {
@@ -53,7 +53,7 @@ impl PlanCosts {
     }
 }
 
-/// What was measured once (`cargo xtask tune v11`), by which plans are chosen.
+/// Measurements (`cargo xtask tune v11`) by which plans are chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// The device on which it was measured.

@@ -26,15 +26,15 @@ pub(super) struct Timed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Class {
     shape: [usize; 3],
-    /// Of those in use.
+    /// Time of the plans in use.
     in_use: Timed,
-    /// Of the others.
+    /// Time of the others.
     found: Timed,
     /// Spearman's rank correlation of the predicted times of the others with these.
     rank_correlation: f64,
 }
 
-/// What was found on a GPU.
+/// Results of a search on a GPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Found {
     device: String,

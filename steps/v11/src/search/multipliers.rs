@@ -17,7 +17,7 @@ use v11::space;
 use super::{SMS, plans, read};
 use crate::tune::trouble;
 
-/// What the emulated device reports of a launch that it predicts.
+/// Report of the emulated device for a launch that it predicts.
 #[derive(Deserialize)]
 struct Report {
     prediction: Option<Prediction>,
@@ -123,7 +123,7 @@ pub(super) fn predict(list: &str, seconds: &str) -> Result<(), StepError> {
     harness::out::write(&forecast::write(&found))
 }
 
-/// Of each n plans number i.
+/// Predicts number i of each n plans.
 pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Result<(), StepError> {
     let [i, n]: [usize; 2] = [i.parse().map_err(trouble)?, n.parse().map_err(trouble)?];
     let limit = Duration::from_secs(seconds.parse().map_err(trouble)?);

@@ -86,7 +86,7 @@ pub(super) fn ranked<'a>(
             Some((plan, us, sharing))
         })
         .collect();
-    // Of equal ones the first by name, so that the order is always the same.
+    // Equal ones are ordered by name, so that the order is always the same.
     ranked.sort_by(|(a, a_us, _), (b, b_us, _)| {
         let by_name = || space::name(a).cmp(&space::name(b));
         a_us.total_cmp(b_us).then_with(by_name)
@@ -131,7 +131,7 @@ pub(super) struct Agreement {
     rank_correlation: f64,
     /// The mean of what predictions are off by, in parts of the time.
     error: f64,
-    /// What the plan that is predicted fastest takes beyond the fastest, in parts: on average and at worst.
+    /// Loss of the plan that is predicted fastest against the fastest, in parts: on average and at worst.
     lost: [f64; 2],
 }
 
