@@ -6,7 +6,9 @@ use catalog::{Format, Shape, Tile, Work};
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg as _};
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _,
+};
 use reference::Bf16;
 
 use reference::E4m3;
@@ -320,7 +322,7 @@ impl Kernel {
         let Some(tile) = Tile::of(code.cu) else {
             panic!("the source defines no BM, BN and THREADS");
         };
-        let (grid, launch) = (Grid::Tiles(tile), LaunchFn::Fp32(launch));
+        let (grid, launch) = (Grid::Tiles(tile), LaunchFn::Fp32(launch_gemm));
         Self::new(name, Program::Device { code, grid, launch })
     }
 
@@ -407,11 +409,29 @@ impl Grid {
     }
 }
 
-/// M, N, K, A, B, C: what the kernels of most steps take.
-fn launch(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
+/// Launches a kernel that takes M, N, K, A, B and C, as those of most steps do.
+///
+/// # Errors
+/// When the driver refuses.
+pub fn launch_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
     let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch.arg(&m).arg(&n).arg(&k);
+    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
+    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
+    unsafe { launch.launch(gemm.config) }?;
+    Ok(())
+}
+
+/// Launches a kernel of C = alpha · A · B with alpha = 1, which the compiler does not know.
+///
+/// # Errors
+/// When the driver refuses, or has less shared memory than the launch asks for.
+pub fn launch_scaled_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
+    gemm.allow_shared()?;
+    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
+    let mut launch = gemm.stream.launch_builder(gemm.kernel);
+    launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
     launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
     // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
     unsafe { launch.launch(gemm.config) }?;

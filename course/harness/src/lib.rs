@@ -95,7 +95,10 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 pub use catalog::Shape;
 pub use device::Gpu;
 pub use error::{StepError, words};
-pub use kernel::{Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, int};
+pub use kernel::{
+    Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, int, launch_gemm,
+    launch_scaled_gemm,
+};
 pub use reference::{self, Bf16, E4m3, inputs, verify};
 pub use step_run::StepRun;
 

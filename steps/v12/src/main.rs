@@ -7,9 +7,8 @@ use cudarc::driver::{
 };
 use harness::map::{ALIGNED, Element, Matrix, TensorMap};
 use harness::parts::{Parts, parts};
-use harness::{Bf16, Code, E4m3, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Bf16, Code, E4m3, Gemm, Kernel, Shape, blocks, code, int, launch_scaled_gemm};
 
-// ANCHOR: plans
 /// How a kernel shares out its work.
 #[derive(Clone, Copy)]
 struct Plan {
@@ -115,7 +114,6 @@ impl Plan {
         }
     }
 }
-// ANCHOR_END: plans
 
 const MMA: Code = code!("v12_mma_ring");
 const PLAIN: Code = code!("v12_wgmma");
@@ -187,8 +185,8 @@ fn main() -> ExitCode {
 fn kernels() -> Vec<Kernel> {
     let plan = |shape| MMA_RING.launch(shape);
     let mma = [
-        Kernel::bf16("gemm_v12_mma_ring_f32", MMA, plan, launch_plain),
-        Kernel::bf16_to_bf16("gemm_v12_mma_ring_bf16", MMA, plan, launch_plain),
+        Kernel::bf16("gemm_v12_mma_ring_f32", MMA, plan, launch_scaled_gemm),
+        Kernel::bf16_to_bf16("gemm_v12_mma_ring_bf16", MMA, plan, launch_scaled_gemm),
     ];
     let boxes = [
         both!("gemm_v12_wgmma", PLAIN, WGMMA, launch_boxes),
@@ -278,7 +276,6 @@ fn kernels() -> Vec<Kernel> {
         .collect()
 }
 
-// ANCHOR: launch
 /// Tells if rows of so many numbers can be those of a tensor map.
 fn aligned<T>(cols: usize) -> bool {
     (cols * size_of::<T>()).is_multiple_of(ALIGNED)
@@ -305,18 +302,6 @@ fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
         "a tensor map needs rows that start on 16 bytes: K that is a multiple of 16, and N of 8; zeros behind each row \
          of A and of B make K longer, and leave the sums as they are",
     )
-}
-
-/// A and B as they are.
-fn launch_plain<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
-    gemm.allow_shared()?;
-    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
-    let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
-    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
-    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
-    unsafe { launch.launch(gemm.config) }?;
-    Ok(())
 }
 
 /// A matrix as the kernel's tensor maps need it.
@@ -377,9 +362,7 @@ fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) 
     unsafe { launch.launch(gemm.config) }?;
     Ok(())
 }
-// ANCHOR_END: launch
 
-// ANCHOR: parts
 /// Splits A, splits B, and multiplies.
 fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
@@ -408,7 +391,6 @@ fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     unsafe { launch.launch(gemm.config) }?;
     Ok(())
 }
-// ANCHOR_END: parts
 
 /// Types that matrices of tensor maps have here.
 trait Mapped: DeviceRepr {
