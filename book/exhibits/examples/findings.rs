@@ -1,4 +1,4 @@
-//! What the emulated GPU says of the gallery: the first line of its message for each kind of mistake.
+//! Messages of the emulated GPU for the gallery: the first line for each kind of mistake.
 //!
 //! `cargo run -p exhibits --example findings`
 

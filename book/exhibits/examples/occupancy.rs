@@ -10,7 +10,7 @@ use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::nvrtc::Ptx;
 
 // ANCHOR: limits
-/// What one multiprocessor of compute capability 9.0 has.
+/// Limits of a multiprocessor of compute capability 9.0.
 const THREADS: u32 = 2048;
 const REGISTERS: u32 = 65536;
 const SHARED: u32 = 228 * 1024;

@@ -6,7 +6,7 @@
 
 use std::error::Error;
 
-use exhibits::museum::{self, Piece};
+use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
 const PTX: &str = include_str!("../kernels/warp_tile.ptx");
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     drop(exhibits::device()?);
     let a: Vec<f32> = (0..SHAPE.m * SHAPE.k).map(|i| (i % 7) as f32).collect();
     let b: Vec<f32> = (0..SHAPE.k * SHAPE.n).map(|i| (i % 5) as f32).collect();
-    let right = museum::on_the_cpu(SHAPE, &a, &b);
+    let right = pitfall::on_the_cpu(SHAPE, &a, &b);
     println!("loads of shared memory by one warp for one k");
     println!("placement  rows x columns  loads  wavefronts  excess");
     for (kernel, owns, wavefronts) in [
@@ -31,10 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("in_rows_lanes", "32 x 64", 12),
         ("in_pairs_lanes", "32 x 64", 8),
     ] {
-        let piece = Piece {
+        let piece = Pitfall {
             ptx: PTX,
             kernel,
-            geometry: museum::in_a_row::<128>,
+            geometry: pitfall::in_a_row::<128>,
         };
         let mut c = vec![f32::NAN; SHAPE.m * SHAPE.n];
         piece.multiply(SHAPE, &a, &b, &mut c)?;

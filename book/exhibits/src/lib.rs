@@ -2,9 +2,10 @@
 //!
 //! - One program per concept: it uses cudarc, fits on a page, and asserts what the book claims. Claims about memory are
 //!   compared with the emulated device's counters.
-//! - The museum ([`museum`]): programs that report success although they are wrong, beside what our tools report.
+//! - `pitfalls`: programs that report success although they are wrong, beside what our tools report ([`pitfall`]).
+//! - `wrong_kernels`: kernels of the steps with one mistake each.
 //!
-//! What they print is in the book (`book/src/generated`); a test compares.
+//! Their output is in the book (`book/src/generated`); a test compares.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 use serde_json::Value;
 
-pub mod museum;
+pub mod pitfall;
 
 /// `CudaContext::new(0)`: on the machine's GPU, or with no NVIDIA driver, on the emulated one. `TILE_DEVICE=emulated`
 /// takes the emulated one in any case.
@@ -27,7 +28,7 @@ pub fn device() -> Result<Arc<CudaContext>, Box<dyn Error>> {
 }
 
 // ANCHOR: counted
-/// What the emulated device counted in this thread's last launch, by the names of `counters::Counters`: waits for
+/// A counter of this thread's last launch on the emulated device, by its name in `counters::Counters`: waits for
 /// it. `None` on a real GPU, which does not count unless a profiler asks it to.
 ///
 /// # Panics
@@ -54,4 +55,15 @@ pub fn expect(counter: &str, value: u64) {
 /// A counter for a printed line: its value, or on a real GPU, a dash.
 pub fn shown(counter: &str) -> String {
     counted(counter).map_or_else(|| "-".to_owned(), |count| count.to_string())
+}
+
+/// The entry of a table that the command line names.
+///
+/// # Errors
+/// With the names that there are, when it names none of them.
+pub fn chosen<'t, T>(table: &'t [T], name: impl Fn(&T) -> &'static str) -> Result<&'t T, Box<dyn Error>> {
+    let asked = std::env::args().nth(1).unwrap_or_default();
+    let names: Vec<&str> = table.iter().map(&name).collect();
+    let found = table.iter().find(|entry| name(entry) == asked);
+    found.ok_or_else(|| format!("`{asked}` is none of {}", names.join(", ")).into())
 }

@@ -61,7 +61,7 @@ fn wrong_kernels_have_one_mistake() {
     for path in wrong {
         let step = stem(&path).split('_').next().unwrap_or_default();
         let copy = code(&read(&path));
-        // Of a step's kernels, the one that it was copied from.
+        // The kernel of the step that it was copied from.
         let nearest = steps
             .iter()
             .filter(|path| stem(path).starts_with(step))

@@ -137,13 +137,7 @@ pub(crate) fn constant(kernel: &str, name: &str) -> anyhow::Result<u32> {
         .join(source_of(kernel)?)
         .with_extension("cu");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let value = text.split(['\n', ';']).find_map(|statement| {
-        statement
-            .trim()
-            .trim_start_matches("constexpr int ")
-            .split(", ")
-            .find_map(|part| part.strip_prefix(name)?.strip_prefix(" = ")?.parse().ok())
-    });
+    let value = catalog::constants::constant(&text, name);
     value.with_context(|| format!("{}: no constant {name}", path.display()))
 }
 

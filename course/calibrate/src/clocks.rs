@@ -1,7 +1,7 @@
 //! Loops of one instruction on one SM, by its own clock.
 
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg as _};
-use harness::{Gpu, Trouble, session};
+use harness::{Gpu, StepError, session};
 
 use crate::{CODE, Measured, slope};
 
@@ -20,7 +20,7 @@ const LINE: usize = 128;
 /// Rounds of the short loop and of the long one.
 const ROUNDS: [i32; 2] = [64, 256];
 
-/// What `cost_*` measures, per instruction of one scheduler: with all four at work, and with one alone.
+/// Kernels `cost_*`: clocks per instruction of one scheduler, with all four at work and with one alone.
 const COSTS: [&str; 15] = [
     "fma",
     "double",
@@ -38,7 +38,7 @@ const COSTS: [&str; 15] = [
     "load_l1_8",
     "load_l1_16",
 ];
-/// What `chase_*` measures: from one load to the next one, which needs its result.
+/// Kernels `chase_*`: clocks from one load to the next one, which needs its result.
 const CHASES: [&str; 7] = [
     "shared_4",
     "shared_8",
@@ -51,7 +51,10 @@ const CHASES: [&str; 7] = [
 /// Warps of a block for the barrier.
 const BARRIERS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), Trouble>) -> Result<(), Trouble> {
+pub(crate) fn all(
+    gpu: &Gpu,
+    tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
+) -> Result<(), StepError> {
     let mut bench = Bench::new(gpu)?;
     let clocks = |name: String, value| Measured {
         name,
@@ -84,7 +87,7 @@ pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), Troubl
     Ok(())
 }
 
-/// What all loops are given.
+/// Device and code for all loops.
 struct Bench<'g> {
     gpu: &'g Gpu,
     /// Start and end of each warp.
@@ -97,7 +100,7 @@ struct Bench<'g> {
 }
 
 impl<'g> Bench<'g> {
-    fn new(gpu: &'g Gpu) -> Result<Self, Trouble> {
+    fn new(gpu: &'g Gpu) -> Result<Self, StepError> {
         let n_places = CHAINS * WARPS * LANES;
         let links = links(gpu, n_places, LINK, |i| i)?;
         Ok(Self {
@@ -110,7 +113,7 @@ impl<'g> Bench<'g> {
     }
 
     /// From now on a load leads each lane to a line of its own, and all of them to the same bank.
-    fn lead_to_lines(&mut self) -> Result<(), Trouble> {
+    fn lead_to_lines(&mut self) -> Result<(), StepError> {
         let line = LINE / LINK;
         // The lines lie behind the places at which the threads begin, and each leads to itself.
         let first = self.n_places;
@@ -120,13 +123,19 @@ impl<'g> Bench<'g> {
     }
 
     /// Clocks from one instruction of a warp to its next one.
-    fn clocks(&mut self, kernel: &str, n_warps: usize, schedulers: usize) -> Result<f64, Trouble> {
+    fn clocks(&mut self, kernel: &str, n_warps: usize, schedulers: usize) -> Result<f64, StepError> {
         let round = slope(ROUNDS, |rounds| self.run(kernel, n_warps, schedulers, rounds))?;
         Ok(round / f64::from(OPS))
     }
 
     /// From the first warp's start to the last one's end.
-    fn run(&mut self, kernel: &str, n_warps: usize, schedulers: usize, rounds: i32) -> Result<f64, Trouble> {
+    fn run(
+        &mut self,
+        kernel: &str,
+        n_warps: usize,
+        schedulers: usize,
+        rounds: i32,
+    ) -> Result<f64, StepError> {
         let stream = &self.gpu.stream;
         let function = session::load(self.gpu, CODE.ptx, kernel)?;
         stream.memset_zeros(&mut self.clocks)?;
@@ -153,7 +162,7 @@ impl<'g> Bench<'g> {
         let start = starts.copied().filter(|clock| *clock != 0).min();
         let end = ends.copied().max();
         let (Some(start), Some(end)) = (start, end) else {
-            return Err(Trouble::CouldNot(format!("{kernel} wrote no clock")));
+            return Err(StepError::CouldNot(format!("{kernel} wrote no clock")));
         };
         Ok((end - start) as f64)
     }
@@ -165,7 +174,7 @@ pub(crate) fn links(
     n: usize,
     apart: usize,
     next: impl Fn(usize) -> usize,
-) -> Result<CudaSlice<u64>, Trouble> {
+) -> Result<CudaSlice<u64>, StepError> {
     use cudarc::driver::DevicePtr as _;
     let words = apart / size_of::<u64>();
     let mut memory = gpu.stream.alloc_zeros::<u64>(n * words)?;

@@ -1,7 +1,7 @@
 //! The clock of the SMs, and what launches and blocks cost.
 
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg as _, sys};
-use harness::{Gpu, Trouble, session};
+use harness::{Gpu, StepError, session};
 
 use crate::{CODE, Measured, REPEATS, median, slope};
 
@@ -9,7 +9,7 @@ use crate::{CODE, Measured, REPEATS, median, slope};
 const CLOCK_ROUNDS: i32 = 200_000;
 /// Blocks of the two grids whose difference is what a block costs.
 const BLOCKS: [u32; 2] = [20_000, 220_000];
-/// Of small blocks and of the largest.
+/// Threads of small blocks and of the largest.
 const THREADS: [u32; 2] = [256, 1024];
 /// Clocks that a block of `spin` takes at least.
 const SPIN: i32 = 2000;
@@ -20,7 +20,10 @@ const LAUNCHES: u32 = 200;
 pub(crate) const NS_PER_MS: f64 = 1e6;
 
 /// Returns the clock in GHz.
-pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), Trouble>) -> Result<f64, Trouble> {
+pub(crate) fn all(
+    gpu: &Gpu,
+    tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
+) -> Result<f64, StepError> {
     let number = |name: &str, value, unit| Measured {
         name: name.into(),
         value,
@@ -43,7 +46,7 @@ pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), Troubl
     Ok(ghz)
 }
 
-/// What the driver says of the device.
+/// Attributes of the device, by the driver.
 const ATTRIBUTES: [(&str, sys::CUdevice_attribute); 3] = [
     (
         "shared_per_sm",
@@ -60,7 +63,7 @@ const ATTRIBUTES: [(&str, sys::CUdevice_attribute); 3] = [
 ];
 
 /// Clocks of an SM in the time of a launch, while all SMs multiply.
-fn clock(gpu: &Gpu) -> Result<f64, Trouble> {
+fn clock(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "cost_fma")?;
     let mut clocks: CudaSlice<i64> = gpu.stream.alloc_zeros(2 * 16)?;
     let mut sink: CudaSlice<f32> = gpu.stream.alloc_zeros(64)?;
@@ -84,15 +87,15 @@ fn clock(gpu: &Gpu) -> Result<f64, Trouble> {
             Ok(())
         })?;
         let read = gpu.stream.clone_dtoh(&clocks)?;
-        // Of one warp: another block may have written the other's.
+        // The pairs of one warp: another block may have written the other's.
         let most = read.chunks(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         samples.push(most as f64 / ms * 1e-6);
     }
     Ok(median(samples))
 }
 
-/// What one more block takes.
-fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, Trouble> {
+/// Time for one more block.
+fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     let time = |blocks: u32| {
         time_ms(gpu, || {
@@ -109,8 +112,8 @@ fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, Trouble> {
     Ok(slope(BLOCKS, time)? * NS_PER_MS)
 }
 
-/// What a round of blocks takes of which two fill an SM, and each spins.
-fn spin_ns(gpu: &Gpu) -> Result<f64, Trouble> {
+/// Time for a round of spinning blocks, two to an SM.
+fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     const RESIDENT: u32 = 2;
     let kernel = session::load(gpu, CODE.ptx, "spin")?;
     let time = |rounds: u32| {
@@ -131,8 +134,8 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, Trouble> {
     Ok(slope(SPINS, time)? * NS_PER_MS)
 }
 
-/// What one more launch takes that has been queued before.
-fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
+/// Time for one more launch that is queued already.
+fn launch_ns(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     // Not the default stream, which cannot be captured.
     let stream = gpu.context.new_stream()?;
@@ -149,10 +152,10 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
         }
         let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
         let graph = stream.end_capture(flags)?;
-        graph.ok_or_else(|| Trouble::CouldNot("the driver captured no launch".into()))
+        graph.ok_or_else(|| StepError::CouldNot("the driver captured no launch".into()))
     };
     let (few, many) = (graph(LAUNCHES)?, graph(2 * LAUNCHES)?);
-    let time = |n: u32| -> Result<f64, Trouble> {
+    let time = |n: u32| -> Result<f64, StepError> {
         let graph = if n == LAUNCHES { &few } else { &many };
         let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
         let start = stream.record_event(flags)?;
@@ -164,7 +167,7 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
 }
 
 /// The time of some work in milliseconds, measured by the device's events.
-pub(crate) fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+pub(crate) fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), StepError>) -> Result<f64, StepError> {
     let start = gpu.event()?;
     work()?;
     let end = gpu.event()?;

@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
-use harness::{Code, Gpu, Trouble, code};
+use harness::{Code, Gpu, StepError, code};
 
 /// The kernels with the loops, `kernels/calibrate.cu`.
 const CODE: Code = code!("calibrate");
@@ -48,8 +48,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Trouble> {
-    let gpu = Gpu::real().map_err(|why| Trouble::CouldNot(format!("no GPU to measure: {why}")))?;
+fn run() -> Result<(), StepError> {
+    let gpu = Gpu::real().map_err(|why| StepError::CouldNot(format!("no GPU to measure: {why}")))?;
     let about = &gpu.about;
     print(&serde_json::json!({
         "device": about.name,
@@ -65,21 +65,21 @@ fn run() -> Result<(), Trouble> {
 }
 
 /// One line. Nobody may be reading.
-fn print(record: &serde_json::Value) -> Result<(), Trouble> {
+fn print(record: &serde_json::Value) -> Result<(), StepError> {
     match writeln!(std::io::stdout().lock(), "{record}") {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Trouble::Closed),
-        Err(error) => Err(Trouble::CouldNot(format!("standard output: {error}"))),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(StepError::Closed),
+        Err(error) => Err(StepError::CouldNot(format!("standard output: {error}"))),
         Ok(()) => Ok(()),
     }
 }
 
 const REPEATS: usize = 9;
 
-/// What one more of something takes: from the times of two numbers of it, the median of some tries.
+/// Time for one more of something: from the times of two numbers of it, the median of some tries.
 fn slope<N: Copy + Into<f64>>(
     numbers: [N; 2],
-    mut time: impl FnMut(N) -> Result<f64, Trouble>,
-) -> Result<f64, Trouble> {
+    mut time: impl FnMut(N) -> Result<f64, StepError>,
+) -> Result<f64, StepError> {
     let [few, many] = numbers;
     let mut samples = Vec::new();
     for _ in 0..REPEATS {

@@ -1,7 +1,7 @@
 //! Beyond L1: latency by rings of addresses, bandwidth by all SMs at once.
 
 use cudarc::driver::{CudaSlice, DevicePtr as _, LaunchConfig, PushKernelArg as _};
-use harness::{Gpu, Trouble, session};
+use harness::{Gpu, StepError, session};
 
 use crate::clocks::links;
 use crate::device::{NS_PER_MS, time_ms};
@@ -31,8 +31,8 @@ const UNROLL: usize = 8;
 pub(crate) fn all(
     gpu: &Gpu,
     ghz: f64,
-    tell: &mut dyn FnMut(Measured) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
+) -> Result<(), StepError> {
     let number = |name: &str, value, unit| Measured {
         name: name.into(),
         value,
@@ -91,7 +91,7 @@ pub(crate) fn all(
 }
 
 /// Clocks of one step through a ring of `n` places in an order without a pattern.
-fn chase(gpu: &Gpu, n: usize) -> Result<f64, Trouble> {
+fn chase(gpu: &Gpu, n: usize) -> Result<f64, StepError> {
     const OPS: i32 = 64;
     // A step of an odd number visits all of a power of two, and is never the same distance from neighbours.
     let n = n.next_power_of_two() / 2;
@@ -102,7 +102,7 @@ fn chase(gpu: &Gpu, n: usize) -> Result<f64, Trouble> {
     let mut sink: CudaSlice<u64> = gpu.stream.alloc_zeros(1)?;
     // Each run goes on where the last one stopped.
     let mut first = ring.device_ptr(&gpu.stream).0;
-    let mut run = |rounds: i32| -> Result<f64, Trouble> {
+    let mut run = |rounds: i32| -> Result<f64, StepError> {
         let schedulers = 4;
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch
@@ -129,7 +129,7 @@ fn chase(gpu: &Gpu, n: usize) -> Result<f64, Trouble> {
 }
 
 /// Nanoseconds of a round of blocks, two on each SM, each of whose threads loads one word of `bytes`.
-fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, Trouble> {
+fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, StepError> {
     let threads = THREADS as usize;
     let kernel = session::load(gpu, CODE.ptx, "touch")?;
     let n_blocks = (bytes / (threads * size_of::<f32>())) as u32;
@@ -155,7 +155,7 @@ fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, Trouble> {
 }
 
 /// Bytes per nanosecond of memory that is walked over by `share` blocks at a time.
-fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result<f64, Trouble> {
+fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, name)?;
     let blocks = match (n_sms, share) {
         (1, _) => 1,
@@ -195,7 +195,7 @@ fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result
 }
 
 /// Sectors per nanosecond that the kernel `name` loads from or stores to a footprint of `bytes` bytes.
-fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, Trouble> {
+fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, name)?;
     let n = (bytes / SECTOR).next_power_of_two() as i32 / 2;
     let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * SECTOR)?;

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod constants;
 mod family;
 pub mod files;
 pub mod process;
@@ -16,6 +17,7 @@ pub mod steps;
 pub mod text;
 pub mod time;
 
+pub use constants::Tile;
 pub use family::Family;
 pub use shape::{Shape, WrongSize};
 pub use steps::{

@@ -10,43 +10,46 @@ use records::{Measurement, Outcome};
 
 use crate::args;
 use crate::case::Case;
+use crate::error::StepError;
+use crate::error::{FAILED, PASSED};
 use crate::kernel::Kernel;
-use crate::measure::{Bench, Measured, Purpose, measure};
+use crate::measure::measure;
 use crate::page::Entry;
-use crate::trouble::Trouble;
-use crate::{FAILED, Harness, PASSED, duel, out, page, roofline, shapes};
+use crate::setup::{Measured, Purpose, Setup};
+use crate::step_run::StepRun;
+use crate::{duel, out, page, roofline, shapes};
 
 /// Runs it.
 ///
 /// # Errors
 /// When sizes are impossible, or something fails that is not a kernel's fault.
-pub fn run(harness: &mut Harness<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
-    let emulated = harness.gpu()?.emulator.is_some();
+pub fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepError> {
+    let emulated = step_run.gpu()?.emulator.is_some();
     let asked = match bench.recorded_shapes {
         true => None,
-        false => Some(harness.sizes(&bench.asked.sizes, shapes::default_size(emulated))?),
+        false => Some(step_run.sizes(&bench.asked.sizes, shapes::default_size(emulated))?),
     };
     // Sizes that somebody typed are refused before anything runs.
     for size in asked.iter().flatten() {
-        for kernel in harness.kernels.clone() {
-            let work = harness.work(kernel);
+        for kernel in step_run.kernels.clone() {
+            let work = step_run.work(kernel);
             if let Some(shape) = work.shape(*size) {
-                shapes::fits(work, shape, harness.gpu()?).map_err(Trouble::Usage)?;
+                shapes::fits(work, shape, step_run.gpu()?).map_err(StepError::Usage)?;
             }
         }
     }
     if bench.asked.duel && emulated {
         eprintln!("--duel needs a real GPU: on the emulated one nothing is timed");
     }
-    harness.duel = bench.asked.duel.then_some(duel::PLAN);
-    harness.stand_beside();
-    match harness.common.json {
-        true => out::json(&Line::Run(Box::new(harness.run.clone())))?,
-        false => out::write(&page::header(harness))?,
+    step_run.duel = bench.asked.duel.then_some(duel::PLAN);
+    step_run.stand_beside();
+    match step_run.common.json {
+        true => out::json(&Line::Run(Box::new(step_run.run.clone())))?,
+        false => out::write(&page::header(step_run))?,
     }
     let answers = std::env::var_os(ANSWERS).map(PathBuf::from);
     let (mut failed, mut ran) = (false, page::Ran::default());
-    for (case, kernels) in plan(harness, asked.as_deref(), answers.as_deref()) {
+    for (case, kernels) in plan(step_run, asked.as_deref(), answers.as_deref()) {
         let mut entries = Vec::new();
         for kernel in kernels {
             out::milestone(&format!("{} on {}", kernel.name, case.shape));
@@ -55,33 +58,33 @@ pub fn run(harness: &mut Harness<'_>, bench: &args::Bench) -> Result<u8, Trouble
                 true => Measured::not_run(
                     "too slow on the emulated GPU, which tells nothing new here; ask for the size to see",
                 ),
-                false => harness.measure(kernel, &case, Purpose::Bench)?,
+                false => step_run.measure(kernel, &case, Purpose::Bench)?,
             };
             failed |= matches!(result.outcome, Outcome::Failed { .. });
-            let measurement = harness.measurement(kernel, &case, result.outcome);
-            if harness.common.json {
+            let measurement = step_run.measurement(kernel, &case, result.outcome);
+            if step_run.common.json {
                 out::json(&Line::Measurement(Box::new(measurement.clone())))?;
             }
             entries.push(Entry {
                 kernel,
-                work: harness.work(kernel),
+                work: step_run.work(kernel),
                 measurement,
                 report: result.report,
             });
         }
         out::progress_done();
         entries.iter().for_each(|entry| ran.add(entry));
-        if !harness.common.json {
-            out::write(&page::case(case.shape, &harness.run, &entries))?;
+        if !step_run.common.json {
+            out::write(&page::case(case.shape, &step_run.run, &entries))?;
         }
     }
-    if !harness.common.json {
-        out::write(&page::footer(harness, ran))?;
+    if !step_run.common.json {
+        out::write(&page::footer(step_run, ran))?;
     }
     Ok(if failed { FAILED } else { PASSED })
 }
 
-/// Whether counting a kernel on the emulated device would take minutes. What the CPU does is timed as ever, and the
+/// Tells if counting a kernel on the emulated device would take minutes. Functions of the CPU are timed as ever, and the
 /// library says itself that it is not there.
 fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
     kernel.code().is_some() && shape.volume() > shapes::EMULATED
@@ -89,14 +92,14 @@ fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
 
 /// Shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.
 pub(crate) fn plan<'a>(
-    harness: &Harness<'a>,
+    step_run: &StepRun<'a>,
     asked: Option<&[Shape]>,
     answers: Option<&Path>,
 ) -> Vec<(Case, Vec<&'a Kernel>)> {
-    let new = |shape| Case::new(shape, harness.common.seed).kept_in(answers.map(Path::to_owned));
+    let new = |shape| Case::new(shape, step_run.common.seed).kept_in(answers.map(Path::to_owned));
     let mut plan: Vec<(Case, Vec<&'a Kernel>)> = Vec::new();
-    for kernel in &harness.kernels {
-        let work = harness.work(kernel);
+    for kernel in &step_run.kernels {
+        let work = step_run.work(kernel);
         let shapes = asked.unwrap_or_else(|| shapes::recorded(work));
         // A product has no shape at a size without K.
         for shape in shapes.iter().filter_map(|size| work.shape(*size)) {
@@ -111,13 +114,13 @@ pub(crate) fn plan<'a>(
     plan
 }
 
-impl Harness<'_> {
+impl StepRun<'_> {
     /// Sizes from the command line, each one of at least one kernel; where none is given, the step's own.
     ///
     /// # Errors
     /// When a size cannot be.
-    pub fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, Trouble> {
-        let usage = |error: catalog::WrongSize| Trouble::Usage(error.to_string());
+    pub fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, StepError> {
+        let usage = |error: catalog::WrongSize| StepError::Usage(error.to_string());
         let asked = sizes.asked().map_err(usage)?;
         for size in &asked {
             let works = self.kernels.iter().map(|kernel| self.work(kernel));
@@ -129,7 +132,7 @@ impl Harness<'_> {
         })
     }
 
-    /// What a kernel computes.
+    /// The work that the catalogue lists for a kernel.
     pub fn work(&self, kernel: &Kernel) -> Work {
         self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
     }
@@ -153,20 +156,20 @@ impl Harness<'_> {
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn measure(&mut self, kernel: &Kernel, case: &Case, purpose: Purpose) -> Result<Measured, Trouble> {
+    pub fn measure(&mut self, kernel: &Kernel, case: &Case, purpose: Purpose) -> Result<Measured, StepError> {
         let work = self.work(kernel);
         self.gpu()?;
         let Some(gpu) = &self.gpu else {
             return Ok(Measured::not_run("there is no device"));
         };
-        let bench = Bench {
+        let setup = Setup {
             gpu,
             purpose,
             ptx: self.ptx.as_deref(),
             cubins: &self.cubins,
             duel: self.duel,
         };
-        let measured = measure(bench, kernel, work, case)?;
+        let measured = measure(setup, kernel, work, case)?;
         if measured.lost {
             self.lose();
         }

@@ -5,12 +5,8 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use catalog::{Shape, Work};
-use half::bf16;
-
-use crate::e4m3::E4m3;
-use crate::inputs::{Data, Real, Sums, elements, transposed};
-use crate::reference::Problem;
-use crate::verify::Answer;
+use reference::inputs::{Data, Real, elements, transposed};
+use reference::{Answer, Bf16, E4m3, Problem};
 
 /// A shape with inputs and answers.
 pub struct Case {
@@ -19,10 +15,10 @@ pub struct Case {
     seed: u64,
     /// Where answers are kept.
     answers: Option<PathBuf>,
-    single: OnceCell<[Problem<f32>; 2]>,
-    double: OnceCell<[Problem<f64>; 2]>,
-    short: OnceCell<[Problem<bf16>; 2]>,
-    shortest: OnceCell<[Problem<E4m3>; 2]>,
+    fp32: OnceCell<[Problem<f32>; 2]>,
+    fp64: OnceCell<[Problem<f64>; 2]>,
+    bf16: OnceCell<[Problem<Bf16>; 2]>,
+    e4m3: OnceCell<[Problem<E4m3>; 2]>,
     matrix: OnceCell<Matrix>,
 }
 
@@ -33,10 +29,10 @@ impl Case {
             shape,
             seed,
             answers: None,
-            single: OnceCell::new(),
-            double: OnceCell::new(),
-            short: OnceCell::new(),
-            shortest: OnceCell::new(),
+            fp32: OnceCell::new(),
+            fp64: OnceCell::new(),
+            bf16: OnceCell::new(),
+            e4m3: OnceCell::new(),
             matrix: OnceCell::new(),
         }
     }
@@ -47,36 +43,39 @@ impl Case {
         Self { answers, ..self }
     }
 
-    /// FP32 products: on integers, on reals.
-    pub fn single(&self) -> &[Problem<f32>; 2] {
-        self.single.get_or_init(|| self.problems())
-    }
-
-    /// FP64 products: on integers, on reals.
-    pub fn double(&self) -> &[Problem<f64>; 2] {
-        self.double.get_or_init(|| self.problems())
-    }
-
-    /// Products of bf16: on integers, on reals.
-    pub fn short(&self) -> &[Problem<bf16>; 2] {
-        self.short.get_or_init(|| self.problems())
-    }
-
-    /// Products of e4m3: on integers, on reals.
-    pub fn shortest(&self) -> &[Problem<E4m3>; 2] {
-        self.shortest.get_or_init(|| self.problems())
+    /// Products of a type: on integers, on reals.
+    pub fn problems<T: Drawn>(&self) -> &[Problem<T>; 2] {
+        T::cell(self).get_or_init(|| {
+            [Data::Integers, Data::Reals]
+                .map(|data| Problem::kept(self.answers.as_deref(), self.shape, data, self.seed))
+        })
     }
 
     /// A matrix to transpose.
     pub fn matrix(&self) -> &Matrix {
         self.matrix.get_or_init(|| Matrix::new(self.shape, self.seed))
     }
-
-    fn problems<T: Real>(&self) -> [Problem<T>; 2] {
-        [Data::Integers, Data::Reals]
-            .map(|data| Problem::kept(self.answers.as_deref(), self.shape, data, self.seed))
-    }
 }
+
+/// A type of operands that cases are drawn for.
+pub trait Drawn: Real {
+    /// Where the problems of the type are kept.
+    #[doc(hidden)]
+    fn cell(case: &Case) -> &OnceCell<[Problem<Self>; 2]>;
+}
+
+/// The field of a [`Case`] for each type.
+macro_rules! drawn {
+    ($($type:ty => $field:ident),*) => {$(
+        impl Drawn for $type {
+            fn cell(case: &Case) -> &OnceCell<[Problem<Self>; 2]> {
+                &case.$field
+            }
+        }
+    )*};
+}
+
+drawn!(f32 => fp32, f64 => fp64, Bf16 => bf16, E4m3 => e4m3);
 
 /// A and B of a problem as the kernel takes them.
 pub fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'_, [T]>) {
@@ -92,29 +91,13 @@ pub fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'
     )
 }
 
-impl<T: Sums> Answer for Problem<T> {
-    fn rows(&self) -> usize {
-        self.shape.m
-    }
-    fn cols(&self) -> usize {
-        self.shape.n
-    }
-    fn want(&self, row: usize, col: usize) -> f64 {
-        self.c[row * self.shape.n + col]
-    }
-    fn bound(&self, row: usize, col: usize) -> f64 {
-        Problem::bound(self, row, col)
-    }
-}
-
 /// A matrix whose transpose is the answer: equal to the bit.
 #[derive(Debug)]
 pub struct Matrix {
-    in_rows: usize,
-    in_cols: usize,
-    /// Its `in_rows` × `in_cols` elements, row-major.
+    cols: usize,
+    /// The elements, row-major.
     pub elements: Vec<f32>,
-    /// What transposing it took on the CPU.
+    /// Milliseconds that transposing it took on the CPU.
     pub cpu_ms: f64,
 }
 
@@ -127,25 +110,14 @@ impl Matrix {
         let cpu_ms = start.elapsed().as_secs_f64() * 1e3;
         drop(turned);
         Self {
-            in_rows: rows,
-            in_cols: cols,
+            cols,
             elements,
             cpu_ms,
         }
     }
-}
 
-impl Answer for Matrix {
-    fn rows(&self) -> usize {
-        self.in_cols
-    }
-    fn cols(&self) -> usize {
-        self.in_rows
-    }
-    fn want(&self, row: usize, col: usize) -> f64 {
-        f64::from(self.elements[col * self.in_cols + row])
-    }
-    fn bound(&self, _: usize, _: usize) -> f64 {
-        0.0
+    /// The transpose.
+    pub fn answer(&self) -> Answer<'_> {
+        Answer::transpose_of(&self.elements, self.cols)
     }
 }

@@ -5,53 +5,55 @@ use records::Outcome;
 use records::record::{Check, FailedCheck, Line};
 
 use crate::case::Case;
+use crate::error::StepError;
+use crate::error::{FAILED, PASSED};
 use crate::kernel::Kernel;
-use crate::measure::Purpose;
-use crate::trouble::Trouble;
-use crate::{FAILED, Harness, PASSED, out, shapes};
+use crate::setup::Purpose;
+use crate::step_run::StepRun;
+use crate::{out, shapes};
 
 /// Runs it.
 ///
 /// # Errors
 /// When something fails that is not a kernel's fault.
-pub fn run(harness: &mut Harness<'_>) -> Result<u8, Trouble> {
-    if harness.common.json {
-        out::json(&Line::Run(Box::new(harness.run.clone())))?;
+pub fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
+    if step_run.common.json {
+        out::json(&Line::Run(Box::new(step_run.run.clone())))?;
     }
     let paint = Paint::for_stdout();
     let mut cases: Vec<Case> = Vec::new();
     let mut failed = false;
-    for kernel in harness.kernels.clone() {
-        let check = check(harness, kernel, &mut cases)?;
+    for kernel in step_run.kernels.clone() {
+        let check = check(step_run, kernel, &mut cases)?;
         out::progress_done();
         failed |= check.failed.is_some();
-        match harness.common.json {
+        match step_run.common.json {
             true => out::json(&Line::Check(Box::new(check)))?,
-            false => out::write(&told(&check, harness.run.emulated, paint))?,
+            false => out::write(&told(&check, step_run.run.emulated, paint))?,
         }
     }
     Ok(if failed { FAILED } else { PASSED })
 }
 
-fn check(harness: &mut Harness<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> Result<Check, Trouble> {
+fn check(step_run: &mut StepRun<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> Result<Check, StepError> {
     let mut check = Check {
-        run: harness.run.id.clone(),
-        step: harness.step.id.into(),
+        run: step_run.run.id.clone(),
+        step: step_run.step.id.into(),
         kernel: kernel.name.into(),
         n_passed: 0,
         not_run: None,
         failed: None,
     };
-    for shape in shapes::awkward(harness.work(kernel)) {
+    for shape in shapes::awkward(step_run.work(kernel)) {
         let at = cases
             .iter()
             .position(|case| case.shape == *shape)
             .unwrap_or_else(|| {
-                cases.push(Case::new(*shape, harness.common.seed));
+                cases.push(Case::new(*shape, step_run.common.seed));
                 cases.len() - 1
             });
         out::progress(&format!("{} on {shape}", kernel.name));
-        match harness.measure(kernel, &cases[at], Purpose::Check)?.outcome {
+        match step_run.measure(kernel, &cases[at], Purpose::Check)?.outcome {
             Outcome::Passed(_) => check.n_passed += 1,
             Outcome::NotRun { why } => {
                 check.not_run.get_or_insert(why);

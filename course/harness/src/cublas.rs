@@ -1,14 +1,10 @@
-//! cuBLAS as the yardstick: the same product on the same data, timed in the same minutes.
+//! cuBLAS: a handle of the library, and its product of each type.
 //!
 //! In FP32 as FP32: the math mode is set to `CUBLAS_DEFAULT_MATH`, in which products of FP32 use neither TF32 nor other
 //! short cuts, unless the environment forces them; then the yardstick is refused. (Verification would not notice: at
 //! K = 1024 on an H200, a product with `NVIDIA_TF32_OVERRIDE=1` came within 66 % of what FP32 sums may be off.)
 //! Not `CUBLAS_PEDANTIC_MATH`, which also rules out algorithms that are right and fast.
-//!
-//! On tensor cores it is the fastest of what `cublasGemmEx` picks and the algorithms that cuBLASLt names.
-
 mod library;
-mod light;
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -19,20 +15,17 @@ use cudarc::cublas::sys::{
     self, cublasComputeType_t as Compute, cublasMath_t, cublasOperation_t as Op, cudaDataType as Type,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
-use half::bf16;
+use reference::Bf16;
 
-use crate::device::Gpu;
-use crate::e4m3::E4m3;
 use crate::inputs::Real;
 use crate::kernel::int;
-use crate::timing::{Other, Sampler};
-use crate::trouble::Trouble;
+use reference::E4m3;
 
 /// A handle, made once per device: with it comes the workspace.
 #[derive(Debug)]
 pub struct Cublas {
     handle: sys::cublasHandle_t,
-    stream: Arc<CudaStream>,
+    pub(crate) stream: Arc<CudaStream>,
     /// Device memory for cuBLAS, [`WORKSPACE`] bytes.
     workspace: CudaSlice<u8>,
     /// Version of the library, such as `12.4.5`.
@@ -44,14 +37,14 @@ impl Cublas {
     ///
     /// # Errors
     /// With the reason, as in "not run: …".
-    pub fn open(gpu: &Gpu) -> Result<Self, String> {
-        provide(gpu)?;
+    pub fn open(stream: &Arc<CudaStream>) -> Result<Self, String> {
+        provide()?;
         let words = |CublasError(status)| format!("cuBLAS does not start: {status:?}");
-        let workspace = workspace(gpu)?;
+        let workspace = workspace(stream)?;
         let handle = result::create_handle().map_err(words)?;
         let mut cublas = Self {
             handle,
-            stream: gpu.stream.clone(),
+            stream: stream.clone(),
             workspace,
             version: String::new(),
         };
@@ -94,15 +87,15 @@ impl Cublas {
     }
 }
 
-/// What cuBLAS takes for itself on this generation of GPUs.
+/// Bytes that cuBLAS takes for itself on this generation of GPUs.
 const WORKSPACE: usize = 32 << 20;
 
 /// Memory for [`set_workspace`].
 ///
 /// # Errors
 /// With the reason, as in "not run: …".
-pub fn workspace(gpu: &Gpu) -> Result<CudaSlice<u8>, String> {
-    let memory = gpu.stream.alloc_zeros(WORKSPACE);
+pub fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, String> {
+    let memory = stream.alloc_zeros(WORKSPACE);
     memory.map_err(|error| {
         format!(
             "there is no memory for cuBLAS's workspace: {}",
@@ -141,8 +134,8 @@ impl Drop for Cublas {
 ///
 /// # Errors
 /// With the reason, as in "not run: …".
-pub fn provide(gpu: &Gpu) -> Result<(), String> {
-    if gpu.emulator.is_some() {
+pub fn provide() -> Result<(), String> {
+    if emulator_client::find().is_some() {
         return Err("cuBLAS needs an NVIDIA GPU".into());
     }
     match short_cut(|name| std::env::var(name).ok()) {
@@ -172,22 +165,22 @@ const SHORT_CUTS: [&str; 3] = [
 /// computes Cᵀ = Bᵀ · Aᵀ, with all three in place; v09 explains this in full.
 #[derive(Debug, Clone, Copy)]
 pub struct Flags {
-    first: Op,
-    second: Op,
-    m: i32,
-    n: i32,
-    k: i32,
-    first_stride: i32,
-    second_stride: i32,
-    c_stride: i32,
-    /// Whether FP32 may be cut to TF32.
-    tf32: bool,
-    /// Whether sums of 8-bit numbers may stay in the tensor cores.
-    fast_sums: bool,
+    pub(crate) first: Op,
+    pub(crate) second: Op,
+    pub(crate) m: i32,
+    pub(crate) n: i32,
+    pub(crate) k: i32,
+    pub(crate) first_stride: i32,
+    pub(crate) second_stride: i32,
+    pub(crate) c_stride: i32,
+    /// FP32 may be cut to TF32.
+    pub(crate) tf32: bool,
+    /// Sums of 8-bit numbers may stay in the tensor cores.
+    pub(crate) fast_sums: bool,
 }
 
 impl Flags {
-    fn of(work: Work, shape: Shape) -> Self {
+    pub(crate) fn of(work: Work, shape: Shape) -> Self {
         let (m, n, k) = (int(shape.m), int(shape.n), int(shape.k));
         let [turn_a, turn_b] = work.turned();
         let op = |turn| if turn { Op::CUBLAS_OP_T } else { Op::CUBLAS_OP_N };
@@ -212,13 +205,13 @@ impl Flags {
     }
 }
 
-/// What the matrices of a product on tensor cores have, and how sums are made.
+/// Types of the matrices and of the sums of a product on tensor cores.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Types {
-    operands: Type,
-    result: Type,
-    compute: Compute,
+    pub(crate) operands: Type,
+    pub(crate) result: Type,
+    pub(crate) compute: Compute,
 }
 
 const BF16: Types = Types {
@@ -245,9 +238,9 @@ const TF32: Types = Types {
     compute: Compute::CUBLAS_COMPUTE_32F_FAST_TF32,
 };
 
-/// What cuBLAS multiplies here, with results in `R`.
+/// A type that cuBLAS multiplies here, with results in `R`.
 pub trait Element<R: Real = Self>: Real {
-    /// Of a product on tensor cores.
+    /// Types of the product, where it is one on tensor cores.
     #[doc(hidden)]
     fn on_tensor_cores(_: Flags) -> Option<Types> {
         None
@@ -352,9 +345,9 @@ macro_rules! only_by_light {
 }
 
 only_by_light!(f32, E4M3_TO_FP32);
-only_by_light!(bf16, E4M3);
+only_by_light!(Bf16, E4M3);
 
-impl Element<f32> for bf16 {
+impl Element<f32> for Bf16 {
     fn on_tensor_cores(_: Flags) -> Option<Types> {
         Some(BF16_TO_FP32)
     }
@@ -371,7 +364,7 @@ impl Element<f32> for bf16 {
     }
 }
 
-impl Element for bf16 {
+impl Element for Bf16 {
     fn on_tensor_cores(_: Flags) -> Option<Types> {
         Some(BF16)
     }
@@ -420,156 +413,6 @@ impl Element for f64 {
         // SAFETY: the caller's promises.
         unsafe { gemm!(result::dgemm, handle, flags, first, second, c) }
     }
-}
-
-/// cuBLAS on these inputs, stored as the kernel under test takes them. Its result comes too, to be verified: a wrong
-/// yardstick is none.
-///
-/// # Errors
-/// When there is not enough memory, or cuBLAS refuses.
-pub fn yardstick<'a, R: Real, T: Element<R>>(
-    gpu: &'a Gpu,
-    cublas: &'a Cublas,
-    (work, shape): (Work, Shape),
-    a: &[T],
-    b: &[T],
-) -> Result<(Other<'a>, Vec<R>), Trouble> {
-    let mut product = Yardstick::new(gpu, cublas, (work, shape), a, b)?;
-    product.choose(gpu)?;
-    product.put()?;
-    let got = gpu.stream.clone_dtoh(&product.c)?;
-    let other = Other {
-        name: "cuBLAS",
-        algorithm: product.algorithm,
-        put: Box::new(move || product.put()),
-    };
-    Ok((other, got))
-}
-
-/// C as `cublasGemmEx` computes it unasked, or where that has no such types, cuBLASLt by the algorithm that it names
-/// first.
-///
-/// # Errors
-/// When there is not enough memory, or cuBLAS refuses.
-pub fn unasked<R: Real, T: Element<R>>(
-    gpu: &Gpu,
-    cublas: &Cublas,
-    (work, shape): (Work, Shape),
-    a: &[T],
-    b: &[T],
-) -> Result<Vec<R>, Trouble> {
-    let mut product = Yardstick::new(gpu, cublas, (work, shape), a, b)?;
-    if let Err(refused) = product.put() {
-        if product.light.is_none() {
-            return Err(refused);
-        }
-        product.algorithm = Some(0);
-        product.put()?;
-    }
-    Ok(gpu.stream.clone_dtoh(&product.c)?)
-}
-
-/// Samples of each algorithm before one is chosen. The first warms up.
-const TRIES: u32 = 6;
-
-/// A product that is compared with.
-struct Yardstick<'a, T, R> {
-    cublas: &'a Cublas,
-    work: Work,
-    shape: Shape,
-    a: CudaSlice<T>,
-    b: CudaSlice<T>,
-    c: CudaSlice<R>,
-    /// Other algorithms for it.
-    light: Option<light::Product>,
-    /// The one of those that was chosen, or cuBLAS's own.
-    algorithm: Option<usize>,
-}
-
-impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
-    fn new(
-        gpu: &Gpu,
-        cublas: &'a Cublas,
-        (work, shape): (Work, Shape),
-        a: &[T],
-        b: &[T],
-    ) -> Result<Self, Trouble> {
-        let flags = Flags::of(work, shape);
-        Ok(Self {
-            cublas,
-            work,
-            shape,
-            a: gpu.stream.clone_htod(a)?,
-            b: gpu.stream.clone_htod(b)?,
-            c: gpu.poisoned(shape.m * shape.n)?,
-            light: T::on_tensor_cores(flags).and_then(|types| light::Product::new(gpu, flags, types)),
-            algorithm: None,
-        })
-    }
-
-    /// The fastest one, timed as the yardstick will be, all of them in turn so that none has a cooler chip; of each the
-    /// fastest try counts. What is refused is left out, unless nothing is left.
-    fn choose(&mut self, gpu: &Gpu) -> Result<(), Trouble> {
-        let Some(others) = self.light.as_ref().map(light::Product::count) else {
-            return Ok(());
-        };
-        let (mut candidates, mut refused) = (Vec::new(), None);
-        for algorithm in std::iter::once(None).chain((0..others).map(Some)) {
-            self.algorithm = algorithm;
-            match self.sampler(gpu) {
-                Ok(sampler) => candidates.push((algorithm, sampler, f64::MAX)),
-                Err(why) => refused = refused.or(Some(why)),
-            }
-        }
-        for _ in 0..TRIES {
-            for (algorithm, sampler, least) in &mut candidates {
-                self.algorithm = *algorithm;
-                *least = least.min(sampler.sample(|| self.put())?);
-            }
-        }
-        match (candidates.iter().min_by(|a, b| a.2.total_cmp(&b.2)), refused) {
-            (Some((algorithm, ..)), _) => self.algorithm = *algorithm,
-            (None, Some(why)) => return Err(why),
-            (None, None) => {}
-        }
-        Ok(())
-    }
-
-    /// For samples of the algorithm that is chosen now.
-    fn sampler<'g>(&mut self, gpu: &'g Gpu) -> Result<Sampler<'g>, Trouble> {
-        let one_ms = gpu.time_ms(1, || self.put())?.min(gpu.time_ms(1, || self.put())?);
-        Ok(Sampler::new(gpu, one_ms, || self.put()))
-    }
-
-    /// Puts it into the stream.
-    fn put(&mut self) -> Result<(), Trouble> {
-        let shape = self.shape;
-        let (Some(algorithm), Some(light)) = (self.algorithm, &mut self.light) else {
-            let done = self
-                .cublas
-                .product(self.work, shape, &self.a, &self.b, &mut self.c);
-            return done.map_err(|CublasError(status)| refused("cuBLAS", shape, status));
-        };
-        let stream = &self.cublas.stream;
-        let (a, _reads_a) = self.a.device_ptr(stream);
-        let (b, _reads_b) = self.b.device_ptr(stream);
-        let (c, _writes_c) = self.c.device_ptr_mut(stream);
-        // SAFETY: the operands are on the device, as large as `shape` says, and of the types that `light` was made for;
-        // they stand in cuBLAS's order.
-        let done = unsafe {
-            light.put(
-                algorithm,
-                stream,
-                [b, a].map(|at| at as *const c_void),
-                c as *mut c_void,
-            )
-        };
-        done.map_err(|error| refused("cuBLASLt", shape, error.0))
-    }
-}
-
-fn refused(library: &str, shape: Shape, status: impl std::fmt::Debug) -> Trouble {
-    Trouble::CouldNot(format!("{library} refuses a product of {shape}: {status:?}"))
 }
 
 #[cfg(test)]

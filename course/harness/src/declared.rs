@@ -2,7 +2,7 @@
 
 use catalog::Shape;
 
-use crate::kernel::{Code, Kernel};
+use crate::kernel::Kernel;
 
 /// Stops unless the kernels are those of the catalogue, in its order, and each block has as many threads as its PTX
 /// was compiled for.
@@ -56,81 +56,30 @@ fn threads(ptx: &str, entry: &str) -> Option<[u32; 3]> {
     numbers.try_into().ok()
 }
 
-/// Stops unless the source defines these constants with these values.
-///
-/// # Panics
-/// When they differ: this is an assertion for tests.
-#[track_caller]
-pub fn constants(code: Code, expected: &[(&str, u32)]) {
-    for (name, value) in expected {
-        assert_eq!(
-            constant(code.cu, name),
-            Some(*value),
-            "{name} in the source and here"
-        );
-    }
-}
+/// The tests of every step: its kernels are those of the catalogue, and its sums of C those on record.
+#[macro_export]
+macro_rules! test_step {
+    ($step:literal, $kernels:expr) => {
+        #[cfg(test)]
+        mod declared {
+            use super::*;
 
-/// The value of `constexpr int NAME = …`, which may be an expression of numbers and earlier constants.
-fn constant(source: &str, name: &str) -> Option<u32> {
-    let definitions = source
-        .lines()
-        .filter_map(|line| line.strip_prefix("constexpr int "))
-        .filter_map(|line| line.split_once(';'))
-        .flat_map(|(definitions, _)| definitions.split(','));
-    for definition in definitions {
-        let (defined, expression) = definition.split_once('=')?;
-        if defined.trim() == name {
-            return value(source, expression);
-        }
-    }
-    None
-}
+            #[test]
+            fn kernels_are_those_of_the_catalogue() {
+                $crate::declared::agrees($step, $kernels);
+            }
 
-/// Products and quotients, parentheses, numbers and names.
-fn value(source: &str, expression: &str) -> Option<u32> {
-    let expression = expression.trim();
-    let mut depth = 0;
-    // The last operator outside of parentheses: what stands before it is computed first.
-    let mut split = None;
-    for (at, c) in expression.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            '*' | '/' if depth == 0 => split = Some((at, c)),
-            _ => {}
+            #[test]
+            fn sums_of_c_are_those_on_record() {
+                $crate::sums::agree($step, $kernels);
+            }
         }
-    }
-    if let Some((at, operator)) = split {
-        let left = value(source, &expression[..at])?;
-        let right = value(source, &expression[at + 1..])?;
-        return if operator == '*' {
-            left.checked_mul(right)
-        } else {
-            left.checked_div(right)
-        };
-    }
-    if let Some(inner) = expression
-        .strip_prefix('(')
-        .and_then(|rest| rest.strip_suffix(')'))
-    {
-        return value(source, inner);
-    }
-    expression.parse().ok().or_else(|| constant(source, expression))
+    };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn constants_are_computed_from_earlier_ones() {
-        let source =
-            "constexpr int BM = 128, BN = 64;  // tile\nconstexpr int THREADS = (BM / 8) * (BN / 8);\n";
-        assert_eq!(constant(source, "BN"), Some(64));
-        assert_eq!(constant(source, "THREADS"), Some(128));
-        assert_eq!(constant(source, "BK"), None);
-    }
 
     #[test]
     fn launch_bounds_are_those_of_the_entry() {

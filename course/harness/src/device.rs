@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, DriverError};
 
-use crate::Trouble;
+use crate::StepError;
 use crate::counters::Report;
 use crate::cublas::Cublas;
 
@@ -16,7 +16,7 @@ use crate::cublas::Cublas;
 pub struct Gpu {
     /// NVIDIA's library for this device, once somebody asked for it.
     cublas: OnceCell<Result<Cublas, String>>,
-    /// What was compiled for this device, by its text: a driver takes its time for that.
+    /// Modules that are loaded, by their text: compiling one takes a driver some time.
     modules: RefCell<Vec<(String, Arc<CudaModule>)>>,
     /// The primary context of device 0.
     pub context: Arc<CudaContext>,
@@ -65,7 +65,7 @@ impl Choice {
     ///
     /// # Errors
     /// When the variable holds another word.
-    pub fn new(emulate: bool) -> Result<Self, Trouble> {
+    pub fn new(emulate: bool) -> Result<Self, StepError> {
         if emulate {
             return Ok(Self::Emulated);
         }
@@ -73,14 +73,14 @@ impl Choice {
             Err(_) | Ok("") => Ok(Self::Any),
             Ok("emulated") => Ok(Self::Emulated),
             Ok("real") => Ok(Self::Real),
-            Ok(other) => Err(Trouble::Usage(format!(
+            Ok(other) => Err(StepError::Usage(format!(
                 "TILE_DEVICE={other} is not understood; use emulated or real, or leave it out"
             ))),
         }
     }
 }
 
-/// What the child process answers that looks whether the machine's driver has a device.
+/// Command of the child process that looks for a device of the machine's driver.
 pub(crate) const PROBE: &str = "probe-device";
 /// Its exit code when there is none.
 pub(crate) const NO_DEVICE: u8 = 10;
@@ -90,16 +90,16 @@ pub(crate) const NO_DEVICE: u8 = 10;
 ///
 /// # Errors
 /// When there is no driver of this kind.
-pub fn choose_driver(choice: Choice) -> Result<(), Trouble> {
+pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
     let preload = |why: &str| match emulator_client::preload() {
         Ok(_) => Ok(()),
-        Err(error) => Err(Trouble::CouldNot(format!(
+        Err(error) => Err(StepError::CouldNot(format!(
             "{why}, and the emulated GPU cannot be used: {error}; run the step with cargo, or keep libnvcuda beside it"
         ))),
     };
     match choice {
         Choice::Emulated => preload("the emulated GPU was asked for"),
-        Choice::Real if !nvidia_library() => Err(Trouble::CouldNot(
+        Choice::Real if !nvidia_library() => Err(StepError::CouldNot(
             "TILE_DEVICE=real, but this machine has no CUDA driver (libcuda.so.1)".into(),
         )),
         Choice::Real => Ok(()),
@@ -121,7 +121,7 @@ pub fn choose_driver(choice: Choice) -> Result<(), Trouble> {
     }
 }
 
-/// Whether the loader finds a library under the names of NVIDIA's driver.
+/// Tells if the loader finds a library under the names of NVIDIA's driver.
 pub(crate) fn nvidia_library() -> bool {
     let names: &[&str] = match cfg!(windows) {
         true => &["nvcuda.dll"],
@@ -170,7 +170,7 @@ impl Gpu {
     ///
     /// # Errors
     /// When there is none.
-    pub fn find() -> Result<Self, Trouble> {
+    pub fn find() -> Result<Self, StepError> {
         choose_driver(Choice::new(false)?)?;
         Self::open()
     }
@@ -182,7 +182,7 @@ impl Gpu {
     ///
     /// # Errors
     /// When the driver refuses.
-    pub fn open() -> Result<Self, Trouble> {
+    pub fn open() -> Result<Self, StepError> {
         let context = CudaContext::new(0).map_err(no_device)?;
         // Not the default stream, of which nothing can be captured into a graph.
         let stream = context.per_thread_stream();
@@ -198,8 +198,8 @@ impl Gpu {
 }
 // ANCHOR_END: open
 
-fn no_device(error: DriverError) -> Trouble {
-    Trouble::CouldNot(format!(
+fn no_device(error: DriverError) -> StepError {
+    StepError::CouldNot(format!(
         "no CUDA device: {}; --emulate uses the emulated GPU",
         crate::words(error)
     ))
@@ -210,8 +210,8 @@ impl Gpu {
     pub(crate) fn module(
         &self,
         ptx: &str,
-        load: impl FnOnce(&str) -> Result<Arc<CudaModule>, Trouble>,
-    ) -> Result<Arc<CudaModule>, Trouble> {
+        load: impl FnOnce(&str) -> Result<Arc<CudaModule>, StepError>,
+    ) -> Result<Arc<CudaModule>, StepError> {
         let known = |(text, _): &&(String, Arc<CudaModule>)| text == ptx;
         if let Some((_, module)) = self.modules.borrow().iter().find(known) {
             return Ok(module.clone());
@@ -225,11 +225,11 @@ impl Gpu {
     ///
     /// # Errors
     /// When the emulated device is of another build.
-    pub(crate) fn report(&self) -> Result<Option<Report>, Trouble> {
+    pub(crate) fn report(&self) -> Result<Option<Report>, StepError> {
         let text = self.emulator.and_then(|emulator| emulator.report());
         let report = text.as_deref().map(Report::parse).transpose();
         report.map(Option::flatten).map_err(|error| {
-            Trouble::CouldNot(format!(
+            StepError::CouldNot(format!(
                 "the report of the emulated GPU is not of this build: {error}"
             ))
         })
@@ -240,7 +240,7 @@ impl Gpu {
     /// # Errors
     /// With the reason, as in "not run: …".
     pub fn cublas(&self) -> Result<&Cublas, &str> {
-        let opened = self.cublas.get_or_init(|| Cublas::open(self));
+        let opened = self.cublas.get_or_init(|| Cublas::open(&self.stream));
         opened.as_ref().map_err(String::as_str)
     }
 }

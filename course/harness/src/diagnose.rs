@@ -8,53 +8,53 @@ use std::fmt::Write as _;
 
 use catalog::{Shape, Work};
 
-use crate::inputs::Real;
-use crate::verify::{Answer, Comparison};
+use reference::Answer;
+use reference::inputs::Real as _;
+use reference::verify::{self, Comparison};
 
-/// Of a result that is 0 where it is wrong, which has many causes.
+/// Said of a result that is 0 where it is wrong, which has many causes.
 pub const ZEROS: &str = "they are 0";
 
 /// A product's operands as they are stored.
-#[derive(Clone, Copy)]
-pub struct Terms<'a, T> {
+pub struct Terms {
     /// Sizes of the product.
     pub shape: Shape,
     /// M × K, or K × M.
-    pub a: &'a [T],
+    pub a: Vec<f64>,
     /// K × N, or N × K.
-    pub b: &'a [T],
-    /// Whether A is stored as K × M, and B as N × K.
+    pub b: Vec<f64>,
+    /// A is stored as K × M; B is stored as N × K.
     pub turned: [bool; 2],
 }
 
 /// Everything there is to look at.
-pub struct Scene<'a, T, A, R = T> {
-    /// What should have come out.
-    pub answer: &'a A,
-    /// The elements that the kernel computed.
-    pub got: &'a [R],
+pub struct WrongResult<'a> {
+    /// The right values.
+    pub answer: &'a Answer<'a>,
+    /// The elements that the kernel computed, as [`inputs::Real::widen`](reference::inputs::Real::widen) gives them.
+    pub got: Vec<f64>,
     /// The comparison of both, element by element.
     pub comparison: &'a Comparison,
-    /// What the kernel computes.
+    /// The work that the kernel does.
     pub work: Work,
     /// Rows and columns that belong to one block: of C, and for a transpose, of the input.
     pub tile: Option<[usize; 2]>,
     /// The operands of a product; `None` for a transpose.
-    pub terms: Option<Terms<'a, T>>,
-    /// Whether the same kernel was right on integers.
+    pub terms: Option<Terms>,
+    /// On integers the kernel was right.
     pub right_on_integers: bool,
 }
 
 /// One sentence, and a text with everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What is wrong, short enough for a table.
+    /// The mistake, short enough for a table.
     pub why: String,
-    /// What is wrong in full, for finding the mistake.
+    /// The mistake in full, for finding it.
     pub details: String,
     /// The first wrong element, whose it is, and what it should be.
     pub first: String,
-    /// What it looks like, where that is known.
+    /// The likely cause, where one is known.
     pub looks: Option<String>,
     /// Which tiles are wrong, drawn; empty where there is one only.
     pub map: String,
@@ -67,7 +67,7 @@ const ENOUGH: usize = 8;
 /// Largest map, in cells.
 const MAP: [usize; 2] = [16, 32];
 
-impl<T: Real, A: Answer + Sync, R: Real> Scene<'_, T, A, R> {
+impl WrongResult<'_> {
     /// Finds out what the wrong elements have in common.
     pub fn diagnose(&self) -> Diagnosis {
         let wrong = Wrong::of(self);
@@ -142,7 +142,7 @@ impl<T: Real, A: Answer + Sync, R: Real> Scene<'_, T, A, R> {
         let got = self.got[row * self.answer.cols() + col];
         let is = match got.is_poison() {
             true => "was never written".to_owned(),
-            false => format!("is {}", got.to_f64()),
+            false => format!("is {got}"),
         };
         let want = self.answer.want(row, col);
         let bound = match self.answer.bound(row, col) {
@@ -167,7 +167,7 @@ impl<T: Real, A: Answer + Sync, R: Real> Scene<'_, T, A, R> {
         text
     }
 
-    /// Of the output: a transpose's input tile lies on its side.
+    /// The tile of the output: a transpose's input tile lies on its side.
     fn output_tile(&self) -> Option<[usize; 2]> {
         self.tile.map(|[rows, cols]| match self.work {
             Work::Transpose => [cols, rows],
@@ -175,7 +175,7 @@ impl<T: Real, A: Answer + Sync, R: Real> Scene<'_, T, A, R> {
         })
     }
 
-    // What the wrong elements hold.
+    // Values of the wrong elements.
 
     fn what(&self, wrong: &Wrong) -> Option<String> {
         let samples = wrong.samples();
@@ -197,17 +197,16 @@ impl<T: Real, A: Answer + Sync, R: Real> Scene<'_, T, A, R> {
                 "they are NaN though the inputs are not: something is read from {from}"
             ));
         }
-        if all(&|row, col| got(row, col).to_f64() == 0.0) {
+        if all(&|row, col| got(row, col) == 0.0) {
             return Some(ZEROS.into());
         }
         if samples.len() < ENOUGH {
             return None;
         }
-        let near = |row: usize, col: usize, value: f64| {
-            (got(row, col).to_f64() - value).abs() <= self.answer.bound(row, col)
-        };
+        let near =
+            |row: usize, col: usize, value: f64| (got(row, col) - value).abs() <= self.answer.bound(row, col);
         let rows = self.answer.rows();
-        // What would lie here if the output was stored column by column.
+        // The value that would lie here if the output was stored column by column.
         let turned = |row: usize, col: usize| {
             let index = row * cols + col;
             self.answer.want(index % rows, index / rows)
@@ -215,7 +214,7 @@ impl<T: Real, A: Answer + Sync, R: Real> Scene<'_, T, A, R> {
         if (rows, cols) != (1, 1) && all(&|row, col| near(row, col, turned(row, col))) {
             return Some("rows and columns are swapped: each value is right in the transposed place".into());
         }
-        if let Some(found) = self.terms.and_then(|terms| sums(&terms, &samples, &near)) {
+        if let Some(found) = self.terms.as_ref().and_then(|terms| sums(terms, &samples, &near)) {
             return Some(found);
         }
         for (down, across, text) in [
@@ -352,18 +351,14 @@ impl<T: Real, A: Answer + Sync, R: Real> Scene<'_, T, A, R> {
 }
 
 /// Sums that a mistake would make.
-fn sums<T: Real>(
-    terms: &Terms<'_, T>,
-    samples: &[[usize; 2]],
-    near: &dyn Fn(usize, usize, f64) -> bool,
-) -> Option<String> {
+fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) -> bool) -> Option<String> {
     let Shape { m, n, k } = terms.shape;
-    let at = |x: &[T], index: usize| x.get(index).map_or(0.0, |v| v.to_f64());
+    let at = |x: &[f64], index: usize| x.get(index).copied().unwrap_or(0.0);
     let a_place = |turned: bool, row: usize, i: usize| if turned { i * m + row } else { row * k + i };
     let b_place = |turned: bool, i: usize, col: usize| if turned { col * k + i } else { i * n + col };
     let [turned_a, turned_b] = terms.turned;
     let term = |row: usize, col: usize, i: usize| {
-        at(terms.a, a_place(turned_a, row, i)) * at(terms.b, b_place(turned_b, i, col))
+        at(&terms.a, a_place(turned_a, row, i)) * at(&terms.b, b_place(turned_b, i, col))
     };
 
     // Sums that end too early, begin too late, or count an end twice: the same number of terms everywhere.
@@ -403,25 +398,27 @@ fn sums<T: Real>(
     let products: [Product<'_>; 6] = [
         (
             "A * A in place of A * B: A is read where B belongs",
-            &|row, col, i| at(terms.a, a_place(turned_a, row, i)) * at(terms.a, b_place(turned_b, i, col)),
+            &|row, col, i| at(&terms.a, a_place(turned_a, row, i)) * at(&terms.a, b_place(turned_b, i, col)),
         ),
         (
             "B * B in place of A * B: B is read where A belongs",
-            &|row, col, i| at(terms.b, a_place(turned_a, row, i)) * at(terms.b, b_place(turned_b, i, col)),
+            &|row, col, i| at(&terms.b, a_place(turned_a, row, i)) * at(&terms.b, b_place(turned_b, i, col)),
         ),
         (
             "B * A in place of A * B: the operands are swapped",
-            &|row, col, i| at(terms.b, a_place(turned_a, row, i)) * at(terms.a, b_place(turned_b, i, col)),
+            &|row, col, i| at(&terms.b, a_place(turned_a, row, i)) * at(&terms.a, b_place(turned_b, i, col)),
         ),
         ("B is read as if its rows were columns", &|row, col, i| {
-            at(terms.a, a_place(turned_a, row, i)) * at(terms.b, b_place(!turned_b, i, col))
+            at(&terms.a, a_place(turned_a, row, i)) * at(&terms.b, b_place(!turned_b, i, col))
         }),
         ("A is read as if its rows were columns", &|row, col, i| {
-            at(terms.a, a_place(!turned_a, row, i)) * at(terms.b, b_place(turned_b, i, col))
+            at(&terms.a, a_place(!turned_a, row, i)) * at(&terms.b, b_place(turned_b, i, col))
         }),
         (
             "A and B are read as if their rows were columns",
-            &|row, col, i| at(terms.a, a_place(!turned_a, row, i)) * at(terms.b, b_place(!turned_b, i, col)),
+            &|row, col, i| {
+                at(&terms.a, a_place(!turned_a, row, i)) * at(&terms.b, b_place(!turned_b, i, col))
+            },
         ),
     ];
     let fits = |product: &dyn Fn(usize, usize, usize) -> f64| {
@@ -460,13 +457,13 @@ impl Cell {
 }
 
 impl Wrong {
-    fn of<T: Real, A: Answer + Sync, R: Real>(scene: &Scene<'_, T, A, R>) -> Self {
-        let (rows, cols) = (scene.answer.rows(), scene.answer.cols());
+    fn of(result: &WrongResult<'_>) -> Self {
+        let (rows, cols) = (result.answer.rows(), result.answer.cols());
         let is: Vec<bool> = (0..rows * cols)
             .map(|index| {
                 let (row, col) = (index / cols, index % cols);
-                let error = (scene.got[index].to_f64() - scene.answer.want(row, col)).abs();
-                !crate::verify::is_inside(error, scene.answer.bound(row, col))
+                let error = (result.got[index] - result.answer.want(row, col)).abs();
+                !verify::is_inside(error, result.answer.bound(row, col))
             })
             .collect();
         let n = is.iter().filter(|wrong| **wrong).count();
@@ -544,9 +541,9 @@ impl Wrong {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inputs::Data;
-    use crate::reference::Problem;
-    use crate::verify::compare;
+    use reference::Problem;
+    use reference::inputs::Data;
+    use reference::verify::compare;
 
     const SHAPE: Shape = Shape { m: 70, n: 90, k: 24 };
 
@@ -560,23 +557,24 @@ mod tests {
 
     #[track_caller]
     fn diagnosis(problem: &Problem<f32>, got: &[f32]) -> Diagnosis {
-        let comparison = compare(problem, got);
+        let answer = problem.answer();
+        let comparison = compare(&answer, got);
         assert!(!comparison.is_right(), "the test made no mistake");
-        let scene = Scene {
-            answer: problem,
-            got,
+        let result = WrongResult {
+            answer: &answer,
+            got: f32::widen(got),
             comparison: &comparison,
             work: Work::Sgemm,
             tile: Some([16, 32]),
             terms: Some(Terms {
                 shape: problem.shape,
-                a: &problem.a,
-                b: &problem.b,
+                a: f32::widen(&problem.a),
+                b: f32::widen(&problem.b),
                 turned: [false; 2],
             }),
             right_on_integers: problem.data == Data::Reals,
         };
-        scene.diagnose()
+        result.diagnose()
     }
 
     /// The sentence about a result on integers in which some elements are changed.

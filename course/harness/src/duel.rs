@@ -5,8 +5,8 @@ use std::time::Duration;
 use records::duel::{Duel, Round};
 
 use crate::device::Gpu;
-use crate::timing::Sampler;
-use crate::trouble::Trouble;
+use crate::error::StepError;
+use crate::sampler::Sampler;
 
 /// How long everything lasts, in milliseconds.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct Plan {
     pub piece_ms: f64,
     /// Before each piece of a burst.
     pub pause_ms: f64,
-    /// Of each side, before the first round.
+    /// Milliseconds for each side, before the first round.
     pub warm_up_ms: f64,
     /// All rounds of one kind, if there can be so few.
     pub most_ms: f64,
@@ -37,11 +37,11 @@ pub(crate) struct Side<'s, 'g, 'p> {
     /// How it is timed.
     pub(crate) sampler: &'s Sampler<'g>,
     /// Puts it into the stream once.
-    pub(crate) put: &'p mut dyn FnMut() -> Result<(), Trouble>,
+    pub(crate) put: &'p mut dyn FnMut() -> Result<(), StepError>,
 }
 
 impl Side<'_, '_, '_> {
-    fn piece(&mut self, ms: f64) -> Result<f64, Trouble> {
+    fn piece(&mut self, ms: f64) -> Result<f64, StepError> {
         self.sampler.piece(ms, &mut *self.put)
     }
 }
@@ -55,7 +55,7 @@ pub(crate) fn run(
     plan: Plan,
     mut kernel: Side<'_, '_, '_>,
     mut yardstick: Side<'_, '_, '_>,
-) -> Result<Duel, Trouble> {
+) -> Result<Duel, StepError> {
     let longest = kernel.piece(0.0)?.max(yardstick.piece(0.0)?);
     kernel.piece(plan.warm_up_ms)?;
     yardstick.piece(plan.warm_up_ms)?;
@@ -90,7 +90,7 @@ impl Plan {
 }
 
 /// Rounds of A B B A; `piece` says what one launch took, of A or of B.
-fn rounds(n: usize, mut piece: impl FnMut(bool) -> Result<f64, Trouble>) -> Result<Vec<Round>, Trouble> {
+fn rounds(n: usize, mut piece: impl FnMut(bool) -> Result<f64, StepError>) -> Result<Vec<Round>, StepError> {
     (0..n)
         .map(|_| Ok([piece(true)?, piece(false)?, piece(false)?, piece(true)?]))
         .collect()
@@ -122,11 +122,11 @@ mod tests {
         let found = rounds(2, |_| {
             left -= 1;
             match left {
-                0 => Err(Trouble::CouldNot("gone".into())),
+                0 => Err(StepError::CouldNot("gone".into())),
                 _ => Ok(1.0),
             }
         });
-        assert!(found.is_err_and(|trouble| trouble.to_string() == "gone"));
+        assert!(found.is_err_and(|error| error.to_string() == "gone"));
     }
 
     #[test]

@@ -4,8 +4,8 @@ pub use cudarc::driver::LaunchConfig as Config;
 use cudarc::driver::{CudaContext, CudaFunction, PushKernelArg};
 
 use crate::device::{Choice, Gpu, nvidia_library};
+use crate::error::{StepError, words};
 use crate::inputs::Real;
-use crate::trouble::{Trouble, words};
 
 /// An argument of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +24,7 @@ impl Gpu {
     /// # Errors
     /// Why there is none, in a few words.
     pub fn real() -> Result<Self, String> {
-        if Choice::new(false).map_err(|trouble| trouble.to_string())? == Choice::Emulated {
+        if Choice::new(false).map_err(|error| error.to_string())? == Choice::Emulated {
             return Err("TILE_DEVICE=emulated asks for the emulated one".into());
         }
         if !nvidia_library() {
@@ -36,11 +36,11 @@ impl Gpu {
             Ok(_) => {}
             Err(error) => return Err(format!("the CUDA driver does not start: {}", words(error))),
         }
-        Self::open().map_err(|trouble| trouble.to_string())
+        Self::open().map_err(|error| error.to_string())
     }
 }
 
-/// Whether a driver is NVIDIA's, from what the emulated one would answer.
+/// Fails unless the driver is NVIDIA's: the emulated one has functions of its own.
 fn is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), String> {
     match emulator {
         Some(_) => Err("the CUDA driver of this machine is the emulated GPU".into()),
@@ -59,7 +59,7 @@ pub fn run<T: Real>(
     config: Config,
     buffers: &[&[T]],
     arguments: &[Argument],
-) -> Result<Vec<T>, Trouble> {
+) -> Result<Vec<T>, StepError> {
     let there = buffers.iter().map(|values| gpu.stream.clone_htod(*values));
     let there = there.collect::<Result<Vec<_>, _>>()?;
     let Some(output) = there.last() else {

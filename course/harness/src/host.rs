@@ -5,13 +5,12 @@ use records::Outcome;
 use records::record::{Accuracy, By, Passed, Yardstick};
 
 use crate::case::Case;
-use crate::diagnose::{Scene, Terms};
+use crate::diagnose::{Terms, WrongResult};
 use crate::inputs::{Data, Real as _};
 use crate::kernel::{Cpu, Kernel};
-use crate::measure::{Measured, Purpose};
-use crate::reference::Problem;
+use crate::setup::{Measured, Purpose};
 use crate::timing;
-use crate::verify::{self, Answer};
+use crate::verify;
 
 /// Verifies the result of a function for the CPU, and times it.
 pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Measured {
@@ -35,32 +34,31 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
         exact_on_integers: true,
     };
     let mut c = vec![f32::POISON; m * n];
-    for problem in case.single() {
+    for problem in case.problems::<f32>() {
         c.fill(f32::POISON);
         multiply(case.shape, &problem.a, &problem.b, &mut c);
-        let answer = OtherBound {
-            problem,
-            bound: bound
-                .filter(|_| problem.data == Data::Reals)
-                .map(|bound| bound(case.shape, 1.0, 1.0)),
-        };
+        let mut answer = problem.answer();
+        if let (Some(bound), Data::Reals) = (bound, problem.data) {
+            // Reals lie in [-1, 1), so no element is larger than 1.
+            answer = answer.within(bound(case.shape, 1.0, 1.0));
+        }
         let comparison = verify::compare(&answer, &c);
         if !comparison.is_right() {
-            let scene = Scene {
+            let result = WrongResult {
                 answer: &answer,
-                got: &c,
+                got: f32::widen(&c),
                 comparison: &comparison,
                 work: Work::Cpu,
                 tile: None,
                 terms: Some(Terms {
                     shape: case.shape,
-                    a: &problem.a,
-                    b: &problem.b,
+                    a: f32::widen(&problem.a),
+                    b: f32::widen(&problem.b),
                     turned: [false; 2],
                 }),
                 right_on_integers: problem.data == Data::Reals,
             };
-            let diagnosis = scene.diagnose();
+            let diagnosis = result.diagnose();
             return Measured {
                 outcome: Outcome::Failed {
                     why: diagnosis.why,
@@ -73,7 +71,7 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
         accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
         accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
     }
-    let [_, reals] = case.single();
+    let [_, reals] = case.problems::<f32>();
     let timed = (purpose == Purpose::Bench).then(|| {
         let (name, other) = yardstick;
         let mut other_c = vec![f32::POISON; m * n];
@@ -111,27 +109,5 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
         outcome: Outcome::Passed(Box::new(passed)),
         report: None,
         lost: false,
-    }
-}
-
-/// An answer with a bound of its own for every element.
-struct OtherBound<'p> {
-    problem: &'p Problem<f32>,
-    bound: Option<f64>,
-}
-
-impl Answer for OtherBound<'_> {
-    fn rows(&self) -> usize {
-        self.problem.rows()
-    }
-    fn cols(&self) -> usize {
-        self.problem.cols()
-    }
-    fn want(&self, row: usize, col: usize) -> f64 {
-        self.problem.want(row, col)
-    }
-    fn bound(&self, row: usize, col: usize) -> f64 {
-        // Reals lie in [-1, 1), so no element is larger than 1.
-        self.bound.unwrap_or_else(|| self.problem.bound(row, col))
     }
 }

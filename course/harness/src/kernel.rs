@@ -1,15 +1,17 @@
-//! What a step declares: its kernels, how each is launched, and nothing else.
+//! The declarations of a step: its kernels, how each is launched, and nothing else.
 
 use std::sync::Arc;
 
-use catalog::{Format, Shape, Work};
+use catalog::{Format, Shape, Tile, Work};
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig};
-use half::bf16;
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _,
+};
+use reference::Bf16;
 
-use crate::e4m3::E4m3;
+use reference::E4m3;
 
 /// A compiled kernel file: what runs, and what it was made of, for messages.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +24,19 @@ pub struct Code {
     pub cubin: &'static [u8],
 }
 
+impl Code {
+    /// The value of `constexpr int NAME = …` in the source. In a constant it is read while the step is compiled.
+    ///
+    /// # Panics
+    /// When the source defines no such constant.
+    pub const fn constant(&self, name: &str) -> u32 {
+        match catalog::constants::constant(self.cu, name) {
+            Some(value) => value,
+            None => panic!("the source defines no such constant"),
+        }
+    }
+}
+
 /// C = A · B: what there is at a launch.
 #[derive(Debug)]
 pub struct Gemm<'a, T, R = T> {
@@ -29,9 +44,9 @@ pub struct Gemm<'a, T, R = T> {
     pub stream: &'a CudaStream,
     /// The kernel to launch.
     pub kernel: &'a CudaFunction,
-    /// What is launched before it, where it declares that.
+    /// The kernel that is launched before it, where it declares one.
     pub first: Option<&'a Prepared>,
-    /// What the step's geometry says for this shape.
+    /// Grid and block for this shape.
     pub config: LaunchConfig,
     /// The sizes M, N and K.
     pub shape: Shape,
@@ -80,7 +95,7 @@ pub struct Transpose<'a> {
     pub stream: &'a CudaStream,
     /// The kernel to launch.
     pub kernel: &'a CudaFunction,
-    /// What the step's geometry says for this shape.
+    /// Grid and block for this shape.
     pub config: LaunchConfig,
     /// `m` rows and `n` columns of the input.
     pub shape: Shape,
@@ -119,7 +134,7 @@ pub type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
 pub type MultiplyOwn = Box<dyn Fn(Product<'_>) -> Result<(), String>>;
 /// Blocks of a kernel whose blocks share out tiles: by the number of tiles, and of multiprocessors.
 pub type Blocks = fn(u32, u32) -> u32;
-/// What a kernel needs of a shape, where it does not have that.
+/// Names what a shape lacks for a kernel.
 pub type Needs = fn(Shape) -> Option<&'static str>;
 /// A product by the CPU: shape, A, B, C.
 pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
@@ -136,7 +151,7 @@ pub struct Cpu {
     pub largest: f64,
     /// Where rounding errors follow another law than that of plain sums.
     pub bound: Option<ElementBound>,
-    /// What it is compared with, by name, in the same minutes.
+    /// The function that it is compared with in the same minutes, by name.
     pub yardstick: (&'static str, Multiply),
 }
 
@@ -147,81 +162,27 @@ pub struct Kernel {
     pub name: &'static str,
     /// How it is run.
     pub program: Program,
-    /// Whether a GPU for which there is machine code runs that, and not what its driver makes of the PTX.
+    /// A GPU for which there is machine code runs that, and not what its driver makes of the PTX.
     pub ahead: bool,
     /// Where blocks share out tiles, how many there are: in a row, not in the rows and columns of the geometry.
     pub blocks: Option<Blocks>,
-    /// What it needs of a shape.
+    /// Requirements on a shape.
     pub needs: Option<Needs>,
-    /// What is launched before it.
+    /// The kernel that is launched before it.
     pub preparation: Option<Preparation>,
 }
 
 /// How something is run.
 #[derive(Debug, Clone, Copy)]
 pub enum Program {
-    /// A product of FP32 operands on the device.
-    Sgemm {
+    /// A kernel on the device.
+    Device {
         /// The source and PTX of the kernel.
         code: Code,
         /// Grid and block for a shape.
-        geometry: Geometry,
+        grid: Grid,
         /// Launches the kernel with cudarc.
-        launch: LaunchGemm<f32>,
-    },
-    /// An FP64 product on the device.
-    Dgemm {
-        /// The source and PTX of the kernel.
-        code: Code,
-        /// Grid and block for a shape.
-        geometry: Geometry,
-        /// Launches the kernel with cudarc.
-        launch: LaunchGemm<f64>,
-    },
-    /// A product of bf16 in FP32 on the device.
-    Bf16 {
-        /// The source and PTX of the kernel.
-        code: Code,
-        /// Grid and block for a shape.
-        geometry: Geometry,
-        /// Launches the kernel with cudarc.
-        launch: LaunchGemm<bf16, f32>,
-    },
-    /// A product of bf16, rounded to bf16 at the end.
-    Bf16ToBf16 {
-        /// The source and PTX of the kernel.
-        code: Code,
-        /// Grid and block for a shape.
-        geometry: Geometry,
-        /// Launches the kernel with cudarc.
-        launch: LaunchGemm<bf16>,
-    },
-    /// A product of e4m3 in FP32.
-    E4m3 {
-        /// The source and PTX of the kernel.
-        code: Code,
-        /// Grid and block for a shape.
-        geometry: Geometry,
-        /// Launches the kernel with cudarc.
-        launch: LaunchGemm<E4m3, f32>,
-    },
-    /// A product of e4m3, rounded to bf16 at the end.
-    E4m3ToBf16 {
-        /// The source and PTX of the kernel.
-        code: Code,
-        /// Grid and block for a shape.
-        geometry: Geometry,
-        /// Launches the kernel with cudarc.
-        launch: LaunchGemm<E4m3, bf16>,
-    },
-    /// A transpose on the device.
-    Transpose {
-        /// The source and PTX of the kernel.
-        code: Code,
-        /// Grid and block for a shape.
-        geometry: Geometry,
-        /// Launches the kernel with cudarc.
-        launch: LaunchTranspose,
+        launch: LaunchFn,
     },
     /// An FP32 product on the CPU.
     Cpu(Cpu),
@@ -237,6 +198,61 @@ pub enum Program {
         /// Starts the library, once.
         open: OpenOwn,
     },
+}
+
+/// Who computes the grid of a launch.
+#[derive(Debug, Clone, Copy)]
+pub enum Grid {
+    /// A function of the step.
+    Function(Geometry),
+    /// One block per tile of C.
+    Tiles(Tile),
+}
+
+/// A step's launch, by the types of its operands and of its result.
+#[derive(Debug, Clone, Copy)]
+pub enum LaunchFn {
+    /// A product of FP32.
+    Fp32(LaunchGemm<f32>),
+    /// A product of FP64.
+    Fp64(LaunchGemm<f64>),
+    /// A product of bf16 in FP32.
+    Bf16(LaunchGemm<Bf16, f32>),
+    /// A product of bf16, rounded to bf16 at the end.
+    Bf16ToBf16(LaunchGemm<Bf16>),
+    /// A product of e4m3 in FP32.
+    E4m3(LaunchGemm<E4m3, f32>),
+    /// A product of e4m3, rounded to bf16 at the end.
+    E4m3ToBf16(LaunchGemm<E4m3, Bf16>),
+    /// A transpose of FP32.
+    Transpose(LaunchTranspose),
+}
+
+/// One expression for the launches of products of all types, and one for those of transposes.
+macro_rules! match_launch {
+    ($launch:expr, $gemm:ident => $product:expr, $transpose:ident => $other:expr $(,)?) => {
+        match $launch {
+            $crate::kernel::LaunchFn::Fp32($gemm) => $product,
+            $crate::kernel::LaunchFn::Fp64($gemm) => $product,
+            $crate::kernel::LaunchFn::Bf16($gemm) => $product,
+            $crate::kernel::LaunchFn::Bf16ToBf16($gemm) => $product,
+            $crate::kernel::LaunchFn::E4m3($gemm) => $product,
+            $crate::kernel::LaunchFn::E4m3ToBf16($gemm) => $product,
+            $crate::kernel::LaunchFn::Transpose($transpose) => $other,
+        }
+    };
+}
+pub(crate) use match_launch;
+
+/// Functions that declare a kernel, by the type of its launch.
+macro_rules! declarations {
+    ($($(#[$doc:meta])* $name:ident: $variant:ident($launch:ty);)*) => {$(
+        $(#[$doc])*
+        pub const fn $name(name: &'static str, code: Code, geometry: Geometry, launch: $launch) -> Self {
+            let (grid, launch) = (Grid::Function(geometry), LaunchFn::$variant(launch));
+            Self::new(name, Program::Device { code, grid, launch })
+        }
+    )*};
 }
 
 impl Kernel {
@@ -284,99 +300,30 @@ impl Kernel {
         Self { ahead: true, ..self }
     }
 
-    /// A product of FP32 operands; the catalogue says whether one is transposed, or taken as TF32.
-    pub const fn sgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f32>) -> Self {
-        let program = Program::Sgemm {
-            code,
-            geometry,
-            launch,
-        };
-        Self::new(name, program)
+    declarations! {
+        /// A product of FP32 operands; the catalogue says whether one is transposed, or taken as TF32.
+        sgemm: Fp32(LaunchGemm<f32>);
+        /// An FP64 product.
+        dgemm: Fp64(LaunchGemm<f64>);
+        /// A product of bf16 in FP32.
+        bf16: Bf16(LaunchGemm<Bf16, f32>);
+        /// A product of bf16 whose result is rounded to bf16.
+        bf16_to_bf16: Bf16ToBf16(LaunchGemm<Bf16>);
+        /// A product of e4m3 in FP32.
+        e4m3: E4m3(LaunchGemm<E4m3, f32>);
+        /// A product of e4m3 whose result is rounded to bf16.
+        e4m3_to_bf16: E4m3ToBf16(LaunchGemm<E4m3, Bf16>);
+        /// A transpose of FP32.
+        transpose: Transpose(LaunchTranspose);
     }
 
-    /// Declares an FP64 product.
-    pub const fn dgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f64>) -> Self {
-        let program = Program::Dgemm {
-            code,
-            geometry,
-            launch,
+    /// A product of FP32 with one block per tile of C. The source says how large both are, as `BM`, `BN` and `THREADS`.
+    pub const fn tiled(name: &'static str, code: Code) -> Self {
+        let Some(tile) = Tile::of(code.cu) else {
+            panic!("the source defines no BM, BN and THREADS");
         };
-        Self::new(name, program)
-    }
-
-    /// Declares a product of bf16 in FP32.
-    pub const fn bf16(
-        name: &'static str,
-        code: Code,
-        geometry: Geometry,
-        launch: LaunchGemm<bf16, f32>,
-    ) -> Self {
-        let program = Program::Bf16 {
-            code,
-            geometry,
-            launch,
-        };
-        Self::new(name, program)
-    }
-
-    /// Declares a product of bf16 whose result is rounded to bf16.
-    pub const fn bf16_to_bf16(
-        name: &'static str,
-        code: Code,
-        geometry: Geometry,
-        launch: LaunchGemm<bf16>,
-    ) -> Self {
-        let program = Program::Bf16ToBf16 {
-            code,
-            geometry,
-            launch,
-        };
-        Self::new(name, program)
-    }
-
-    /// Declares a product of e4m3 in FP32.
-    pub const fn e4m3(
-        name: &'static str,
-        code: Code,
-        geometry: Geometry,
-        launch: LaunchGemm<E4m3, f32>,
-    ) -> Self {
-        let program = Program::E4m3 {
-            code,
-            geometry,
-            launch,
-        };
-        Self::new(name, program)
-    }
-
-    /// Declares a product of e4m3 whose result is rounded to bf16.
-    pub const fn e4m3_to_bf16(
-        name: &'static str,
-        code: Code,
-        geometry: Geometry,
-        launch: LaunchGemm<E4m3, bf16>,
-    ) -> Self {
-        let program = Program::E4m3ToBf16 {
-            code,
-            geometry,
-            launch,
-        };
-        Self::new(name, program)
-    }
-
-    /// Declares a transpose.
-    pub const fn transpose(
-        name: &'static str,
-        code: Code,
-        geometry: Geometry,
-        launch: LaunchTranspose,
-    ) -> Self {
-        let program = Program::Transpose {
-            code,
-            geometry,
-            launch,
-        };
-        Self::new(name, program)
+        let (grid, launch) = (Grid::Tiles(tile), LaunchFn::Fp32(launch_gemm));
+        Self::new(name, Program::Device { code, grid, launch })
     }
 
     /// A product by the CPU.
@@ -397,13 +344,7 @@ impl Kernel {
     /// Source and PTX of the kernel; `None` for the CPU and for libraries.
     pub fn code(&self) -> Option<Code> {
         match self.program {
-            Program::Sgemm { code, .. }
-            | Program::Dgemm { code, .. }
-            | Program::Bf16 { code, .. }
-            | Program::Bf16ToBf16 { code, .. }
-            | Program::E4m3 { code, .. }
-            | Program::E4m3ToBf16 { code, .. }
-            | Program::Transpose { code, .. } => Some(code),
+            Program::Device { code, .. } => Some(code),
             Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
     }
@@ -425,13 +366,7 @@ impl Kernel {
     /// Grid and block that the step declares for a shape; `None` for the CPU and for libraries.
     pub fn config(&self, shape: Shape) -> Option<LaunchConfig> {
         match self.program {
-            Program::Sgemm { geometry, .. }
-            | Program::Dgemm { geometry, .. }
-            | Program::Bf16 { geometry, .. }
-            | Program::Bf16ToBf16 { geometry, .. }
-            | Program::E4m3 { geometry, .. }
-            | Program::E4m3ToBf16 { geometry, .. }
-            | Program::Transpose { geometry, .. } => Some(geometry(shape)),
+            Program::Device { grid, .. } => Some(grid.config(shape)),
             Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
     }
@@ -449,56 +384,77 @@ impl Kernel {
         (x > 1 || y > 1).then(|| [LARGE / y.max(1) as usize, LARGE / x.max(1) as usize])
     }
 
-    /// Whether the program can do what the catalogue says of it.
+    /// Tells if the program can do the work that the catalogue lists.
     pub fn is(&self, work: Work) -> bool {
+        match (self.program, work) {
+            (Program::Device { launch, .. }, work) => launch.does(work),
+            (Program::Cpu(_), Work::Cpu)
+            | (Program::Cublas { .. }, Work::Cublas)
+            | (Program::Own { .. }, Work::Sgemm) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Grid {
+    fn config(self, shape: Shape) -> LaunchConfig {
+        match self {
+            Grid::Function(geometry) => geometry(shape),
+            Grid::Tiles(tile) => LaunchConfig {
+                grid_dim: (blocks(shape.n, tile.cols), blocks(shape.m, tile.rows), 1),
+                block_dim: (tile.threads, 1, 1),
+                shared_mem_bytes: 0,
+            },
+        }
+    }
+}
+
+/// Launches a kernel that takes M, N, K, A, B and C, as those of most steps do.
+///
+/// # Errors
+/// When the driver refuses.
+pub fn launch_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
+    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
+    let mut launch = gemm.stream.launch_builder(gemm.kernel);
+    launch.arg(&m).arg(&n).arg(&k);
+    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
+    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
+    unsafe { launch.launch(gemm.config) }?;
+    Ok(())
+}
+
+/// Launches a kernel of C = alpha · A · B with alpha = 1, which the compiler does not know.
+///
+/// # Errors
+/// When the driver refuses, or has less shared memory than the launch asks for.
+pub fn launch_scaled_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
+    gemm.allow_shared()?;
+    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
+    let mut launch = gemm.stream.launch_builder(gemm.kernel);
+    launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
+    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
+    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
+    unsafe { launch.launch(gemm.config) }?;
+    Ok(())
+}
+
+impl LaunchFn {
+    fn does(self, work: Work) -> bool {
+        use Format::{Bf16, E4m3, Fp32, Tf32};
+        let formats = match work {
+            Work::Sgemm | Work::SgemmTransposed { .. } => return matches!(self, Self::Fp32(_)),
+            Work::Dgemm => return matches!(self, Self::Fp64(_)),
+            Work::Transpose => return matches!(self, Self::Transpose(_)),
+            Work::Cpu | Work::Cublas => return false,
+            Work::Tensor { operands, result, .. } => (operands, result),
+        };
         matches!(
-            (self.program, work),
-            (Program::Sgemm { .. }, Work::Sgemm | Work::SgemmTransposed { .. })
-                | (
-                    Program::Sgemm { .. },
-                    Work::Tensor {
-                        operands: Format::Tf32 | Format::Fp32,
-                        result: Format::Fp32,
-                        ..
-                    }
-                )
-                | (
-                    Program::Bf16 { .. },
-                    Work::Tensor {
-                        operands: Format::Bf16,
-                        result: Format::Fp32,
-                        ..
-                    }
-                )
-                | (
-                    Program::Bf16ToBf16 { .. },
-                    Work::Tensor {
-                        operands: Format::Bf16,
-                        result: Format::Bf16,
-                        ..
-                    }
-                )
-                | (
-                    Program::E4m3 { .. },
-                    Work::Tensor {
-                        operands: Format::E4m3,
-                        result: Format::Fp32,
-                        ..
-                    }
-                )
-                | (
-                    Program::E4m3ToBf16 { .. },
-                    Work::Tensor {
-                        operands: Format::E4m3,
-                        result: Format::Bf16,
-                        ..
-                    }
-                )
-                | (Program::Dgemm { .. }, Work::Dgemm)
-                | (Program::Transpose { .. }, Work::Transpose)
-                | (Program::Cpu(_), Work::Cpu)
-                | (Program::Cublas { .. }, Work::Cublas)
-                | (Program::Own { .. }, Work::Sgemm)
+            (self, formats),
+            (Self::Fp32(_), (Tf32 | Fp32, Fp32))
+                | (Self::Bf16(_), (Bf16, Fp32))
+                | (Self::Bf16ToBf16(_), (Bf16, Bf16))
+                | (Self::E4m3(_), (E4m3, Fp32))
+                | (Self::E4m3ToBf16(_), (E4m3, Bf16))
         )
     }
 }
@@ -538,6 +494,19 @@ mod tests {
         };
         let kernel = Kernel::sgemm("any", code, geometry, |_| Ok(()));
         assert_eq!(kernel.tile(), Some([128, 64]));
+    }
+
+    #[test]
+    fn a_tiled_kernel_is_launched_by_the_constants_of_its_source() {
+        const CODE: Code = Code {
+            cu: "constexpr int BM = 128, BN = 64;\nconstexpr int THREADS = BM * BN / 64;\n",
+            ptx: "",
+            cubin: &[],
+        };
+        const KERNEL: Kernel = Kernel::tiled("any", CODE);
+        let config = KERNEL.config(Shape { m: 129, n: 64, k: 1 }).expect("a kernel");
+        assert_eq!((config.grid_dim, config.block_dim), ((1, 2, 1), (128, 1, 1)));
+        assert_eq!(KERNEL.tile(), Some([128, 64]));
     }
 
     #[test]

@@ -7,12 +7,14 @@ use counters::Counters;
 use records::record::{Launched, Line};
 
 use crate::bench::plan;
+use crate::error::PASSED;
+use crate::error::StepError;
 use crate::inputs::{Data, Real, elements};
-use crate::kernel::{Kernel, Program};
+use crate::kernel::{Kernel, Program, match_launch};
 use crate::measure::{cannot_run, gemm, own, too_large, transpose};
 use crate::session::{Launch, Session};
-use crate::trouble::Trouble;
-use crate::{Harness, PASSED, args, machine, out, shapes};
+use crate::step_run::StepRun;
+use crate::{args, machine, out, shapes};
 
 /// The size that is used when none is given.
 const DEFAULT_SIZE: usize = 1024;
@@ -21,15 +23,15 @@ const DEFAULT_SIZE: usize = 1024;
 ///
 /// # Errors
 /// When the sizes are impossible, or a launch goes wrong.
-pub fn run(harness: &mut Harness<'_>, asked: &args::Launch) -> Result<u8, Trouble> {
-    let sizes = harness.sizes(&asked.sizes, DEFAULT_SIZE)?;
-    if harness.common.json {
-        out::json(&Line::Run(Box::new(harness.run.clone())))?;
+pub fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8, StepError> {
+    let sizes = step_run.sizes(&asked.sizes, DEFAULT_SIZE)?;
+    if step_run.common.json {
+        out::json(&Line::Run(Box::new(step_run.run.clone())))?;
     }
-    for (case, kernels) in plan(harness, Some(&sizes), None) {
+    for (case, kernels) in plan(step_run, Some(&sizes), None) {
         for kernel in kernels {
-            let launched = launch(harness, kernel, harness.work(kernel), case.shape)?;
-            match (harness.common.json, &launched.not_run) {
+            let launched = launch(step_run, kernel, step_run.work(kernel), case.shape)?;
+            match (step_run.common.json, &launched.not_run) {
                 (true, _) => out::json(&Line::Launched(Box::new(launched)))?,
                 (false, None) => out::write(&format!("{} on {}: launched\n", kernel.name, launched.shape))?,
                 (false, Some(why)) => {
@@ -44,23 +46,28 @@ pub fn run(harness: &mut Harness<'_>, asked: &args::Launch) -> Result<u8, Troubl
     Ok(PASSED)
 }
 
-fn launch(harness: &mut Harness<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Result<Launched, Trouble> {
+fn launch(
+    step_run: &mut StepRun<'_>,
+    kernel: &Kernel,
+    work: Work,
+    shape: Shape,
+) -> Result<Launched, StepError> {
     let mut launched = Launched {
-        run: harness.run.id.clone(),
-        step: harness.step.id.into(),
+        run: step_run.run.id.clone(),
+        step: step_run.step.id.into(),
         kernel: kernel.name.into(),
         shape,
-        ptx_sha256: harness.ptx_sha256(kernel),
+        ptx_sha256: step_run.ptx_sha256(kernel),
         grid: [0; 3],
         block: [0; 3],
         dynamic_shared: 0,
         counters: None,
         not_run: None,
     };
-    let ptx = harness.ptx.clone();
-    let seed = harness.common.seed;
-    let gpu = harness.gpu()?;
-    shapes::fits(work, shape, gpu).map_err(Trouble::Usage)?;
+    let ptx = step_run.ptx.clone();
+    let seed = step_run.common.seed;
+    let gpu = step_run.gpu()?;
+    shapes::fits(work, shape, gpu).map_err(StepError::Usage)?;
     if let Program::Own { open } = kernel.program {
         match open(&gpu.stream) {
             Ok(multiply) => once(gpu, own(&multiply, shape), shape, seed)?,
@@ -84,41 +91,19 @@ fn launch(harness: &mut Harness<'_>, kernel: &Kernel, work: Work, shape: Shape) 
         emulator.set_checks(Some(emulator_client::Checks::Counted));
     }
     let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
-    match kernel.program {
-        Program::Sgemm { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::Dgemm { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::Bf16 { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::Bf16ToBf16 { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::E4m3 { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::E4m3ToBf16 { launch, .. } => {
-            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
-        }
-        Program::Transpose { launch, .. } => {
-            once(
-                gpu,
-                transpose(gpu, function.kernel, launch, shape, config),
-                shape,
-                seed,
-            )?;
-        }
-        Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => {}
+    if let Program::Device { launch, .. } = kernel.program {
+        match_launch!(
+            launch,
+            launch => once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?,
+            launch => once(gpu, transpose(gpu, function.kernel, launch, shape, config), shape, seed)?,
+        );
     }
     launched.counters = counted(gpu)?;
     Ok(launched)
 }
 
-/// What the emulated device counted of the last launch.
-fn counted(gpu: &crate::Gpu) -> Result<Option<Counters>, Trouble> {
+/// Counters of the last launch on the emulated device.
+fn counted(gpu: &crate::Gpu) -> Result<Option<Counters>, StepError> {
     Ok(gpu.report()?.map(|report| report.total))
 }
 
@@ -128,7 +113,7 @@ fn once<'g, T: Real, R: Real>(
     launch: Launch<'g, T, R>,
     shape: Shape,
     seed: u64,
-) -> Result<(), Trouble> {
+) -> Result<(), StepError> {
     let Shape { m, n, k } = shape;
     let draw = |operand, n_elements| elements::<T>(Data::Reals, seed, operand, k, n_elements);
     let (a, b) = match k {

@@ -1,4 +1,4 @@
-//! What every step shares: inputs, references, verification, timing, the page.
+//! The program around every step: verification, timing, records, the page.
 //!
 //! A step binary is its kernels' launches in cudarc and one call of [`main`]:
 //!
@@ -31,21 +31,22 @@
 //!
 //! How the pieces fit, from the command line inwards:
 //!
-//! - [`args`], [`out`], [`trouble`]: the command line, printing, and errors that stop a step (exit codes 0, 1, 2, 3).
+//! - [`args`], [`out`], [`error`]: the command line, printing, and errors that stop a step (exit codes 0, 1, 2, 3).
 //! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream.
 //! - [`kernel`]: what a step declares. Products, transposes, functions of the CPU and cuBLAS are variants of one
 //!   [`Program`]; `ladder`'s catalogue says what each computes.
 //! - [`shapes`]: the default, recorded and awkward sizes, and which of them do not fit.
-//! - [`inputs`], [`mod@reference`], [`case`]: seeded inputs and their FP64 answer, shared by all kernels of a shape.
+//! - [`mod@reference`]: seeded inputs, their answer in FP64, and the comparison of every element with it.
+//! - [`case`]: inputs and answers of a shape, shared by all of its kernels.
 //! - [`session`]: operands on the device, a launch, events.
-//! - [`tensor`]: how far sums on tensor cores may be off.
-//! - [`verify`], [`diagnose`]: every element against its bound, and what a wrong result looks like.
-//! - [`timing`], [`clocks`]: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
+//! - [`diagnose`]: what a wrong result looks like.
+//! - [`timing`], [`sampler`], [`clocks`]: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
 //! - [`mod@duel`]: kernel and cuBLAS in turns, for the question which is faster on a hot GPU.
-//! - [`cublas`], [`roofline`]: NVIDIA's library and the device's limits, for comparison.
+//! - [`cublas`], [`yardstick`], [`roofline`]: NVIDIA's library and the device's limits, for comparison.
 //! - [`map`]: tensor maps, for kernels that copy boxes.
 //! - [`machine`]: the machine code of a kernel on the emulated device, and the time that a GPU would take.
-//! - [`measure`], [`subject`], [`host`]: one kernel on one shape, from all of these: an [`Outcome`](records::Outcome).
+//! - [`setup`], [`mod@measure`], [`subject`], [`host`]: one kernel on one shape, from all of these: an [`Outcome`](records::Outcome).
+//! - [`step_run`]: the step, its kernels and the device, which all of the following work with.
 //! - [`mod@bench`], [`check`]: all kernels on all shapes, as records or as a page ([`mod@page`], [`counters`], [`recorded`]).
 //! - [`mod@launch`]: each kernel once and nothing else, for a profiler.
 //! - [`sums`]: checksums of C, to compare devices bit by bit.
@@ -63,10 +64,9 @@ pub mod declared;
 pub mod device;
 pub mod diagnose;
 pub mod duel;
-pub mod e4m3;
+pub mod error;
 pub mod foreign;
 pub mod host;
-pub mod inputs;
 pub mod kernel;
 pub mod launch;
 pub mod machine;
@@ -76,18 +76,17 @@ pub mod out;
 pub mod page;
 pub mod parts;
 pub mod recorded;
-pub mod reference;
 pub mod roofline;
 pub mod run;
+pub mod sampler;
 pub mod session;
+pub mod setup;
 pub mod shapes;
+pub mod step_run;
 pub mod subject;
 pub mod sums;
-pub mod tensor;
-mod threads;
 pub mod timing;
-pub mod trouble;
-pub mod verify;
+pub mod yardstick;
 
 use std::process::ExitCode;
 
@@ -95,13 +94,17 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use catalog::Shape;
 pub use device::Gpu;
-pub use e4m3::E4m3;
-pub use half::bf16;
-pub use kernel::{Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, int};
-pub use trouble::{Trouble, words};
+pub use error::{StepError, words};
+pub use kernel::{
+    Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, int, launch_gemm,
+    launch_scaled_gemm,
+};
+pub use reference::{self, Bf16, E4m3, inputs, verify};
+pub use step_run::StepRun;
 
 use args::{Cli, Task};
 use device::Choice;
+use error::{COULD_NOT, PASSED, USAGE};
 
 /// The [`Code`] of `kernels/NAME.cu` and what was compiled from it.
 #[macro_export]
@@ -130,22 +133,15 @@ macro_rules! code {
     };
 }
 
-/// Everything that was run has passed.
-const PASSED: u8 = 0;
-/// An answer is wrong, or a check found something.
-const FAILED: u8 = 1;
-const USAGE: u8 = 2;
-const COULD_NOT: u8 = 3;
-
 /// The `main` of a step: reads the command line, does it, and returns the exit code.
 pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
     let outcome = parse(step).and_then(|cli| run(step, kernels, &cli.task));
     let code = match outcome {
         Ok(code) => code,
-        Err(Trouble::Closed) => PASSED,
-        Err(trouble) => {
-            eprintln!("error: {trouble}");
-            if matches!(trouble, Trouble::Usage(_)) {
+        Err(StepError::Closed) => PASSED,
+        Err(error) => {
+            eprintln!("error: {error}");
+            if matches!(error, StepError::Usage(_)) {
                 USAGE
             } else {
                 COULD_NOT
@@ -155,7 +151,7 @@ pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn parse(step: &'static str) -> Result<Cli, Trouble> {
+fn parse(step: &'static str) -> Result<Cli, StepError> {
     let command = Cli::command().name(step).bin_name(step);
     let command = match catalog::find(step) {
         Ok(found) => command.about(format!("{step} {}: {}", found.name, found.idea)),
@@ -163,10 +159,10 @@ fn parse(step: &'static str) -> Result<Cli, Trouble> {
     };
     // Prints and ends the process on its own for --help, --version (0) and bad usage (2).
     let matches = command.get_matches();
-    Cli::from_arg_matches(&matches).map_err(|error| Trouble::Usage(error.to_string()))
+    Cli::from_arg_matches(&matches).map_err(|error| StepError::Usage(error.to_string()))
 }
 
-fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, Trouble> {
+fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, StepError> {
     if let Task::ProbeDevice = task {
         return match device::count_devices() {
             Ok(_) => Ok(PASSED),
@@ -176,7 +172,7 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, Trouble> {
             }
         };
     }
-    let step = catalog::find(step).map_err(|error| Trouble::Usage(error.to_string()))?;
+    let step = catalog::find(step).map_err(|error| StepError::Usage(error.to_string()))?;
     let common = match task {
         Task::Bench(bench) => &bench.common,
         Task::Check(check) => &check.common,
@@ -185,17 +181,17 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, Trouble> {
         Task::Roofline(roofline) => return show_roofline(roofline),
         Task::ProbeDevice => return Ok(PASSED),
     };
-    let mut harness = Harness::new(step, kernels, common)?;
+    let mut step_run = StepRun::new(step, kernels, common)?;
     match task {
-        Task::Bench(bench) => bench::run(&mut harness, bench),
-        Task::Launch(launch) => launch::run(&mut harness, launch),
-        Task::Sums(_) => sums::run(&mut harness),
-        Task::Check(_) | Task::Roofline(_) | Task::ProbeDevice => check::run(&mut harness),
+        Task::Bench(bench) => bench::run(&mut step_run, bench),
+        Task::Launch(launch) => launch::run(&mut step_run, launch),
+        Task::Sums(_) => sums::run(&mut step_run),
+        Task::Check(_) | Task::Roofline(_) | Task::ProbeDevice => check::run(&mut step_run),
     }
 }
 
 /// Measures and prints the device's limits alone.
-fn show_roofline(asked: &args::Roofline) -> Result<u8, Trouble> {
+fn show_roofline(asked: &args::Roofline) -> Result<u8, StepError> {
     device::choose_driver(Choice::new(asked.emulate)?)?;
     let gpu = Gpu::open()?;
     let roofline = roofline::measure(&gpu)?;
@@ -209,141 +205,4 @@ fn show_roofline(asked: &args::Roofline) -> Result<u8, Trouble> {
         ))?;
     }
     Ok(PASSED)
-}
-
-/// What all tasks work with.
-pub struct Harness<'a> {
-    /// The step as the catalogue has it.
-    pub step: &'static catalog::Step,
-    /// The kernels asked for.
-    pub kernels: Vec<&'a Kernel>,
-    /// Options of all tasks.
-    pub common: args::Common,
-    /// PTX in place of the step's own.
-    pub ptx: Option<String>,
-    /// Machine code, the same.
-    pub cubins: machine::Cubins,
-    /// Kernels and yardsticks run in turns too.
-    pub duel: Option<duel::Plan>,
-    /// What records refer to.
-    pub run: records::Run,
-    gpu: Option<Gpu>,
-}
-
-impl<'a> Harness<'a> {
-    fn new(
-        step: &'static catalog::Step,
-        kernels: &'a [Kernel],
-        common: &args::Common,
-    ) -> Result<Self, Trouble> {
-        let mut kernels = choose(step, kernels, common)?;
-        let ptx = common.ptx.as_deref().map(read_ptx).transpose()?;
-        let cubins = machine::Cubins {
-            own: common.cubin.as_deref().map(read).transpose()?,
-            before: common
-                .before
-                .iter()
-                .map(|path| read(path))
-                .collect::<Result<_, _>>()?,
-        };
-        if let Some((path, text)) = common.ptx.as_ref().zip(ptx.as_ref()) {
-            kernels.retain(|kernel| text.contains(&format!(".entry {}(", kernel.name)));
-            if kernels.is_empty() {
-                let path = path.display();
-                return Err(Trouble::CouldNot(format!(
-                    "{path} has none of the kernels of {}",
-                    step.id
-                )));
-            }
-        }
-        device::choose_driver(Choice::new(common.device.emulate)?)?;
-        let gpu = Gpu::open()?;
-        if let Some(emulator) = gpu.emulator {
-            name_things(emulator, &kernels);
-        }
-        Ok(Self {
-            run: run::describe(step.id, &gpu),
-            common: common.clone(),
-            step,
-            kernels,
-            ptx,
-            cubins,
-            duel: None,
-            gpu: Some(gpu),
-        })
-    }
-
-    /// The device.
-    ///
-    /// # Errors
-    /// When it is gone after a kernel broke it.
-    pub fn gpu(&mut self) -> Result<&Gpu, Trouble> {
-        match &mut self.gpu {
-            Some(gpu) => Ok(gpu),
-            none => Ok(none.insert(Gpu::open()?)),
-        }
-    }
-
-    /// Lets go of a context that a kernel broke; the next call of [`Harness::gpu`] opens another.
-    pub fn lose(&mut self) {
-        self.gpu = None;
-    }
-}
-
-/// The kernels that are asked for, in the order of the catalogue.
-fn choose<'a>(
-    step: &'static catalog::Step,
-    kernels: &'a [Kernel],
-    common: &args::Common,
-) -> Result<Vec<&'a Kernel>, Trouble> {
-    let wanted = |name: &str| {
-        common
-            .kernels
-            .kernel
-            .as_ref()
-            .is_none_or(|part| name.contains(part.as_str()))
-    };
-    let chosen: Vec<_> = kernels.iter().filter(|kernel| wanted(kernel.name)).collect();
-    if chosen.is_empty() {
-        let part = common.kernels.kernel.as_deref().unwrap_or_default();
-        let names: Vec<_> = kernels.iter().map(|kernel| kernel.name).collect();
-        return Err(Trouble::Usage(format!(
-            "{} has no kernel `{part}`; it has {}",
-            step.id,
-            names.join(", ")
-        )));
-    }
-    Ok(chosen)
-}
-
-fn read(path: &std::path::Path) -> Result<Vec<u8>, Trouble> {
-    std::fs::read(path).map_err(|error| Trouble::CouldNot(format!("{}: {error}", path.display())))
-}
-
-fn read_ptx(path: &std::path::Path) -> Result<String, Trouble> {
-    let bytes = read(path)?;
-    String::from_utf8(bytes).map_err(|_| Trouble::CouldNot(format!("{} is not text", path.display())))
-}
-
-/// Sources and parameter names, for the emulated device's messages.
-fn name_things(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
-    for kernel in kernels {
-        let names: &[&str] = match kernel.program {
-            Program::Transpose { .. } => &["rows", "cols", "in", "out"],
-            _ => &["M", "N", "K", "A", "B", "C"],
-        };
-        emulator.name_parameters(Some(kernel.name), names);
-        if let Some((code, path)) = kernel
-            .code()
-            .and_then(|code| Some((code, source_path(code.ptx)?)))
-        {
-            emulator.add_source(path, code.cu);
-        }
-    }
-}
-
-/// `kernels/v05_….cu`, from the header of its PTX.
-fn source_path(ptx: &str) -> Option<&str> {
-    let line = ptx.lines().find_map(|line| line.strip_prefix("// source: "))?;
-    line.split_whitespace().next()
 }

@@ -8,19 +8,10 @@ use cudarc::driver::CudaFunction;
 use records::machine_code::Forecast;
 
 use crate::device::Gpu;
+use crate::error::StepError;
 use crate::kernel::{Code, Kernel, Prepared};
-use crate::measure::{Bench, Purpose};
 use crate::session;
-use crate::trouble::Trouble;
-
-/// Cubins in place of a kernel's own.
-#[derive(Debug, Clone, Default)]
-pub struct Cubins {
-    /// Runs, where other PTX does.
-    pub own: Option<Vec<u8>>,
-    /// What kernels were before an edit, to compare predictions with.
-    pub before: Vec<Vec<u8>>,
-}
+use crate::setup::{Purpose, Setup};
 
 /// The three kinds of code of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +31,7 @@ pub(crate) struct Loaded {
     pub(crate) first: Option<Arc<Prepared>>,
 }
 
-/// The same, of all kinds of code.
+/// A kernel in all kinds of code.
 #[derive(Debug)]
 pub(crate) struct Functions {
     pub(crate) ptx: Loaded,
@@ -75,12 +66,12 @@ impl Functions {
 
 impl Machine {
     /// Loads the machine code that belongs to the PTX that runs. `None` where there is none, and where nobody counts.
-    pub(crate) fn load(bench: &Bench<'_>, kernel: &Kernel) -> Option<Self> {
-        let Bench { gpu, cubins, .. } = bench;
-        if gpu.emulator.is_none() || bench.purpose != Purpose::Bench {
+    pub(crate) fn load(setup: &Setup<'_>, kernel: &Kernel) -> Option<Self> {
+        let Setup { gpu, cubins, .. } = setup;
+        if gpu.emulator.is_none() || setup.purpose != Purpose::Bench {
             return None;
         }
-        let cubin = match (&cubins.own, bench.ptx) {
+        let cubin = match (&cubins.own, setup.ptx) {
             (Some(own), _) => own.as_slice(),
             (None, Some(_)) => return None,
             (None, None) => committed(kernel)?,
@@ -106,7 +97,7 @@ pub(crate) fn load(
     code: Code,
     other: Option<&str>,
     shape: Shape,
-) -> Result<Loaded, Trouble> {
+) -> Result<Loaded, StepError> {
     let first = match kernel.preparation {
         Some(preparation) => Some(Arc::new(Prepared {
             kernel: session::load(gpu, other.unwrap_or(code.ptx), preparation.entry)?,
@@ -119,13 +110,13 @@ pub(crate) fn load(
     Ok(Loaded { kernel, first })
 }
 
-fn function(gpu: &Gpu, kernel: &Kernel, code: Code, other: Option<&str>) -> Result<CudaFunction, Trouble> {
-    /// What `kernels/cubin` is compiled for.
+fn function(gpu: &Gpu, kernel: &Kernel, code: Code, other: Option<&str>) -> Result<CudaFunction, StepError> {
+    /// Capability that `kernels/cubin` is compiled for.
     const CAPABILITY: &str = "9.0";
     let is_here = kernel.ahead && gpu.emulator.is_none() && gpu.about.capability == CAPABILITY;
     match committed(kernel).filter(|_| is_here && other.is_none()) {
         Some(cubin) => session::load_cubin(gpu, cubin, kernel.name).map_err(|why| {
-            Trouble::CouldNot(format!(
+            StepError::CouldNot(format!(
                 "the driver does not take the machine code of {}: {why}",
                 kernel.name
             ))
@@ -140,7 +131,7 @@ pub(crate) fn committed(kernel: &Kernel) -> Option<&'static [u8]> {
     (cubin_hash(code.ptx) == Some(sha256(code.cubin).as_str())).then_some(code.cubin)
 }
 
-/// Whether a cubin has a kernel: a section of code with its name.
+/// Tells if a cubin has a kernel: a section of code with its name.
 fn has(cubin: &[u8], kernel: &str) -> bool {
     let name = format!(".text.{kernel}\0");
     cubin.windows(name.len()).any(|bytes| bytes == name.as_bytes())

@@ -7,9 +7,9 @@ use cudarc::driver::sys::{
     CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
 use cudarc::driver::{DeviceRepr, DriverError};
-use half::bf16;
+use reference::Bf16;
 
-use crate::e4m3::E4m3;
+use reference::E4m3;
 
 /// Rows of a matrix that a map describes start on as many bytes.
 pub const ALIGNED: usize = 16;
@@ -23,12 +23,12 @@ pub struct TensorMap(CUtensorMap);
 // SAFETY: plain bytes, which the driver wrote to be passed to kernels.
 unsafe impl DeviceRepr for TensorMap {}
 
-/// What elements of a matrix are.
+/// Types of the elements of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     /// Floats.
     F32,
-    /// The same; a copy to shared memory rounds them to TF32.
+    /// FP32 that a copy to shared memory rounds to TF32.
     Tf32,
     /// The upper halves of floats.
     Bf16,
@@ -41,7 +41,7 @@ impl Element {
     const fn bytes(self) -> usize {
         match self {
             Element::F32 | Element::Tf32 => size_of::<f32>(),
-            Element::Bf16 => size_of::<bf16>(),
+            Element::Bf16 => size_of::<Bf16>(),
             Element::E4m3 => size_of::<E4m3>(),
         }
     }
@@ -58,12 +58,12 @@ pub struct Matrix {
     pub cols: usize,
     /// Elements from one row to the next.
     pub pitch: usize,
-    /// What they are.
+    /// Type of the elements.
     pub element: Element,
 }
 
 impl Matrix {
-    /// Whether a map can describe it: begin and rows on 16 bytes.
+    /// Tells if a map can describe it: begin and rows lie on 16 bytes.
     pub fn can_be_mapped(self) -> bool {
         self.address.is_multiple_of(ALIGNED as u64)
             && (self.pitch * self.element.bytes()).is_multiple_of(ALIGNED)

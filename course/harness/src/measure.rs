@@ -1,85 +1,38 @@
-//! One kernel on one shape: what there is to run, and what came out.
+//! One kernel on one shape: finds out how it is run, and measures it.
 
-use catalog::{Format, Shape, Work};
+use catalog::{Shape, Work};
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaFunction, LaunchConfig};
-use records::Outcome;
 
 use crate::case::Case;
-use crate::counters::Report;
 use crate::cublas;
 use crate::device::Gpu;
-use crate::duel::Plan;
+use crate::error::StepError;
 use crate::inputs::Real;
 use crate::kernel::{
-    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyOwn, Product, Program, Transpose,
+    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyOwn, Product, Program,
+    Transpose, match_launch,
 };
-use crate::machine::{Cubins, Functions, Loaded, Machine};
+use crate::machine::{Functions, Loaded, Machine};
 use crate::session::Launch;
+use crate::setup::{Measured, Setup};
 use crate::subject::Subject;
-use crate::trouble::Trouble;
 use crate::{host, machine, shapes};
-
-/// How a kernel is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// Verify, count on the emulated device, time on a real one.
-    Bench,
-    /// Verify with all checks.
-    Check,
-}
-
-/// What came out, and the emulated device's report of the last launch.
-#[derive(Debug)]
-pub struct Measured {
-    /// Result and times, as a record keeps them.
-    pub outcome: Outcome,
-    /// Report of the emulated device: counters per source line, findings.
-    pub report: Option<Report>,
-    /// Whether a kernel broke the context: the next kernel needs another one.
-    pub lost: bool,
-}
-
-impl Measured {
-    /// It was not tried.
-    pub fn not_run(why: impl Into<String>) -> Self {
-        Self {
-            outcome: Outcome::NotRun { why: why.into() },
-            report: None,
-            lost: false,
-        }
-    }
-}
-
-/// What a measurement is made with.
-#[derive(Debug, Clone, Copy)]
-pub struct Bench<'g> {
-    /// The device to measure on.
-    pub gpu: &'g Gpu,
-    /// How kernels are measured.
-    pub purpose: Purpose,
-    /// Is run in place of the kernel's own.
-    pub ptx: Option<&'g str>,
-    /// Machine code, the same.
-    pub cubins: &'g Cubins,
-    /// Kernel and yardstick run in turns too.
-    pub duel: Option<Plan>,
-}
 
 /// Verifies and measures.
 ///
 /// # Errors
 /// When something fails that is not the kernel's fault.
-pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Result<Measured, Trouble> {
-    let gpu = bench.gpu;
+pub fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case) -> Result<Measured, StepError> {
+    let gpu = setup.gpu;
     if let Err(why) = shapes::fits(work, case.shape, gpu) {
         return Ok(Measured::not_run(why));
     }
-    if let Some(why) = cannot_run(gpu, kernel, case.shape, bench.ptx) {
+    if let Some(why) = cannot_run(gpu, kernel, case.shape, setup.ptx) {
         return Ok(Measured::not_run(why));
     }
-    // What a kernel is launched with; a library decides that for itself.
+    // A library decides for itself how it is launched.
     let config = kernel
         .launch_config(case.shape, gpu.about.n_sms)
         .unwrap_or(LaunchConfig {
@@ -90,80 +43,38 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
     if let Some(why) = too_large(gpu, config) {
         return Ok(Measured::not_run(why));
     }
-    let functions = |code: Code| -> Result<Functions, Trouble> {
+    let functions = |code: Code| -> Result<Functions, StepError> {
         Ok(Functions {
-            ptx: machine::load(gpu, kernel, code, bench.ptx, case.shape)?,
-            machine: Machine::load(&bench, kernel),
+            ptx: machine::load(gpu, kernel, code, setup.ptx, case.shape)?,
+            machine: Machine::load(&setup, kernel),
         })
     };
     let subject = |machine| Subject {
-        bench,
+        setup,
         kernel,
         work,
         config,
         machine,
     };
     match kernel.program {
-        Program::Sgemm { code, launch, .. } => {
+        Program::Device { code, launch, .. } => {
             let functions = functions(code)?;
             let subject = subject(functions.machine.as_ref());
-            let make = |which, shape, config| gemm(gpu, functions.of(which), launch, shape, config);
-            match work {
-                Work::Tensor { operands, result, .. } => {
-                    subject.on_tensor_cores(case.single(), (operands, result), &make)
-                }
-                _ => subject.product(case.single(), &make),
-            }
-        }
-        Program::Dgemm { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).product(case.double(), &|which, shape, config| {
-                gemm(gpu, functions.of(which), launch, shape, config)
-            })
-        }
-        Program::Bf16 { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).on_tensor_cores(
-                case.short(),
-                (Format::Bf16, Format::Fp32),
-                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
+            match_launch!(
+                launch,
+                launch => subject.product(case.problems(), &|which, shape, config| {
+                    gemm(gpu, functions.of(which), launch, shape, config)
+                }),
+                launch => subject.transpose(case, &|which, shape, config| {
+                    transpose(gpu, functions.of(which).kernel, launch, shape, config)
+                }),
             )
-        }
-        Program::Bf16ToBf16 { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).on_tensor_cores(
-                case.short(),
-                (Format::Bf16, Format::Bf16),
-                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
-            )
-        }
-        Program::E4m3 { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).on_tensor_cores(
-                case.shortest(),
-                (Format::E4m3, Format::Fp32),
-                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
-            )
-        }
-        Program::E4m3ToBf16 { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).on_tensor_cores(
-                case.shortest(),
-                (Format::E4m3, Format::Bf16),
-                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
-            )
-        }
-        Program::Transpose { code, launch, .. } => {
-            let functions = functions(code)?;
-            subject(functions.machine.as_ref()).transpose(case, &|which, shape, config| {
-                transpose(gpu, functions.of(which).kernel, launch, shape, config)
-            })
         }
         Program::Cublas { open, multiply } => {
-            if let Err(why) = cublas::provide(gpu) {
+            if let Err(why) = cublas::provide() {
                 return Ok(Measured::not_run(why));
             }
-            let mut workspace = match cublas::workspace(gpu) {
+            let mut workspace = match cublas::workspace(&gpu.stream) {
                 Ok(workspace) => workspace,
                 Err(why) => return Ok(Measured::not_run(why)),
             };
@@ -174,7 +85,7 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
             });
             match opened {
                 Ok(blas) => {
-                    subject(None).product(case.single(), &|_, shape, _| library(&blas, multiply, shape))
+                    subject(None).product(case.problems(), &|_, shape, _| library(&blas, multiply, shape))
                 }
                 Err(CublasError(status)) => {
                     Ok(Measured::not_run(format!("cuBLAS does not start: {status:?}")))
@@ -182,14 +93,14 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
             }
         }
         Program::Own { open } => match open(&gpu.stream) {
-            Ok(multiply) => subject(None).product(case.single(), &|_, shape, _| own(&multiply, shape)),
+            Ok(multiply) => subject(None).product(case.problems(), &|_, shape, _| own(&multiply, shape)),
             Err(why) => Ok(Measured::not_run(why)),
         },
-        Program::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, bench.purpose)),
+        Program::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, setup.purpose)),
     }
 }
 
-/// What the shape or the device lacks for the kernel, or for other PTX in its place.
+/// Names what the shape or the device lacks for the kernel, or for other PTX in its place.
 pub(crate) fn cannot_run(gpu: &Gpu, kernel: &Kernel, shape: Shape, other: Option<&str>) -> Option<String> {
     if let Some(lacks) = kernel.needs.and_then(|needs| needs(shape)) {
         return Some(lacks.into());
@@ -218,7 +129,7 @@ fn needs_capability(ptx: &str, there: &str) -> Option<String> {
     (!runs).then(|| format!("needs compute capability {major}.{minor}; this device has {there}"))
 }
 
-/// What the device cannot launch.
+/// Says why the device cannot launch this, if so.
 pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
     let (x, y, z) = config.grid_dim;
     let max = gpu.about.max_grid;
@@ -289,7 +200,7 @@ pub(crate) fn own(multiply: &MultiplyOwn, shape: Shape) -> Launch<'_, f32> {
             b: operands.b.expect("a product has two inputs"),
             c: operands.c,
         };
-        multiply(product).map_err(Trouble::CouldNot)
+        multiply(product).map_err(StepError::CouldNot)
     })
 }
 
@@ -303,7 +214,7 @@ fn library<'b>(blas: &'b CudaBlas, multiply: MultiplyCublas, shape: Shape) -> La
             c: operands.c,
         };
         multiply(blas, product)
-            .map_err(|CublasError(status)| Trouble::CouldNot(format!("cuBLAS reports {status:?}")))
+            .map_err(|CublasError(status)| StepError::CouldNot(format!("cuBLAS reports {status:?}")))
     })
 }
 

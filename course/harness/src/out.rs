@@ -2,18 +2,18 @@
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
-use crate::trouble::Trouble;
+use crate::error::StepError;
 
 /// Writes a text as it is.
 ///
 /// # Errors
-/// [`Trouble::Closed`] when nobody reads any more.
-pub fn write(text: &str) -> Result<(), Trouble> {
+/// [`StepError::Closed`] when nobody reads any more.
+pub fn write(text: &str) -> Result<(), StepError> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Trouble::Closed),
-        Err(error) => Err(Trouble::CouldNot(format!("standard output: {error}"))),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(StepError::Closed),
+        Err(error) => Err(StepError::CouldNot(format!("standard output: {error}"))),
     }
 }
 
@@ -21,7 +21,7 @@ pub fn write(text: &str) -> Result<(), Trouble> {
 ///
 /// # Errors
 /// As [`write()`].
-pub fn json(line: &records::record::Line) -> Result<(), Trouble> {
+pub fn json(line: &records::record::Line) -> Result<(), StepError> {
     // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
     let text = serde_json::to_string(line).expect("plain data");
     write(&format!("{text}\n"))
@@ -36,7 +36,7 @@ pub fn progress(text: &str) {
     }
 }
 
-/// The same, and a line of its own where standard error is not a terminal: for what takes long.
+/// Like [`progress()`], and where standard error is no terminal, a line of its own: for what takes long.
 pub fn milestone(text: &str) {
     progress(text);
     let mut err = std::io::stderr().lock();

@@ -14,13 +14,14 @@ use records::{Measurement, Outcome};
 
 use crate::counters::Report;
 use crate::kernel::Kernel;
-use crate::{Harness, machine, recorded, source_path};
+use crate::step_run::{StepRun, source_path};
+use crate::{machine, recorded};
 
 /// One kernel on the page.
 pub struct Entry<'a> {
     /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
-    /// What the kernel computes.
+    /// The work that the kernel does.
     pub work: Work,
     /// Result and times of the kernel.
     pub measurement: Measurement,
@@ -38,9 +39,9 @@ impl Entry<'_> {
 }
 
 /// The head of the page: the step, the device and the date.
-pub fn header(harness: &Harness<'_>) -> String {
+pub fn header(step_run: &StepRun<'_>) -> String {
     let paint = Paint::for_stdout();
-    let (step, run) = (harness.step, &harness.run);
+    let (step, run) = (step_run.step, &step_run.run);
     let mut out = format!(
         "{}\n{}\n\n",
         paint.bold(&format!("{} {}", step.id, step.name)),
@@ -74,7 +75,7 @@ pub fn header(harness: &Harness<'_>) -> String {
     out
 }
 
-/// What came out for a shape.
+/// Results for a shape.
 pub fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> String {
     let paint = Paint::for_stdout();
     let title = match shape.k {
@@ -102,16 +103,16 @@ pub fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> String {
 }
 
 /// After everything: what real GPUs took, and what to do next.
-pub fn footer(harness: &Harness<'_>, ran: Ran) -> String {
+pub fn footer(step_run: &StepRun<'_>, ran: Ran) -> String {
     let paint = Paint::for_stdout();
-    let mut out = recorded::tables(harness.step, paint);
-    if harness.run.emulated && harness.kernels.iter().any(|kernel| kernel.code().is_some()) {
-        out.push_str(&paint.dim(&ground(harness, ran)));
+    let mut out = recorded::tables(step_run.step, paint);
+    if step_run.run.emulated && step_run.kernels.iter().any(|kernel| kernel.code().is_some()) {
+        out.push_str(&paint.dim(&ground(step_run, ran)));
     }
     let _ = writeln!(
         out,
         "{}",
-        paint.dim(&format!("next: cargo xtask check {}", harness.step.id))
+        paint.dim(&format!("next: cargo xtask check {}", step_run.step.id))
     );
     out
 }
@@ -135,13 +136,13 @@ impl Ran {
     }
 }
 
-/// What the emulated GPU's figures rest on.
-fn ground(harness: &Harness<'_>, ran: Ran) -> String {
-    let mut missing = harness
+/// Tells what the emulated GPU's figures rest on.
+fn ground(step_run: &StepRun<'_>, ran: Ran) -> String {
+    let mut missing = step_run
         .kernels
         .iter()
         .filter(|kernel| kernel.code().is_some() && machine::committed(kernel).is_none());
-    match (&harness.ptx, &harness.cubins.own, missing.next()) {
+    match (&step_run.ptx, &step_run.cubins.own, missing.next()) {
         (None, None, Some(kernel)) => {
             let source = kernel.code().and_then(|code| source_path(code.ptx)).unwrap_or("FILE");
             format!(
@@ -162,7 +163,7 @@ fn ground(harness: &Harness<'_>, ran: Ran) -> String {
     }
 }
 
-/// What went wrong, in full, and why something was not run.
+/// Failures in full, and reasons why something was not run.
 fn troubles(entries: &[Entry<'_>], paint: Paint) -> String {
     let mut out = String::new();
     for entry in entries {

@@ -4,7 +4,7 @@ use catalog::Shape;
 use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _,
 };
-use half::bf16;
+use reference::Bf16;
 
 use crate::kernel::{blocks, int};
 use crate::map::{ALIGNED, Element, Matrix, TensorMap};
@@ -12,7 +12,7 @@ use crate::map::{ALIGNED, Element, Matrix, TensorMap};
 // ANCHOR: parts
 /// Parts of an element, columns that a thread splits, and threads of a block.
 const PARTS: usize = 3;
-const WIDTH: usize = ALIGNED / size_of::<bf16>();
+const WIDTH: usize = ALIGNED / size_of::<Bf16>();
 const SPLITTERS: u32 = 256;
 
 /// A matrix of FP32 of which each part is a matrix of bf16, one after the other in memory. Their rows are as long as a
@@ -23,7 +23,7 @@ pub struct Parts {
     cols: usize,
 }
 
-/// Of A and of B.
+/// Parts of A and of B.
 pub const fn parts(Shape { m, n, k }: Shape) -> [Parts; 2] {
     [Parts { rows: m, cols: k }, Parts { rows: k, cols: n }]
 }
@@ -42,7 +42,7 @@ impl Parts {
     }
 
     const fn bytes_of_one(self) -> usize {
-        self.rows * self.pitch() * size_of::<bf16>()
+        self.rows * self.pitch() * size_of::<Bf16>()
     }
 
     /// Memory that all of them take.
@@ -105,7 +105,7 @@ mod tests {
     fn parts_begin_and_have_rows_where_a_map_may() {
         for cols in [1, 7, 8, 9, 131] {
             let one = Parts { rows: 3, cols };
-            assert!((one.pitch() * size_of::<bf16>()).is_multiple_of(ALIGNED));
+            assert!((one.pitch() * size_of::<Bf16>()).is_multiple_of(ALIGNED));
             assert!(one.pitch() >= cols && one.pitch() < cols + WIDTH);
             assert_eq!(one.bytes(), 3 * 3 * one.pitch() * 2);
         }

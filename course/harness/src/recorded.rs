@@ -1,4 +1,4 @@
-//! What was measured on real GPUs before: records in `book/data`, shown beside what the emulated device can know.
+//! Earlier measurements on real GPUs: records in `book/data`, shown beside what the emulated device can know.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ const COMPARED: usize = 4096;
 pub fn tables(step: &Step, paint: Paint) -> String {
     let mut out = String::new();
     for (file, record) in load() {
-        // What FP64 adds to these tables is not what the steps are about.
+        // FP64 is left out: the steps are not about it.
         for family in Family::all()
             .into_iter()
             .filter(|family| *family != Family::Doubles)
@@ -83,7 +83,7 @@ pub fn tables(step: &Step, paint: Paint) -> String {
     out
 }
 
-/// What the numbers of a table are.
+/// Unit of a table's numbers.
 fn unit(family: Family) -> String {
     match family {
         Family::Products { .. } if family == Family::FP32 => "TFLOP/s of products of N x N x N".into(),
@@ -93,7 +93,7 @@ fn unit(family: Family) -> String {
     }
 }
 
-/// What was measured of it.
+/// Measurements of a family.
 fn measured_of(record: &Record, family: Family) -> impl Iterator<Item = &Measurement> {
     let has = move |m: &&Measurement| {
         let step = catalog::find(&m.step).ok();

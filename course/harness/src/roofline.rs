@@ -8,9 +8,9 @@ use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use records::record::Roofline;
 
 use crate::device::Gpu;
+use crate::error::StepError;
 use crate::kernel::Code;
 use crate::session;
-use crate::trouble::Trouble;
 
 const PROBE: Code = Code {
     cu: include_str!("../../../kernels/probe.cu"),
@@ -18,15 +18,15 @@ const PROBE: Code = Code {
     cubin: &[],
 };
 /// Threads of a block, in both kernels.
-const THREADS: u32 = 256;
+const THREADS: u32 = PROBE.constant("THREADS");
 /// Multiply-adds of one thread of `probe_fma` in each round.
-const FMAS_PER_ROUND: u32 = 512;
+const FMAS_PER_ROUND: u32 = PROBE.constant("FMAS_PER_ROUND");
 /// Bytes of what a thread of `probe_copy` moves at a time.
 const FLOAT4: usize = 16;
 
 /// Blocks per SM: no more than fit at a time, and more, for a tail that is a smaller part.
 const BLOCKS_PER_SM: [u32; 3] = [8, 16, 32];
-/// What a launch of `probe_fma` should take: long enough for the clock to rise.
+/// Milliseconds of a launch of `probe_fma`: long enough for the clock to rise.
 const FMA_MS: f64 = 4.0;
 /// Sizes of the copy, as multiples of the level-2 cache: none stays in it, and none is a power of two.
 const CACHES: [usize; 3] = [5, 9, 13];
@@ -37,9 +37,9 @@ const REPEATS: usize = 5;
 ///
 /// # Errors
 /// On the emulated device; when the driver refuses.
-pub fn measure(gpu: &Gpu) -> Result<Roofline, Trouble> {
+pub fn measure(gpu: &Gpu) -> Result<Roofline, StepError> {
     if gpu.emulator.is_some() {
-        return Err(Trouble::CouldNot(
+        return Err(StepError::CouldNot(
             "a roofline needs an NVIDIA GPU: the emulated one has no speed".into(),
         ));
     }
@@ -49,7 +49,7 @@ pub fn measure(gpu: &Gpu) -> Result<Roofline, Trouble> {
     })
 }
 
-fn fma_tflops(gpu: &Gpu) -> Result<f64, Trouble> {
+fn fma_tflops(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, PROBE.ptx, "probe_fma")?;
     let n_sms = u32::try_from(gpu.about.n_sms).unwrap_or(1);
     let mut best = 0.0_f64;
@@ -79,7 +79,7 @@ fn fma(
     config: LaunchConfig,
     rounds: i32,
     out: &mut CudaSlice<f32>,
-) -> Result<(), Trouble> {
+) -> Result<(), StepError> {
     // acc * seed + (1 - seed): it stays finite, and ordinary.
     const SEED: f32 = 0.5;
     let mut launch = gpu.stream.launch_builder(kernel);
@@ -90,7 +90,7 @@ fn fma(
 }
 
 /// By a kernel and by the driver's own copy.
-fn copy_gbs(gpu: &Gpu) -> Result<f64, Trouble> {
+fn copy_gbs(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, PROBE.ptx, "probe_copy")?;
     let mut best = 0.0_f64;
     for caches in CACHES {
@@ -116,7 +116,7 @@ fn copy(
     kernel: &CudaFunction,
     from: &CudaSlice<u8>,
     to: &mut CudaSlice<u8>,
-) -> Result<(), Trouble> {
+) -> Result<(), StepError> {
     let n_float4 = (from.len() / FLOAT4) as i64;
     let blocks = (from.len() / FLOAT4).div_ceil(THREADS as usize);
     let mut launch = gpu.stream.launch_builder(kernel);
@@ -134,19 +134,9 @@ fn line_of(blocks: u32) -> LaunchConfig {
     }
 }
 
-fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), StepError>) -> Result<f64, StepError> {
     let start = gpu.event()?;
     work()?;
     let end = gpu.event()?;
     Ok(f64::from(start.elapsed_ms(&end)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn constants_are_those_of_the_kernels() {
-        crate::declared::constants(PROBE, &[("THREADS", THREADS), ("FMAS_PER_ROUND", FMAS_PER_ROUND)]);
-    }
 }

@@ -37,7 +37,7 @@ fn host() -> String {
     )
 }
 
-/// What was built: `TILE_REVISION` where the programs were carried to another machine, else the checkout's revision,
+/// Revision that was built: `TILE_REVISION` where the programs were carried to another machine, else the checkout's,
 /// `-dirty` when there are changes.
 fn revision() -> String {
     if let Ok(told) = std::env::var("TILE_REVISION") {

@@ -7,8 +7,8 @@ use cudarc::driver::{CudaEvent, CudaFunction, CudaGraph, CudaSlice, DevicePtrMut
 use cudarc::nvrtc::Ptx;
 
 use crate::device::Gpu;
+use crate::error::{StepError, words};
 use crate::inputs::Real;
-use crate::trouble::{Trouble, words};
 
 /// Operands on the device and what to launch on them.
 pub struct Session<'g, T: Real, R: Real = T> {
@@ -20,7 +20,7 @@ pub struct Session<'g, T: Real, R: Real = T> {
     c: CudaSlice<R>,
 }
 
-/// What a launch is given.
+/// Arguments of a launch.
 pub struct Operands<'a, T, R = T> {
     /// The first or only input.
     pub a: &'a CudaSlice<T>,
@@ -31,26 +31,26 @@ pub struct Operands<'a, T, R = T> {
 }
 
 /// Puts work into the stream and returns.
-pub type Launch<'g, T, R = T> = Box<dyn Fn(Operands<'_, T, R>) -> Result<(), Trouble> + 'g>;
+pub type Launch<'g, T, R = T> = Box<dyn Fn(Operands<'_, T, R>) -> Result<(), StepError> + 'g>;
 
 /// The kernel `name` of a PTX text.
 ///
 /// # Errors
 /// When the driver does not take the text, or there is no such kernel in it.
 // ANCHOR: load
-pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, Trouble> {
+pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError> {
     let module = gpu.module(ptx, |ptx| {
         let module = gpu.context.load_module(Ptx::from_src(checked(ptx)?));
         module.map_err(|error| {
             let text = CString::new(ptx).unwrap_or_default();
             let (error, log) = (words(error), explain(text.as_bytes_with_nul()));
-            Trouble::CouldNot(format!(
+            StepError::CouldNot(format!(
                 "the driver does not take the PTX of {name}: {error}{log}"
             ))
         })
     })?;
     module.load_function(name).map_err(|error| {
-        Trouble::CouldNot(format!("there is no kernel {name} in this PTX: {}", words(error)))
+        StepError::CouldNot(format!("there is no kernel {name} in this PTX: {}", words(error)))
     })
 }
 // ANCHOR_END: load
@@ -74,14 +74,14 @@ pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunc
 }
 
 /// PTX is a C string.
-fn checked(ptx: &str) -> Result<&str, Trouble> {
+fn checked(ptx: &str) -> Result<&str, StepError> {
     match ptx.contains('\0') {
-        true => Err(Trouble::CouldNot("this is not PTX: it has a NUL in it".into())),
+        true => Err(StepError::CouldNot("this is not PTX: it has a NUL in it".into())),
         false => Ok(ptx),
     }
 }
 
-/// What the driver says about an image that it does not take, on lines of their own: a text with its NUL, or a cubin.
+/// The driver's log about an image that it does not take, on lines of their own: a text with its NUL, or a cubin.
 fn explain(image: &[u8]) -> String {
     const ROOM: usize = 8192;
     let mut log = vec![0u8; ROOM];
@@ -128,7 +128,7 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
         a: &[T],
         b: Option<&[T]>,
         n_out: usize,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, StepError> {
         let stream = &gpu.stream;
         Ok(Self {
             launch,
@@ -143,7 +143,7 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
     ///
     /// # Errors
     /// When the launch is refused; what the kernel does wrong comes out later.
-    pub fn launch(&mut self) -> Result<(), Trouble> {
+    pub fn launch(&mut self) -> Result<(), StepError> {
         (self.launch)(Operands {
             a: &self.a,
             b: self.b.as_ref(),
@@ -155,17 +155,17 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
     ///
     /// # Errors
     /// When the kernel went wrong.
-    pub fn run(&mut self) -> Result<Vec<R>, Trouble> {
+    pub fn run(&mut self) -> Result<Vec<R>, StepError> {
         self.launch()?;
         self.gpu.stream.synchronize()?;
         Ok(self.gpu.stream.clone_dtoh(&self.c)?)
     }
 
-    /// What `n` launches one after another take on the device, in milliseconds.
+    /// Milliseconds on the device for `n` launches, one after another.
     ///
     /// # Errors
     /// When one of them goes wrong.
-    pub fn time_ms(&mut self, n: u32) -> Result<f64, Trouble> {
+    pub fn time_ms(&mut self, n: u32) -> Result<f64, StepError> {
         let gpu = self.gpu;
         gpu.time_ms(n, || self.launch())
     }
@@ -177,7 +177,7 @@ impl Gpu {
     ///
     /// # Errors
     /// When there is not enough.
-    pub fn poisoned<T: Real>(&self, n: usize) -> Result<CudaSlice<T>, Trouble> {
+    pub fn poisoned<T: Real>(&self, n: usize) -> Result<CudaSlice<T>, StepError> {
         // SAFETY: every element is set just below.
         let mut slice = unsafe { self.stream.alloc::<T>(n) }?;
         {
@@ -195,11 +195,11 @@ impl Gpu {
         Ok(slice)
     }
 
-    /// What `n` times that `put` something into the stream take on the device, in milliseconds.
+    /// Milliseconds on the device for what `put` puts into the stream, `n` times.
     ///
     /// # Errors
     /// When one of them goes wrong.
-    pub fn time_ms(&self, n: u32, mut put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+    pub fn time_ms(&self, n: u32, mut put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         let start = self.event()?;
         for _ in 0..n {
             put()?;
@@ -208,7 +208,7 @@ impl Gpu {
         Ok(f64::from(start.elapsed_ms(&end)?))
     }
 
-    /// What `n` times that `put` something into the stream are, to be replayed as a whole.
+    /// A graph of what `put` puts into the stream, `n` times, to be replayed as a whole.
     ///
     /// # Errors
     /// When something is put there that cannot be captured.
@@ -216,15 +216,15 @@ impl Gpu {
     pub fn captured(
         &self,
         n: u32,
-        mut put: impl FnMut() -> Result<(), Trouble>,
-    ) -> Result<CudaGraph, Trouble> {
+        mut put: impl FnMut() -> Result<(), StepError>,
+    ) -> Result<CudaGraph, StepError> {
         self.stream
             .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         let done = (0..n).try_for_each(|_| put());
         // Also after an error: the stream is to leave the capture.
         let graph = self.stream.end_capture(CUgraphInstantiate_flags(0));
         done?;
-        graph?.ok_or_else(|| Trouble::CouldNot("the driver captures no graph".into()))
+        graph?.ok_or_else(|| StepError::CouldNot("the driver captures no graph".into()))
     }
     // ANCHOR_END: captured
 
@@ -232,7 +232,7 @@ impl Gpu {
     ///
     /// # Errors
     /// When the driver refuses.
-    pub fn event(&self) -> Result<CudaEvent, Trouble> {
+    pub fn event(&self) -> Result<CudaEvent, StepError> {
         let with_time = CUevent_flags::CU_EVENT_DEFAULT;
         Ok(self.stream.record_event(Some(with_time))?)
     }

@@ -40,7 +40,7 @@ pub fn recorded(work: Work) -> &'static [Shape] {
                 ]
             }
         }
-        // What the CPU does takes long, and says nothing more between two powers of two.
+        // The CPU takes long, and sizes between two powers of two say nothing more.
         Work::Cpu => {
             const {
                 &[
@@ -79,7 +79,7 @@ pub fn recorded(work: Work) -> &'static [Shape] {
     }
 }
 
-/// Of products.
+/// Awkward shapes of products.
 const PRODUCTS: [Shape; 15] = [
     product(1, 1, 1),
     product(1, 129, 3),
@@ -179,7 +179,7 @@ pub fn summed(work: Work) -> &'static [Shape] {
     }
 }
 
-/// Whether a problem fits: operands on the device, and what verifying it takes in memory.
+/// Tells if a problem fits: operands on the device, and what verifying it takes in memory.
 ///
 /// # Errors
 /// With what is needed and what there is.

@@ -2,35 +2,35 @@
 
 use std::borrow::Cow;
 
-use catalog::{Format, Shape, Work};
+use catalog::{Shape, Work};
 use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUresult;
 use records::Outcome;
 use records::machine_code::{Forecast, MachineCode};
 use records::record::{Accuracy, By, Passed};
+use reference::{Answer, Problem};
 
 use crate::case::{Case, stored};
 use crate::counters::Report;
-use crate::cublas::{self, Element};
-use crate::diagnose::{Scene, Terms};
-use crate::inputs::{Data, Real, Sums};
+use crate::cublas::Element;
+use crate::diagnose::{Terms, WrongResult};
+use crate::error::{StepError, words};
+use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, Program};
 use crate::machine::{Machine, Which, no_prediction};
-use crate::measure::{Bench, Measured, Purpose};
-use crate::reference::Problem;
 use crate::session::{Launch, Session};
-use crate::tensor::OnTensorCores;
+use crate::setup::{Measured, Purpose, Setup};
 use crate::timing::{self, Other};
-use crate::trouble::{Trouble, words};
-use crate::verify::{self, Answer, Comparison};
+use crate::verify::{self, Comparison};
+use crate::yardstick;
 
 /// A kernel about to be measured.
 pub struct Subject<'a> {
     /// The device, and how closely to look.
-    pub bench: Bench<'a>,
+    pub setup: Setup<'a>,
     /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
-    /// What the kernel computes.
+    /// The work that the kernel does.
     pub work: Work,
     /// How it is launched on this shape.
     pub config: LaunchConfig,
@@ -42,21 +42,21 @@ pub struct Subject<'a> {
 type Make<'m, 'g, T, R = T> = &'m dyn Fn(Which, Shape, LaunchConfig) -> Launch<'g, T, R>;
 
 /// Inputs as the kernel takes them, with their answer.
-struct Trial<'p, T: Real, A> {
+struct Trial<'p, T: Real> {
     a: Cow<'p, [T]>,
     b: Option<Cow<'p, [T]>>,
-    answer: &'p A,
+    answer: Answer<'p>,
     /// A transpose moves reals: whatever it does wrong shows on any data.
     data: Data,
 }
 
-impl<T: Real, A: Answer + Sync> Trial<'_, T, A> {
+impl<T: Real> Trial<'_, T> {
     fn n_out(&self) -> usize {
         self.answer.rows() * self.answer.cols()
     }
 }
 
-/// What a launch did: an output that is right or wrong, or nothing that could be looked at.
+/// Outcome of a launch: an output that is right or wrong, or nothing that could be looked at.
 enum Ran<T> {
     Output(Vec<T>, Comparison),
     Broken(Measured),
@@ -67,49 +67,22 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn product<'g, T: Element + Sums>(
+    pub fn product<'g, R: Real, T: Element<R>>(
         &self,
         problems: &[Problem<T>; 2],
-        make: Make<'_, 'g, T>,
-    ) -> Result<Measured, Trouble> {
-        self.problems(problems, &problems.each_ref(), make)
-    }
-
-    /// Measures a product on tensor cores, the same way.
-    ///
-    /// # Errors
-    /// When something fails that is not the kernel's fault.
-    pub fn on_tensor_cores<'g, R: Real, T: Element<R>>(
-        &self,
-        problems: &[Problem<T>; 2],
-        (operands, result): (Format, Format),
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Measured, Trouble> {
-        let answers = problems.each_ref().map(|problem| OnTensorCores {
-            problem,
-            operands,
-            result,
-        });
-        self.problems(problems, &answers.each_ref(), make)
-    }
-
-    fn problems<'g, R: Real, T: Element<R>, A: Answer + Sync>(
-        &self,
-        problems: &[Problem<T>; 2],
-        answers: &[&A; 2],
-        make: Make<'_, 'g, T, R>,
-    ) -> Result<Measured, Trouble> {
+    ) -> Result<Measured, StepError> {
         let shape = problems[0].shape;
         if let Some(why) = self.too_slow(shape, make)? {
             return Ok(Measured::not_run(why));
         }
-        let trials = [0, 1].map(|number| {
-            let (a, b) = stored(&problems[number], self.work);
+        let trials = problems.each_ref().map(|problem| {
+            let (a, b) = stored(problem, self.work);
             Trial {
                 a,
                 b: Some(b),
-                answer: answers[number],
-                data: problems[number].data,
+                answer: problem.answer_of(self.work),
+                data: problem.data,
             }
         });
         let [_, reals] = &trials;
@@ -121,7 +94,7 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, Trouble> {
+    pub fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, StepError> {
         if let Some(why) = self.too_slow(case.shape, make)? {
             return Ok(Measured::not_run(why));
         }
@@ -129,20 +102,20 @@ impl<'a> Subject<'a> {
         let trial = Trial {
             a: Cow::Borrowed(matrix.elements.as_slice()),
             b: None,
-            answer: matrix,
+            answer: matrix.answer(),
             data: Data::Reals,
         };
-        let yardstick = || timing::copy::<f32>(self.bench.gpu, matrix.elements.len()).map(Some);
+        let yardstick = || timing::copy::<f32>(self.setup.gpu, matrix.elements.len()).map(Some);
         self.measure(case.shape, &[trial], make, matrix.cpu_ms, yardstick)
     }
 
     /// cuBLAS on the same inputs, where it is there and right.
-    fn cublas<R: Real, T: Element<R>, A: Answer + Sync>(
+    fn cublas<R: Real, T: Element<R>>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
-    ) -> Result<Option<Other<'a>>, Trouble> {
-        let gpu = self.bench.gpu;
+        trial: &Trial<'_, T>,
+    ) -> Result<Option<Other<'a>>, StepError> {
+        let gpu = self.setup.gpu;
         // Beside itself it would say nothing.
         if matches!(self.kernel.program, Program::Cublas { .. }) {
             return Ok(None);
@@ -150,15 +123,15 @@ impl<'a> Subject<'a> {
         let (Ok(cublas), Some(b)) = (gpu.cublas(), &trial.b) else {
             return Ok(None);
         };
-        let (other, got) = match cublas::yardstick(gpu, cublas, (self.work, shape), &trial.a, b) {
-            // Of numbers of 8 bits it takes some sizes only.
-            Err(Trouble::CouldNot(why)) => {
+        let (other, got) = match yardstick::yardstick(gpu, cublas, (self.work, shape), &trial.a, b) {
+            // It takes only some sizes of numbers of 8 bits.
+            Err(StepError::CouldNot(why)) => {
                 eprintln!("{why}; no comparison with it");
                 return Ok(None);
             }
             other => other?,
         };
-        let comparison = verify::compare(trial.answer, &got);
+        let comparison = verify::compare(&trial.answer, &got);
         if !comparison.is_right() {
             eprintln!(
                 "cuBLAS's own product of {shape} is outside of the bound in {} elements; no comparison with it \
@@ -171,14 +144,14 @@ impl<'a> Subject<'a> {
     }
 
     /// Verifies on every trial, then times on the last.
-    fn measure<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn measure<'g, T: Real, R: Real>(
         &self,
         shape: Shape,
-        trials: &[Trial<'_, T, A>],
+        trials: &[Trial<'_, T>],
         make: Make<'_, 'g, T, R>,
         cpu_ms: f64,
-        yardstick: impl FnOnce() -> Result<Option<Other<'a>>, Trouble>,
-    ) -> Result<Measured, Trouble> {
+        yardstick: impl FnOnce() -> Result<Option<Other<'a>>, StepError>,
+    ) -> Result<Measured, StepError> {
         let mut accuracy = Accuracy {
             max_abs_error: 0.0,
             max_of_bound: 0.0,
@@ -196,7 +169,7 @@ impl<'a> Subject<'a> {
             accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
             accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
         }
-        let mut report = self.bench.gpu.report()?;
+        let mut report = self.setup.gpu.report()?;
         let counters = report.as_ref().map(|report| report.total);
         let machine_code = match (self.machine, trials.last()) {
             (Some(machine), Some(trial)) => match self.machine_code(machine, shape, trial, make)? {
@@ -225,7 +198,7 @@ impl<'a> Subject<'a> {
             counters,
             machine_code,
         };
-        let is_timed = self.bench.gpu.emulator.is_none() && self.bench.purpose == Purpose::Bench;
+        let is_timed = self.setup.gpu.emulator.is_none() && self.setup.purpose == Purpose::Bench;
         // There is a last trial: the kernel was verified on it.
         if let Some(trial) = trials.last().filter(|_| is_timed) {
             self.time(shape, trial, make, yardstick()?, &mut passed)?;
@@ -237,15 +210,15 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The same kernel as machine code: verified and counted, and what its time would be. With the report of the counted
+    /// Verifies and counts the kernel as machine code, and predicts its time. Returns the report of the counted
     /// launch.
-    fn machine_code<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn machine_code<'g, T: Real, R: Real>(
         &self,
         machine: &Machine,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Result<(MachineCode, Option<Report>), Measured>, Trouble> {
+    ) -> Result<Result<(MachineCode, Option<Report>), Measured>, StepError> {
         let mut found = MachineCode {
             cubin_sha256: machine.sha256.clone(),
             counters: None,
@@ -262,7 +235,7 @@ impl<'a> Subject<'a> {
         self.watch(shape, true);
         let mut measured = match self.run(Which::Machine, shape, trial, make)? {
             Ran::Output(_, comparison) if comparison.is_right() => {
-                let report = self.bench.gpu.report()?;
+                let report = self.setup.gpu.report()?;
                 found.counters = report.as_ref().map(|report| report.total);
                 found.forecast = self.forecast(Which::Machine, shape, trial, make)?;
                 if machine.before.is_some() {
@@ -280,14 +253,14 @@ impl<'a> Subject<'a> {
     }
 
     /// The time that a real GPU would take, by the emulated one.
-    fn forecast<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn forecast<'g, T: Real, R: Real>(
         &self,
         which: Which,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Forecast, Trouble> {
-        let (gpu, launch) = (self.bench.gpu, make(which, shape, self.config));
+    ) -> Result<Forecast, StepError> {
+        let (gpu, launch) = (self.setup.gpu, make(which, shape, self.config));
         let Some(emulator) = gpu.emulator else {
             return Ok(no_prediction("this is a real GPU"));
         };
@@ -302,16 +275,16 @@ impl<'a> Subject<'a> {
     }
 
     /// One launch, and the comparison of what came out.
-    fn run<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn run<'g, T: Real, R: Real>(
         &self,
         which: Which,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Ran<R>, Trouble> {
+    ) -> Result<Ran<R>, StepError> {
         let launch = make(which, shape, self.config);
         let session = Session::new(
-            self.bench.gpu,
+            self.setup.gpu,
             launch,
             &trial.a,
             trial.b.as_deref(),
@@ -319,26 +292,26 @@ impl<'a> Subject<'a> {
         );
         let mut session = match session {
             Ok(session) => session,
-            Err(trouble) => return not_enough_memory(trouble),
+            Err(error) => return not_enough_memory(error),
         };
         Ok(match session.run() {
             Ok(got) => {
-                let comparison = verify::compare(trial.answer, &got);
+                let comparison = verify::compare(&trial.answer, &got);
                 Ran::Output(got, comparison)
             }
-            Err(trouble) => Ran::Broken(self.broken(&trouble)?),
+            Err(error) => Ran::Broken(self.broken(&error)?),
         })
     }
 
     /// How closely the emulated device looks at the next launch.
     fn watch(&self, shape: Shape, counts: bool) {
         use emulator_client::Checks;
-        let Some(emulator) = self.bench.gpu.emulator else {
+        let Some(emulator) = self.setup.gpu.emulator else {
             return;
         };
         emulator.set_diagnosis(Some(false));
         emulator.set_budget(Some(budget(shape)));
-        emulator.set_checks(Some(match (self.bench.purpose, counts) {
+        emulator.set_checks(Some(match (self.setup.purpose, counts) {
             (Purpose::Check, _) => Checks::GlobalRaces,
             (Purpose::Bench, true) => Checks::Counted,
             (Purpose::Bench, false) => Checks::On,
@@ -346,13 +319,13 @@ impl<'a> Subject<'a> {
     }
 
     /// A launch that was refused, or a kernel that went wrong.
-    fn broken(&self, trouble: &Trouble) -> Result<Measured, Trouble> {
-        let report = self.bench.gpu.report()?;
+    fn broken(&self, error: &StepError) -> Result<Measured, StepError> {
+        let report = self.setup.gpu.report()?;
         let findings = report.as_ref().map_or(&[][..], |report| &report.findings);
         let texts: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
-        let why = match (findings.first(), trouble) {
+        let why = match (findings.first(), error) {
             (Some(finding), _) => finding.title.clone(),
-            (None, Trouble::Driver(error)) => format!("the driver reports {}", words(*error)),
+            (None, StepError::Driver(error)) => format!("the driver reports {}", words(*error)),
             (None, other) => other.to_string(),
         };
         Ok(Measured {
@@ -365,29 +338,29 @@ impl<'a> Subject<'a> {
         })
     }
 
-    fn wrong<T: Real, R: Real, A: Answer + Sync>(
+    fn wrong<T: Real, R: Real>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         got: &[R],
         comparison: &Comparison,
         right_on_integers: bool,
-    ) -> Result<Measured, Trouble> {
-        let scene = Scene {
-            answer: trial.answer,
-            got,
+    ) -> Result<Measured, StepError> {
+        let result = WrongResult {
+            answer: &trial.answer,
+            got: R::widen(got),
             comparison,
             work: self.work,
             tile: self.kernel.tile(),
             terms: trial.b.as_ref().map(|b| Terms {
                 shape,
-                a: &trial.a,
-                b,
+                a: T::widen(&trial.a),
+                b: T::widen(b),
                 turned: self.work.turned(),
             }),
             right_on_integers,
         };
-        let diagnosis = scene.diagnose();
+        let diagnosis = result.diagnose();
         let data = match trial.data {
             Data::Integers => "small integers",
             Data::Reals => "reals",
@@ -397,7 +370,7 @@ impl<'a> Subject<'a> {
                 why: diagnosis.why,
                 details: format!("on {data}: {}", diagnosis.details),
             },
-            report: self.bench.gpu.report()?,
+            report: self.setup.gpu.report()?,
             lost: false,
         })
     }
@@ -407,24 +380,24 @@ impl<'a> Subject<'a> {
         &self,
         shape: Shape,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Option<String>, Trouble> {
+    ) -> Result<Option<String>, StepError> {
         const PROBE: usize = 1024;
         let small = Shape {
             m: shape.m.min(PROBE),
             n: shape.n.min(PROBE),
             k: shape.k.min(PROBE),
         };
-        if self.bench.gpu.emulator.is_some() || small == shape {
+        if self.setup.gpu.emulator.is_some() || small == shape {
             return Ok(None);
         }
-        let Some(config) = self.kernel.launch_config(small, self.bench.gpu.about.n_sms) else {
+        let Some(config) = self.kernel.launch_config(small, self.setup.gpu.about.n_sms) else {
             return Ok(None);
         };
         // A transpose has one input, of m x n.
         let a = vec![T::default(); small.m * if small.k > 0 { small.k } else { small.n }];
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
         let launch = make(Which::Ptx, small, config);
-        let mut session = Session::new(self.bench.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
+        let mut session = Session::new(self.setup.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
         // The first launch of a kernel takes longer than the others. The error of one that fails here is returned by the next.
         let Ok(first) = session.time_ms(1) else {
             return Ok(None);
@@ -443,18 +416,18 @@ impl<'a> Subject<'a> {
         }))
     }
 
-    fn time<'g, T: Real, R: Real, A: Answer + Sync>(
+    fn time<'g, T: Real, R: Real>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T, A>,
+        trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
         yardstick: Option<Other<'a>>,
         passed: &mut Passed,
-    ) -> Result<(), Trouble> {
-        let (gpu, n_out) = (self.bench.gpu, trial.n_out());
+    ) -> Result<(), StepError> {
+        let (gpu, n_out) = (self.setup.gpu, trial.n_out());
         let launch = make(Which::Ptx, shape, self.config);
         let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), n_out)?;
-        let timed = timing::time(gpu, &mut session, yardstick, self.bench.duel)?;
+        let timed = timing::time(gpu, &mut session, yardstick, self.setup.duel)?;
         drop(session);
         passed.batch = timed.batch;
         passed.by = timed.by;
@@ -485,9 +458,9 @@ pub(crate) fn budget(shape: Shape) -> u64 {
 }
 
 /// Somebody else may have the memory that the device has on paper.
-fn not_enough_memory<T>(trouble: Trouble) -> Result<Ran<T>, Trouble> {
-    match trouble {
-        Trouble::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(Ran::Broken(
+fn not_enough_memory<T>(error: StepError) -> Result<Ran<T>, StepError> {
+    match error {
+        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(Ran::Broken(
             Measured::not_run("not enough free memory on the device"),
         )),
         other => Err(other),

@@ -10,54 +10,56 @@ use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Record, Sum
 use serde_json::Value;
 
 use crate::args::Common;
-use crate::cublas::{self, Element};
+use crate::cublas::Element;
 use crate::device::Gpu;
+use crate::error::StepError;
+use crate::error::{FAILED, PASSED};
 use crate::inputs::{Data, Real, elements, transposed};
-use crate::kernel::{Kernel, Program};
+use crate::kernel::{Kernel, Program, match_launch};
 use crate::measure::{cannot_run, gemm, too_large, transpose};
 use crate::session::{Launch, Session};
+use crate::step_run::StepRun;
 use crate::subject::budget;
-use crate::trouble::Trouble;
-use crate::{FAILED, Harness, PASSED, machine, out, shapes};
+use crate::{machine, out, shapes, yardstick};
 
 /// Runs it.
 ///
 /// # Errors
 /// When a launch goes wrong.
-pub fn run(harness: &mut Harness<'_>) -> Result<u8, Trouble> {
-    let gpu = harness.gpu()?;
+pub fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
+    let gpu = step_run.gpu()?;
     if gpu.emulator.is_none() {
         match gpu.cublas() {
             Ok(cublas) => {
                 let version = cublas.version.clone();
-                harness.run.cublas = Some(version);
+                step_run.run.cublas = Some(version);
             }
             Err(why) => eprintln!("no sums of cuBLAS: {why}"),
         }
     }
-    if harness.common.json {
-        out::json(&Line::Run(Box::new(harness.run.clone())))?;
+    if step_run.common.json {
+        out::json(&Line::Run(Box::new(step_run.run.clone())))?;
     }
     let mut failed = false;
-    for kernel in harness.kernels.clone() {
+    for kernel in step_run.kernels.clone() {
         if kernel.code().is_none() {
             continue;
         }
-        for shape in shapes::summed(harness.work(kernel)) {
+        for shape in shapes::summed(step_run.work(kernel)) {
             out::progress(&format!("{} on {shape}", kernel.name));
-            let sum = harness.sum(kernel, *shape, MULTIPROCESSORS);
+            let sum = step_run.sum(kernel, *shape, MULTIPROCESSORS);
             out::progress_done();
             match sum {
-                Ok(sum) if harness.common.json => out::json(&Line::Sum(Box::new(sum)))?,
+                Ok(sum) if step_run.common.json => out::json(&Line::Sum(Box::new(sum)))?,
                 Ok(sum) => out::write(&told(&sum))?,
                 // Other kernels are worth having all the same, in a new context: this one may have broken the old.
-                Err(Trouble::CouldNot(why)) => {
+                Err(StepError::CouldNot(why)) => {
                     eprintln!("{why}");
                     failed = true;
-                    harness.lose();
+                    step_run.lose();
                     break;
                 }
-                Err(trouble) => return Err(trouble),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -78,12 +80,12 @@ fn told(sum: &Sum) -> String {
     format!("{kernel} on {shape}: {}{beside}\n", sum.c_sha256)
 }
 
-impl Harness<'_> {
+impl StepRun<'_> {
     /// The sum of C of a kernel, launched as on a device with so many multiprocessors.
     ///
     /// # Errors
     /// When the launch goes wrong, a check finds something, or C is not the same in a second launch.
-    pub fn sum(&mut self, kernel: &Kernel, shape: Shape, multiprocessors: usize) -> Result<Sum, Trouble> {
+    pub fn sum(&mut self, kernel: &Kernel, shape: Shape, multiprocessors: usize) -> Result<Sum, StepError> {
         let mut sum = Sum {
             run: self.run.id.clone(),
             step: self.step.id.into(),
@@ -114,35 +116,21 @@ impl Harness<'_> {
         }
         let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
         let seed = sum.seed;
-        let summed = match kernel.program {
-            Program::Sgemm { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::Dgemm { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::Bf16 { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::Bf16ToBf16 { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::E4m3 { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::E4m3ToBf16 { launch, .. } => {
-                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
-            }
-            Program::Transpose { launch, .. } => {
+        let Program::Device { launch, .. } = kernel.program else {
+            return Ok(sum);
+        };
+        let summed = match_launch!(
+            launch,
+            launch => product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed),
+            launch => {
                 let n = shape.m * shape.n;
                 let input = elements::<f32>(Data::Reals, seed, 0, 1, n);
                 let launch = transpose(gpu, function.kernel, launch, shape, config);
                 repeated(gpu, launch, &input, None, n).map(|sum| (sum, None))
-            }
-            Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => return Ok(sum),
-        };
-        (sum.c_sha256, sum.cublas_sha256) = summed.map_err(|trouble| {
-            Trouble::CouldNot(format!("{} on {shape}: {}", kernel.name, found(gpu, trouble)))
+            },
+        );
+        (sum.c_sha256, sum.cublas_sha256) = summed.map_err(|error| {
+            StepError::CouldNot(format!("{} on {shape}: {}", kernel.name, found(gpu, error)))
         })?;
         Ok(sum)
     }
@@ -155,7 +143,7 @@ fn product<R: Real, T: Element<R>>(
     work: Work,
     shape: Shape,
     seed: u64,
-) -> Result<(String, Option<String>), Trouble> {
+) -> Result<(String, Option<String>), StepError> {
     let Shape { m, n, k } = shape;
     let turned = work.turned();
     let draw = |operand: u64, rows, cols| {
@@ -173,13 +161,13 @@ fn product<R: Real, T: Element<R>>(
     let Ok(cublas) = gpu.cublas() else {
         return Ok((sum, None));
     };
-    match cublas::unasked::<R, T>(gpu, cublas, (work, shape), &a, &b) {
+    match yardstick::unasked::<R, T>(gpu, cublas, (work, shape), &a, &b) {
         Ok(theirs) => Ok((sum, Some(sum_of(&theirs)))),
-        Err(Trouble::CouldNot(why)) => {
+        Err(StepError::CouldNot(why)) => {
             eprintln!("{why}");
             Ok((sum, None))
         }
-        Err(trouble) => Err(trouble),
+        Err(error) => Err(error),
     }
 }
 
@@ -190,18 +178,18 @@ fn repeated<T: Real, R: Real>(
     a: &[T],
     b: Option<&[T]>,
     n_out: usize,
-) -> Result<String, Trouble> {
+) -> Result<String, StepError> {
     let mut session = Session::new(gpu, launch, a, b, n_out)?;
     let first = session.run()?;
     let unwritten = first.iter().filter(|element| element.is_poison()).count();
     if unwritten > 0 {
-        return Err(Trouble::CouldNot(format!(
+        return Err(StepError::CouldNot(format!(
             "{unwritten} of {n_out} elements of C were not written"
         )));
     }
     let sum = sum_of(&first);
     if gpu.emulator.is_none() && sum_of(&session.run()?) != sum {
-        return Err(Trouble::CouldNot("a second launch gives another C".into()));
+        return Err(StepError::CouldNot("a second launch gives another C".into()));
     }
     Ok(sum)
 }
@@ -214,12 +202,12 @@ fn sum_of<R: Real>(elements: &[R]) -> String {
     of_bytes(&bytes)
 }
 
-/// What the checks found, or else what went wrong.
-fn found(gpu: &Gpu, trouble: Trouble) -> String {
+/// The finding of the checks, or else the error.
+fn found(gpu: &Gpu, error: StepError) -> String {
     let report = gpu.emulator.and_then(|emulator| emulator.report());
     let report: Option<Value> = report.and_then(|text| serde_json::from_str(&text).ok());
     let title = report.and_then(|report| report["findings"][0]["title"].as_str().map(str::to_owned));
-    title.unwrap_or_else(|| trouble.to_string())
+    title.unwrap_or_else(|| error.to_string())
 }
 
 /// M·N·K from which the steps' tests leave a shape to the command, to save time.
@@ -236,12 +224,12 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
     let record = Record::references(std::path::Path::new(path));
     let record = record.unwrap_or_else(|error| panic!("{error}"));
     let found = catalog::find(step).expect("a step of the catalogue");
-    let mut harness =
-        Harness::new(found, kernels, &Common::emulated()).unwrap_or_else(|error| panic!("{error}"));
+    let mut step_run =
+        StepRun::new(found, kernels, &Common::emulated()).unwrap_or_else(|error| panic!("{error}"));
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for kernel in kernels.iter().filter(|kernel| kernel.code().is_some()) {
         let mut sum = |shape, multiprocessors| {
-            let sum = harness.sum(kernel, shape, multiprocessors);
+            let sum = step_run.sum(kernel, shape, multiprocessors);
             sum.unwrap_or_else(|error| panic!("{error}"))
         };
         let shapes = shapes::summed(found.kernel(kernel.name).expect("it is listed").work);
@@ -275,7 +263,7 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bf16;
+    use crate::Bf16;
 
     /// Sums of devices can be compared only where the inputs are the same: a new version of `rand` may draw others, and
     /// then the record is to be made again.
@@ -284,7 +272,7 @@ mod tests {
         let sum = [
             sum_of(&elements::<f32>(Data::Reals, 1, 0, 65, 1000)),
             sum_of(&elements::<f64>(Data::Reals, 1, 0, 65, 1000)),
-            sum_of(&elements::<bf16>(Data::Reals, 1, 1, 65, 1000)),
+            sum_of(&elements::<Bf16>(Data::Reals, 1, 1, 65, 1000)),
         ];
         assert_eq!(
             sum.each_ref().map(|sum| records::sums::short(sum)),

@@ -2,27 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use cudarc::driver::{CudaGraph, CudaSlice};
+use cudarc::driver::CudaSlice;
 use records::Samples;
 use records::record::{By, Yardstick};
 
 use crate::clocks::Clocks;
 use crate::device::Gpu;
 use crate::duel;
+use crate::error::StepError;
 use crate::inputs::Real;
+use crate::sampler::{Sampler, batch_for};
 use crate::session::{Launch, Operands, Session};
-use crate::trouble::Trouble;
 
 /// A launch that takes longer is not timed.
 pub const TOO_SLOW_MS: f64 = 5000.0;
 /// From here on a launch is slow: a few samples are enough.
 const SLOW_MS: f64 = 250.0;
 const FEW_SAMPLES: usize = 3;
-/// What a sample should last, so that the ends of the interval do not matter.
-const SAMPLE_MS: f64 = 1.0;
-const MAX_BATCH: f64 = 500.0;
-/// Samples in a piece of a duel.
-const MAX_PIECE: f64 = 1000.0;
 const WARM_UP_MS: f64 = 50.0;
 /// Launches of the yardstick before it is timed: the first takes longer.
 const WARM_UP: u32 = 4;
@@ -37,10 +33,6 @@ const N_WHOLE: usize = 3;
 const WHOLE_BUDGET: Duration = Duration::from_secs(1);
 /// The scrub is this many times the level-2 cache.
 const SCRUB: usize = 2;
-/// A launch may be over before the host has queued the next; from here on it is not.
-const SHORT_MS: f64 = 0.05;
-/// From here on, what the host needs for a launch is no part of the time.
-const LONG_MS: f64 = 20.0;
 
 /// The samples of a kernel and of what it is compared with.
 pub struct Timed {
@@ -63,14 +55,9 @@ pub struct Other<'a> {
     /// Its name in tables: `cuBLAS` or `copy`.
     pub name: &'static str,
     /// Puts it into the stream once.
-    pub put: Box<dyn FnMut() -> Result<(), Trouble> + 'a>,
+    pub put: Box<dyn FnMut() -> Result<(), StepError> + 'a>,
     /// Which of cublasLt's algorithms was chosen.
     pub algorithm: Option<usize>,
-}
-
-/// How many launches make a sample that is long enough.
-fn batch_for(one_ms: f64) -> u32 {
-    (SAMPLE_MS / one_ms.max(1e-6)).ceil().clamp(1.0, MAX_BATCH) as u32
 }
 
 /// How many samples there are at least.
@@ -80,74 +67,6 @@ fn at_least(one_ms: f64) -> usize {
         false => MIN_SAMPLES,
     }
 }
-
-// ANCHOR: sampler
-/// How a sample is taken: so many launches, and where they are short, as a graph that is replayed.
-pub(crate) struct Sampler<'g> {
-    gpu: &'g Gpu,
-    one_ms: f64,
-    n: u32,
-    graph: Option<CudaGraph>,
-}
-
-impl<'g> Sampler<'g> {
-    /// For something that takes about `one_ms`. What cannot be captured is put into the stream again for each sample.
-    pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Self {
-        let n = batch_for(one_ms);
-        // The emulated device has no graphs, and no time that a host could add to.
-        let replays = one_ms < SHORT_MS && gpu.emulator.is_none();
-        let graph = replays.then(|| gpu.captured(n, put)).transpose();
-        let graph = graph.unwrap_or_else(|why| {
-            eprintln!("timed without a graph: {why}");
-            None
-        });
-        Self {
-            gpu,
-            one_ms,
-            n,
-            graph,
-        }
-    }
-
-    /// What one launch takes.
-    pub(crate) fn sample(&self, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
-        self.samples(1, put)
-    }
-
-    /// What one launch takes, of so many samples without a gap.
-    fn samples(&self, times: u32, mut put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
-        // The device is busy with the first while the host queues the next, which are timed.
-        let ms = match &self.graph {
-            Some(graph) => {
-                graph.launch()?;
-                self.gpu.time_ms(times, || Ok(graph.launch()?))
-            }
-            None => {
-                if self.one_ms < LONG_MS && self.gpu.emulator.is_none() {
-                    put()?;
-                }
-                self.gpu.time_ms(self.n * times, put)
-            }
-        };
-        Ok(ms? / f64::from(self.n) / f64::from(times))
-    }
-
-    /// What one launch takes, of as many as last for about `ms`, and of one sample at least.
-    pub(crate) fn piece(&self, ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
-        let times = (ms / (self.one_ms * f64::from(self.n)))
-            .ceil()
-            .clamp(1.0, MAX_PIECE);
-        self.samples(times as u32, put)
-    }
-
-    fn by(&self) -> By {
-        match self.graph {
-            Some(_) => By::Graph,
-            None => By::Batch,
-        }
-    }
-}
-// ANCHOR_END: sampler
 
 // ANCHOR: protocol
 /// Times a session that has been verified; with a `duel`, in turns with the yardstick too.
@@ -159,7 +78,7 @@ pub fn time<T: Real, R: Real>(
     session: &mut Session<'_, T, R>,
     mut other: Option<Other<'_>>,
     duel: Option<duel::Plan>,
-) -> Result<Timed, Trouble> {
+) -> Result<Timed, StepError> {
     let clocks = Clocks::open(&gpu.context);
     let mut seen = Vec::new();
     let mut look = || seen.extend(clocks.as_ref().and_then(Clocks::sm_mhz));
@@ -240,12 +159,12 @@ struct Scrub<'g> {
 }
 
 impl<'g> Scrub<'g> {
-    fn new(gpu: &'g Gpu) -> Result<Self, Trouble> {
+    fn new(gpu: &'g Gpu) -> Result<Self, StepError> {
         let memory = gpu.stream.alloc_zeros(SCRUB * gpu.about.l2.max(1))?;
         Ok(Self { gpu, memory })
     }
 
-    fn run(&mut self) -> Result<(), Trouble> {
+    fn run(&mut self) -> Result<(), StepError> {
         Ok(self.gpu.stream.memset_zeros(&mut self.memory)?)
     }
 }
@@ -262,7 +181,7 @@ pub fn whole<T: Real, R: Real>(
     a: &[T],
     b: Option<&[T]>,
     n_out: usize,
-) -> Result<Samples, Trouble> {
+) -> Result<Samples, StepError> {
     let stream = &gpu.stream;
     let mut samples = Vec::new();
     let begin = Instant::now();
@@ -292,7 +211,7 @@ pub fn whole<T: Real, R: Real>(
 ///
 /// # Errors
 /// When there is not enough memory.
-pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, Trouble> {
+pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, StepError> {
     let from: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
     let mut to: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
     let put = move || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?);
@@ -320,18 +239,4 @@ pub fn by_the_clock(mut run: impl FnMut(), mut other: impl FnMut()) -> (Samples,
     }
     let (run, other) = samples.into_iter().unzip();
     (Samples(run), Samples(other))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn short_launches_are_timed_many_at_a_time() {
-        assert_eq!(batch_for(0.01), 100);
-        assert_eq!(batch_for(0.004), 250);
-        assert_eq!(batch_for(0.4), 3);
-        assert_eq!(batch_for(20.0), 1);
-        assert_eq!(batch_for(0.0), 500);
-    }
 }

@@ -4,7 +4,7 @@ use cudarc::driver::{LaunchConfig, PushKernelArg};
 use harness::duel::Plan;
 use harness::inputs::{Data, elements};
 use harness::session::{self, Launch, Session};
-use harness::{Gpu, Trouble, timing};
+use harness::{Gpu, StepError, timing};
 
 const PTX: &str = include_str!("../../../kernels/ptx/v01_col_per_lane.ptx");
 const N: usize = 8;
@@ -34,7 +34,7 @@ fn launch(gpu: &Gpu) -> Launch<'_, f32> {
         };
         // SAFETY: the arguments are what the kernel takes, and all three buffers have N * N elements.
         unsafe { launch.launch(config) }?;
-        Ok::<(), Trouble>(())
+        Ok::<(), StepError>(())
     })
 }
 

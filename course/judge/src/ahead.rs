@@ -21,7 +21,7 @@ use crate::trial::Trial;
 use follow::{Followed, Program};
 
 /// Steps of a warp that are followed.
-const MOST_STEPS: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 /// Share of a tile's multiply-adds that a load must have time for.
 const ENOUGH: f64 = 0.5;
 /// Multiply-adds at the edges of a tile may lie on the other side of a load.
@@ -42,7 +42,7 @@ pub enum Ahead {
 
 /// Follows the first warp of the first block that both loads and multiplies; all of its warps where none does.
 pub fn of<T: Sums + Value>(machine: &Machine<'_>, trial: &Trial<T>, bk: usize) -> Ahead {
-    let Some((report, first)) = machine.trace(trial, 0, MOST_STEPS) else {
+    let Some((report, first)) = machine.trace(trial, 0, MAX_STEPS) else {
         return Ahead::Nothing;
     };
     let texts: Vec<&str> = report.instructions.iter().map(|i| i.text.as_str()).collect();
@@ -55,7 +55,7 @@ pub fn of<T: Sums + Value>(machine: &Machine<'_>, trial: &Trial<T>, bk: usize) -
         let followed = match warp {
             0 => Some(program.follow(&first)),
             _ => machine
-                .trace(trial, warp, MOST_STEPS)
+                .trace(trial, warp, MAX_STEPS)
                 .map(|(_, steps)| program.follow(&steps)),
         };
         let Some(followed) = followed else { continue };

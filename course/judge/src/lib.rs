@@ -58,7 +58,7 @@ pub struct Request<'a> {
 }
 
 /// Bytes of what a kernel prints that are kept.
-const MOST_PRINTED: usize = 4096;
+const MAX_PRINTED: usize = 4096;
 
 /// Judges a kernel on the shapes of its task.
 pub fn judge(request: &Request<'_>) -> Verdict {
@@ -170,8 +170,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 return Ran::Broken;
             }
         };
-        if self.printed.len() < MOST_PRINTED {
-            let room = MOST_PRINTED - self.printed.len();
+        if self.printed.len() < MAX_PRINTED {
+            let room = MAX_PRINTED - self.printed.len();
             self.printed.extend(report.printed.chars().take(room));
         }
         for finding in &report.findings {

@@ -1,10 +1,10 @@
 //! Inputs of a shape, what must come out of a kernel, and how it is compared.
 
 use catalog::Shape;
-use harness::diagnose::{Diagnosis, Scene, Terms};
+use harness::diagnose::{Diagnosis, Terms, WrongResult};
 use harness::inputs::{Data, Sums, elements, transposed};
-use harness::reference::Problem;
-use harness::verify::{self, Answer, Comparison};
+use harness::reference::{Answer, Problem};
+use harness::verify::{self, Comparison};
 use tasks::verdict::Wrong;
 use tasks::{Task, Work};
 
@@ -61,59 +61,45 @@ enum Expected<T: Sums> {
     },
 }
 
-impl<T: Sums> Answer for Expected<T> {
-    fn rows(&self) -> usize {
+impl<T: Sums> Expected<T> {
+    fn answer(&self) -> Answer<'_> {
         match self {
-            Self::Product(problem) | Self::Scaled { problem, .. } => problem.shape.m,
-            Self::Transposed { cols, .. } => *cols,
-        }
-    }
-
-    fn cols(&self) -> usize {
-        match self {
-            Self::Product(problem) | Self::Scaled { problem, .. } => problem.shape.n,
-            Self::Transposed { rows, .. } => *rows,
-        }
-    }
-
-    fn want(&self, row: usize, col: usize) -> f64 {
-        match self {
-            Self::Product(problem) => problem.c[row * problem.shape.n + col],
+            Self::Product(problem) => problem.answer(),
             Self::Scaled {
                 problem,
                 alpha,
                 beta,
                 start,
-            } => {
-                let at = row * problem.shape.n + col;
-                match *beta == 0.0 {
-                    true => alpha * problem.c[at],
-                    false => alpha * problem.c[at] + beta * start[at].to_f64(),
-                }
+            } => scaled(problem, *alpha, *beta, start),
+            Self::Transposed { rows, cols, elements } => {
+                Answer::exact(*rows, T::widen(&transposed(elements, *rows, *cols)))
             }
-            Self::Transposed { cols, elements, .. } => elements[col * cols + row].to_f64(),
         }
     }
+}
 
-    fn bound(&self, row: usize, col: usize) -> f64 {
-        match self {
-            Self::Product(problem) => problem.bound(row, col),
-            // On integers that is 0 too: sums and products are exact. Otherwise the factor may be applied before or
-            // after the sum, and two more operations round.
-            Self::Scaled { problem, alpha, .. } => match problem.bound(row, col) {
-                0.0 => 0.0,
-                bound => {
-                    const ROUNDINGS: f64 = 4.0;
-                    (1.0 + T::UNIT * ROUNDINGS) * alpha.abs() * bound
-                        + ROUNDINGS
-                            * T::UNIT
-                            * (self.want(row, col).abs()
-                                + (alpha * problem.c[row * problem.shape.n + col]).abs())
-                }
-            },
-            Self::Transposed { .. } => 0.0,
+/// αA · B + βC, where C is not read if β is 0.
+fn scaled<'p, T: Sums>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[T]) -> Answer<'p> {
+    const ROUNDINGS: f64 = 4.0;
+    let product = problem.answer();
+    let want = problem.c.iter().zip(start).map(|(c, start)| match beta == 0.0 {
+        true => alpha * c,
+        false => alpha * c + beta * start.to_f64(),
+    });
+    let want: Vec<f64> = want.collect();
+    let cols = problem.shape.n;
+    let bounds = want.iter().zip(&problem.c).enumerate();
+    let bounds = bounds.map(|(at, (want, c))| match product.bound(at / cols, at % cols) {
+        // On integers sums and products are exact.
+        0.0 => 0.0,
+        // Otherwise the factor may be applied before or after the sum, and two more operations round.
+        bound => {
+            (1.0 + T::UNIT * ROUNDINGS) * alpha.abs() * bound
+                + ROUNDINGS * T::UNIT * (want.abs() + (alpha * c).abs())
         }
-    }
+    });
+    let bounds = bounds.collect();
+    Answer::exact(cols, want).within_each(bounds)
 }
 
 /// Seeds of the products of a batch lie so far apart.
@@ -270,7 +256,8 @@ impl<T: Sums> Trial<T> {
     /// Compares an output with the answer: `None` when it is right.
     pub fn look(&self, task: &Task, got: &[T]) -> Option<Wrong> {
         self.pieces.iter().find_map(|piece| {
-            let n = piece.expected.rows() * piece.expected.cols();
+            let answer = piece.expected.answer();
+            let n = answer.rows() * answer.cols();
             let part: Vec<T> = got
                 .iter()
                 .skip(piece.offset)
@@ -278,7 +265,7 @@ impl<T: Sums> Trial<T> {
                 .take(n)
                 .copied()
                 .collect();
-            let comparison = verify::compare_on_threads(self.threads, &piece.expected, &part);
+            let comparison = verify::compare_on_threads(self.threads, &answer, &part);
             (!comparison.is_right()).then(|| self.wrong(task, piece, &part, &comparison))
         })
     }
@@ -289,44 +276,46 @@ impl<T: Sums> Trial<T> {
             false => (catalog::Work::Sgemm, task.work.turned()),
         };
         // Sums of αA · B are those of a product whose A is α times as large; a βC in addition hides them.
-        let scaled: Vec<T>;
         let terms = match &piece.expected {
-            Expected::Product(problem) => Some((&problem.a, &problem.b, problem.shape)),
+            Expected::Product(problem) => Some((1.0, problem)),
             Expected::Scaled {
                 problem, alpha, beta, ..
-            } if *beta == 0.0 => {
-                scaled = problem.a.iter().map(|x| T::of(x.to_f64() * alpha)).collect();
-                Some((&scaled, &problem.b, problem.shape))
-            }
+            } if *beta == 0.0 => Some((*alpha, problem)),
             Expected::Scaled { .. } | Expected::Transposed { .. } => None,
         };
-        let stored: Option<(Vec<T>, Vec<T>, Shape)> = terms.map(|(a, b, shape)| {
-            let turn = |x: &[T], rows: usize, cols: usize, turn: bool| match turn {
-                true => transposed(x, rows, cols),
-                false => x.to_vec(),
+        let terms = terms.map(|(alpha, problem)| {
+            let Shape { m, n, k } = problem.shape;
+            let stored = |x: &[T], rows: usize, cols: usize, turn: bool| match turn {
+                true => T::widen(&transposed(x, rows, cols)),
+                false => T::widen(x),
             };
-            let Shape { m, n, k } = shape;
-            (turn(a, m, k, turned[0]), turn(b, k, n, turned[1]), shape)
+            let a = problem
+                .a
+                .iter()
+                .map(|x| T::of(x.to_f64() * alpha))
+                .collect::<Vec<T>>();
+            Terms {
+                shape: problem.shape,
+                a: stored(&a, m, k, turned[0]),
+                b: stored(&problem.b, k, n, turned[1]),
+                turned,
+            }
         });
-        let scene = Scene {
-            answer: &piece.expected,
-            got,
+        let answer = piece.expected.answer();
+        let result = WrongResult {
+            answer: &answer,
+            got: T::widen(got),
             comparison,
             work,
             // A call of a library has no tiles of ours.
             tile: (task.tile != [1, 1]).then(|| task.tile.map(|n| n as usize)),
-            terms: stored.as_ref().map(|(a, b, shape)| Terms {
-                shape: *shape,
-                a,
-                b,
-                turned,
-            }),
+            terms,
             right_on_integers: self.right_on_integers,
         };
         let Diagnosis {
             first, looks, map, ..
-        } = scene.diagnose();
-        let looks = factors(&piece.expected, got).or(looks);
+        } = result.diagnose();
+        let looks = factors(&piece.expected, &answer, got).or(looks);
         let mut on = self.on.to_owned();
         if matches!(piece.expected, Expected::Scaled { .. }) {
             on.push_str(&format!(", alpha = {}, beta = {}", self.alpha, self.beta));
@@ -347,7 +336,7 @@ impl<T: Sums> Trial<T> {
 }
 
 /// Whether one of the factors of αA · B + βC was forgotten.
-fn factors<T: Sums>(expected: &Expected<T>, got: &[T]) -> Option<String> {
+fn factors<T: Sums>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> Option<String> {
     const ENOUGH: usize = 8;
     let Expected::Scaled {
         problem,
@@ -362,7 +351,7 @@ fn factors<T: Sums>(expected: &Expected<T>, got: &[T]) -> Option<String> {
         let cols = problem.shape.n;
         got.len() >= ENOUGH
             && got.iter().enumerate().all(|(at, got)| {
-                let bound = expected.bound(at / cols, at % cols);
+                let bound = answer.bound(at / cols, at % cols);
                 (got.to_f64() - value(at)).abs() <= bound
             })
     };

@@ -1,4 +1,4 @@
-//! What somebody else made: `sgemm` of the crate `matrixmultiply`.
+//! A library: `sgemm` of the crate `matrixmultiply`.
 //!
 //! It packs and tiles much as [`parallel`](crate::parallel) does, with vectors written by hand for AVX2. Its own
 //! threading ends at four threads, so here each thread multiplies a band of rows with a call of its own.

@@ -6,7 +6,7 @@ use harness::{Cpu, Kernel};
 
 /// Largest M · N · K for which it is worth waiting for the textbook's loops.
 const PATIENCE: f64 = 1024.0 * 1024.0 * 1024.0;
-/// The same for one core that uses its caches.
+/// Largest M · N · K for one core that uses its caches.
 const MORE_PATIENCE: f64 = 8.0 * PATIENCE;
 
 fn main() -> ExitCode {

@@ -43,7 +43,7 @@ enum Lanes {
     Avx512,
     /// 8 lanes, 16 registers, fused multiply-add.
     Avx2,
-    /// What every processor of the target has.
+    /// Vectors that every processor of the target has.
     Portable,
 }
 
@@ -149,7 +149,7 @@ fn pack_columns(shape: Shape, b: &[f32], col0: usize, nr: usize) -> Vec<f32> {
     panel
 }
 
-/// What a band is made of.
+/// Inputs of a band.
 #[derive(Clone, Copy)]
 struct Operands<'a> {
     shape: Shape,

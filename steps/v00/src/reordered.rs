@@ -1,4 +1,4 @@
-//! The same three loops in another order: row, k, column.
+//! The three loops in another order: row, k, column.
 //!
 //! Now the innermost loop walks along a row of B and a row of C, as they lie in memory: all 64 bytes of a cache line
 //! are used, the next line is known in advance, and neighbouring columns do not depend on each other, so the compiler

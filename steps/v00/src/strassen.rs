@@ -28,8 +28,8 @@ use crate::{UNIT, parallel};
 /// a Xeon it took 1.6 times as long, and for 8192 still 1.1 times.
 pub fn cutoff() -> usize {
     const PER_CORE: usize = 1024;
-    const MOST: usize = 4096;
-    MOST.min(PER_CORE * n_cores())
+    const MAX_CUTOFF: usize = 4096;
+    MAX_CUTOFF.min(PER_CORE * n_cores())
 }
 
 /// Rows that a thread takes at a time when it adds.

@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
 use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
 
-/// Edge of the square of C that a block owns.
-const BLOCK: u32 = 32;
-const THREADS: u32 = BLOCK * BLOCK;
-
 const ROW_PER_LANE: Code = code!("v01_row_per_lane");
 const COL_PER_LANE: Code = code!("v01_col_per_lane");
+
+/// Edge of the square of C that a block owns, and the threads that share it, as the source has them.
+const BLOCK: u32 = COL_PER_LANE.constant("BLOCK");
+const THREADS: u32 = COL_PER_LANE.constant("THREADS");
 
 const KERNELS: &[Kernel] = &[
     Kernel::sgemm("sgemm_v01_row_per_lane", ROW_PER_LANE, geometry, launch),
@@ -46,25 +46,4 @@ fn launch<T: DeviceRepr>(gemm: Gemm<'_, T>) -> Result<(), DriverError> {
 }
 // ANCHOR_END: launch
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use harness::declared;
-
-    #[test]
-    fn kernels_are_those_of_the_catalogue() {
-        declared::agrees("v01", KERNELS);
-    }
-
-    #[test]
-    fn sums_of_c_are_those_on_record() {
-        harness::sums::agree("v01", KERNELS);
-    }
-
-    #[test]
-    fn constants_are_those_of_the_source() {
-        for code in [ROW_PER_LANE, COL_PER_LANE] {
-            declared::constants(code, &[("BLOCK", BLOCK), ("THREADS", THREADS)]);
-        }
-    }
-}
+harness::test_step!("v01", KERNELS);

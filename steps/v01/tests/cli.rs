@@ -222,7 +222,7 @@ fn a_product_of_the_wrong_matrices_is_recognised() {
 
 #[test]
 fn a_missing_guard_is_found_by_the_check_and_the_next_kernel_still_runs() {
-    // Of the first kernel in the file, the FP32 one; the other keeps its guard.
+    // The first kernel of the file is the FP32 one; the other keeps its guard.
     let file = Changed::new("unguarded", &PTX.replacen("@%p3 bra", "//", 1));
     let (code, out, _) = run(v01().args(["check", "--ptx"]).arg(&file.0));
     assert_eq!(code, 1, "{out}");

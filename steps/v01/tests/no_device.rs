@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// What such a driver answers, as a library of its own.
+/// Source of such a driver.
 const DRIVER: &str = r##"
     #![crate_type = "cdylib"]
     use std::ffi::c_char;

@@ -3,28 +3,27 @@
 use std::process::ExitCode;
 
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
-use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
-
-/// Edge of the square of C that a block owns where it keeps whole strips.
-const STRIP_BLOCK: u32 = 16;
+use cudarc::driver::{DriverError, LaunchConfig};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, launch_gemm};
 
 const SHARED: Code = code!("v02_shared");
 const STRIP: Code = code!("v02_strip");
 
+/// Edge of the square of C that a block owns where it keeps whole strips.
+const STRIP_BLOCK: u32 = STRIP.constant("BLOCK");
+
 const KERNELS: &[Kernel] = &[
-    Kernel::sgemm("sgemm_v02_tile16", SHARED, square::<16>, launch),
-    Kernel::sgemm("sgemm_v02_tile32", SHARED, square::<32>, launch),
+    Kernel::sgemm("sgemm_v02_tile16", SHARED, square::<16>, launch_gemm),
+    Kernel::sgemm("sgemm_v02_tile32", SHARED, square::<32>, launch_gemm),
     Kernel::sgemm("sgemm_v02_strip", STRIP, strip, launch_strip),
-    Kernel::dgemm("dgemm_v02_tile16", SHARED, square::<16>, launch),
-    Kernel::dgemm("dgemm_v02_tile32", SHARED, square::<32>, launch),
+    Kernel::dgemm("dgemm_v02_tile16", SHARED, square::<16>, launch_gemm),
+    Kernel::dgemm("dgemm_v02_tile32", SHARED, square::<32>, launch_gemm),
 ];
 
 fn main() -> ExitCode {
     harness::main("v02", KERNELS)
 }
 
-// ANCHOR: launch
 /// One block per square of C, one thread per element.
 fn square<const BLOCK: u32>(shape: Shape) -> LaunchConfig {
     LaunchConfig {
@@ -33,17 +32,6 @@ fn square<const BLOCK: u32>(shape: Shape) -> LaunchConfig {
         shared_mem_bytes: 0,
     }
 }
-
-fn launch<T: DeviceRepr>(gemm: Gemm<'_, T>) -> Result<(), DriverError> {
-    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
-    let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k);
-    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
-    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
-    unsafe { launch.launch(gemm.config) }?;
-    Ok(())
-}
-// ANCHOR_END: launch
 
 // ANCHOR: strip
 /// A block keeps its whole strips of A and B, so what it needs of shared memory grows with K.
@@ -60,32 +48,15 @@ fn launch_strip(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     let bytes = gemm.config.shared_mem_bytes as i32;
     gemm.kernel
         .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
-    launch(gemm)
+    launch_gemm(gemm)
 }
 // ANCHOR_END: strip
+
+harness::test_step!("v02", KERNELS);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harness::declared;
-
-    #[test]
-    fn kernels_are_those_of_the_catalogue() {
-        declared::agrees("v02", KERNELS);
-    }
-
-    #[test]
-    fn sums_of_c_are_those_on_record() {
-        harness::sums::agree("v02", KERNELS);
-    }
-
-    #[test]
-    fn constants_are_those_of_the_source() {
-        declared::constants(
-            STRIP,
-            &[("BLOCK", STRIP_BLOCK), ("THREADS", STRIP_BLOCK * STRIP_BLOCK)],
-        );
-    }
 
     #[test]
     fn a_strip_takes_128_bytes_for_each_k() {

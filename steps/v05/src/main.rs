@@ -2,65 +2,15 @@
 
 use std::process::ExitCode;
 
-use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Kernel, code};
 
-/// Tile of C that a block owns, and the threads that share it.
-const BM: u32 = 128;
-const BN: u32 = 128;
-const THREADS: u32 = 256;
-
-const CODE: Code = code!("v05_bank_conflict_free");
-
-const KERNELS: &[Kernel] = &[Kernel::sgemm(
+const KERNELS: &[Kernel] = &[Kernel::tiled(
     "sgemm_v05_bank_conflict_free",
-    CODE,
-    geometry,
-    launch,
+    code!("v05_bank_conflict_free"),
 )];
 
 fn main() -> ExitCode {
     harness::main("v05", KERNELS)
 }
 
-// ANCHOR: launch
-/// One block per tile of C.
-fn geometry(shape: Shape) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (blocks(shape.n, BN), blocks(shape.m, BM), 1),
-        block_dim: (THREADS, 1, 1),
-        shared_mem_bytes: 0,
-    }
-}
-
-fn launch(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
-    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
-    let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k);
-    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
-    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
-    unsafe { launch.launch(gemm.config) }?;
-    Ok(())
-}
-// ANCHOR_END: launch
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use harness::declared;
-
-    #[test]
-    fn kernels_are_those_of_the_catalogue() {
-        declared::agrees("v05", KERNELS);
-    }
-
-    #[test]
-    fn sums_of_c_are_those_on_record() {
-        harness::sums::agree("v05", KERNELS);
-    }
-
-    #[test]
-    fn constants_are_those_of_the_source() {
-        declared::constants(CODE, &[("BM", BM), ("BN", BN), ("THREADS", THREADS)]);
-    }
-}
+harness::test_step!("v05", KERNELS);

@@ -1,7 +1,7 @@
 //! v09: cuBLAS, NVIDIA's library, on row-major data.
 //!
 //! cuBLAS follows Fortran: it takes a matrix to be stored column after column. Ours are stored row after row.
-//! The same bytes, read the other way, are the transpose:
+//! These bytes, read the other way, are the transpose:
 //!
 //! ```text
 //!   in memory     1 2 3 4 5 6
@@ -91,7 +91,7 @@ impl Stored {
     }
 }
 
-/// What to tell cuBLAS about C = A · B with B as its first operand and A as its second.
+/// Arguments of cuBLAS for C = A · B, with B as its first operand and A as its second.
 fn row_major(stored_a: Stored, stored_b: Stored, Shape { m, n, k }: Shape) -> GemmConfig<f32> {
     let row_of_a = if stored_a == Stored::AsIs { k } else { m };
     let row_of_b = if stored_b == Stored::AsIs { n } else { k };
@@ -115,7 +115,7 @@ fn row_major(stored_a: Stored, stored_b: Stored, Shape { m, n, k }: Shape) -> Ge
 mod tests {
     use super::*;
 
-    /// What the BLAS standard says `gemm` does: everything column-major.
+    /// `gemm` by the BLAS standard: everything column-major.
     fn gemm(config: GemmConfig<f32>, first: &[f32], second: &[f32], c: &mut [f32]) {
         let size = |size: i32| usize::try_from(size).expect("a size");
         let element = |matrix: &[f32], op, stride, row: usize, col: usize| match op {

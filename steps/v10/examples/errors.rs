@@ -14,13 +14,13 @@ use cudarc::nvrtc::Ptx;
 use harness::inputs::{Data, Real, elements, transposed};
 use harness::map::{Element, Matrix};
 use harness::parts::parts;
-use harness::{Code, E4m3, Shape, bf16, code, int};
+use harness::{Bf16, Code, E4m3, Shape, code, int};
 
 /// Rows and columns of C.
 const EDGE: usize = 16;
 const DEPTHS: [usize; 4] = [16, 128, 1024, 4096];
 
-/// What is compared.
+/// A kernel that is compared.
 struct Compared {
     heading: &'static str,
     code: Code,
@@ -28,9 +28,9 @@ struct Compared {
     threads: u32,
     /// Bytes of dynamic shared memory.
     shared: u32,
-    /// What it takes behind the sizes.
+    /// Arguments after the sizes.
     takes: Takes,
-    /// What A and B are.
+    /// Format of A and B.
     operands: Operands,
 }
 
@@ -44,7 +44,7 @@ enum Takes {
     Maps(Element, [u32; 2]),
 }
 
-/// What elements of A and B are rounded to.
+/// Formats that elements of A and B are rounded to.
 #[derive(Clone, Copy)]
 enum Operands {
     Fp32,
@@ -162,7 +162,7 @@ fn main() -> Result<(), Failure> {
                 let errors = match kernel.operands {
                     Operands::Fp32 => launch.errors(&a, &b, |v| v),
                     Operands::Parts => (launch.run_in_parts(&a, &b)).map(|c| Errors::of(&a, &b, k, &c)),
-                    Operands::Bf16 => launch.errors(&a, &b, bf16::from_f32),
+                    Operands::Bf16 => launch.errors(&a, &b, Bf16::from_f32),
                     Operands::E4m3 => launch.errors(&a, &b, |v| E4m3::from_f64(v.into())),
                 }?;
                 print!("{:>12.digits$}{:>+10.digits$}", errors.largest, errors.mean);
@@ -268,7 +268,7 @@ impl Launch<'_> {
         Ok(self.stream.clone_dtoh(&c)?)
     }
 
-    /// The same, of elements that are split first; two blocks of a cluster have C.
+    /// Runs the kernel on elements that are split first; two blocks of a cluster have C.
     fn run_in_parts(&self, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Failure> {
         let Compared {
             entry,

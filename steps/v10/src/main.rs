@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
-use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, launch_gemm};
 
 /// Tile of C that a block owns.
 const BM: u32 = 128;
@@ -70,7 +70,6 @@ fn main() -> ExitCode {
     harness::main("v10", KERNELS)
 }
 
-// ANCHOR: launch
 /// One block per tile of C.
 fn geometry(shape: Shape) -> LaunchConfig {
     LaunchConfig {
@@ -101,28 +100,7 @@ fn deep_geometry(shape: Shape, [bm, bn]: [u32; 2], bytes: u32) -> LaunchConfig {
 /// A and B of bf16, or of FP32 that the kernel takes as TF32; C of FP32.
 fn launch<T: DeviceRepr>(gemm: Gemm<'_, T, f32>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
-    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
-    let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k);
-    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
-    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
-    unsafe { launch.launch(gemm.config) }?;
-    Ok(())
+    launch_gemm(gemm)
 }
-// ANCHOR_END: launch
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use harness::declared;
-
-    #[test]
-    fn kernels_are_those_of_the_catalogue() {
-        declared::agrees("v10", KERNELS);
-    }
-
-    #[test]
-    fn sums_of_c_are_those_on_record() {
-        harness::sums::agree("v10", KERNELS);
-    }
-}
+harness::test_step!("v10", KERNELS);

@@ -1,4 +1,4 @@
-//! What a product costs with each plan, expected from a few constants per plan that were measured.
+//! The cost of a product with each plan, expected from a few constants per plan that were measured.
 //!
 //! One time, in microseconds: `launch + step · (rounds of steps) + tile · (rounds of tiles)`, what sharing a tile costs,
 //! and what it costs to pack operands. The constants are fitted to measured times of other products ([`fit`]).
@@ -20,12 +20,12 @@ pub struct Work {
     pub shape: [usize; 3],
     /// How tiles are shared out.
     pub sharing: Sharing,
-    /// Whether A and B are packed first.
+    /// A and B are packed first.
     pub packed: [bool; 2],
 }
 
 impl Work {
-    /// Whether C is stored four floats at a time: a plan has constants for both.
+    /// Tells if C is stored four floats at a time: a plan has constants for both.
     pub fn stores_floats(&self) -> bool {
         !self.shape[1].is_multiple_of(4)
     }

@@ -1,4 +1,4 @@
-//! What a plan would take that nobody has timed, from its multipliers' machine code and from what it copies.
+//! The time of a plan that nobody has timed, from its multipliers' machine code and from what it copies.
 //!
 //! [`Forecast::constants`] gives the same constants that [`fit`](crate::costs::fit) finds for plans that were timed.
 
@@ -36,7 +36,7 @@ impl Forecast {
     // ANCHOR: counted
     pub fn counted(plan: &Plan) -> Self {
         let ([bm, bn, bk], [tm, tn]) = (plan.tile.map(f64::from), plan.thread.map(f64::from));
-        // Of a warp and k. A load of float4s passes shared memory twice at least.
+        // Instructions of a warp for one k. A load of float4s passes shared memory twice at least.
         let (multiply_adds, loads) = (tm * tn, (tm + tn) / 4.0);
         let warp_ks = bm * bn * bk / multiply_adds / WARP;
         let issue = warp_ks * (multiply_adds + loads) / SCHEDULERS;
@@ -58,7 +58,7 @@ impl Forecast {
     pub fn constants(&self, plan: &Plan, timed: &Costs) -> Constants {
         let [bm, bn, bk] = plan.tile.map(f64::from);
         let bytes = (bm + bn) * bk * FLOAT;
-        // Of an instruction of one thread.
+        // Bytes that one instruction of a thread copies.
         let copied = match plan.source {
             Source::Boxes => f64::INFINITY,
             Source::Words => FLOAT,

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use cudarc::driver::{DevicePtr as _, DriverError, LaunchConfig, PushKernelArg};
 use harness::map::{ALIGNED, Element, Matrix};
-use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, int, launch_gemm, launch_scaled_gemm};
 use v11::gemm::{Product, Sgemm};
 use v11::plans::STREAM_K;
 
@@ -51,7 +51,7 @@ const SMALL_TILE: Plan = plan(64, 64, 8, 8);
 const SLICES_16X32: Plan = ring(16, 32, 32, [4, 4], 4, 4);
 const SLICES_32X32: Plan = ring(32, 32, 32, [8, 4], 4, 6);
 const LARGE_RING: Plan = ring(256, 128, 16, [8, 16], 1, 4);
-/// The same with warps that copy, and with barriers.
+/// The large ring with warps that copy, and with barriers.
 const PRODUCER: Plan = Plan {
     threads: STREAM_K.threads(),
     shared: STREAM_K.shared(),
@@ -72,38 +72,38 @@ const KERNELS: &[Kernel] = &[
         "sgemm_v11_large_tile",
         LARGE,
         |shape| LARGE_TILE.launch(shape),
-        launch_plain,
+        launch_gemm,
     ),
     Kernel::sgemm(
         "sgemm_v11_free_banks",
         FREE,
         |shape| LARGE_TILE.launch(shape),
-        launch_scaled,
+        launch_scaled_gemm,
     ),
     Kernel::sgemm(
         "sgemm_v11_small_tile",
         SMALL,
         |shape| SMALL_TILE.launch(shape),
-        launch_scaled,
+        launch_scaled_gemm,
     )
     .ahead_of_time(),
     Kernel::sgemm(
         "sgemm_v11_slices_16x32",
         SLICES,
         |shape| SLICES_16X32.launch(shape),
-        launch_scaled,
+        launch_scaled_gemm,
     ),
     Kernel::sgemm(
         "sgemm_v11_slices_32x32",
         SLICES,
         |shape| SLICES_32X32.launch(shape),
-        launch_scaled,
+        launch_scaled_gemm,
     ),
     Kernel::sgemm(
         "sgemm_v11_async_copy",
         ASYNC,
         |shape| LARGE_RING.launch(shape),
-        launch_scaled,
+        launch_scaled_gemm,
     )
     .ahead_of_time(),
     Kernel::sgemm(
@@ -158,7 +158,6 @@ fn main() -> ExitCode {
     }
 }
 
-// ANCHOR: launch
 impl Plan {
     /// One block per tile of C.
     fn launch(self, shape: Shape) -> LaunchConfig {
@@ -170,33 +169,7 @@ impl Plan {
     }
 }
 
-/// The large tile takes the arguments of v07.
-fn launch_plain(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
-    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
-    let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k);
-    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
-    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
-    unsafe { launch.launch(gemm.config) }?;
-    Ok(())
-}
-
-/// C = alpha · A · B with alpha = 1, which the compiler does not know.
-fn launch_scaled(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
-    gemm.allow_shared()?;
-    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
-    let alpha = 1.0f32;
-    let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
-    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
-    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
-    unsafe { launch.launch(gemm.config) }?;
-    Ok(())
-}
-// ANCHOR_END: launch
-
-// ANCHOR: boxes
-/// What a tensor map needs.
+/// Names what the rows of A and B lack for tensor maps.
 fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
     let aligned = |cols: usize| (cols * size_of::<f32>()).is_multiple_of(ALIGNED);
     (!aligned(shape.n) || !aligned(shape.k))
@@ -254,30 +227,18 @@ fn launch_stream_k(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     };
     launch_mapped(gemm, &[0.0], &[int(whole)])
 }
-// ANCHOR_END: boxes
+
+harness::test_step!("v11", KERNELS);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harness::declared;
-
-    #[test]
-    fn kernels_are_those_of_the_catalogue() {
-        declared::agrees("v11", KERNELS);
-    }
-
-    #[test]
-    fn sums_of_c_are_those_on_record() {
-        harness::sums::agree("v11", KERNELS);
-    }
 
     #[test]
     fn constants_are_those_of_the_source() {
         for (code, plan) in [(LARGE, LARGE_TILE), (FREE, LARGE_TILE), (SMALL, SMALL_TILE)] {
-            declared::constants(
-                code,
-                &[("BM", plan.bm), ("BN", plan.bn), ("THREADS", plan.threads)],
-            );
+            let there = ["BM", "BN", "THREADS"].map(|name| code.constant(name));
+            assert_eq!(there, [plan.bm, plan.bn, plan.threads]);
         }
     }
 }

@@ -132,7 +132,7 @@ impl Plan {
     }
 }
 
-/// What of a product is shared out by steps of k, and not by tiles.
+/// The part of a product that is shared out by steps of k, and not by tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
     /// Nothing.

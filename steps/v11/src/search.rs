@@ -12,7 +12,7 @@ mod verify;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use harness::Trouble;
+use harness::StepError;
 use serde::Serialize;
 use v11::forecast::Forecast;
 use v11::gemm::Costs;
@@ -78,11 +78,11 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn answer(value: &impl Serialize) -> Result<(), Trouble> {
+fn answer(value: &impl Serialize) -> Result<(), StepError> {
     harness::out::write(&format!("{}\n", serde_json::to_string(value).map_err(trouble)?))
 }
 
-fn read(path: &str) -> Result<Files, Trouble> {
+fn read(path: &str) -> Result<Files, StepError> {
     let text = std::fs::read_to_string(path).map_err(|error| trouble(format!("{path}: {error}")))?;
     serde_json::from_str(&text).map_err(|error| trouble(format!("{path}: {error}")))
 }
@@ -101,7 +101,7 @@ fn in_use(name: &str) -> Option<&'static Plan> {
 }
 
 /// The legal plan of a name.
-fn find(name: &str) -> Result<Plan, Trouble> {
+fn find(name: &str) -> Result<Plan, StepError> {
     let found = Space::whole()
         .legal
         .into_iter()
@@ -120,7 +120,7 @@ fn packed(plan: &Plan, [_, n, k]: [usize; 3]) -> Option<[bool; 2]> {
 }
 
 /// All candidates: the plans in use, then the others in turn by the places that counting gives them for each class.
-fn candidates() -> Result<(), Trouble> {
+fn candidates() -> Result<(), StepError> {
     eprint!("{}", rank::counts(&Space::whole()));
     let (plans, timed) = (plans(), Costs::committed());
     let mut place: BTreeMap<String, usize> = BTreeMap::new();

@@ -31,16 +31,16 @@ const WARP: u32 = 32;
 /// Floats of a float4.
 const WIDTH: u32 = 4;
 
-/// What a multiprocessor of compute capability 9.0 has, and what a block may have of it.
+/// Registers of a multiprocessor of compute capability 9.0, and limits of a thread and a block.
 const REGISTERS: u32 = 65_536;
-const MOST_REGISTERS: u32 = 255;
-const MOST_THREADS: u32 = 1024;
+const MAX_REGISTERS: u32 = 255;
+const MAX_THREADS: u32 = 1024;
 const SHARED: u32 = 228 << 10;
 const SHARED_OF_BLOCK: u32 = 227 << 10;
 const RESERVED: u32 = 1 << 10;
 const SCHEDULERS: u32 = 4;
 /// Elements of C for which each of 160 multiprocessors has a place in `given_sums` of `v11_schedule.cuh`.
-const MOST_SUMS: u32 = 8192 * WIDTH;
+const MAX_SUMS: u32 = 8192 * WIDTH;
 
 /// Why there is no kernel with these constants, or none that could be any good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -55,7 +55,7 @@ pub enum Illegal {
     #[error("a slice has {0} k of each pair of tiles, and takes 8 at a time")]
     Chunks(u32),
     /// The block is too large.
-    #[error("a block of {0} threads; at most {MOST_THREADS} are possible")]
+    #[error("a block of {0} threads; at most {MAX_THREADS} are possible")]
     Threads(u32),
     /// Schedulers without a warp that multiplies.
     #[error("warps that multiply on a multiprocessor: {0}, fewer than its {SCHEDULERS} schedulers")]
@@ -74,20 +74,20 @@ pub enum Illegal {
     Shared {
         /// Pairs of tiles of each block.
         stages: u32,
-        /// What all blocks need together.
+        /// KiB that all blocks need together.
         kib: u32,
     },
     /// The sums of shared tiles wait in an array of the module.
     #[error(
-        "a multiprocessor has {0} elements of C in work; {MOST_SUMS} have a place where shared tiles wait"
+        "a multiprocessor has {0} elements of C in work; {MAX_SUMS} have a place where shared tiles wait"
     )]
     Sums(u32),
     /// Sums and fragments do not fit.
     #[error("a thread needs more than {needed} registers; {there} are there")]
     Registers {
-        /// Of sums and fragments alone.
+        /// Registers for sums and fragments alone.
         needed: u32,
-        /// Of a thread that multiplies.
+        /// Registers of a thread that multiplies.
         there: u32,
     },
 }
@@ -116,7 +116,7 @@ impl Plan {
         // By eights, as they are given out.
         let each = REGISTERS / self.blocks / self.threads() / 8 * 8;
         if self.producers != GROUP {
-            return (each.min(MOST_REGISTERS), None);
+            return (each.min(MAX_REGISTERS), None);
         }
         let theirs = match self.source {
             Source::Boxes => 24,
@@ -124,14 +124,14 @@ impl Plan {
         };
         let left = (each * self.threads()).saturating_sub(theirs * self.producers);
         (
-            (left / self.multipliers() / 8 * 8).min(MOST_REGISTERS / 16 * 16),
+            (left / self.multipliers() / 8 * 8).min(MAX_REGISTERS / 16 * 16),
             Some(theirs),
         )
     }
 }
 
 // ANCHOR: legal
-/// Whether these constants make a kernel.
+/// Fails unless these constants make a kernel.
 ///
 /// # Errors
 /// The first rule that they break.
@@ -154,7 +154,7 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
     let of_slice = bk / slices;
     check(of_slice.is_multiple_of(2 * WIDTH), Illegal::Chunks(of_slice))?;
     let (multipliers, threads) = (plan.multipliers(), plan.threads());
-    check(threads <= MOST_THREADS, Illegal::Threads(threads))?;
+    check(threads <= MAX_THREADS, Illegal::Threads(threads))?;
     let warps = blocks * multipliers / WARP;
     check(warps >= SCHEDULERS, Illegal::Idle(warps))?;
     if plan.producers == GROUP {
@@ -182,7 +182,7 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
     )?;
     if plan.source != Source::Threads {
         let sums = blocks * bm * bn;
-        check(sums <= MOST_SUMS, Illegal::Sums(sums))?;
+        check(sums <= MAX_SUMS, Illegal::Sums(sums))?;
     }
     // Sums, and two fragments each of A and of B. What else is needed only the compiler knows.
     let needed = tm * tn + 2 * WIDTH * tm + 2 * tn;
@@ -237,7 +237,7 @@ impl Space {
         self.legal.len() + self.illegal.values().sum::<usize>()
     }
 
-    /// Of plans that differ only in the depth of the ring the deepest one: more pairs of tiles on their way cost nothing
+    /// From plans that differ only in the depth of the ring, takes the deepest: more pairs of tiles on their way cost nothing
     /// but shared memory, which nobody else needs.
     pub fn deepest(&self) -> Vec<Plan> {
         let mut deepest: BTreeMap<String, Plan> = BTreeMap::new();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use cudarc::driver::CudaSlice;
-use harness::{Gpu, Shape, Trouble};
+use harness::{Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use v11::costs::{Constants, expected, fit, terms};
@@ -23,11 +23,11 @@ const FEW_PRODUCTS: usize = 3;
 const BATCH_MS: f64 = 2.0;
 const ROUNDS: usize = 5;
 /// Largest multiply-adds of a product.
-const MOST_WORK: f64 = 7e10;
+const MAX_WORK: f64 = 7e10;
 /// Multiply-adds that the host does in no time.
 const FEW_ADDITIONS: f64 = 1e7;
 /// Largest elements of an operand.
-const MOST_ELEMENTS: usize = 1 << 26;
+const MAX_ELEMENTS: usize = 1 << 26;
 
 /// Runs it: the costs as JSON, everything else to standard error.
 pub(crate) fn main() -> ExitCode {
@@ -44,8 +44,8 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-pub(crate) fn trouble(error: impl std::fmt::Display) -> Trouble {
-    Trouble::CouldNot(error.to_string())
+pub(crate) fn trouble(error: impl std::fmt::Display) -> StepError {
+    StepError::CouldNot(error.to_string())
 }
 
 /// Sizes between these, as many small as large ones; every second product has rows on 16 bytes.
@@ -64,7 +64,7 @@ fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
             },
             false => Shape { m, n: n | 1, k },
         };
-        if shape.volume() <= MOST_WORK && m.max(n) * (k + 4).max(n + 4) <= MOST_ELEMENTS {
+        if shape.volume() <= MAX_WORK && m.max(n) * (k + 4).max(n + 4) <= MAX_ELEMENTS {
             found.push(shape);
         }
     }
@@ -91,7 +91,7 @@ pub(crate) struct Operands {
 }
 
 impl Operands {
-    pub(crate) fn new(gpu: &Gpu, shapes: &[Shape]) -> Result<Self, Trouble> {
+    pub(crate) fn new(gpu: &Gpu, shapes: &[Shape]) -> Result<Self, StepError> {
         let most = |size: fn(&Shape) -> usize| shapes.iter().map(size).max().unwrap_or(1);
         // Whole numbers that are small enough for every sum to be exact, in any order.
         let elements = |n: usize| {
@@ -110,19 +110,19 @@ impl Operands {
         })
     }
 
-    pub(crate) fn multiply(&mut self, sgemm: &Sgemm, shape: Shape, choice: &Choice) -> Result<(), Trouble> {
+    pub(crate) fn multiply(&mut self, sgemm: &Sgemm, shape: Shape, choice: &Choice) -> Result<(), StepError> {
         let done = sgemm.multiply_by(&Product::new(shape), choice, &self.a, &self.b, &mut self.c);
         done.map_err(trouble)
     }
 
-    /// Whether a product is what all others of this shape are: their sums are exact. The first one is compared with some
+    /// Tells if a product equals all others of this shape: their sums are exact. The first one is compared with some
     /// sums of the host.
     pub(crate) fn is_right(
         &self,
         gpu: &Gpu,
         shape: Shape,
         right: &mut Option<Vec<f32>>,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, StepError> {
         let Shape { m, n, k } = shape;
         let got = gpu.stream.clone_dtoh(&self.c.slice(..m * n))?;
         if let Some(right) = right {
@@ -161,7 +161,7 @@ fn name(choice: &Choice) -> String {
 }
 
 /// Every plan on some small products.
-fn verify(gpu: &Gpu) -> Result<(), Trouble> {
+fn verify(gpu: &Gpu) -> Result<(), StepError> {
     let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
     let shapes = shapes(FEW_PRODUCTS, [60.0, 200.0]);
     let mut operands = Operands::new(gpu, &shapes)?;
@@ -190,7 +190,7 @@ pub(crate) fn time(
     operands: &mut Operands,
     shape: Shape,
     choice: &Choice,
-) -> Result<f64, Trouble> {
+) -> Result<f64, StepError> {
     let first = gpu.time_ms(2, || operands.multiply(sgemm, shape, choice))? / 2.0;
     let n = (BATCH_MS / first).clamp(1.0, 200.0) as u32;
     let graph = gpu.captured(n, || operands.multiply(sgemm, shape, choice))?;
@@ -207,10 +207,10 @@ fn rounded(constants: Constants) -> Constants {
     constants.map(|constant| (constant * 1e5).round() / 1e5)
 }
 
-fn measure(gpu: &Gpu) -> Result<(), Trouble> {
+fn measure(gpu: &Gpu) -> Result<(), StepError> {
     let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
     let mut shapes = shapes(PRODUCTS, [64.0, 6000.0]);
-    // What people ask for first.
+    // The sizes that people ask for first.
     shapes.extend([256, 512, 768, 1024, 1536, 2048, 3072, 4096].map(Shape::square));
     let mut operands = Operands::new(gpu, &shapes)?;
     let mut measured: BTreeMap<&str, [Vec<(Constants, f64)>; 2]> = BTreeMap::new();
@@ -299,7 +299,7 @@ mod tests {
     fn sizes_are_those_of_the_seed() {
         let drawn = shapes(PRODUCTS, [64.0, 6000.0]);
         assert_eq!(drawn, shapes(PRODUCTS, [64.0, 6000.0]));
-        assert!(drawn.iter().all(|shape| shape.volume() <= MOST_WORK));
+        assert!(drawn.iter().all(|shape| shape.volume() <= MAX_WORK));
         let aligned = drawn
             .iter()
             .filter(|shape| (shape.n | shape.k).is_multiple_of(4))

@@ -1,4 +1,4 @@
-//! What the tensor cores of this machine's GPU do at most: products from registers and from shared memory and nothing
+//! Ceilings of the tensor cores of this machine's GPU: products from registers and from shared memory and nothing
 //! else, in a burst and for longer.
 //!
 //! `ceilings.cu` beside this has the kernels. For compute capability 9.0; on the emulated GPU they run, and their times
@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Parser;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use harness::inputs::{Data, elements};
-use harness::{Code, Gpu, Trouble, bf16, out, session};
+use harness::{Bf16, Code, E4m3, Gpu, StepError, out, session};
 use records::ceilings::{Ceilings, Rate, Sample};
 
 const CODE: Code = Code {
@@ -20,28 +20,28 @@ const CODE: Code = Code {
     ptx: include_str!("ceilings.ptx"),
     cubin: &[],
 };
-/// What the kernels are compiled for.
+/// Capability that the kernels are compiled for.
 const CAPABILITY: &str = "9.0";
 /// Threads of a block at most: of 16 warps.
-const THREADS: u32 = 512;
+const THREADS: u32 = CODE.constant("THREADS");
 const WARP: u32 = 32;
 /// Warps that issue a wgmma together.
 const GROUP_WARPS: u32 = 4;
 /// Parts of a multiprocessor, each with a scheduler and a tensor core of its own.
 const QUARTERS: f64 = 4.0;
 /// Words of the numbers that A and B consist of.
-const WORDS: usize = 12288;
+const WORDS: usize = CODE.constant("WORDS") as usize;
 /// Bytes that a block of the kernels of L2 reads in a round.
 const CHUNK_BYTES: usize = (LOADS * THREADS) as usize * size_of::<[u32; 4]>();
 /// Each block reads bytes that no other reads; all read the same. Both over and over: the bytes stay in L2.
 const L2: [&str; 2] = ["ceiling_l2_own", "ceiling_l2_same"];
 /// Blocks of them on a multiprocessor: ptxas has only half of a thread's loads under way at a time.
 const L2_BLOCKS: usize = 2;
-const LOADS: u32 = 8;
-const L2_CHUNKS: u32 = 512;
-const OWN_CHUNKS: u32 = 2;
+const LOADS: u32 = CODE.constant("LOADS");
+const L2_CHUNKS: u32 = CODE.constant("L2_CHUNKS");
+const OWN_CHUNKS: u32 = CODE.constant("OWN_CHUNKS");
 
-/// What a burst takes: long enough for the clock to rise, and too short for the chip to grow hot.
+/// Length of a burst: long enough for the clock to rise, and too short for the chip to grow hot.
 const BURST_MS: f64 = 20.0;
 /// Bursts of each kernel, and the pause before each.
 const BURSTS: usize = 5;
@@ -60,7 +60,7 @@ struct Cli {
     json: Option<PathBuf>,
 }
 
-/// What A and B consist of.
+/// Numbers of A and B.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Numbers {
     Fp32,
@@ -105,14 +105,14 @@ const FMA: Ceiling = Ceiling {
     zeros: false,
     warps: 16,
     together: 1,
-    per_round: 512,
+    per_round: CODE.constant("FMA_PER_ROUND"),
     flop: 2.0 * WARP as f64,
 };
 const MMA_BF16: Ceiling = Ceiling {
     entry: "ceiling_mma_bf16",
     instruction: "mma.sync.m16n8k16",
     numbers: Numbers::Bf16,
-    per_round: 256,
+    per_round: CODE.constant("MMA_PER_ROUND"),
     flop: 2.0 * 16.0 * 8.0 * 16.0,
     ..FMA
 };
@@ -130,7 +130,7 @@ const WGMMA_BF16: Ceiling = Ceiling {
     zeros: false,
     warps: 2 * GROUP_WARPS,
     together: GROUP_WARPS,
-    per_round: 256,
+    per_round: CODE.constant("WGMMA_PER_ROUND"),
     flop: 2.0 * 64.0 * 256.0 * 16.0,
 };
 const WGMMA_TF32: Ceiling = Ceiling {
@@ -172,7 +172,7 @@ impl Ceiling {
         f64::from(self.per_round * (self.warps / self.together))
     }
 
-    /// What the words of A and B are.
+    /// Words of A and B.
     fn words(&self) -> Vec<u32> {
         if self.zeros {
             return vec![0; WORDS];
@@ -189,31 +189,22 @@ impl Ceiling {
             Numbers::Bf16 => {
                 let bits: Vec<u32> = draw(2 * WORDS)
                     .into_iter()
-                    .map(|x| u32::from(bf16::from_f32(x).to_bits()))
+                    .map(|x| u32::from(Bf16::from_f32(x).to_bits()))
                     .collect();
                 bits.chunks(2).map(|pair| joined(pair, 16)).collect()
             }
             Numbers::E4m3 => {
-                let bits: Vec<u32> = draw(4 * WORDS).into_iter().map(e4m3).collect();
+                let bits: Vec<u32> = draw(4 * WORDS)
+                    .into_iter()
+                    .map(|x| u32::from(E4m3::from_f64(x.into()).to_bits()))
+                    .collect();
                 bits.chunks(4).map(|four| joined(four, 8)).collect()
             }
         }
     }
 }
 
-/// The nearest number of a sign, 4 bits of exponent and 3 of the fraction, for |x| ≤ 1.
-fn e4m3(x: f32) -> u32 {
-    const ONE: u32 = 0x38;
-    let value = |code: u32| match code >> 3 {
-        0 => (code & 7) as f32 / 512.0,
-        exponent => (8 + (code & 7)) as f32 / 8.0 * (exponent as f32 - 7.0).exp2(),
-    };
-    let off = |code: &u32| (value(*code) - x.abs()).abs();
-    let nearest = (0..=ONE).min_by(|a, b| off(a).total_cmp(&off(b)));
-    nearest.unwrap_or(0) | if x < 0.0 { 0x80 } else { 0 }
-}
-
-/// What a block writes: the clock of its multiprocessor and nanoseconds, before and after.
+/// Words that a block writes: the clock of its multiprocessor and nanoseconds, before and after.
 const TIMES: usize = 4;
 
 /// One launch.
@@ -237,10 +228,10 @@ struct Ready<'g> {
 
 impl<'g> Ready<'g> {
     /// With this many blocks.
-    fn new(gpu: &'g Gpu, ceiling: &Ceiling, blocks: usize) -> Result<Self, Trouble> {
+    fn new(gpu: &'g Gpu, ceiling: &Ceiling, blocks: usize) -> Result<Self, StepError> {
         let shared = match ceiling.together {
             1 => 0,
-            // Of A, what the warpgroups need.
+            // The part of A that the warpgroups need.
             _ => (WORDS * size_of::<u32>()) as u32,
         };
         Self::of(
@@ -253,7 +244,7 @@ impl<'g> Ready<'g> {
     }
 
     /// A kernel that reads L2.
-    fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, Trouble> {
+    fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, StepError> {
         let chunks = (L2_CHUNKS as usize).max(blocks * OWN_CHUNKS as usize);
         let words = vec![1; chunks * CHUNK_BYTES / size_of::<u32>()];
         Self::of(gpu, entry, &words, [blocks as u32, THREADS], 0)
@@ -265,7 +256,7 @@ impl<'g> Ready<'g> {
         words: &[u32],
         [blocks, threads]: [u32; 2],
         shared: u32,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, StepError> {
         Ok(Self {
             gpu,
             function: session::load(gpu, CODE.ptx, entry)?,
@@ -280,7 +271,7 @@ impl<'g> Ready<'g> {
         })
     }
 
-    fn launch(&mut self, rounds: i32) -> Result<(), Trouble> {
+    fn launch(&mut self, rounds: i32) -> Result<(), StepError> {
         let mut launch = self.gpu.stream.launch_builder(&self.function);
         launch
             .arg(&rounds)
@@ -293,7 +284,7 @@ impl<'g> Ready<'g> {
         Ok(())
     }
 
-    fn sample(&mut self, rounds: i32) -> Result<Launched, Trouble> {
+    fn sample(&mut self, rounds: i32) -> Result<Launched, StepError> {
         let gpu = self.gpu;
         let ms = gpu.time_ms(1, || self.launch(rounds))?;
         let times = gpu.stream.clone_dtoh(&self.times)?;
@@ -308,7 +299,7 @@ impl<'g> Ready<'g> {
     }
 
     /// How many rounds take so long: from a launch of a tenth of it, and that from a short one.
-    fn rounds(&mut self, ms: f64) -> Result<i32, Trouble> {
+    fn rounds(&mut self, ms: f64) -> Result<i32, StepError> {
         let mut rounds = 16;
         self.sample(rounds)?;
         for part in [0.1, 1.0] {
@@ -338,14 +329,14 @@ fn rate(ceiling: &Ceiling, n_sms: usize, launched: &[Launched]) -> Rate {
     }
 }
 
-fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
+fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
     if gpu.emulator.is_some() {
-        return Err(Trouble::CouldNot(
+        return Err(StepError::CouldNot(
             "times on the emulated GPU mean nothing, so ceilings are measured on an NVIDIA GPU only".into(),
         ));
     }
     if gpu.about.capability != CAPABILITY {
-        return Err(Trouble::CouldNot(format!(
+        return Err(StepError::CouldNot(format!(
             "these kernels are for compute capability {CAPABILITY}, and {} has {}",
             gpu.about.name, gpu.about.capability
         )));
@@ -360,13 +351,13 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
             std::thread::sleep(PAUSE);
             samples.push(ready.sample(rounds)?);
         }
-        Ok::<_, Trouble>(samples)
+        Ok::<_, StepError>(samples)
     };
     let bytes = (CHUNK_BYTES * L2_BLOCKS * n_sms) as f64;
     let gbs = |one: &Launched| bytes * f64::from(one.rounds) / one.sample.ms * 1e-6;
     let from_l2 = |entry| {
         let launched = bursts(&mut Ready::l2(gpu, entry, L2_BLOCKS * n_sms)?)?;
-        Ok::<_, Trouble>(rounded(median(launched.iter().map(gbs).collect())))
+        Ok::<_, StepError>(rounded(median(launched.iter().map(gbs).collect())))
     };
     let l2 = records::ceilings::L2 {
         device: run.device.clone(),
@@ -472,23 +463,23 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn run(cli: &Cli) -> Result<(), Trouble> {
+fn run(cli: &Cli) -> Result<(), StepError> {
     let gpu = Gpu::find()?;
     let record = measure(&gpu)?;
     // Neither is lost when the other cannot be written.
     let shown = out::write(&table(&record));
     if let Some(path) = &cli.json {
         std::fs::write(path, record.text())
-            .map_err(|error| Trouble::CouldNot(format!("cannot write {}: {error}", path.display())))?;
+            .map_err(|error| StepError::CouldNot(format!("cannot write {}: {error}", path.display())))?;
     }
     shown
 }
 
 /// The exit code of what was done.
-fn code(done: &Result<(), Trouble>) -> u8 {
+fn code(done: &Result<(), StepError>) -> u8 {
     match done {
-        Ok(()) | Err(Trouble::Closed) => 0,
-        Err(Trouble::Usage(_)) => 2,
+        Ok(()) | Err(StepError::Closed) => 0,
+        Err(StepError::Usage(_)) => 2,
         Err(_) => 3,
     }
 }
@@ -518,7 +509,7 @@ mod tests {
         Gpu::open().expect("there is a device")
     }
 
-    /// What a kernel writes in two rounds, with all checks.
+    /// Output of a kernel after two rounds, with all checks.
     #[track_caller]
     fn sums(ready: &mut Ready<'_>, gpu: &Gpu) -> Vec<f32> {
         let emulator = gpu.emulator.expect("it was chosen");
@@ -589,23 +580,6 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_those_of_the_kernels() {
-        harness::declared::constants(
-            CODE,
-            &[
-                ("THREADS", THREADS),
-                ("WORDS", WORDS as u32),
-                ("LOADS", LOADS),
-                ("L2_CHUNKS", L2_CHUNKS),
-                ("OWN_CHUNKS", OWN_CHUNKS),
-                ("FMA_PER_ROUND", FMA.per_round),
-                ("MMA_PER_ROUND", MMA_BF16.per_round),
-                ("WGMMA_PER_ROUND", WGMMA_BF16.per_round),
-            ],
-        );
-    }
-
-    #[test]
     fn clocks_and_operations_are_of_a_quarter() {
         let sample = |ceiling: &Ceiling, clocks| {
             let launched = Launched {
@@ -619,19 +593,5 @@ mod tests {
         // 2560 instructions of each warp, four warps for each quarter; 2560 of each of two warpgroups.
         assert_eq!(sample(&MMA_BF16, 6.0 * 4.0 * 2560.0), (6.0, 16.7772));
         assert_eq!(sample(&WGMMA_BF16, 128.0 * 2.0 * 2560.0), (128.0, 268.4355));
-    }
-
-    #[test]
-    fn numbers_of_eight_bits_are_the_nearest() {
-        for (x, code) in [
-            (1.0, 0x38),
-            (-0.5, 0xb0),
-            (0.0, 0),
-            (0.0019, 1),
-            (0.9, 0x36),
-            (0.0156, 8),
-        ] {
-            assert_eq!(e4m3(x), code, "{x}");
-        }
     }
 }

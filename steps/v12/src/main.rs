@@ -7,9 +7,8 @@ use cudarc::driver::{
 };
 use harness::map::{ALIGNED, Element, Matrix, TensorMap};
 use harness::parts::{Parts, parts};
-use harness::{Code, E4m3, Gemm, Kernel, Shape, bf16, blocks, code, int};
+use harness::{Bf16, Code, E4m3, Gemm, Kernel, Shape, blocks, code, int, launch_scaled_gemm};
 
-// ANCHOR: plans
 /// How a kernel shares out its work.
 #[derive(Clone, Copy)]
 struct Plan {
@@ -27,7 +26,7 @@ struct Plan {
 /// Bytes of a row of a box, as long as one of the swizzle: also the depth of the tiles of A and B.
 const ROW: u32 = 128;
 /// Rows of a box of B of bf16, and its columns.
-const BK: u32 = columns::<bf16>();
+const BK: u32 = columns::<Bf16>();
 /// Columns of a box.
 const fn columns<T>() -> u32 {
     ROW / size_of::<T>() as u32
@@ -115,7 +114,6 @@ impl Plan {
         }
     }
 }
-// ANCHOR_END: plans
 
 const MMA: Code = code!("v12_mma_ring");
 const PLAIN: Code = code!("v12_wgmma");
@@ -133,15 +131,15 @@ const OF_FP8: Code = code!("v12_fp8");
 /// Two kernels, with C of FP32 and of bf16, that copy boxes.
 macro_rules! both {
     ($name:literal, $code:ident, $plan:ident, $launch:ident $(, $blocks:ident)?) => {{
-        let launch = |gemm: Gemm<'_, bf16, f32>| $launch(gemm, $plan.rows);
+        let launch = |gemm: Gemm<'_, Bf16, f32>| $launch(gemm, $plan.rows);
         let fp32 = Kernel::bf16(concat!($name, "_f32"), $code, |shape| $plan.launch(shape), launch);
-        let launch = |gemm: Gemm<'_, bf16>| $launch(gemm, $plan.rows);
+        let launch = |gemm: Gemm<'_, Bf16>| $launch(gemm, $plan.rows);
         let short = Kernel::bf16_to_bf16(concat!($name, "_bf16"), $code, |shape| $plan.launch(shape), launch);
         [fp32, short].map(|kernel| kernel.needing(rows_on_16_bytes)$(.with_blocks($blocks))?)
     }};
 }
 
-/// The same of FP8.
+/// Two kernels of FP8, with C of FP32 and of bf16.
 macro_rules! both_of_fp8 {
     ($name:literal, $plan:ident) => {{
         let launch = |gemm: Gemm<'_, E4m3, f32>| launch_boxes_out(gemm, $plan.rows);
@@ -151,7 +149,7 @@ macro_rules! both_of_fp8 {
             |shape| $plan.launch(shape),
             launch,
         );
-        let launch = |gemm: Gemm<'_, E4m3, bf16>| launch_boxes_out(gemm, $plan.rows);
+        let launch = |gemm: Gemm<'_, E4m3, Bf16>| launch_boxes_out(gemm, $plan.rows);
         let short = Kernel::e4m3_to_bf16(
             concat!($name, "_bf16"),
             OF_FP8,
@@ -167,7 +165,7 @@ fn persistent(tiles: u32, n_sms: u32) -> u32 {
     tiles.min(n_sms)
 }
 
-/// The same of pairs.
+/// As many pairs of blocks as multiprocessors hold, each of which takes one tile after another.
 fn persistent_pairs(pairs: u32, n_sms: u32) -> u32 {
     2 * pairs.min(n_sms / 2).max(1)
 }
@@ -187,8 +185,8 @@ fn main() -> ExitCode {
 fn kernels() -> Vec<Kernel> {
     let plan = |shape| MMA_RING.launch(shape);
     let mma = [
-        Kernel::bf16("gemm_v12_mma_ring_f32", MMA, plan, launch_plain),
-        Kernel::bf16_to_bf16("gemm_v12_mma_ring_bf16", MMA, plan, launch_plain),
+        Kernel::bf16("gemm_v12_mma_ring_f32", MMA, plan, launch_scaled_gemm),
+        Kernel::bf16_to_bf16("gemm_v12_mma_ring_bf16", MMA, plan, launch_scaled_gemm),
     ];
     let boxes = [
         both!("gemm_v12_wgmma", PLAIN, WGMMA, launch_boxes),
@@ -278,20 +276,19 @@ fn kernels() -> Vec<Kernel> {
         .collect()
 }
 
-// ANCHOR: launch
-/// Whether rows of so many numbers can be those of a tensor map.
+/// Tells if rows of so many numbers can be those of a tensor map.
 fn aligned<T>(cols: usize) -> bool {
     (cols * size_of::<T>()).is_multiple_of(ALIGNED)
 }
 
-/// What a tensor map needs.
+/// Names what the rows of A and B lack for tensor maps.
 fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
-    (!aligned::<bf16>(shape.n) || !aligned::<bf16>(shape.k)).then_some(
+    (!aligned::<Bf16>(shape.n) || !aligned::<Bf16>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 8; gemm_v12_mma_ring takes any",
     )
 }
 
-/// The same of TF32, which has the size of FP32.
+/// Names what rows of TF32 lack, which has the size of FP32.
 fn rows_of_tf32(shape: Shape) -> Option<&'static str> {
     (!aligned::<f32>(shape.n) || !aligned::<f32>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 4; tf32gemm_v10_large_warps takes \
@@ -301,27 +298,15 @@ fn rows_of_tf32(shape: Shape) -> Option<&'static str> {
 
 /// And of FP8: rows of A and B have bytes, those of C at least two for each number.
 fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
-    (!aligned::<bf16>(shape.n) || !aligned::<E4m3>(shape.k)).then_some(
+    (!aligned::<Bf16>(shape.n) || !aligned::<E4m3>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: K that is a multiple of 16, and N of 8; zeros behind each row \
          of A and of B make K longer, and leave the sums as they are",
     )
 }
 
-/// A and B as they are.
-fn launch_plain<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
-    gemm.allow_shared()?;
-    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
-    let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
-    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
-    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
-    unsafe { launch.launch(gemm.config) }?;
-    Ok(())
-}
-
 /// A matrix as the kernel's tensor maps need it.
 fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize; 2]) -> Matrix {
-    // What is done to it before this launch and after it stands in the same stream.
+    // Its uses before and after this launch are in the same stream.
     let (address, _) = x.device_ptr(stream);
     Matrix {
         address,
@@ -345,7 +330,7 @@ fn maps<T: Mapped, R>(gemm: &Gemm<'_, T, R>, [a, b]: [u32; 2]) -> Result<[Tensor
     ])
 }
 
-fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
+fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, Bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
     gemm.allow_shared()?;
     let [a_map, b_map] = maps(&gemm, rows)?;
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
@@ -377,9 +362,7 @@ fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) 
     unsafe { launch.launch(gemm.config) }?;
     Ok(())
 }
-// ANCHOR_END: launch
 
-// ANCHOR: parts
 /// Splits A, splits B, and multiplies.
 fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
@@ -408,7 +391,6 @@ fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     unsafe { launch.launch(gemm.config) }?;
     Ok(())
 }
-// ANCHOR_END: parts
 
 /// Types that matrices of tensor maps have here.
 trait Mapped: DeviceRepr {
@@ -419,7 +401,7 @@ impl Mapped for f32 {
     const ELEMENT: Element = Element::F32;
 }
 
-impl Mapped for bf16 {
+impl Mapped for Bf16 {
     const ELEMENT: Element = Element::Bf16;
 }
 
@@ -430,11 +412,10 @@ impl Mapped for E4m3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
-        declared::agrees("v12", &kernels());
+        harness::declared::agrees("v12", &kernels());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use harness::{Gpu, Trouble, out};
+use harness::{Gpu, StepError, out};
 
 use crate::{sorted, trouble};
 
@@ -33,7 +33,7 @@ impl Clock {
     }
 
     /// Something that took these times.
-    pub(crate) fn put(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), Trouble> {
+    pub(crate) fn put(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), StepError> {
         let text = match (sorted(ms.clone()).as_slice(), self.emulated) {
             (_, true) => "done".to_owned(),
             ([one], _) => format!("{one:.3} ms"),
@@ -65,7 +65,7 @@ impl Clock {
         what: &str,
         bytes: usize,
         mut run: impl FnMut() -> Result<(), E>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), StepError> {
         let n = if self.emulated { 1 } else { self.repeat };
         let mut ms = Vec::new();
         for _ in 0..n {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use cudarc::driver::result;
-use harness::{Gpu, Shape, Trouble, out};
+use harness::{Gpu, Shape, StepError, out};
 use v13::host::{Arrays, Kind};
 use v13::process::{Device, Event, Process};
 use v13::schedule::{self, QUEUES, Queue, Schedule};
@@ -32,7 +32,7 @@ pub(crate) struct Run {
 enum Variant {
     /// Arrays as any program has them; copies in, product, copy out
     Pageable,
-    /// The same with pinned arrays
+    /// Pinned arrays; copies in, product, copy out
     Pinned,
     /// B, then rows of A; rows of C leave while others are computed
     Chunks,
@@ -95,7 +95,7 @@ impl Bound {
         shape: Shape,
         arrays: &mut Arrays,
         repeat: u32,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, StepError> {
         let mut process = device.prepare(schedule::whole(shape)).map_err(trouble)?;
         process.run(arrays).map_err(trouble)?;
         let mut times: [Vec<f64>; QUEUES] = Default::default();
@@ -157,13 +157,13 @@ struct Measured {
     total_ms: Vec<f64>,
     /// The host's calls within each total; none of a graph.
     calls_ms: Vec<f64>,
-    /// The same operations with nothing to do.
+    /// Times of the operations with nothing to do.
     empty_ms: Vec<f64>,
-    /// Of the repetition with the median time; none of a graph.
+    /// Events of the repetition with the median time; a graph has none.
     events: Vec<Event>,
 }
 
-/// Of each repetition.
+/// Times of each repetition.
 #[derive(Default)]
 struct Repeated {
     total_ms: Vec<f64>,
@@ -186,7 +186,7 @@ struct Record {
 }
 
 /// Runs it: whether all products are right.
-pub(crate) fn main(task: &Run) -> Result<bool, Trouble> {
+pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
     let device = Device::new(&gpu.context).map_err(trouble)?;
@@ -238,7 +238,7 @@ pub(crate) fn memory_of(schedule: &Schedule) -> usize {
 }
 
 impl Comparison<'_> {
-    fn run(&mut self) -> Result<(), Trouble> {
+    fn run(&mut self) -> Result<(), StepError> {
         let (free, _) = result::mem_get_info()?;
         let whole = memory_of(&schedule::whole(self.shape));
         let fits = whole <= free;
@@ -296,7 +296,7 @@ impl Comparison<'_> {
     }
 
     /// The parts, each alone, as the median of the repetitions.
-    fn measure_bound(&mut self, arrays: &mut Arrays) -> Result<(), Trouble> {
+    fn measure_bound(&mut self, arrays: &mut Arrays) -> Result<(), StepError> {
         let bound = Bound::measure(self.device, self.shape, arrays, self.task.common.repeat)?;
         let (longest, name) = bound.longest();
         self.bound = Some(bound);
@@ -312,11 +312,11 @@ impl Comparison<'_> {
         ))
     }
 
-    fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, Trouble> {
+    fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, StepError> {
         self.device.prepare(schedule).map_err(trouble)
     }
 
-    fn schedule(&self, variant: Variant, limit: usize) -> Result<Schedule, Trouble> {
+    fn schedule(&self, variant: Variant, limit: usize) -> Result<Schedule, StepError> {
         let (shape, n) = (self.shape, self.task.chunks as usize);
         let copies_take_longest = self.bound.is_some_and(Bound::copies_take_longest);
         Ok(match variant {
@@ -325,13 +325,12 @@ impl Comparison<'_> {
             Variant::Graph if copies_take_longest => schedule::chunks(shape, n),
             Variant::Chunks => schedule::chunks(shape, n),
             Variant::Panels | Variant::Graph => schedule::panels(shape, n),
-            Variant::Tiles => {
-                schedule::tiles(shape, limit).map_err(|error| Trouble::Usage(format!("--memory: {error}")))?
-            }
+            Variant::Tiles => schedule::tiles(shape, limit)
+                .map_err(|error| StepError::Usage(format!("--memory: {error}")))?,
         })
     }
 
-    fn variant(&mut self, variant: Variant, arrays: &mut Arrays, limit: usize) -> Result<(), Trouble> {
+    fn variant(&mut self, variant: Variant, arrays: &mut Arrays, limit: usize) -> Result<(), StepError> {
         let name = variant.name();
         if variant == Variant::Graph && self.gpu.emulator.is_some() {
             return out::write(&format!("{name:<9} not run: the emulated GPU has no graphs\n"));
@@ -369,11 +368,16 @@ impl Comparison<'_> {
     }
 
     /// Runs a schedule once, and on a GPU again and again.
-    fn repeat(&self, schedule: Schedule, variant: Variant, arrays: &mut Arrays) -> Result<Repeated, Trouble> {
+    fn repeat(
+        &self,
+        schedule: Schedule,
+        variant: Variant,
+        arrays: &mut Arrays,
+    ) -> Result<Repeated, StepError> {
         let mut process = self.prepare(schedule)?;
         let mut done = Repeated::default();
         arrays.forget()?;
-        // What a first product alone has to do.
+        // The first product has to do more than others.
         process.run(arrays).map_err(trouble)?;
         let graph = match variant {
             Variant::Graph => {

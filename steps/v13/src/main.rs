@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use harness::{Gpu, Shape, Trouble};
+use harness::{Gpu, Shape, StepError};
 
 /// From arrays of the host to the result in the host: C = A · B in FP32.
 #[derive(Debug, Parser)]
@@ -45,15 +45,15 @@ struct Common {
 }
 
 impl Common {
-    fn sizes(&self, gpu: &Gpu) -> Result<Vec<Shape>, Trouble> {
+    fn sizes(&self, gpu: &Gpu) -> Result<Vec<Shape>, StepError> {
         if let Some(size) = self.size.iter().find(|size| size.k == 0) {
-            return Err(Trouble::Usage(format!(
+            return Err(StepError::Usage(format!(
                 "{size} has no K; sizes look like 1024 (M = N = K) or 1025x1023x1021 (MxNxK)"
             )));
         }
         Ok(match (self.size.is_empty(), gpu.emulator) {
             (false, _) => {
-                Shape::asked(&self.size, [None; 3]).map_err(|error| Trouble::Usage(error.to_string()))?
+                Shape::asked(&self.size, [None; 3]).map_err(|error| StepError::Usage(error.to_string()))?
             }
             (true, Some(_)) => vec![Shape::square(256)],
             (true, None) => [1024, 8192].map(Shape::square).into(),
@@ -61,13 +61,13 @@ impl Common {
     }
 
     /// Notices before the work that its result could not be written.
-    fn check_json(&self) -> Result<(), Trouble> {
+    fn check_json(&self) -> Result<(), StepError> {
         let Some(path) = &self.json else { return Ok(()) };
         let file = OpenOptions::new().append(true).create(true).open(path);
         file.map_or_else(|error| Err(cannot_write(path, &error)), |_| Ok(()))
     }
 
-    fn write_json(&self, value: &impl serde::Serialize) -> Result<(), Trouble> {
+    fn write_json(&self, value: &impl serde::Serialize) -> Result<(), StepError> {
         let Some(path) = &self.json else { return Ok(()) };
         let text = serde_json::to_string(value).map_err(trouble)? + "\n";
         std::fs::write(path, text).map_err(|error| cannot_write(path, &error))
@@ -86,11 +86,11 @@ fn main() -> ExitCode {
         Task::Measure(task) => measure::main(task),
     };
     match done {
-        Ok(true) | Err(Trouble::Closed) => ExitCode::SUCCESS,
+        Ok(true) | Err(StepError::Closed) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(trouble) => {
             eprintln!("error: {trouble}");
-            ExitCode::from(if matches!(trouble, Trouble::Usage(_)) {
+            ExitCode::from(if matches!(trouble, StepError::Usage(_)) {
                 2
             } else {
                 3
@@ -99,12 +99,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Trouble {
+fn cannot_write(path: &Path, error: &std::io::Error) -> StepError {
     trouble(format!("cannot write {}: {error}", path.display()))
 }
 
-fn trouble(error: impl std::fmt::Display) -> Trouble {
-    Trouble::CouldNot(error.to_string())
+fn trouble(error: impl std::fmt::Display) -> StepError {
+    StepError::CouldNot(error.to_string())
 }
 
 /// In the order of size.

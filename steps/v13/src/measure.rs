@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use cudarc::driver::{CudaContext, DevicePtr as _, DriverError, result};
 use cudarc::nvrtc::Ptx;
-use harness::{Code, Gpu, Shape, Trouble, code, out};
+use harness::{Code, Gpu, Shape, StepError, code, out};
 use v11::gemm::{Product, Sgemm};
 use v13::host::{Array, Kind};
 use v13::process::Device;
@@ -32,7 +32,7 @@ struct Record {
 }
 
 /// Runs it.
-pub(crate) fn main(task: &Measure) -> Result<bool, Trouble> {
+pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
     task.common.check_json()?;
     let begin = Instant::now();
     let gpu = Gpu::find()?;
@@ -60,7 +60,7 @@ pub(crate) fn main(task: &Measure) -> Result<bool, Trouble> {
 }
 
 /// Kernels from text and from machine code, and what the first launch adds.
-fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), Trouble> {
+fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
     const NAME: &str = "sgemm_v11_stream_k";
     const SMALL: usize = 128;
     let load = |image: Ptx| -> Result<(), DriverError> {
@@ -98,7 +98,7 @@ fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), Trouble> {
 }
 
 /// Each of A and of its place on the device.
-fn allocations(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), Trouble> {
+fn allocations(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), StepError> {
     let n = shape.m * shape.k;
     let size = n * size_of::<f32>();
     let context: &Arc<CudaContext> = device.context();
@@ -131,7 +131,7 @@ fn allocations(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), T
 }
 
 /// A each way, and both ways at once.
-fn copies(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), Trouble> {
+fn copies(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), StepError> {
     let n = shape.m * shape.k;
     let size = n * size_of::<f32>();
     let (to, back) = (device.stream(Queue::In), device.stream(Queue::Out));

@@ -14,7 +14,7 @@ use crate::nccl::Nccl;
 use crate::process::{Device, Error, Event, Pointers, Process, Times, pointers};
 use crate::schedule::{Exchange, Queue, Schedule, Spread, Work};
 
-/// What carries exchanges.
+/// Ways to carry exchanges.
 #[derive(Clone, Copy)]
 pub enum Link<'l> {
     /// Copies by the driver.
@@ -170,7 +170,7 @@ pub unsafe fn copy_between(
     unsafe { sys::cuMemcpyPeerAsync(target, to, source, from, bytes, stream) }.result()
 }
 
-/// Whether each of two different devices can reach the other's memory; if so, from now on it does.
+/// Lets two different devices reach each other's memory, if they can.
 ///
 /// # Errors
 /// When the driver refuses.

@@ -54,7 +54,7 @@ pub struct Device {
 pub struct Event {
     /// The queue.
     pub queue: Queue,
-    /// What it did.
+    /// The operation in words.
     pub what: String,
     /// Bytes that it copied.
     pub bytes: usize,
@@ -72,12 +72,12 @@ pub struct Process<'d> {
     origin: CudaEvent,
     /// Start and end of each operation.
     events: Vec<[CudaEvent; 2]>,
-    /// Of each queue, which operations it got in this run.
+    /// Operations that each queue got in this run.
     put: [Vec<usize>; QUEUES],
     calls_ms: f64,
 }
 
-/// Whether times of operations are taken.
+/// Measurement of the times of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Times {
     Taken,

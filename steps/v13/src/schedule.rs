@@ -52,7 +52,7 @@ pub struct Block {
     pub at: usize,
 }
 
-/// What an operation does.
+/// Kinds of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Copies a block of A or B to the device.
@@ -72,7 +72,7 @@ pub enum Work {
     Exchange(Exchange),
 }
 
-/// What two devices do together with elements of B. It is the same operation in the schedules of both.
+/// An exchange of elements of B between two devices. It is the same operation in the schedules of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exchange {
     /// Who has what before.
@@ -111,7 +111,7 @@ impl Exchange {
 /// An operation, and what has to be done before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
+    /// The work of the operation.
     pub work: Work,
     /// It begins after the first so many operations of another queue: none for 0.
     pub after: Option<(Queue, usize)>,
@@ -139,7 +139,7 @@ impl Op {
         }
     }
 
-    /// What it does, in words: `A, rows 0 … 255`.
+    /// The operation in words: `A, rows 0 … 255`.
     pub fn words(&self, shape: Shape) -> String {
         let part = |what: &str, first: usize, n: usize, all: usize| {
             (n < all).then(|| format!(", {what} {first} … {}", first + n - 1))
@@ -174,7 +174,7 @@ pub struct Schedule {
 
 impl Schedule {
     // ANCHOR: emptied
-    /// The same operations in the same order, each with as little to do as there is: one element to copy, products of
+    /// A schedule of the operations in this order, each with as little to do as there is: one element to copy, products of
     /// one by one.
     #[must_use]
     pub fn emptied(&self) -> Self {
@@ -187,7 +187,7 @@ impl Schedule {
             work: match op.work {
                 Work::In(operand, block) => Work::In(operand, one(block)),
                 Work::Out(block) => Work::Out(one(block)),
-                // Of what it could add to, nothing else is computed.
+                // Nothing else is computed of what it could add to.
                 Work::Multiply { at, .. } => Work::Multiply {
                     shape: Shape::square(1),
                     at,
@@ -214,7 +214,7 @@ impl Schedule {
 pub struct TooLittle {
     /// The limit.
     pub given: usize,
-    /// What the smallest blocks take.
+    /// Bytes of the smallest blocks.
     pub least: usize,
 }
 
@@ -412,7 +412,7 @@ pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
     let rest = k - from;
     put.copy_in(Operand::B, block([from, rest], [0, n], from * n));
     let mut rows = parts(m, n_chunks);
-    // What follows the last product is a smaller copy.
+    // The last product is followed by a smaller copy.
     if let Some((row, n_rows)) = rows.pop() {
         let halves = parts(n_rows, 2).into_iter();
         rows.extend(halves.map(|(first, n)| (row + first, n)));
@@ -448,7 +448,7 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
                 let depth = depth.min(k - from);
                 let products = put.counts[Queue::Kernel as usize];
                 let [a, b] = [0, 1].map(|i| products % 2 * room[i]);
-                // What was there was used by the product before the last.
+                // The product before the last has used what was there.
                 let unused = Some((Queue::Kernel, products.saturating_sub(1)));
                 put.put(
                     Work::In(Operand::A, block([row, rows], [from, depth], a)),

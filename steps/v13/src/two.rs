@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use cudarc::driver::{CudaContext, CudaGraph, DevicePtr as _, DriverError, result, sys};
-use harness::{Gpu, Shape, Trouble, out};
+use harness::{Gpu, Shape, StepError, out};
 use v13::host::{Array, Arrays, Kind};
 use v13::nccl::{self, Nccl};
 use v13::pair::{self, Link, Pair};
@@ -33,7 +33,7 @@ pub(crate) struct Two {
 enum Way {
     /// One device: panels, or chunks where copies take longest
     One,
-    /// The same as a graph
+    /// One device: the same operations as a graph
     Graph,
     /// Two devices, each with half of A and the whole of B from the host
     Sent,
@@ -89,7 +89,7 @@ struct Measured {
     operations: Vec<usize>,
     /// None on the emulated device.
     total_ms: Vec<f64>,
-    /// Of the repetition with the median time, of each device by its own clock; none of a graph.
+    /// Events of the repetition with the median time, for each device by its own clock; a graph has none.
     events: Vec<Vec<Event>>,
 }
 
@@ -112,7 +112,7 @@ struct Size {
 struct Record {
     run: records::Run,
     devices: i32,
-    /// Whether each device reaches the memory of the other.
+    /// Each device reaches the memory of the other.
     peers: bool,
     nccl: Option<String>,
     chunks: u32,
@@ -121,7 +121,7 @@ struct Record {
 }
 
 /// Runs it: whether all products are right.
-pub(crate) fn main(task: &Two) -> Result<bool, Trouble> {
+pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
     let first = Device::new(&gpu.context).map_err(trouble)?;
@@ -199,7 +199,12 @@ fn open_nccl(devices: [&Device; 2]) -> Result<Nccl, String> {
 }
 
 /// A from and to the host over each device's link, over both at once, and from one device to the other.
-fn links(clock: &mut Clock, devices: [&Device; 2], nccl: Option<&Nccl>, shape: Shape) -> Result<(), Trouble> {
+fn links(
+    clock: &mut Clock,
+    devices: [&Device; 2],
+    nccl: Option<&Nccl>,
+    shape: Shape,
+) -> Result<(), StepError> {
     let n = shape.m * shape.k / 2 * 2;
     let size = n * size_of::<f32>();
     let mut host = Vec::new();
@@ -316,7 +321,7 @@ impl Ready<'_> {
 }
 
 impl<'a> Comparison<'a> {
-    fn run(&mut self, shape: Shape, first: &'a Device) -> Result<(), Trouble> {
+    fn run(&mut self, shape: Shape, first: &'a Device) -> Result<(), StepError> {
         let (free, _) = result::mem_get_info()?;
         let whole = memory_of(&schedule::whole(shape));
         if whole > free {
@@ -409,7 +414,7 @@ impl<'a> Comparison<'a> {
         shape: Shape,
         first: &'a Device,
         arrays: &mut Arrays,
-    ) -> Result<Result<(Ready<'a>, Measured), String>, Trouble> {
+    ) -> Result<Result<(Ready<'a>, Measured), String>, StepError> {
         let measured = |schedules: &[Schedule]| Measured {
             way,
             device_bytes: schedules.iter().map(memory_of).collect(),
@@ -427,7 +432,7 @@ impl<'a> Comparison<'a> {
             if way == Way::One {
                 return Ok(Ok((Ready::One(Box::new(process)), measured)));
             }
-            // What a first product alone has to do.
+            // The first product has to do more than others.
             process.run(arrays).map_err(trouble)?;
             let graph = process.capture(arrays).map_err(trouble)?;
             return Ok(Ok((Ready::Graph(Box::new(process), graph), measured)));
@@ -451,7 +456,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The parts on two devices, by NCCL where it is there.
-    fn pair_bound(&self, shape: Shape, arrays: &mut Arrays) -> Result<Option<PairBound>, Trouble> {
+    fn pair_bound(&self, shape: Shape, arrays: &mut Arrays) -> Result<Option<PairBound>, StepError> {
         let [Some(first), Some(second)] = self.devices else {
             return Ok(None);
         };

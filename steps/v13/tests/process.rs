@@ -66,7 +66,7 @@ fn pairs(shape: Shape) -> Vec<(String, [Schedule; 2])> {
     all.into_iter().flatten().collect()
 }
 
-/// What an operation reads and writes, elements of A, B and C on this device.
+/// Elements of A, B and C on this device that an operation reads and writes.
 fn touches(op: &Op, rank: usize) -> Vec<(usize, Range<usize>, bool)> {
     match op.work {
         Work::In(operand, block) => {

@@ -37,7 +37,7 @@ fn search() -> Result<(), String> {
     ))
 }
 
-/// Whether cudarc finds it now.
+/// Tells if cudarc finds it now.
 fn is_there() -> bool {
     // SAFETY: loads a library that is about to be used anyway.
     unsafe { is_culib_present() }
@@ -133,7 +133,7 @@ mod tests {
             std::fs::write(folder.join(name), "").expect("a file");
         }
         assert_eq!(versions_in(&folder), ["libcublas.so.13", "libcublas.so.9"]);
-        // What is not a library is passed over.
+        // A file that is not a library is passed over.
         assert!(!preload(&folder, "libcublas.so.13"));
         std::fs::remove_dir_all(&folder).expect("a folder");
     }

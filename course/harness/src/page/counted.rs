@@ -1,4 +1,4 @@
-//! What the emulated device counted: in proportion, beside what an SM can do, and by source line.
+//! Counters of the emulated device: in proportion, beside the rates of an SM, and by source line.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> Strin
     if counted.is_empty() {
         return String::new();
     }
-    // What tensor cores do is counted by another measure.
+    // Work of tensor cores is counted by another measure.
     let (tensor, others): (Vec<_>, Vec<_>) = counted
         .iter()
         .copied()
@@ -52,7 +52,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> Strin
     out
 }
 
-/// Of the machine code, where the emulated device ran it; else of the PTX.
+/// Counters of the machine code, where the emulated device ran it; else of the PTX.
 fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Counters> {
     let passed = entry.passed()?;
     let machine = passed
@@ -62,7 +62,7 @@ fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Counters> {
     machine.or(passed.counters.as_ref())
 }
 
-/// Whether all figures are of machine code.
+/// Tells if all figures are of machine code.
 fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
     counted.iter().all(|(entry, _)| {
         let passed = entry.passed();
@@ -89,7 +89,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
     for (entry, c) in counted {
         let of = Arithmetic::of(entry.work);
         let per = of.times(c);
-        // What bulk copies move is not among the sectors.
+        // Sectors leave out bulk copies.
         let flops = match c.bulk_copies > 0 {
             true => String::new(),
             false => {

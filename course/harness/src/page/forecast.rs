@@ -1,4 +1,4 @@
-//! What a real GPU would take, and what limits it.
+//! The time that a real GPU would take, and what limits it.
 
 use std::fmt::Write as _;
 
@@ -142,7 +142,7 @@ fn recorded(records: &[(String, Record)], kernel: &str, shape: Shape, gpu: &str)
     })
 }
 
-/// What an edit does to the predicted time.
+/// Change of the predicted time by an edit.
 fn change(now: &Forecast, before: &Forecast) -> String {
     let (Some(now), Some(then)) = (&now.prediction, &before.prediction) else {
         let why = before.no_prediction.as_ref().or(now.no_prediction.as_ref());

@@ -1,6 +1,6 @@
-//! What binds: the clocks that each unit of a multiprocessor needs, if no warp ever waited.
+//! Limits: the clocks that each unit of a multiprocessor needs, if no warp ever waited.
 //!
-//! Of machine code, the driver says what its units need. PTX has more instructions than machine code as a rule, and fewer of
+//! For machine code, the driver says what its units need. PTX has more instructions than machine code as a rule, and fewer of
 //! `wmma`, which ptxas takes apart: its issue limits nothing.
 
 use ::counters::Counters;
@@ -14,7 +14,7 @@ use crate::counters::{self, Arithmetic};
 /// A unit with a column of its own only where it needs this part of the most that a kernel needs.
 const WORTH_A_COLUMN: f64 = 0.1;
 
-/// What one kernel needs, in clocks of a multiprocessor for as much work as the table counts by.
+/// Needs of one kernel, in clocks of a multiprocessor for as much work as the table counts by.
 #[derive(Debug, Clone, PartialEq)]
 struct Needs {
     arithmetic: f64,
@@ -25,10 +25,10 @@ struct Needs {
     l1: f64,
     l2: f64,
     dram: f64,
-    /// What is needed longest.
+    /// The unit that is needed longest.
     unit: String,
     most: f64,
-    /// Whether instructions are those of the machine.
+    /// Instructions are those of the machine.
     is_exact: bool,
 }
 
@@ -112,7 +112,7 @@ fn units(prediction: &Prediction) -> String {
     units.join(", then ")
 }
 
-/// What tables count by: all these kernels are of one kind.
+/// The unit of work of a table: all of its kernels are of one kind.
 pub(super) fn unit_of_work(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> &'static str {
     let is_tensor = |(entry, _): &(&Entry<'_>, Counters)| matches!(entry.work, Work::Tensor { .. });
     match (shape.k, counted.iter().all(is_tensor)) {

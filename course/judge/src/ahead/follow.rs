@@ -8,7 +8,7 @@ use super::instruction::{Instruction, Kind};
 use super::{Ahead, WARP};
 
 /// Loads of which one value can be made; more are as old as these.
-const MOST_PENDING: usize = 16;
+const MAX_PENDING: usize = 16;
 
 /// The instructions of a kernel.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ impl Program {
                         if step.lanes == everybody {
                             value.clear();
                         }
-                        if is_global && value.len() < MOST_PENDING {
+                        if is_global && value.len() < MAX_PENDING {
                             value.push(load);
                         }
                     }
@@ -208,7 +208,7 @@ impl Program {
                     }
                     passed.sort_unstable();
                     passed.dedup();
-                    passed.truncate(MOST_PENDING);
+                    passed.truncate(MAX_PENDING);
                     let whole = step.lanes == everybody && !instruction.guarded;
                     for register in &instruction.written {
                         let value = &mut values[*register];
@@ -218,7 +218,7 @@ impl Program {
                             value.extend(&passed);
                             value.sort_unstable();
                             value.dedup();
-                            value.truncate(MOST_PENDING);
+                            value.truncate(MAX_PENDING);
                         }
                     }
                 }

@@ -199,7 +199,7 @@ fn prediction(predicted: &timing::Prediction) -> Prediction {
 /// Clocks in the middle of a launch in which a pass of a loop is looked for.
 const WINDOW: u64 = 16_384;
 /// Clocks of a pass that are kept.
-const MOST_CLOCKS: u64 = 4096;
+const MAX_CLOCKS: u64 = 4096;
 
 /// One pass of the busiest loop, in the middle of the time: what all schedulers issue while one warp goes round once.
 fn timeline(instructions: &[Instruction], window: &timing::Timeline) -> Option<Timeline> {
@@ -215,7 +215,7 @@ fn timeline(instructions: &[Instruction], window: &timing::Timeline) -> Option<T
     }
     passes.sort_unstable();
     let &(start, end) = passes.get(passes.len() / 2)?;
-    let shown = (end - start).min(MOST_CLOCKS);
+    let shown = (end - start).min(MAX_CLOCKS);
     let mut warps: Vec<(u32, u32)> = Vec::new();
     let mut schedulers = Vec::new();
     for issues in &window.schedulers {

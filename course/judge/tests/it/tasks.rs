@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use catalog::Tile;
 use catalog::provenance::target_of;
 use judge::Request;
 use tasks::verdict::{Status, Verdict};
@@ -98,4 +99,23 @@ fn every_finished_kernel_passes_and_every_starter_fails() {
     });
     let complaints = complaints.into_inner().expect("nothing panicked");
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// A learner's repository has the catalogue and no solution, so both say it; here they are compared.
+#[test]
+fn tiles_and_threads_of_tasks_are_those_of_their_solutions() {
+    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
+    let mut n_compared = 0;
+    for task in catalogues.into_iter().flat_map(|catalogue| catalogue.tasks) {
+        let source = std::fs::read_to_string(root().join(&task.solution)).unwrap_or_default();
+        if let Some(Tile { rows, cols, threads }) = Tile::of(&source) {
+            let expected = ([rows, cols], [threads, 1, 1]);
+            assert_eq!((task.tile, task.block), expected, "{}", task.name);
+            n_compared += 1;
+        }
+    }
+    assert!(
+        n_compared >= 10,
+        "only {n_compared} sources define BM, BN and THREADS"
+    );
 }

@@ -16,14 +16,14 @@ pub struct Choice {
     pub plan: usize,
     /// How it shares out the product.
     pub sharing: Sharing,
-    /// Whether A and B are copied first to where the plan can read them.
+    /// A and B are copied first to where the plan can read them.
     pub packed: [bool; 2],
     /// Microseconds that are expected of all this.
     pub expected: f64,
 }
 
 impl Choice {
-    /// What the choice makes of a product.
+    /// The work of a product with this choice.
     pub fn work(&self, shape: Shape) -> Work {
         let Shape { m, n, k } = shape;
         Work {
@@ -53,7 +53,7 @@ impl PlanCosts {
     }
 }
 
-/// What was measured once (`cargo xtask tune v11`), by which plans are chosen.
+/// Measurements (`cargo xtask tune v11`) by which plans are chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// The device on which it was measured.
@@ -123,12 +123,12 @@ impl Costs {
 /// Which operands have to be packed for a plan; `None` where it cannot do the product.
 fn packed(plan: &Plan, shape: Shape, forms: [Form; 2]) -> Option<[bool; 2]> {
     /// Most blocks of a grid along y.
-    const MOST_BLOCKS: usize = 65_535;
+    const MAX_BLOCKS: usize = 65_535;
     match plan.source {
         Source::Boxes => Some(forms.map(|form| form != Form::Aligned)),
         // A packed copy would have rows on 16 bytes, and boxes are better then.
         Source::Words | Source::Threads if forms.contains(&Form::Turned) => None,
-        Source::Threads if shape.m.div_ceil(plan.tile[0] as usize) > MOST_BLOCKS => None,
+        Source::Threads if shape.m.div_ceil(plan.tile[0] as usize) > MAX_BLOCKS => None,
         Source::Threads if forms != [Form::Aligned; 2] => None,
         Source::Words | Source::Threads => Some([false; 2]),
     }

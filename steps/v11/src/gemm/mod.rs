@@ -22,7 +22,7 @@ use harness::map::{ALIGNED, Element, Matrix};
 const LARGE: Code = code!("v11_stream_k");
 const OTHERS: Code = code!("v11_gemm");
 const PACK: Code = code!("v11_pack");
-/// What the machine code is compiled for.
+/// Capability that the machine code is compiled for.
 const CAPABILITY: (i32, i32) = (9, 0);
 
 /// How an operand lies in memory, row after row.
@@ -102,7 +102,7 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Sgemm {
     stream: Arc<CudaStream>,
-    /// Of [`PLANS`], then those that were added.
+    /// Kernels of [`PLANS`], then those that were added.
     kernels: Vec<(Plan, CudaFunction)>,
     pack: CudaFunction,
     /// Copies of A and B in the layout that kernels read, kept for the next product.
@@ -225,7 +225,7 @@ impl Sgemm {
         self.run(product, choice, operands, c)
     }
 
-    /// What [`Self::multiply`] chooses.
+    /// The choice of [`Self::multiply`].
     pub fn choice(&self, product: &Product) -> Choice {
         let Shape { m, n, k } = product.shape;
         // Allocations begin on more than 16 bytes.
@@ -367,7 +367,7 @@ struct Operand {
     layout: Layout,
 }
 
-/// What kernels can do with an operand.
+/// Ways in which kernels can read an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Everything: rows start on 16 bytes.
@@ -399,9 +399,9 @@ impl Operand {
     }
 }
 
-/// Whether kernels can index this product, and the slices have it.
+/// Fails unless kernels can index this product, and the slices hold it.
 fn check(shape: Shape, lengths: [usize; 3]) -> Result<(), Error> {
-    const MOST: usize = i32::MAX as usize;
+    const MAX_ELEMENTS: usize = i32::MAX as usize;
     let Shape { m, n, k } = shape;
     if m == 0 || n == 0 || k == 0 {
         return Err(Error::Empty(shape));
@@ -410,7 +410,7 @@ fn check(shape: Shape, lengths: [usize; 3]) -> Result<(), Error> {
     for ((operand, rows, cols), there) in sizes.into_iter().zip(lengths) {
         // Packed, a row may be three floats longer.
         let needed = rows.saturating_mul(cols);
-        if rows.saturating_mul(cols.saturating_add(ALIGNED)) > MOST {
+        if rows.saturating_mul(cols.saturating_add(ALIGNED)) > MAX_ELEMENTS {
             return Err(Error::TooLarge {
                 operand,
                 elements: needed,

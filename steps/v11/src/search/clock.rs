@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cudarc::nvrtc::Ptx;
-use harness::{Gpu, Shape, Trouble};
+use harness::{Gpu, Shape, StepError};
 use serde::{Deserialize, Serialize};
 use v11::costs::{Work, expected, terms};
 use v11::forecast;
@@ -26,15 +26,15 @@ pub(super) struct Timed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Class {
     shape: [usize; 3],
-    /// Of those in use.
+    /// Time of the plans in use.
     in_use: Timed,
-    /// Of the others.
+    /// Time of the others.
     found: Timed,
     /// Spearman's rank correlation of the predicted times of the others with these.
     rank_correlation: f64,
 }
 
-/// What was found on a GPU.
+/// Results of a search on a GPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Found {
     device: String,
@@ -46,7 +46,7 @@ pub(super) struct Found {
 }
 
 /// Times plans on the product of each class, beside those in use, where there is a GPU, and writes all times to a file.
-pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), Trouble> {
+pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepError> {
     let gpu = Gpu::find()?;
     if gpu.emulator.is_some() {
         eprintln!(
@@ -80,7 +80,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), Trouble
     for (shape, sizes) in shapes.into_iter().zip(CLASSES) {
         let mut right = None;
         // `None` where C is wrong.
-        let mut clock = |name: &str, choice: &Choice| -> Result<Option<Timed>, Trouble> {
+        let mut clock = |name: &str, choice: &Choice| -> Result<Option<Timed>, StepError> {
             operands.multiply(&sgemm, shape, choice)?;
             if !operands.is_right(&gpu, shape, &mut right)? {
                 eprintln!("{shape}: {name} is wrong");

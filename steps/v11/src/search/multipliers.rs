@@ -8,7 +8,7 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHA
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use harness::device::{self, Choice as Device};
-use harness::{Gpu, Trouble};
+use harness::{Gpu, StepError};
 use serde::Deserialize;
 use v11::forecast::{self, Forecast};
 use v11::plans::Plan;
@@ -17,7 +17,7 @@ use v11::space;
 use super::{SMS, plans, read};
 use crate::tune::trouble;
 
-/// What the emulated device reports of a launch that it predicts.
+/// Report of the emulated device for a launch that it predicts.
 #[derive(Deserialize)]
 struct Report {
     prediction: Option<Prediction>,
@@ -37,7 +37,7 @@ struct Multipliers<'a> {
 }
 
 impl<'a> Multipliers<'a> {
-    fn load(gpu: &'a Gpu, plan: Plan, cubin: &str) -> Result<Self, Trouble> {
+    fn load(gpu: &'a Gpu, plan: Plan, cubin: &str) -> Result<Self, StepError> {
         let bytes = std::fs::read(cubin).map_err(|error| trouble(format!("{cubin}: {error}")))?;
         let module = gpu.context.load_module(Ptx::from_binary(bytes))?;
         let kernel = module.load_function("multipliers_v11_candidate")?;
@@ -49,7 +49,7 @@ impl<'a> Multipliers<'a> {
     }
 
     /// Predicted microseconds of so many blocks on each multiprocessor, with `rounds` tiles each, of `steps` steps.
-    fn us(&self, blocks: usize, rounds: usize, steps: usize) -> Result<f64, Trouble> {
+    fn us(&self, blocks: usize, rounds: usize, steps: usize) -> Result<f64, StepError> {
         let Self { gpu, plan, kernel } = self;
         let emulator = gpu
             .emulator
@@ -77,11 +77,11 @@ impl<'a> Multipliers<'a> {
         report.prediction.map(|prediction| prediction.us).ok_or_else(why)
     }
 
-    fn forecast(&self) -> Result<Forecast, Trouble> {
+    fn forecast(&self) -> Result<Forecast, StepError> {
         /// Long enough for the blocks to be out of step.
         const STEPS: [usize; 2] = [6, 14];
         let all = self.plan.blocks as usize;
-        let slope = |blocks| -> Result<(f64, f64), Trouble> {
+        let slope = |blocks| -> Result<(f64, f64), StepError> {
             let [few, more] = [self.us(blocks, 1, STEPS[0])?, self.us(blocks, 1, STEPS[1])?];
             Ok((few, (more - few) / (STEPS[1] - STEPS[0]) as f64))
         };
@@ -100,7 +100,7 @@ impl<'a> Multipliers<'a> {
 
 /// Forecasts by name, of as many as the time is enough for, on all cores: a process for each, since a prediction is
 /// made on one.
-pub(super) fn predict(list: &str, seconds: &str) -> Result<(), Trouble> {
+pub(super) fn predict(list: &str, seconds: &str) -> Result<(), StepError> {
     let n = std::thread::available_parallelism().map_or(1, usize::from);
     let program = std::env::current_exe().map_err(trouble)?;
     let start = |i: usize| {
@@ -111,7 +111,7 @@ pub(super) fn predict(list: &str, seconds: &str) -> Result<(), Trouble> {
             .stdout(Stdio::piped());
         command.spawn().map_err(trouble)
     };
-    let parts = (0..n).map(start).collect::<Result<Vec<_>, Trouble>>()?;
+    let parts = (0..n).map(start).collect::<Result<Vec<_>, StepError>>()?;
     let mut found = BTreeMap::new();
     for part in parts {
         let output = part.wait_with_output().map_err(trouble)?;
@@ -123,8 +123,8 @@ pub(super) fn predict(list: &str, seconds: &str) -> Result<(), Trouble> {
     harness::out::write(&forecast::write(&found))
 }
 
-/// Of each n plans number i.
-pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Result<(), Trouble> {
+/// Predicts number i of each n plans.
+pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Result<(), StepError> {
     let [i, n]: [usize; 2] = [i.parse().map_err(trouble)?, n.parse().map_err(trouble)?];
     let limit = Duration::from_secs(seconds.parse().map_err(trouble)?);
     let started = Instant::now();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use harness::{Shape, Trouble};
+use harness::{Shape, StepError};
 use v11::costs::{Constants, Work, expected, terms};
 use v11::forecast::{self, Forecast};
 use v11::gemm::Costs;
@@ -18,7 +18,7 @@ const COMMITTED: &str = include_str!("../../data/forecasts.tsv");
 
 /// Answers with the names of the plans to be looked at more closely, by the forecasts in a file: `most` of each class, and
 /// none that is in use.
-pub(super) fn best(file: &str, most: &str) -> Result<(), Trouble> {
+pub(super) fn best(file: &str, most: &str) -> Result<(), StepError> {
     let forecasts = forecast::read(&text(file)?);
     let most: usize = most.parse().map_err(trouble)?;
     let (plans, timed) = (plans(), Costs::committed());
@@ -37,7 +37,7 @@ pub(super) fn best(file: &str, most: &str) -> Result<(), Trouble> {
 }
 
 /// The order of plans by the forecasts in a file; where none is named, of the committed ones and with the whole space.
-pub(super) fn page(file: Option<&str>) -> Result<(), Trouble> {
+pub(super) fn page(file: Option<&str>) -> Result<(), StepError> {
     let (head, text) = match file {
         Some(file) => (String::new(), text(file)?),
         None => (counts(&Space::whole()), COMMITTED.to_owned()),
@@ -53,7 +53,7 @@ pub(super) fn page(file: Option<&str>) -> Result<(), Trouble> {
     ))
 }
 
-fn text(file: &str) -> Result<String, Trouble> {
+fn text(file: &str) -> Result<String, StepError> {
     std::fs::read_to_string(file).map_err(|error| trouble(format!("{file}: {error}")))
 }
 
@@ -86,7 +86,7 @@ pub(super) fn ranked<'a>(
             Some((plan, us, sharing))
         })
         .collect();
-    // Of equal ones the first by name, so that the order is always the same.
+    // Equal ones are ordered by name, so that the order is always the same.
     ranked.sort_by(|(a, a_us, _), (b, b_us, _)| {
         let by_name = || space::name(a).cmp(&space::name(b));
         a_us.total_cmp(b_us).then_with(by_name)
@@ -131,7 +131,7 @@ pub(super) struct Agreement {
     rank_correlation: f64,
     /// The mean of what predictions are off by, in parts of the time.
     error: f64,
-    /// What the plan that is predicted fastest takes beyond the fastest, in parts: on average and at worst.
+    /// Loss of the plan that is predicted fastest against the fastest, in parts: on average and at worst.
     lost: [f64; 2],
 }
 

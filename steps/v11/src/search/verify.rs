@@ -4,7 +4,7 @@ use std::process::Command;
 
 use cudarc::nvrtc::Ptx;
 use harness::device::{self, Choice as Device};
-use harness::{Gpu, Shape, Trouble};
+use harness::{Gpu, Shape, StepError};
 use v11::gemm::{Choice, Sgemm};
 use v11::plans::{Plan, Sharing, Source};
 
@@ -27,7 +27,7 @@ fn awkward(plan: &Plan) -> Shape {
 
 /// Multiplies with each in a process of its own, because a mistake ends the context; answers with the names of those that
 /// are right.
-pub(super) fn verify(list: &str) -> Result<(), Trouble> {
+pub(super) fn verify(list: &str) -> Result<(), StepError> {
     let program = std::env::current_exe().map_err(trouble)?;
     let mut right = Vec::new();
     for (name, ptx) in read(list)? {
@@ -47,14 +47,14 @@ pub(super) fn verify(list: &str) -> Result<(), Trouble> {
     answer(&right)
 }
 
-pub(super) fn verify_one(name: &str, ptx: &str) -> Result<(), Trouble> {
+pub(super) fn verify_one(name: &str, ptx: &str) -> Result<(), StepError> {
     device::choose_driver(Device::Emulated)?;
     let gpu = Gpu::open()?;
     multiplies_right(&gpu, find(name)?, Ptx::from_file(ptx))
 }
 
 /// One awkward product, with whole tiles and with shared ones.
-fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), Trouble> {
+fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
     let shape = awkward(&plan);
     let Shape { m, n, k } = shape;
     let mut sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;

@@ -1,0 +1,199 @@
+//! Constants of a kernel's source, so that its tile and its threads stand in one place.
+//!
+//! The functions are `const`: the programs of the steps read their sources while they are compiled.
+
+/// The tile of C that a block owns, and its threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tile {
+    /// Rows of the tile.
+    pub rows: u32,
+    /// Columns of the tile.
+    pub cols: u32,
+    /// Threads of the block, in a row.
+    pub threads: u32,
+}
+
+impl Tile {
+    /// The tile of a source that defines `BM`, `BN` and `THREADS`.
+    pub const fn of(source: &str) -> Option<Self> {
+        match (
+            constant(source, "BM"),
+            constant(source, "BN"),
+            constant(source, "THREADS"),
+        ) {
+            (Some(rows), Some(cols), Some(threads)) => Some(Self { rows, cols, threads }),
+            _ => None,
+        }
+    }
+}
+
+/// The value of `constexpr int NAME = …` at the start of a line: products and quotients of numbers and constants.
+pub const fn constant(source: &str, name: &str) -> Option<u32> {
+    match definition(source.as_bytes(), name.as_bytes()) {
+        Some(at) => match product(source.as_bytes(), at) {
+            Some((value, _)) => Some(value),
+            None => None,
+        },
+        None => None,
+    }
+}
+
+const KEYWORD: &[u8] = b"constexpr int ";
+
+/// Where the expression of a constant begins.
+const fn definition(source: &[u8], name: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while at < source.len() {
+        if starts_with(source, at, KEYWORD) {
+            at += KEYWORD.len();
+            // NAME = expression, NAME = expression;
+            loop {
+                at = skip_spaces(source, at);
+                let end = word(source, at);
+                let expression = skip_spaces(source, end);
+                if end - at == name.len() && starts_with(source, at, name) && byte(source, expression) == b'='
+                {
+                    return Some(expression + 1);
+                }
+                while !matches!(byte(source, at), b',' | b';' | b'\n' | 0) {
+                    at += 1;
+                }
+                if byte(source, at) != b',' {
+                    break;
+                }
+                at += 1;
+            }
+        }
+        while at < source.len() && source[at] != b'\n' {
+            at += 1;
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The value of factors with `*` and `/` between them, and where they end.
+const fn product(source: &[u8], at: usize) -> Option<(u32, usize)> {
+    let Some((mut value, mut at)) = factor(source, at) else {
+        return None;
+    };
+    loop {
+        at = skip_spaces(source, at);
+        let operator = byte(source, at);
+        if !matches!(operator, b'*' | b'/') {
+            return Some((value, at));
+        }
+        let Some((next, end)) = factor(source, at + 1) else {
+            return None;
+        };
+        let result = match operator {
+            b'*' => value.checked_mul(next),
+            _ => value.checked_div(next),
+        };
+        (value, at) = match result {
+            Some(result) => (result, end),
+            None => return None,
+        };
+    }
+}
+
+/// The value of a number, a constant, or an expression in parentheses, and where it ends.
+const fn factor(source: &[u8], at: usize) -> Option<(u32, usize)> {
+    let at = skip_spaces(source, at);
+    if byte(source, at) == b'(' {
+        return match product(source, at + 1) {
+            Some((value, end)) if byte(source, end) == b')' => Some((value, end + 1)),
+            _ => None,
+        };
+    }
+    let end = word(source, at);
+    let (before, rest) = source.split_at(at);
+    let (text, _) = rest.split_at(end - at);
+    if byte(source, at).is_ascii_digit() {
+        return match number(text) {
+            Some(value) => Some((value, end)),
+            None => None,
+        };
+    }
+    // A constant is defined before its use, so a definition in terms of itself has no value.
+    match definition(before, text) {
+        Some(earlier) if !text.is_empty() => match product(before, earlier) {
+            Some((value, _)) => Some((value, end)),
+            None => None,
+        },
+        _ => None,
+    }
+}
+
+const fn number(digits: &[u8]) -> Option<u32> {
+    let (mut value, mut i) = (0_u32, 0);
+    while i < digits.len() {
+        if !digits[i].is_ascii_digit() {
+            return None;
+        }
+        value = match value.checked_mul(10) {
+            Some(value) => value + (digits[i] - b'0') as u32,
+            None => return None,
+        };
+        i += 1;
+    }
+    Some(value)
+}
+
+/// Where the name or number that begins here ends.
+const fn word(source: &[u8], mut at: usize) -> usize {
+    while byte(source, at).is_ascii_alphanumeric() || byte(source, at) == b'_' {
+        at += 1;
+    }
+    at
+}
+
+const fn skip_spaces(source: &[u8], mut at: usize) -> usize {
+    while byte(source, at) == b' ' {
+        at += 1;
+    }
+    at
+}
+
+/// A byte of the source; 0 after its end.
+const fn byte(source: &[u8], at: usize) -> u8 {
+    if at < source.len() { source[at] } else { 0 }
+}
+
+const fn starts_with(source: &[u8], at: usize, text: &[u8]) -> bool {
+    let mut i = 0;
+    while i < text.len() {
+        if byte(source, at + i) != text[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "// constexpr int BN = 1;\nconstexpr int BM = 128, BN = 64;  // tile\n// STARTER| constexpr int PAD = 4;\n\
+                          constexpr int THREADS = (BM / 8) * (BN / 8);\nconstexpr int LOOP = LOOP;\nconstexpr int LARGE = 99999 * 99999;\n\
+                          constexpr int LAST = 8";
+
+    #[test]
+    fn constants_are_computed_from_earlier_ones() {
+        const THREADS: Option<u32> = constant(SOURCE, "THREADS");
+        assert_eq!(THREADS, Some(128));
+        assert_eq!(constant(SOURCE, "BN"), Some(64));
+        assert_eq!(constant(SOURCE, "LAST"), Some(8));
+        for none in ["BK", "B", "PAD", "LOOP", "LARGE", ""] {
+            assert_eq!(constant(SOURCE, none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_tile_has_three_constants() {
+        let (rows, cols, threads) = (128, 64, 128);
+        assert_eq!(Tile::of(SOURCE), Some(Tile { rows, cols, threads }));
+        assert_eq!(Tile::of("constexpr int BM = 128;\n"), None);
+    }
+}

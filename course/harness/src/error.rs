@@ -1,0 +1,39 @@
+//! Errors that stop a step, by who has to act.
+
+use cudarc::driver::DriverError;
+
+/// Why a step binary stops.
+#[derive(Debug, thiserror::Error)]
+pub enum StepError {
+    /// The command line asks for something that cannot be: exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// Something that is needed is not there: exit code 3.
+    #[error("{0}")]
+    CouldNot(String),
+    /// The driver refused a call that it should not: exit code 3.
+    #[error("{}", words(*.0))]
+    Driver(#[from] DriverError),
+    /// Nobody reads on: no error.
+    #[error("the reader of standard output is gone")]
+    Closed,
+}
+
+/// A driver error as its name and what it means: `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
+pub fn words(error: DriverError) -> String {
+    let text = |c: Result<&std::ffi::CStr, DriverError>| c.ok().map(|c| c.to_string_lossy().into_owned());
+    match (text(error.error_name()), text(error.error_string())) {
+        (Some(name), Some(meaning)) => format!("{name} ({meaning})"),
+        (Some(name), None) => name,
+        (None, _) => format!("CUDA error {}", error.0 as u32),
+    }
+}
+
+/// Exit code: everything that was run has passed.
+pub(crate) const PASSED: u8 = 0;
+/// Exit code: an answer is wrong, or a check found something.
+pub(crate) const FAILED: u8 = 1;
+/// Exit code: the command line asks for something that cannot be.
+pub(crate) const USAGE: u8 = 2;
+/// Exit code: something that is needed is not there.
+pub(crate) const COULD_NOT: u8 = 3;

@@ -1,0 +1,108 @@
+//! How a sample is taken: enough launches at a time, as a graph where they are short.
+
+use cudarc::driver::CudaGraph;
+use records::record::By;
+
+use crate::device::Gpu;
+use crate::error::StepError;
+
+/// Length of a sample at which the ends of the interval do not matter.
+const SAMPLE_MS: f64 = 1.0;
+const MAX_BATCH: f64 = 500.0;
+/// Samples in a piece of a duel.
+const MAX_PIECE: f64 = 1000.0;
+/// A launch may be over before the host has queued the next; from here on it is not.
+const SHORT_MS: f64 = 0.05;
+/// From here on, what the host needs for a launch is no part of the time.
+const LONG_MS: f64 = 20.0;
+
+/// How many launches make a sample that is long enough.
+pub(crate) fn batch_for(one_ms: f64) -> u32 {
+    (SAMPLE_MS / one_ms.max(1e-6)).ceil().clamp(1.0, MAX_BATCH) as u32
+}
+
+// ANCHOR: sampler
+/// How a sample is taken: so many launches, and where they are short, as a graph that is replayed.
+pub(crate) struct Sampler<'g> {
+    gpu: &'g Gpu,
+    one_ms: f64,
+    pub(crate) n: u32,
+    graph: Option<CudaGraph>,
+}
+
+impl<'g> Sampler<'g> {
+    /// For something that takes about `one_ms`. What cannot be captured is put into the stream again for each sample.
+    pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), StepError>) -> Self {
+        let n = batch_for(one_ms);
+        // The emulated device has no graphs, and no time that a host could add to.
+        let replays = one_ms < SHORT_MS && gpu.emulator.is_none();
+        let graph = replays.then(|| gpu.captured(n, put)).transpose();
+        let graph = graph.unwrap_or_else(|why| {
+            eprintln!("timed without a graph: {why}");
+            None
+        });
+        Self {
+            gpu,
+            one_ms,
+            n,
+            graph,
+        }
+    }
+
+    /// Milliseconds of one launch.
+    pub(crate) fn sample(&self, put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
+        self.samples(1, put)
+    }
+
+    /// Milliseconds of one launch, from so many samples without a gap.
+    fn samples(&self, times: u32, mut put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
+        // The device is busy with the first while the host queues the next, which are timed.
+        let ms = match &self.graph {
+            Some(graph) => {
+                graph.launch()?;
+                self.gpu.time_ms(times, || Ok(graph.launch()?))
+            }
+            None => {
+                if self.one_ms < LONG_MS && self.gpu.emulator.is_none() {
+                    put()?;
+                }
+                self.gpu.time_ms(self.n * times, put)
+            }
+        };
+        Ok(ms? / f64::from(self.n) / f64::from(times))
+    }
+
+    /// Milliseconds of one launch, from as many as last for about `ms`, and from one sample at least.
+    pub(crate) fn piece(
+        &self,
+        ms: f64,
+        put: impl FnMut() -> Result<(), StepError>,
+    ) -> Result<f64, StepError> {
+        let times = (ms / (self.one_ms * f64::from(self.n)))
+            .ceil()
+            .clamp(1.0, MAX_PIECE);
+        self.samples(times as u32, put)
+    }
+
+    pub(crate) fn by(&self) -> By {
+        match self.graph {
+            Some(_) => By::Graph,
+            None => By::Batch,
+        }
+    }
+}
+// ANCHOR_END: sampler
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_launches_are_timed_many_at_a_time() {
+        assert_eq!(batch_for(0.01), 100);
+        assert_eq!(batch_for(0.004), 250);
+        assert_eq!(batch_for(0.4), 3);
+        assert_eq!(batch_for(20.0), 1);
+        assert_eq!(batch_for(0.0), 500);
+    }
+}

@@ -1,0 +1,62 @@
+//! The setup of a measurement, and its outcome.
+
+use records::Outcome;
+
+use crate::counters::Report;
+use crate::device::Gpu;
+use crate::duel::Plan;
+
+/// How a kernel is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Verify, count on the emulated device, time on a real one.
+    Bench,
+    /// Verify with all checks.
+    Check,
+}
+
+/// The outcome, and the emulated device's report of the last launch.
+#[derive(Debug)]
+pub struct Measured {
+    /// Result and times, as a record keeps them.
+    pub outcome: Outcome,
+    /// Report of the emulated device: counters per source line, findings.
+    pub report: Option<Report>,
+    /// A kernel broke the context: the next kernel needs another one.
+    pub lost: bool,
+}
+
+impl Measured {
+    /// It was not tried.
+    pub fn not_run(why: impl Into<String>) -> Self {
+        Self {
+            outcome: Outcome::NotRun { why: why.into() },
+            report: None,
+            lost: false,
+        }
+    }
+}
+
+/// Device and options of a measurement.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup<'g> {
+    /// The device to measure on.
+    pub gpu: &'g Gpu,
+    /// How kernels are measured.
+    pub purpose: Purpose,
+    /// Is run in place of the kernel's own.
+    pub ptx: Option<&'g str>,
+    /// Machine code, the same.
+    pub cubins: &'g Cubins,
+    /// Kernel and yardstick run in turns too.
+    pub duel: Option<Plan>,
+}
+
+/// Cubins in place of a kernel's own.
+#[derive(Debug, Clone, Default)]
+pub struct Cubins {
+    /// Runs, where other PTX does.
+    pub own: Option<Vec<u8>>,
+    /// Kernels before an edit, to compare predictions with.
+    pub before: Vec<Vec<u8>>,
+}

@@ -1,0 +1,147 @@
+//! One run of a step's program: its kernels, the options, and the device.
+
+use crate::device::{self, Choice, Gpu};
+use crate::error::StepError;
+use crate::kernel::{Kernel, LaunchFn, Program};
+use crate::setup::Cubins;
+use crate::{args, duel, run};
+
+/// The state of the program that all of its commands work with.
+pub struct StepRun<'a> {
+    /// The step as the catalogue has it.
+    pub step: &'static catalog::Step,
+    /// The kernels asked for.
+    pub kernels: Vec<&'a Kernel>,
+    /// Options of all tasks.
+    pub common: args::Common,
+    /// PTX in place of the step's own.
+    pub ptx: Option<String>,
+    /// Machine code, the same.
+    pub cubins: Cubins,
+    /// Kernels and yardsticks run in turns too.
+    pub duel: Option<duel::Plan>,
+    /// The run that records refer to.
+    pub run: records::Run,
+    pub(crate) gpu: Option<Gpu>,
+}
+
+impl<'a> StepRun<'a> {
+    pub(crate) fn new(
+        step: &'static catalog::Step,
+        kernels: &'a [Kernel],
+        common: &args::Common,
+    ) -> Result<Self, StepError> {
+        let mut kernels = choose(step, kernels, common)?;
+        let ptx = common.ptx.as_deref().map(read_ptx).transpose()?;
+        let cubins = Cubins {
+            own: common.cubin.as_deref().map(read).transpose()?,
+            before: common
+                .before
+                .iter()
+                .map(|path| read(path))
+                .collect::<Result<_, _>>()?,
+        };
+        if let Some((path, text)) = common.ptx.as_ref().zip(ptx.as_ref()) {
+            kernels.retain(|kernel| text.contains(&format!(".entry {}(", kernel.name)));
+            if kernels.is_empty() {
+                let path = path.display();
+                return Err(StepError::CouldNot(format!(
+                    "{path} has none of the kernels of {}",
+                    step.id
+                )));
+            }
+        }
+        device::choose_driver(Choice::new(common.device.emulate)?)?;
+        let gpu = Gpu::open()?;
+        if let Some(emulator) = gpu.emulator {
+            name_things(emulator, &kernels);
+        }
+        Ok(Self {
+            run: run::describe(step.id, &gpu),
+            common: common.clone(),
+            step,
+            kernels,
+            ptx,
+            cubins,
+            duel: None,
+            gpu: Some(gpu),
+        })
+    }
+
+    /// The device.
+    ///
+    /// # Errors
+    /// When it is gone after a kernel broke it.
+    pub fn gpu(&mut self) -> Result<&Gpu, StepError> {
+        match &mut self.gpu {
+            Some(gpu) => Ok(gpu),
+            none => Ok(none.insert(Gpu::open()?)),
+        }
+    }
+
+    /// Lets go of a context that a kernel broke; the next call of [`StepRun::gpu`] opens another.
+    pub fn lose(&mut self) {
+        self.gpu = None;
+    }
+}
+
+/// The kernels that are asked for, in the order of the catalogue.
+fn choose<'a>(
+    step: &'static catalog::Step,
+    kernels: &'a [Kernel],
+    common: &args::Common,
+) -> Result<Vec<&'a Kernel>, StepError> {
+    let wanted = |name: &str| {
+        common
+            .kernels
+            .kernel
+            .as_ref()
+            .is_none_or(|part| name.contains(part.as_str()))
+    };
+    let chosen: Vec<_> = kernels.iter().filter(|kernel| wanted(kernel.name)).collect();
+    if chosen.is_empty() {
+        let part = common.kernels.kernel.as_deref().unwrap_or_default();
+        let names: Vec<_> = kernels.iter().map(|kernel| kernel.name).collect();
+        return Err(StepError::Usage(format!(
+            "{} has no kernel `{part}`; it has {}",
+            step.id,
+            names.join(", ")
+        )));
+    }
+    Ok(chosen)
+}
+
+fn read(path: &std::path::Path) -> Result<Vec<u8>, StepError> {
+    std::fs::read(path).map_err(|error| StepError::CouldNot(format!("{}: {error}", path.display())))
+}
+
+fn read_ptx(path: &std::path::Path) -> Result<String, StepError> {
+    let bytes = read(path)?;
+    String::from_utf8(bytes).map_err(|_| StepError::CouldNot(format!("{} is not text", path.display())))
+}
+
+/// Sources and parameter names, for the emulated device's messages.
+fn name_things(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
+    for kernel in kernels {
+        let names: &[&str] = match kernel.program {
+            Program::Device {
+                launch: LaunchFn::Transpose(_),
+                ..
+            } => &["rows", "cols", "in", "out"],
+            _ => &["M", "N", "K", "A", "B", "C"],
+        };
+        emulator.name_parameters(Some(kernel.name), names);
+        if let Some((code, path)) = kernel
+            .code()
+            .and_then(|code| Some((code, source_path(code.ptx)?)))
+        {
+            emulator.add_source(path, code.cu);
+        }
+    }
+}
+
+/// `kernels/v05_….cu`, from the header of its PTX.
+pub(crate) fn source_path(ptx: &str) -> Option<&str> {
+    let line = ptx.lines().find_map(|line| line.strip_prefix("// source: "))?;
+    line.split_whitespace().next()
+}

@@ -1,0 +1,202 @@
+//! cuBLASLt: the algorithms that its heuristic names for a product on tensor cores, each to be tried.
+//!
+//! `cublasGemmEx` picks one of them without trying any. On an H200 another was up to 12 % faster (1280, bf16).
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use cudarc::cublas::sys::{cublasOperation_t as Op, cudaDataType};
+use cudarc::cublaslt::result::{self, CublasError};
+use cudarc::cublaslt::sys::{
+    self, cublasComputeType_t as Compute, cublasLtMatmulDescAttributes_t as Attribute,
+    cublasLtMatmulHeuristicResult_t as Algorithm, cublasLtMatmulPreferenceAttributes_t as Preference,
+    cudaDataType_t as Type,
+};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
+
+use crate::cublas::{Flags, Types, workspace};
+use crate::device::Gpu;
+
+/// Algorithms that are asked for. The heuristic names the ones first that it thinks are fast.
+const MAX_ALGORITHMS: usize = 8;
+
+/// A product, with the algorithms for it.
+pub(super) struct Product {
+    handle: sys::cublasLtHandle_t,
+    product: sys::cublasLtMatmulDesc_t,
+    /// Layouts of both factors and of C, as cuBLAS sees them.
+    layouts: [sys::cublasLtMatrixLayout_t; 3],
+    algorithms: Vec<Algorithm>,
+    workspace: CudaSlice<u8>,
+}
+
+impl Product {
+    /// Asks for the algorithms. `None` where there is no library, or it has none for this product.
+    pub(super) fn new(gpu: &Gpu, flags: Flags, types: Types) -> Option<Self> {
+        // SAFETY: loads a library that libcublas needs, too.
+        if !unsafe { sys::is_culib_present() } {
+            return None;
+        }
+        let mut product = Self {
+            handle: null_mut(),
+            product: null_mut(),
+            layouts: [null_mut(); 3],
+            algorithms: Vec::new(),
+            workspace: workspace(&gpu.stream).ok()?,
+        };
+        product.prepare(flags, types).ok()?;
+        (!product.algorithms.is_empty()).then_some(product)
+    }
+
+    /// After an error, `self` destroys what was made before.
+    fn prepare(&mut self, flags: Flags, types: Types) -> Result<(), CublasError> {
+        let number = |n: i32| u64::from(n.cast_unsigned());
+        let (m, n, k) = (number(flags.m), number(flags.n), number(flags.k));
+        let (operands, sums) = (same_type(types.operands), Type::CUDA_R_32F);
+        let compute = match flags.tf32 {
+            true => Compute::CUBLAS_COMPUTE_32F_FAST_TF32,
+            false => Compute::CUBLAS_COMPUTE_32F,
+        };
+        self.handle = result::create_handle()?;
+        self.product = result::create_matmul_desc(compute, sums)?;
+        let layout = |of, op, rows, cols, stride: i32| match op {
+            Op::CUBLAS_OP_N => result::create_matrix_layout(of, rows, cols, stride.into()),
+            _ => result::create_matrix_layout(of, cols, rows, stride.into()),
+        };
+        self.layouts[0] = layout(operands, flags.first, m, k, flags.first_stride)?;
+        self.layouts[1] = layout(operands, flags.second, k, n, flags.second_stride)?;
+        self.layouts[2] = layout(same_type(types.result), Op::CUBLAS_OP_N, m, n, flags.c_stride)?;
+        self.set(Attribute::CUBLASLT_MATMUL_DESC_TRANSA, flags.first)?;
+        self.set(Attribute::CUBLASLT_MATMUL_DESC_TRANSB, flags.second)?;
+        if flags.fast_sums {
+            self.set(Attribute::CUBLASLT_MATMUL_DESC_FAST_ACCUM, 1_i8)?;
+        }
+        self.algorithms = self.ask()?;
+        Ok(())
+    }
+
+    fn set<T>(&self, attribute: Attribute, value: T) -> Result<(), CublasError> {
+        // SAFETY: made before; the value is read before the call returns, and is of the size that is said.
+        unsafe {
+            result::set_matmul_desc_attribute(
+                self.product,
+                attribute,
+                (&raw const value).cast(),
+                size_of::<T>(),
+            )
+        }
+    }
+
+    fn ask(&self) -> Result<Vec<Algorithm>, CublasError> {
+        let [first, second, c] = self.layouts;
+        let preference = result::create_matmul_pref()?;
+        let bytes = self.workspace.len();
+        // An array of zeros is one of algorithms that nobody has filled in.
+        // SAFETY: numbers and arrays of numbers.
+        let mut found: [Algorithm; MAX_ALGORITHMS] = unsafe { std::mem::zeroed() };
+        let mut n_found = 0;
+        // SAFETY: everything was made above and lives on; the arrays are as long as the calls say.
+        let asked = unsafe {
+            let limit = Preference::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
+            result::set_matmul_pref_attribute(
+                preference,
+                limit,
+                (&raw const bytes).cast(),
+                size_of_val(&bytes),
+            )
+            .and_then(|()| {
+                sys::cublasLtMatmulAlgoGetHeuristic(
+                    self.handle,
+                    self.product,
+                    first,
+                    second,
+                    c,
+                    c,
+                    preference,
+                    MAX_ALGORITHMS as i32,
+                    found.as_mut_ptr(),
+                    &mut n_found,
+                )
+                .result()
+            })
+        };
+        // SAFETY: made above, and not used again.
+        let _ = unsafe { result::destroy_matmul_pref(preference) };
+        asked?;
+        let found = found.into_iter().take(usize::try_from(n_found).unwrap_or(0));
+        Ok(found.filter(|one| one.state.result().is_ok()).collect())
+    }
+
+    /// How many algorithms there are.
+    pub(super) fn count(&self) -> usize {
+        self.algorithms.len()
+    }
+
+    /// Puts the product by one of them into the stream.
+    ///
+    /// # Errors
+    /// When cuBLASLt refuses.
+    ///
+    /// # Safety
+    /// The pointers are to operands on the device that are as large as the flags say and of their types.
+    pub(super) unsafe fn put(
+        &mut self,
+        algorithm: usize,
+        stream: &CudaStream,
+        [first, second]: [*const c_void; 2],
+        c: *mut c_void,
+    ) -> Result<(), CublasError> {
+        let (alpha, beta) = (1.0_f32, 0.0_f32);
+        let len = self.workspace.len();
+        let (address, _writes) = self.workspace.device_ptr_mut(stream);
+        let [a_layout, b_layout, c_layout] = self.layouts;
+        // SAFETY: the caller's promises; the factors are read before the call returns; the workspace has `len` bytes.
+        unsafe {
+            result::matmul(
+                self.handle,
+                self.product,
+                (&raw const alpha).cast(),
+                (&raw const beta).cast(),
+                first,
+                a_layout,
+                second,
+                b_layout,
+                c,
+                c_layout,
+                c,
+                c_layout,
+                &raw const self.algorithms[algorithm].algo,
+                address as *mut c_void,
+                len,
+                stream.cu_stream().cast(),
+            )
+        }
+    }
+}
+
+impl Drop for Product {
+    fn drop(&mut self) {
+        // After a kernel that broke the context these fail: no matter.
+        // SAFETY: made in `prepare`, where not null, and nobody else has them.
+        unsafe {
+            for layout in self.layouts.into_iter().filter(|layout| !layout.is_null()) {
+                let _ = result::destroy_matrix_layout(layout);
+            }
+            if !self.product.is_null() {
+                let _ = result::destroy_matmul_desc(self.product);
+            }
+            if !self.handle.is_null() {
+                let _ = result::destroy_handle(self.handle);
+            }
+        }
+    }
+}
+
+/// cudarc has the type twice, once for each library.
+fn same_type(of: cudaDataType) -> Type {
+    match of {
+        cudaDataType::CUDA_R_16BF => Type::CUDA_R_16BF,
+        cudaDataType::CUDA_R_8F_E4M3 => Type::CUDA_R_8F_E4M3,
+        _ => Type::CUDA_R_32F,
+    }
+}

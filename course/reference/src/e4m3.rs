@@ -1,0 +1,108 @@
+//! e4m3: numbers of 8 bits, which tensor cores multiply. A sign, 4 bits of exponent, 3 behind the point; no infinity.
+
+use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+
+/// A number in 8 bits.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(transparent)]
+pub struct E4m3(u8);
+
+// SAFETY: a byte, any of which is a number or a NaN.
+unsafe impl DeviceRepr for E4m3 {}
+// SAFETY: a byte of zeros is the number 0.
+unsafe impl ValidAsZeroBits for E4m3 {}
+
+/// Exponent of the smallest normal number; denormal ones have it too.
+const SMALLEST: i32 = -6;
+/// Bits behind the point.
+const FRACTION: i32 = 3;
+/// The largest number: 448. The code after it is the NaN.
+const LARGEST: u8 = 0x7e;
+
+impl E4m3 {
+    /// The only NaN.
+    pub const NAN: Self = Self(LARGEST + 1);
+
+    /// The number with these bits.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// Its bits.
+    pub const fn to_bits(self) -> u8 {
+        self.0
+    }
+
+    /// The nearest number, of two the even one; beyond the largest, that one.
+    pub fn from_f64(value: f64) -> Self {
+        if value.is_nan() {
+            return Self::NAN;
+        }
+        let size = value.abs().min(Self(LARGEST).to_f64());
+        // The bits of a float above those of its fraction are its exponent plus 1023.
+        let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(SMALLEST);
+        let steps = (size / 2.0_f64.powi(exponent - FRACTION)).round_ties_even();
+        let code = steps as i32 + ((exponent - SMALLEST) << FRACTION);
+        Self(code as u8 | u8::from(value.is_sign_negative()) << 7)
+    }
+
+    /// The value.
+    pub fn to_f64(self) -> f64 {
+        let code = i32::from(self.0 & 0x7f);
+        if code > i32::from(LARGEST) {
+            return f64::NAN;
+        }
+        // A normal number has a 1 before the point, a denormal one has not.
+        let exponent = (code >> FRACTION).max(1);
+        let steps = code - ((exponent - 1) << FRACTION);
+        let size = f64::from(steps) * 2.0_f64.powi(exponent - 1 + SMALLEST - FRACTION);
+        size.copysign(if self.0 >> 7 == 0 { 1.0 } else { -1.0 })
+    }
+}
+
+impl PartialEq for E4m3 {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_f64() == other.to_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_numbers_come_back() {
+        for bits in (0..=255).filter(|bits| bits & 0x7f <= LARGEST) {
+            let number = E4m3::from_bits(bits);
+            assert_eq!(E4m3::from_f64(number.to_f64()).to_bits(), bits);
+        }
+    }
+
+    #[test]
+    fn between_two_numbers_the_nearest_counts_and_then_the_even_one() {
+        for bits in 0..LARGEST {
+            let [low, high] = [bits, bits + 1].map(|bits| E4m3::from_bits(bits).to_f64());
+            assert!(low < high);
+            let middle = (low + high) / 2.0;
+            let even = bits + bits % 2;
+            assert_eq!(E4m3::from_f64(middle).to_bits(), even);
+            assert_eq!(E4m3::from_f64(-middle).to_bits(), even | 0x80);
+            let (below, above) = (middle * (1.0 - f64::EPSILON), middle * (1.0 + f64::EPSILON));
+            assert_eq!(E4m3::from_f64(below).to_bits(), bits);
+            assert_eq!(E4m3::from_f64(above).to_bits(), bits + 1);
+        }
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_format() {
+        let of = |value| E4m3::from_f64(value).to_bits();
+        // 1 = 1.000 · 2⁰ has the exponent 7.
+        assert_eq!([of(0.0), of(1.0), of(-1.5), of(448.0)], [0, 0x38, 0xbc, LARGEST]);
+        assert_eq!([of(2.0_f64.powi(-9)), of(2.0_f64.powi(-10))], [1, 0]);
+        assert_eq!([of(0.0019), of(0.0156), of(0.9), of(-0.5)], [1, 8, 0x36, 0xb0]);
+        assert_eq!(
+            [of(1e9), of(f64::INFINITY), of(f64::NAN)],
+            [LARGEST, LARGEST, 0x7f]
+        );
+    }
+}

@@ -1,0 +1,296 @@
+//! Inputs: seeded, so that a failure can be repeated, and of two kinds.
+//!
+//! *Reals* lie in [−1, 1); a result on them has rounding errors, and a bound says how large they may be.
+//! *Integers* are so small that every sum of their products is exact in the kernel's format, in any order: the
+//! answer must be equal to the bit, which catches every wrong, missing or doubled term.
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+
+use crate::answer::Answer;
+use crate::bf16::Bf16;
+use crate::e4m3::E4m3;
+use crate::verify::{self, Comparison};
+
+/// A floating-point type of operands and results.
+pub trait Real:
+    cudarc::driver::DeviceRepr
+    + cudarc::driver::ValidAsZeroBits
+    + Copy
+    + Default
+    + Send
+    + Sync
+    + PartialEq
+    + 'static
+{
+    /// Up to here all sums of integers are exact where kernels make them.
+    const EXACT: usize = 1 << 24;
+    /// A NaN that no arithmetic makes, because it is a signalling one: what C is full of before a launch.
+    const POISON: Self;
+    /// The 32-bit word that it consists of, once or twice; of 16 bits, two make one.
+    const POISON_WORD: u32;
+    /// Tells if it is that NaN.
+    fn is_poison(self) -> bool;
+    /// Nearest to a value.
+    fn of(value: f64) -> Self;
+    /// The value, which `f64` holds exactly.
+    fn to_f64(self) -> f64;
+    /// Uniform in [−1, 1).
+    fn uniform(rng: &mut ChaCha8Rng) -> Self;
+    /// Appends its bytes, the lowest first.
+    fn append_to(self, bytes: &mut Vec<u8>);
+
+    /// [`elements()`] of this type.
+    fn draw(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<Self>;
+    /// The values of elements. What nobody wrote stays recognisable.
+    fn widen(elements: &[Self]) -> Vec<f64>;
+    /// [`transposed()`] of this type.
+    fn transpose(x: &[Self], rows: usize, cols: usize) -> Vec<Self>;
+    /// [`verify::compare_on_threads()`] of this type.
+    fn compare(threads: usize, answer: &Answer<'_>, got: &[Self]) -> Comparison;
+}
+
+/// The loops over elements of a type. They stand in its implementation, so that they are compiled in this crate.
+macro_rules! loops {
+    () => {
+        fn draw(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<Self> {
+            draw(data, seed, operand, k, n)
+        }
+        fn widen(elements: &[Self]) -> Vec<f64> {
+            elements.iter().map(widened).collect()
+        }
+        fn transpose(x: &[Self], rows: usize, cols: usize) -> Vec<Self> {
+            turn(x, rows, cols)
+        }
+        fn compare(threads: usize, answer: &Answer<'_>, got: &[Self]) -> Comparison {
+            verify::compare_bands(threads, answer, got)
+        }
+    };
+}
+
+fn widened<T: Real>(element: &T) -> f64 {
+    match element.is_poison() {
+        true => f64::POISON,
+        false => element.to_f64(),
+    }
+}
+
+/// A type that kernels add in, one rounding after each sum.
+pub trait Sums: Real {
+    /// Largest relative error of one rounding.
+    const UNIT: f64;
+    /// C = A · B on one core: A is m × k, B is k × n, all row-major.
+    fn gemm(m: usize, k: usize, n: usize, a: &[Self], b: &[Self], c: &mut [Self]);
+}
+
+/// `matrixmultiply`'s function of a type, for whole row-major matrices.
+macro_rules! gemm {
+    ($function:path) => {
+        fn gemm(m: usize, k: usize, n: usize, a: &[Self], b: &[Self], c: &mut [Self]) {
+            assert!(a.len() >= m * k && b.len() >= k * n && c.len() >= m * n);
+            let (row_of_a, row_of_b, row_of_c) = (k as isize, n as isize, n as isize);
+            let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
+            // SAFETY: the matrices are as large as said, and elements of a row lie side by side.
+            unsafe {
+                $function(
+                    m, k, n, 1.0, a, row_of_a, 1, b, row_of_b, 1, 0.0, c, row_of_c, 1,
+                )
+            }
+        }
+    };
+}
+
+impl Sums for f32 {
+    const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
+    gemm!(matrixmultiply::sgemm);
+}
+
+impl Real for f32 {
+    const POISON: Self = f32::from_bits(Self::POISON_WORD);
+    const POISON_WORD: u32 = 0x7fba_dbad;
+    fn is_poison(self) -> bool {
+        self.to_bits() == Self::POISON.to_bits()
+    }
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn uniform(rng: &mut ChaCha8Rng) -> Self {
+        2.0 * rng.random::<f32>() - 1.0
+    }
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
+    }
+    loops!();
+}
+
+impl Sums for f64 {
+    const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+    gemm!(matrixmultiply::dgemm);
+}
+
+impl Real for f64 {
+    const POISON: Self = f64::from_bits((Self::POISON_WORD as u64) << 32 | Self::POISON_WORD as u64);
+    const POISON_WORD: u32 = 0x7ff0_dbad;
+    fn is_poison(self) -> bool {
+        self.to_bits() == Self::POISON.to_bits()
+    }
+    fn of(value: f64) -> Self {
+        value
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+    fn uniform(rng: &mut ChaCha8Rng) -> Self {
+        2.0 * rng.random::<f64>() - 1.0
+    }
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
+    }
+    loops!();
+}
+
+impl Real for Bf16 {
+    const POISON: Self = Bf16::from_bits(Self::POISON_WORD as u16);
+    const POISON_WORD: u32 = 0x7fba_7fba;
+    fn is_poison(self) -> bool {
+        self.to_bits() == Self::POISON.to_bits()
+    }
+    fn of(value: f64) -> Self {
+        Bf16::from_f64(value)
+    }
+    fn to_f64(self) -> f64 {
+        Bf16::to_f64(self)
+    }
+    fn uniform(rng: &mut ChaCha8Rng) -> Self {
+        Bf16::from_f32(f32::uniform(rng))
+    }
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_bits().to_le_bytes());
+    }
+    loops!();
+}
+
+impl Real for E4m3 {
+    /// Tensor cores keep 14 bits of a sum of such products.
+    const EXACT: usize = 1 << 14;
+    /// There is no other, and no kernel has a C of them.
+    const POISON: Self = Self::NAN;
+    const POISON_WORD: u32 = 0x7f7f_7f7f;
+    fn is_poison(self) -> bool {
+        self.to_bits() == Self::POISON.to_bits()
+    }
+    fn of(value: f64) -> Self {
+        E4m3::from_f64(value)
+    }
+    fn to_f64(self) -> f64 {
+        E4m3::to_f64(self)
+    }
+    fn uniform(rng: &mut ChaCha8Rng) -> Self {
+        E4m3::from_f64(f64::uniform(rng))
+    }
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.push(self.to_bits());
+    }
+    loops!();
+}
+
+/// Kinds of elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// Uniform in [−1, 1).
+    Reals,
+    /// Integers from −r to r; r is [`largest_integer`] of K.
+    Integers,
+}
+
+/// Largest r up to 8 for which K products of integers up to r add up exactly: r² · K ≤ [`Real::EXACT`]. In FP32, K may
+/// be up to 262144 for 8, and up to 2²⁴ for 1; above that nothing is exact, and 1 is still what is used.
+pub fn largest_integer<T: Real>(k: usize) -> i32 {
+    (1..=8)
+        .rev()
+        .find(|r| (r * r) as usize * k.max(1) <= T::EXACT)
+        .unwrap_or(1)
+}
+
+/// `n` elements. `operand` (0 for A, 1 for B) chooses an independent stream of the same seed.
+pub fn elements<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<T> {
+    T::draw(data, seed, operand, k, n)
+}
+
+fn draw<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<T> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(2 * operand + u64::from(data == Data::Integers));
+    match data {
+        Data::Reals => (0..n).map(|_| T::uniform(&mut rng)).collect(),
+        Data::Integers => {
+            let r = largest_integer::<T>(k);
+            (0..n)
+                .map(|_| T::of(f64::from(rng.random_range(-r..=r))))
+                .collect()
+        }
+    }
+}
+
+/// Rows become columns: how a transposed operand is stored.
+pub fn transposed<T: Real>(x: &[T], rows: usize, cols: usize) -> Vec<T> {
+    T::transpose(x, rows, cols)
+}
+
+fn turn<T: Copy>(x: &[T], rows: usize, cols: usize) -> Vec<T> {
+    let mut out = Vec::with_capacity(x.len());
+    for col in 0..cols {
+        out.extend((0..rows).map(|row| x[row * cols + col]));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_numbers_again() {
+        let take = |seed| elements::<f32>(Data::Reals, seed, 0, 4, 16);
+        assert_eq!(take(1), take(1));
+        assert_ne!(take(1), take(2));
+    }
+
+    #[test]
+    fn operands_differ() {
+        for data in [Data::Reals, Data::Integers] {
+            assert_ne!(
+                elements::<f32>(data, 1, 0, 4, 64),
+                elements::<f32>(data, 1, 1, 4, 64)
+            );
+        }
+    }
+
+    #[test]
+    fn integers_are_as_large_as_exact_sums_allow() {
+        assert_eq!(largest_integer::<f32>(1), 8);
+        assert_eq!(largest_integer::<f32>(1 << 18), 8);
+        assert_eq!(largest_integer::<f32>((1 << 18) + 1), 7);
+        assert_eq!(largest_integer::<f32>(1 << 24), 1);
+        assert_eq!(largest_integer::<E4m3>(256), 8);
+        assert_eq!(largest_integer::<E4m3>(1 << 14), 1);
+        let all = elements::<f32>(Data::Integers, 1, 0, 64, 4096);
+        assert!(all.iter().all(|v| v.fract() == 0.0 && v.abs() <= 8.0));
+        assert!(all.contains(&-8.0) && all.contains(&8.0));
+    }
+
+    #[test]
+    fn the_poison_is_not_a_number_that_arithmetic_makes() {
+        assert!(f32::POISON.is_nan() && f32::POISON.is_poison() && !f32::NAN.is_poison());
+        assert!(f64::POISON.is_nan() && f64::POISON.is_poison() && !f64::NAN.is_poison());
+        assert!(Bf16::POISON.to_f64().is_nan() && Bf16::POISON.is_poison() && !Bf16::NAN.is_poison());
+        assert!(!(f32::POISON + 1.0).is_poison(), "arithmetic makes it quiet");
+        assert!(!(f64::POISON + 1.0).is_poison(), "arithmetic makes it quiet");
+    }
+
+    #[test]
+    fn transposing_moves_rows_to_columns() {
+        assert_eq!(turn(&[1, 2, 3, 4, 5, 6], 2, 3), [1, 4, 2, 5, 3, 6]);
+    }
+}

@@ -1,0 +1,225 @@
+//! The answer in FP64, by the CPU's cores in parallel, and how far a kernel may be from it.
+
+mod kept;
+
+use std::path::Path;
+use std::time::Instant;
+
+use catalog::Shape;
+
+use self::kept::Kept;
+use crate::answer::Answer;
+use crate::inputs::{Data, Real, Sums, elements};
+use crate::threads;
+
+/// A problem with its answer: inputs as matrices (row-major, not transposed), C in FP64, and what bounds need.
+#[derive(Debug)]
+pub struct Problem<T> {
+    /// Sizes of the product.
+    pub shape: Shape,
+    /// The kind of the elements.
+    pub data: Data,
+    /// The operand A, M × K, row-major.
+    pub a: Vec<T>,
+    /// The operand B, K × N, row-major.
+    pub b: Vec<T>,
+    /// The product, M × N, row-major.
+    pub c: Vec<f64>,
+    /// Euclidean norm of each row of A.
+    row_norms: Vec<f64>,
+    /// Euclidean norm of each column of B.
+    col_norms: Vec<f64>,
+    /// Milliseconds that computing `c` took on the CPU.
+    pub cpu_ms: f64,
+}
+
+impl<T: Real> Problem<T> {
+    /// Draws inputs and computes the answer, on all cores.
+    pub fn new(shape: Shape, data: Data, seed: u64) -> Self {
+        Self::on_threads(0, shape, data, seed)
+    }
+
+    /// Like [`Self::new`], with an answer that takes long to compute kept in a folder for the next process.
+    pub fn kept(folder: Option<&Path>, shape: Shape, data: Data, seed: u64) -> Self {
+        let of = std::any::type_name::<T>();
+        let kept = folder
+            .filter(|_| shape.volume() >= kept::WORTH)
+            .map(|folder| Kept::new(folder.join(format!("{shape}-{of}-{data:?}-{seed}"))));
+        Self::made(0, kept, shape, data, seed)
+    }
+
+    /// Like [`Self::new`], on so many threads; 0 for one per core.
+    pub fn on_threads(threads: usize, shape: Shape, data: Data, seed: u64) -> Self {
+        Self::made(threads, None, shape, data, seed)
+    }
+
+    fn made(threads: usize, kept: Option<Kept>, shape: Shape, data: Data, seed: u64) -> Self {
+        let Shape { m, n, k } = shape;
+        let operands = [(0, m * k), (1, k * n)];
+        let mut drawn = threads::each(threads, operands, |(operand, count)| {
+            elements::<T>(data, seed, operand, k, count)
+        })
+        .into_iter();
+        let (a, b) = (drawn.next().unwrap_or_default(), drawn.next().unwrap_or_default());
+        let (wide_a, wide_b) = (T::widen(&a), T::widen(&b));
+        let known = kept.as_ref().and_then(|kept| kept.read(m * n));
+        let (c, cpu_ms) = known.unwrap_or_else(|| {
+            let start = Instant::now();
+            let c = match data {
+                Data::Reals => multiply(threads, shape, &wide_a, &wide_b),
+                Data::Integers => multiply_exact(threads, shape, &wide_a, &wide_b),
+            };
+            let took = start.elapsed().as_secs_f64() * 1e3;
+            if let Some(kept) = &kept {
+                kept.write(&c, took);
+            }
+            (c, took)
+        });
+        Self {
+            shape,
+            data,
+            a,
+            b,
+            c,
+            row_norms: row_norms(&wide_a, k),
+            col_norms: col_norms(&wide_b, n),
+            cpu_ms,
+        }
+    }
+
+    /// The product as an answer for kernels whose sums round with an error of at most `unit`.
+    pub(crate) fn answer_of_sums(&self, unit: f64) -> Answer<'_> {
+        self.answer_within(allowed(self.shape.k, unit))
+    }
+
+    /// The product as an answer with which results must agree but for this part of ‖a‖·‖b‖. At most that much is Σ|a·b|
+    /// of an element (Cauchy–Schwarz).
+    pub(crate) fn answer_within(&self, part: f64) -> Answer<'_> {
+        let answer = Answer::exact(self.shape.n, self.c.as_slice());
+        match self.data {
+            // All sums are exact.
+            Data::Integers => answer,
+            Data::Reals => answer.within_norms(part, &self.row_norms, &self.col_norms),
+        }
+    }
+}
+
+impl<T: Sums> Problem<T> {
+    /// The product as an answer for kernels that add in `T`.
+    pub fn answer(&self) -> Answer<'_> {
+        self.answer_of_sums(T::UNIT)
+    }
+}
+
+// ANCHOR: bound
+/// How far an element of C may be from the answer when K products are summed in any order, fused or not, as a part of
+/// ‖a‖·‖b‖. A rounding has an error of at most `unit`.
+///
+/// Each term passes through at most K roundings, so the error is at most γ · Σ|a·b| with γ = n·u / (1 − n·u),
+/// n = K + 2, and Σ|a·b| ≤ ‖a‖·‖b‖ (Cauchy–Schwarz). The reference itself rounds in FP64: that is γ₆₄ more.
+/// On integers all sums are exact, and nothing may differ.
+fn allowed(k: usize, unit: f64) -> f64 {
+    let gamma = |unit: f64| {
+        let nu = (k as f64 + 2.0) * unit;
+        nu / (1.0 - nu)
+    };
+    gamma(unit) + gamma(f64::UNIT)
+}
+// ANCHOR_END: bound
+
+/// Euclidean norms of the rows of A.
+fn row_norms(a: &[f64], k: usize) -> Vec<f64> {
+    let norm = |row: &[f64]| row.iter().map(|v| v * v).sum::<f64>().sqrt();
+    a.chunks(k).map(norm).collect()
+}
+
+/// Euclidean norms of the columns of B.
+fn col_norms(b: &[f64], n: usize) -> Vec<f64> {
+    let mut squares = vec![0.0; n];
+    for row in b.chunks(n) {
+        for (sum, value) in squares.iter_mut().zip(row) {
+            *sum += value * value;
+        }
+    }
+    squares.into_iter().map(f64::sqrt).collect()
+}
+
+/// C = A · B of small integers. Every sum is exact in FP32 too, which is twice as fast.
+fn multiply_exact(threads: usize, shape: Shape, a: &[f64], b: &[f64]) -> Vec<f64> {
+    let short = |x: &[f64]| x.iter().map(|v| *v as f32).collect::<Vec<f32>>();
+    let c = multiply(threads, shape, &short(a), &short(b));
+    c.into_iter().map(f64::from).collect()
+}
+
+/// C = A · B: each thread takes a band of rows.
+fn multiply<T: Sums>(threads: usize, shape: Shape, a: &[T], b: &[T]) -> Vec<T> {
+    let Shape { m, n, k } = shape;
+    let mut c = vec![T::default(); m * n];
+    let band = m.div_ceil(threads::count(threads));
+    let bands = a.chunks(band * k).zip(c.chunks_mut(band * n));
+    threads::each(threads, bands, |(a, c)| T::gemm(c.len() / n, k, n, a, b, c));
+    c
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_is_that_of_three_loops() {
+        let problem = Problem::<f32>::new(Shape { m: 5, n: 7, k: 3 }, Data::Reals, 1);
+        for row in 0..5 {
+            for col in 0..7 {
+                let terms = (0..3).map(|k| problem.a[row * 3 + k].to_f64() * problem.b[k * 7 + col].to_f64());
+                let want: f64 = terms.sum();
+                assert!((problem.c[row * 7 + col] - want).abs() < 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_kept_is_the_one_that_was_computed() {
+        let folder = std::env::temp_dir().join(format!("kept-answers.{}", std::process::id()));
+        let kept = || Some(Kept::new(folder.join("any")));
+        let shape = Shape { m: 3, n: 5, k: 4 };
+        let make = |kept| Problem::<f32>::made(1, kept, shape, Data::Reals, 4);
+        let (plain, first) = (make(None), make(kept()));
+        assert_eq!(plain.c, first.c);
+        let again = make(kept());
+        assert_eq!((&again.c, again.cpu_ms), (&first.c, first.cpu_ms));
+        // A file of another length is none.
+        std::fs::write(folder.join("any"), "short").expect("the folder is there");
+        assert_eq!(make(kept()).c, plain.c);
+        std::fs::remove_dir_all(&folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn a_plain_sum_in_single_precision_stays_inside_the_bound() {
+        let shape = Shape { m: 9, n: 4, k: 1000 };
+        let problem = Problem::<f32>::new(shape, Data::Reals, 2);
+        for row in 0..shape.m {
+            for col in 0..shape.n {
+                let mut sum = 0.0f32;
+                for k in 0..shape.k {
+                    sum += problem.a[row * shape.k + k] * problem.b[k * shape.n + col];
+                }
+                let error = (f64::from(sum) - problem.c[row * shape.n + col]).abs();
+                assert!(error <= problem.answer().bound(row, col));
+                // And the bound is not so wide that a missing term would slip through.
+                assert!(problem.answer().bound(row, col) < 0.1);
+            }
+        }
+    }
+
+    #[test]
+    fn on_integers_a_sum_in_single_precision_is_the_answer() {
+        let shape = Shape { m: 3, n: 3, k: 5000 };
+        let problem = Problem::<f32>::new(shape, Data::Integers, 3);
+        let mut sum = 0.0f32;
+        for k in (0..shape.k).rev() {
+            sum += problem.a[shape.k + k] * problem.b[k * shape.n + 2];
+        }
+        assert_eq!(f64::from(sum), problem.c[shape.n + 2]);
+        assert_eq!(problem.answer().bound(1, 2), 0.0);
+    }
+}
