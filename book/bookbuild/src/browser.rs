@@ -1,8 +1,9 @@
-//! `--browser`: every page of the built book in a real browser, from `file://`, on a phone and on a desk.
+//! `--browser`: loads every page of the built book in a real browser, from `file://`, on a phone and on a desktop
+//! screen.
 //!
-//! What must hold: no error on the console, no request that fails or leaves the book, nothing wider than the
-//! screen, a search that finds, themes that change, explorers that answer to the keyboard, everything within reach of
-//! a keyboard (`usable.js`), everything unfolded on paper, and nothing serious that axe-core finds, in every theme.
+//! Checks: no error on the console, no request that fails or leaves the book, nothing wider than the screen, a search
+//! that finds, themes that change, explorers that respond to the keyboard, everything reachable by keyboard
+//! (`usable.js`), everything unfolded in print, and no serious finding of axe-core in any theme.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,12 +16,11 @@ use crate::axe::Axe;
 use crate::devtools::{self, Tab};
 use crate::repo_paths::files_under;
 
-/// All chapters in one, to be printed: it is loaded, and looked at on a desk only.
+/// All chapters on one page for printing; checked on the desktop screen only.
 const PRINT: &str = "print.html";
-/// The table of contents of readers without JavaScript: part of a page, and none by itself.
+/// The table of contents for readers without JavaScript: part of other pages, not a page by itself.
 const CONTENTS: &str = "toc.html";
 
-/// A screen that pages are tried on.
 struct Screen {
     name: &'static str,
     width: u32,
@@ -46,8 +46,8 @@ const SCREENS: [Screen; 2] = [
     },
 ];
 
-/// Elements that stick out on the right of `WIDTH`, unless a box of the text around them scrolls. That the text as a
-/// whole can be moved aside does not count.
+/// Elements that stick out on the right of `WIDTH`, unless a box around them scrolls; scrolling of the whole text
+/// does not count.
 const TOO_WIDE: &str = r"((width) => {
     const whole = (e) => e.matches('html, body, main') || e.contains(document.querySelector('main'));
     const scrolls = (element) => {
@@ -66,14 +66,15 @@ const TOO_WIDE: &str = r"((width) => {
     return inner.slice(0, 3).map((e) => name(e) + ' `' + e.textContent.trim().slice(0, 40) + '`');
 })(WIDTH)";
 
-/// Waits until scripts that run behind the page's loading had their turn.
+/// Waits until scripts that run after loading have finished.
 const SETTLED: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 60)))";
 
-/// What a keyboard, a narrow screen and a printer need.
+/// Checks for keyboards, narrow screens and printers.
 const USABLE: &str = include_str!("usable.js");
 
-/// The themes that no screen has, and pages with everything that has colours.
+/// Themes that no [`Screen`] uses.
 const THEMES: [&str; 3] = ["coal", "ayu", "rust"];
+/// Pages that between them have every coloured element.
 const COLOURFUL: [&str; 4] = [
     "index.html",
     "memory.html",
@@ -81,25 +82,22 @@ const COLOURFUL: [&str; 4] = [
     "chapter.html",
 ];
 
-/// Words that a reader looks for, and how the address of a section that is about them ends.
+/// Search words, and the end of the address of the section that explains them.
 const SECTIONS: [(&str, &str); 3] = [
     ("occupancy", "#occupancy"),
     ("bank conflict", "#bank-conflict"),
     ("coalescing", "#coalescing-coalesced"),
 ];
 
-/// What the browser was used for.
+/// Result of a browser check.
 pub enum Browsed {
-    /// So many pages were loaded on every screen; axe-core was not run for this reason.
+    /// Number of pages loaded on every screen, and the reason why axe-core did not run, if it did not.
     Pages(usize, Option<String>),
-    /// There is no browser here.
+    /// No browser is installed.
     NotRun,
 }
 
-/// Loads every page of the book. Pictures of them go to `shots`.
-///
-/// # Errors
-/// When the browser does not do what it is told.
+/// Loads every page of the book in `folder`, and writes screenshots to `shots`.
 pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Problem>)> {
     let Some(program) = devtools::find() else {
         return Ok((Browsed::NotRun, Vec::new()));
@@ -112,7 +110,7 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
         Err(why) => (None, Some(why)),
     };
     let mut tab = Tab::open(&program)?;
-    // The page of all chapters asks for a printer.
+    // The page of all chapters opens a print dialog.
     let how = json!({"source": "window.print = () => {}"});
     tab.ask("Page.addScriptToEvaluateOnNewDocument", how)?;
     let mut problems = BTreeSet::new();
@@ -135,7 +133,7 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
                     .with_context(|| format!("running axe-core on {name}"))?;
                 problems.extend(found.into_iter().map(|what| problem(&name, what)));
             }
-            // The page of all chapters is larger than a picture can be.
+            // The page of all chapters exceeds the maximum size of a screenshot.
             if let Some(shots) = shots.filter(|_| name != PRINT) {
                 std::fs::create_dir_all(shots)?;
                 let file = format!(
@@ -182,7 +180,7 @@ fn load(tab: &mut Tab, page: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with a page on a screen.
+/// Returns what is wrong with a page on a screen.
 fn look(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
     load(tab, page)?;
     let mut out = Vec::new();
@@ -206,7 +204,7 @@ fn look(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Ve
     Ok(out)
 }
 
-/// A screen, in the theme that it wants.
+/// Sets the colour scheme that selects the screen's theme.
 fn media(tab: &mut Tab, screen: &Screen) -> Result<()> {
     let features = json!([{"name": "prefers-color-scheme", "value": screen.theme}]);
     tab.ask(
@@ -216,7 +214,8 @@ fn media(tab: &mut Tab, screen: &Screen) -> Result<()> {
     Ok(())
 }
 
-/// What axe-core finds on the page that is loaded: all of it on the phone, which is light; colours in other themes.
+/// Runs axe-core on the loaded page: all checks on the phone, which has the light theme; only colours in the other
+/// themes.
 fn judged(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result<Vec<String>> {
     let mut out = axe.findings(tab, !screen.is_phone)?;
     if screen.is_phone || !COLOURFUL.contains(&name) {
@@ -236,14 +235,14 @@ fn judged(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result<Vec<S
     Ok(out)
 }
 
-/// What `usable.js` says of the page that is loaded.
+/// Returns the findings of `usable.js` for the loaded page.
 fn usable(tab: &mut Tab, kind: &str) -> Result<Vec<String>> {
     let found = tab.value(&USABLE.replace("(KIND)", &format!("(\"{kind}\")")))?;
     let found = found.as_array().into_iter().flatten().filter_map(Value::as_str);
     Ok(found.map(str::to_owned).collect())
 }
 
-/// Complaints of the page since it was loaded.
+/// Collects errors that the page has reported since it was loaded.
 fn heard(tab: &mut Tab, folder: &Path) -> Vec<String> {
     let inside = format!("file://{}/", folder.display());
     let mut out = Vec::new();
@@ -283,7 +282,7 @@ fn heard(tab: &mut Tab, folder: &Path) -> Vec<String> {
                     out.push(format!("asks for {url}, which is not in the book"));
                 }
             }
-            // A font whose download was given up because the page changed is no failure.
+            // A font whose download was cancelled because the page changed is not a failure.
             "Network.loadingFailed" if about["canceled"] != true => {
                 out.push(format!("a request fails: {}", text(&about["errorText"])));
             }
@@ -326,7 +325,7 @@ fn use_it(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
     Ok(out)
 }
 
-/// The first thing that the search finds: the address, and the words of its link.
+/// Returns the first search result: its address and the text of its link.
 fn search(tab: &mut Tab, words: &str) -> Result<String> {
     const SEARCH: &str = r"(async (words) => {
         const results = document.getElementById('mdbook-searchresults');
@@ -347,10 +346,9 @@ fn search(tab: &mut Tab, words: &str) -> Result<String> {
     Ok(found.as_str().unwrap_or_default().to_owned())
 }
 
-/// Every control of every explorer changes its result, by keyboard.
+/// Checks by keyboard that every control of every explorer changes its result.
 ///
-/// An explorer is an element with `data-explorer`; what it finds out stands in an `output` or an element with
-/// `data-result`.
+/// An explorer is an element with `data-explorer`; its result is in an `output` or an element with `data-result`.
 fn explore(tab: &mut Tab) -> Result<Vec<String>> {
     const KEYS: [(&str, u32); 4] = [
         ("ArrowRight", 39),

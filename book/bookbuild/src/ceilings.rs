@@ -1,5 +1,5 @@
-//! What tensor cores do at most: `{{#ceilings UNIT…}}`, and `{{#n ceiling UNIT ELEMENTS WHAT}}` in a sentence. Measured
-//! by `steps/v12/examples/ceilings.rs`; before that, both say that it was not.
+//! Measured peak rates of tensor cores: `{{#ceilings UNIT…}}`, and `{{#n ceiling UNIT ELEMENTS WHAT}}` in a sentence.
+//! `steps/v12/examples/ceilings.rs` measures them; without its record, both directives print "not measured yet".
 
 use std::fmt::Write as _;
 
@@ -11,15 +11,12 @@ use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 use crate::RepoPaths;
 use crate::records::{Sources, digits, number, source};
 
-/// In place of a number.
+/// Text in place of a number that has no record.
 const NOT_YET: &str = "(not measured yet)";
-/// What others are compared with.
+/// Instruction that the others are compared with.
 const FMA: [&str; 2] = ["fma", "fp32"];
 
-/// The records of all devices, with the beginnings of their files' names.
-///
-/// # Errors
-/// When a file is something else.
+/// Loads the records of all devices, each with the first part of its file name.
 pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>, String> {
     const END: &str = "-ceilings.json";
     let mut all = Vec::new();
@@ -32,10 +29,7 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>, String> 
     Ok(all)
 }
 
-/// `{{#ceilings fma mma.sync}}`: the instructions whose names begin so.
-///
-/// # Errors
-/// When there is no such unit.
+/// `{{#ceilings fma mma.sync}}`: a table of the instructions whose names begin with one of `units`.
 pub(crate) fn table(
     record: Option<&Ceilings>,
     units: &[&str],
@@ -94,13 +88,13 @@ pub(crate) fn table(
     Ok(out)
 }
 
-/// Where L2 was measured.
+/// Device and date of the L2 measurement.
 fn of_l2(record: &Ceilings) -> String {
     let L2 { device, date, .. } = &record.l2;
     format!("{}, {}", escaped(device), day(date))
 }
 
-/// About how long the launches were.
+/// Approximate duration of the launches.
 fn long(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
     let launches = record.ceilings.iter().flat_map(|one| &rate(one).samples);
     let mut all: Vec<f64> = launches.map(|sample| sample.ms).collect();
@@ -108,10 +102,7 @@ fn long(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
     all.get(all.len() / 2).map_or("–".into(), |ms| digits(*ms, 2))
 }
 
-/// One number, as words for a sentence: of the fastest instruction with random elements.
-///
-/// # Errors
-/// When there is no such instruction, or no such quantity.
+/// Returns a quantity of the fastest instruction with random elements, formatted for a sentence.
 pub(crate) fn one(
     record: Option<&Ceilings>,
     [unit, elements, what]: [&str; 3],
@@ -171,7 +162,8 @@ pub(crate) fn one(
 mod tests {
     use super::*;
 
-    /// FP32 at 50 TFLOP/s, mma.sync at 600, wgmma at 800 and with zeros at 900, memory at 4000 GB/s, L2 at 8000.
+    /// A record with FP32 at 50 TFLOP/s, mma.sync at 600, wgmma at 800 and with zeros at 900, memory at 4000 GB/s, L2
+    /// at 8000.
     fn record() -> Ceilings {
         let line = |instruction: &str, numbers: &str, zeros: bool, tflops: f64| {
             format!(
@@ -242,7 +234,7 @@ mod tests {
             "{table}"
         );
         assert!(sources.is_empty());
-        // A slip of the pen is one all the same.
+        // A misspelt quantity is an error even without a record.
         assert!(one(None, ["wgmma", "bf16", "speed"], &mut sources).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! `--check`: everything about the book that can be wrong without stopping bookbuild.
+//! `--check`: finds the faults of a book that don't stop it from being built.
 
 use anyhow::Result;
 
@@ -7,10 +7,10 @@ use crate::outputs::Outputs;
 use crate::ptx::How;
 use crate::{Problems, RepoPaths, numbers, pages, ptx};
 
-/// Builds the book and looks it over. `tell` hears what was looked at, and how.
+/// Builds the book and checks it; calls `report` with each check that ran, and how.
 ///
 /// # Errors
-/// [`Problems`] when something must be put right; anything else could not run.
+/// [`Problems`] if something in the book must be corrected; any other error means that a check could not run.
 pub fn check(repo: &RepoPaths, tell: impl Fn(&str)) -> Result<Made> {
     let made = make(repo, &Options::default())?;
     tell(&format!(

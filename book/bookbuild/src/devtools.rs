@@ -1,7 +1,7 @@
-//! A headless Chromium, spoken to through two pipes in its DevTools protocol.
+//! Controls a headless Chromium by its DevTools protocol.
 //!
-//! With `--remote-debugging-pipe` the browser reads messages from file descriptor 3 and writes them to 4, JSON with a
-//! zero byte behind each: no port, no WebSocket.
+//! With `--remote-debugging-pipe` the browser reads messages from file descriptor 3 and writes them to 4, as JSON
+//! followed by a zero byte: no port, no WebSocket.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-/// A page that has not answered for so long will not.
+/// Longest wait for a reply; a page that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// One tab of a browser of our own.
+/// A tab of a browser process that this value owns.
 pub(crate) struct Tab {
     browser: Child,
     profile: PathBuf,
@@ -23,11 +23,11 @@ pub(crate) struct Tab {
     messages: Receiver<Value>,
     session: String,
     n_sent: u64,
-    /// What it told without being asked, since this was emptied.
+    /// Events received so far; callers may clear it.
     pub(crate) events: Vec<Value>,
 }
 
-/// The browser, if there is one on this machine.
+/// Returns the path of an installed browser.
 pub(crate) fn find() -> Option<PathBuf> {
     const NAMES: [&str; 4] = [
         "chromium",
@@ -42,7 +42,7 @@ pub(crate) fn find() -> Option<PathBuf> {
 }
 
 impl Tab {
-    /// Starts a browser, with a profile that is gone afterwards.
+    /// Starts a browser with a temporary profile.
     pub(crate) fn open(program: &Path) -> Result<Self> {
         let profile = std::env::temp_dir().join(format!("bookbuild-browser-{}", std::process::id()));
         std::fs::create_dir_all(&profile)?;
@@ -55,7 +55,8 @@ impl Tab {
                 "--no-first-run",
                 "--disable-gpu",
             ])
-            // It loads files of ours only; in containers it often runs as root, where its sandbox does not work.
+            // The browser loads only files of this repository; in containers it often runs as root, where its sandbox
+            // does not work.
             .args(["--no-sandbox", "--disable-dev-shm-usage"])
             .args([
                 "--disable-background-networking",
@@ -100,7 +101,7 @@ impl Tab {
         Ok(tab)
     }
 
-    /// Sends a command and waits for its result. Events that come meanwhile are kept.
+    /// Sends a command and waits for its result; events that arrive meanwhile are kept.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
         self.n_sent += 1;
         let id = self.n_sent;
@@ -119,7 +120,6 @@ impl Tab {
         }
     }
 
-    /// Waits for an event.
     pub(crate) fn event(&mut self, method: &str) -> Result<Value> {
         if let Some(index) = self.events.iter().position(|event| event["method"] == method) {
             return Ok(self.events.remove(index));
@@ -140,7 +140,7 @@ impl Tab {
         }
     }
 
-    /// The value of an expression in the page; promises are waited for.
+    /// Evaluates an expression in the page, and awaits it if it is a promise.
     pub(crate) fn value(&mut self, expression: &str) -> Result<Value> {
         let how = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         let answer = self.ask("Runtime.evaluate", how)?;
@@ -150,7 +150,7 @@ impl Tab {
         }
     }
 
-    /// Presses and releases a key, as somebody would who has no mouse.
+    /// Presses and releases a key.
     pub(crate) fn press(&mut self, key: &str, code: u32) -> Result<()> {
         for kind in ["rawKeyDown", "keyUp"] {
             let how = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
@@ -159,7 +159,7 @@ impl Tab {
         Ok(())
     }
 
-    /// The whole page, as PNG.
+    /// Takes a screenshot of the whole page, as PNG.
     pub(crate) fn picture(&mut self) -> Result<Vec<u8>> {
         let how = json!({"format": "png", "captureBeyondViewport": true});
         let answer = self.ask("Page.captureScreenshot", how)?;

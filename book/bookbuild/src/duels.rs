@@ -1,5 +1,5 @@
-//! `{{#duels v12}}`: kernels that ran with cuBLAS in turns, and how fast they are beside it. Measured by `cargo xtask bench
-//! v12 --duel --save`; before that it says so.
+//! `{{#duels v12}}`: speed of kernels beside cuBLAS when both run in turns. `cargo xtask bench v12 --duel --save`
+//! measures it; without a measurement, the directive says so.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,20 +14,17 @@ use crate::records::{Records, Sources, shape, source};
 /// One kernel at one shape on one device.
 struct Row<'r> {
     shape: Shape,
-    /// Its place in the step.
+    /// Index of the kernel in its step.
     place: usize,
     kernel: &'static Kernel,
     run: &'r Run,
     duel: &'r Duel,
-    /// Which of cublasLt's algorithms it ran against.
+    /// Index of the cublasLt algorithm that it ran against.
     algorithm: Option<usize>,
 }
 
 impl Records {
-    /// The table of a step, or of the sizes behind it.
-    ///
-    /// # Errors
-    /// When there is no such step or size.
+    /// Returns the table of a step, optionally only of the sizes that follow.
     pub(crate) fn duels(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         let (step, sizes) = args
             .split_first()

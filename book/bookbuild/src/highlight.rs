@@ -1,18 +1,17 @@
-//! Colours of code, made when the book is built: C++ with the names of CUDA, Rust, Python, shells, and differences.
+//! Highlights code when the book is built: C++ with CUDA's names, Rust, Python, shells, and differences.
 //!
-//! A line becomes HTML in which each token that has a colour is a `span` with a class of one letter: `k` a keyword,
-//! `q` a qualifier of CUDA, `t` a type, `b` a name that CUDA defines, `n` a number, `s` a string, `c` a comment, `m` a
-//! directive or attribute. This is a tokenizer, not a parser: it never fails, and loses no character.
+//! A line becomes HTML in which each coloured token is a `span` with a one-letter class: `k` keyword, `q` CUDA
+//! qualifier, `t` type, `b` name defined by CUDA, `n` number, `s` string, `c` comment, `m` directive or attribute.
+//! This is a tokenizer, not a parser: it never fails, and loses no character.
 
 use catalog::text::escaped;
 
-/// What is known of a language.
 struct Language {
     keywords: &'static [&'static str],
     types: &'static [&'static str],
     line_comment: &'static str,
     has_block_comments: bool,
-    /// Names, lifetimes and prompts that are special in one language only.
+    /// Selects the rules for names, lifetimes and prompts that only one language has.
     kind: Kind,
 }
 
@@ -202,12 +201,12 @@ fn language(name: &str) -> Option<&'static Language> {
     }
 }
 
-/// Whether code of this language gets colours.
+/// Returns true if code in this language gets colours.
 pub(crate) fn is_known(name: &str) -> bool {
     language(name).is_some()
 }
 
-/// The lines of a block as HTML. A line of a difference keeps its sign.
+/// Returns the lines of a block as HTML. Lines of a difference keep their sign.
 pub(crate) fn lines(name: &str, lines: &[&str]) -> Vec<String> {
     let Some(language) = language(name) else {
         return lines.iter().map(|line| escaped(line)).collect();
@@ -215,7 +214,7 @@ pub(crate) fn lines(name: &str, lines: &[&str]) -> Vec<String> {
     let mut in_comment = false;
     let colour = |line: &&str| match (name, line.chars().next()) {
         ("diff", Some('+' | '-' | ' ')) if !line.starts_with("+++") && !line.starts_with("---") => {
-            // What stands before a changed line may be far away.
+            // The text before a changed line may be far away, so no state is carried over.
             format!("{}{}", &line[..1], tokens(language, &line[1..], &mut false))
         }
         ("diff", _) => format!("<span class=\"m\">{}</span>", escaped(line)),
@@ -281,7 +280,7 @@ fn is_directive(kind: Kind, line: &str) -> bool {
     }
 }
 
-/// The length of a string or character that a text begins with.
+/// Returns the length of a string or character literal at the start of `text`.
 fn string(kind: Kind, text: &str) -> Option<usize> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut escaped = false;
@@ -290,7 +289,7 @@ fn string(kind: Kind, text: &str) -> Option<usize> {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             _ if c == quote => {
-                // `'a` is a lifetime, `'a'` a character; `1'000` is a number of C++.
+                // `'a` is a lifetime, `'a'` a character; `1'000` is a C++ number.
                 let is_character =
                     kind != Kind::Rust || text[1..at].chars().count() == 1 || text[1..].starts_with('\\');
                 return (quote == '"' || is_character).then_some(at + 1);
@@ -298,14 +297,14 @@ fn string(kind: Kind, text: &str) -> Option<usize> {
             _ => {}
         }
     }
-    // A string of Python or Rust may go on; a lone apostrophe is none.
+    // A string of Python or Rust may continue on the next line; a lone apostrophe does not start one.
     (quote == '"').then_some(text.len())
 }
 
 fn number(text: &str) -> usize {
     let is_part = |(at, c): (usize, char)| {
         let is_exponent = at > 0 && matches!(text.as_bytes()[at - 1], b'e' | b'E') && !text.starts_with("0x");
-        // Of `0..n` only the 0 is a number.
+        // In `0..n` only the 0 is a number.
         let is_point = c == '.' && !text[at..].starts_with("..");
         c.is_ascii_alphanumeric() || c == '_' || is_point || is_exponent && matches!(c, '+' | '-')
     };

@@ -1,4 +1,4 @@
-//! What each line of a kernel does in one counted launch: `line-counts.json`, made by `--refresh`.
+//! Counts of each line of a kernel in one launch: `line-counts.json`, written by `--refresh`.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,12 @@ use tasks::explain::Counts;
 
 use crate::RepoPaths;
 
-/// A kernel of the file.
 #[derive(Debug, Deserialize)]
 struct Kernel {
     /// Path of the source, such as `kernels/v05_bank_conflict_free.cu`.
     file: String,
     kernel: String,
-    /// Sizes of the launch, such as `256x256x64`.
+    /// Size of the launch, such as `256x256x64`.
     shape: String,
     lines: Vec<Line>,
 }
@@ -25,7 +24,7 @@ struct Line {
     counts: Counts,
 }
 
-/// The counts of all kernels, in words.
+/// Counts of all kernels, formatted as text.
 #[derive(Debug, Default)]
 pub(crate) struct LineCounts {
     launches: BTreeMap<String, String>,
@@ -34,9 +33,6 @@ pub(crate) struct LineCounts {
 
 impl LineCounts {
     /// Reads the file; a book without it has no counts.
-    ///
-    /// # Errors
-    /// With a sentence, when the file cannot be understood.
     pub(crate) fn load(repo: &RepoPaths) -> Result<Self, String> {
         let path = repo.generated().join("line-counts.json");
         let Ok(text) = repo.read(&path) else {
@@ -71,12 +67,11 @@ impl LineCounts {
         Ok(all)
     }
 
-    /// Which launch the counts of a file are of: `sgemm_v05 on 256x256x64`.
+    /// Returns the launch that was counted, such as `sgemm_v05 on 256x256x64`.
     pub(crate) fn launch(&self, file: &str) -> Option<&str> {
         self.launches.get(file).map(String::as_str)
     }
 
-    /// The counts of a line.
     pub(crate) fn of(&self, file: &str, line: usize) -> Option<&str> {
         self.lines.get(&(file.to_owned(), line)).map(String::as_str)
     }
@@ -84,7 +79,7 @@ impl LineCounts {
 
 /// `256 requests to global memory, 4 096 sectors; 8 instructions of warps`
 fn words(counts: &Counts) -> String {
-    // Blanks that do not break.
+    // Separated by no-break spaces.
     let grouped = |count| text::grouped(count, "\u{a0}");
     let mut parts = Vec::new();
     if counts.requests > 0 {

@@ -1,6 +1,6 @@
-//! What others do with the same products: `{{#others}}`, and `{{#n other BY SIZE WHAT}}` in a sentence, where WHAT is
-//! `ms` or `tflops`, or of products in bf16 `bf16_ms`, `bf16_tflops` or `bf16_of_pytorch`. Measured by
-//! `book/data/others.py`.
+//! Times of other libraries and compilers for the same GEMMs: `{{#others}}`, and `{{#n other BY SIZE WHAT}}` in a
+//! sentence, where WHAT is `ms` or `tflops`, or for bf16 `bf16_ms`, `bf16_tflops` or `bf16_of_pytorch`.
+//! `book/data/others.py` measures them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,29 +13,29 @@ use serde::Deserialize;
 use crate::RepoPaths;
 use crate::records::{Sources, digits, number};
 
-/// What [`Time::numbers`] are where nothing else is said.
+/// Default of [`Time::numbers`].
 const FP32: &str = "fp32";
 const BF16: &str = "bf16";
 const PYTORCH: &str = "PyTorch";
-/// Who else multiplies in bf16 than PyTorch and Triton.
+/// Implementations of bf16 GEMMs besides PyTorch and Triton.
 const MORE: [&str; 3] = ["CUTLASS", "ThunderKittens", "v12"];
 
-/// Contents of `book/data/h200-others.json`, and of those of other devices.
+/// Contents of `book/data/h200-others.json`, or of the same file for another device.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Others {
     #[serde(flatten)]
     run: Run,
-    /// Of products in bf16, once they were measured apart.
+    /// The run that measured bf16, if it was a separate one.
     bf16: Option<Run>,
     cublas: Option<String>,
     kernels: Vec<Product>,
     times: Vec<Time>,
-    /// Another device, which has multiplied in bf16 by more of these.
+    /// The device with more bf16 measurements than this one, if there is such a device.
     #[serde(skip)]
     beside: Option<Box<Others>>,
 }
 
-/// When something was measured, where, and by which versions.
+/// Date, device and software versions of a measurement.
 #[derive(Debug, Deserialize)]
 struct Run {
     date: String,
@@ -43,20 +43,19 @@ struct Run {
     torch: String,
     triton: String,
     cutlass: Option<String>,
-    /// A revision: it has no versions.
+    /// A revision, because the project has no versions.
     thunderkittens: Option<String>,
 }
 
-/// What cuBLAS ran for a product.
+/// Kernels that cuBLAS launched for a GEMM.
 #[derive(Debug, Deserialize)]
 struct Product {
-    /// The function that was timed: `sgemm` or `dgemm`.
+    /// Timed function: `sgemm` or `dgemm`.
     function: String,
     shape: [usize; 3],
     kernels: Vec<Launched>,
 }
 
-/// One kernel of it.
 #[derive(Debug, Deserialize)]
 struct Launched {
     name: String,
@@ -64,22 +63,22 @@ struct Launched {
     block: [u32; 3],
 }
 
-/// A square product.
+/// Time of a square GEMM.
 #[derive(Debug, Deserialize)]
 struct Time {
-    /// The library or compiler: `PyTorch` or `Triton`, and `v12` for a kernel of this book.
+    /// Library or compiler, such as `PyTorch` or `Triton`; `v12` for a kernel of this book.
     by: String,
     size: usize,
-    /// Elements of A, B and C: `fp32` or `bf16`.
+    /// Type of the elements of A, B and C: `fp32` or `bf16`.
     #[serde(default = "fp32")]
     numbers: String,
-    /// Its largest error as a part of the bound.
+    /// Largest error as a fraction of the bound.
     of_bound: f64,
-    /// A tile of C, a step of K, warps of a block, stages.
+    /// M and N of the tile of C, the step along K, warps per block, pipeline stages.
     config: Option<[u32; 5]>,
-    /// What its author's words are for the rest of a configuration.
+    /// Rest of the configuration, in the words of the implementation's authors.
     how: Option<String>,
-    /// The name of a kernel of this book.
+    /// Name of a kernel of this book.
     kernel: Option<String>,
     ms: Samples,
 }
@@ -94,7 +93,7 @@ impl Time {
         2.0 * n * n * n / self.ms.median() / 1e9
     }
 
-    /// Who did it, for a table.
+    /// Formats the implementation for a table.
     fn who(&self) -> String {
         let mut who = self.by.clone();
         if let Some(how) = &self.how {
@@ -112,7 +111,7 @@ impl Run {
         format!("{}, {}", self.device, day(&self.date))
     }
 
-    /// Who was measured, with versions.
+    /// Formats the software versions.
     fn versions(&self) -> String {
         let mut text = format!("PyTorch {}, Triton {}", self.torch, self.triton);
         if let Some(version) = &self.cutlass {
@@ -126,10 +125,7 @@ impl Run {
 }
 
 impl Others {
-    /// What was measured on the device that the text is about.
-    ///
-    /// # Errors
-    /// When there is no such file, or it is something else.
+    /// Loads the measurements of the book's main device.
     pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
         let name = format!("{told}-others.json");
         let mut own = Self::read(repo, &repo.data().join(&name))?;
@@ -148,18 +144,18 @@ impl Others {
         serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(path)))
     }
 
-    /// How many times in bf16 there are.
+    /// Returns the number of bf16 measurements.
     fn in_bf16(&self) -> usize {
         self.times.iter().filter(|time| time.numbers == BF16).count()
     }
 
-    /// The device that has the most to say of products of such numbers.
+    /// Returns the device with the most measurements for this type of elements.
     fn of_numbers(&self, numbers: &str) -> &Self {
         let beside = self.beside.as_deref().filter(|_| numbers == BF16);
         beside.unwrap_or(self)
     }
 
-    /// The run that measured products of such numbers.
+    /// Returns the run that measured GEMMs with this type of elements.
     fn run(&self, numbers: &str) -> &Run {
         let found = self.of_numbers(numbers);
         let apart = found.bf16.as_ref().filter(|_| numbers == BF16);
@@ -167,9 +163,6 @@ impl Others {
     }
 
     /// `{{#others times}}`, `{{#others times bf16}}`, `{{#others kernels}}`
-    ///
-    /// # Errors
-    /// When something else is asked for.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         let (numbers, table) = match args {
             ["times"] => (FP32, self.times(FP32, "FP32")),
@@ -181,7 +174,7 @@ impl Others {
         Ok(table)
     }
 
-    /// Of products of such numbers, and what they are called.
+    /// Returns the table of times for a type of elements; `called` is its name in text.
     fn times(&self, numbers: &str, called: &str) -> String {
         let mut times = self
             .of_numbers(numbers)
@@ -236,7 +229,7 @@ impl Others {
         out
     }
 
-    /// What somebody's products of such numbers took.
+    /// Returns the times of one implementation for a type of elements.
     fn of<'a>(&'a self, by: &str, numbers: &str) -> impl Iterator<Item = &'a Time> {
         self.of_numbers(numbers)
             .times
@@ -276,10 +269,7 @@ impl Others {
         out
     }
 
-    /// One number, as words for a sentence.
-    ///
-    /// # Errors
-    /// When it was not measured.
+    /// Returns one number, formatted for a sentence.
     pub(crate) fn number(
         &self,
         by: &str,
@@ -312,7 +302,7 @@ impl Others {
     }
 }
 
-/// Of a template, what it is made with; else the name, without the mark of the build that is the same in all.
+/// Shortens a kernel's name: a template to its argument, any other name by the suffix that all cuBLAS kernels have.
 fn short(name: &str) -> &str {
     match name.split_once('<') {
         Some((_, inside)) => inside.split(['>', '(']).next().unwrap_or(name),
@@ -372,7 +362,7 @@ mod tests {
             let name = time.kernel.as_deref().expect("its kernel");
             assert!(STEPS.iter().any(|step| step.kernel(name).is_some()), "{name}");
         }
-        // Whoever is compared is compared at each size.
+        // Every compared implementation is measured at each size.
         let squares = others.of(PYTORCH, BF16).count();
         for by in MORE.into_iter().filter(|by| others.of(by, BF16).next().is_some()) {
             assert_eq!(others.of(by, BF16).count(), squares, "{by}");

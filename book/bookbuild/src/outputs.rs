@@ -1,8 +1,8 @@
-//! `{{#output}}`: what commands print, kept in files, made again by `--refresh`, compared by `--check`.
+//! `{{#output}}`: output of commands, stored in files, updated by `--refresh`, compared by `--check`.
 //!
-//! `book/outputs.toml` lists the commands. They run on the emulated device, where counts are exact; what cannot be
-//! the same twice (times, dates) is left out when two outputs are compared, and the old text stays when nothing else
-//! changed. Commands that follow one another are transcripts (`transcripts`).
+//! `book/outputs.toml` lists the commands. They run on the emulated device, where counts are exact. Volatile text
+//! (times, dates) is ignored when two outputs are compared, and the old text stays if nothing else changed. Sequences
+//! of commands are transcripts (`transcripts`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::{Problem, RepoPaths};
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outputs {
-    /// Patterns of what no output has twice the same, besides times and dates.
+    /// Patterns of volatile text in all outputs, besides times and dates.
     #[serde(default)]
     pub volatile: Vec<String>,
     /// Commands whose output is shown.
@@ -35,21 +35,21 @@ pub struct Outputs {
     pub(crate) transcripts: Vec<Transcript>,
 }
 
-/// A command, and the text that it prints.
+/// A command whose output the book shows.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
     /// Name of the file `book/src/generated/NAME.txt`.
     pub name: String,
-    /// Program and arguments, as a reader types them: no shell is between.
+    /// Program and arguments as a reader types them; no shell runs them.
     pub command: String,
-    /// The exit code that is right: 0, unless the output shows a failure.
+    /// Expected exit code: 0, unless the output shows a failure.
     #[serde(default)]
     pub exit: i32,
-    /// Whether what goes to standard error is shown too, behind the rest.
+    /// Append standard error to the output.
     #[serde(default)]
     pub errors: bool,
-    /// More such patterns, for this output only.
+    /// Patterns of volatile text in this output.
     #[serde(default)]
     pub volatile: Vec<String>,
 }
@@ -58,19 +58,16 @@ pub struct Output {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// What it makes: `pictures`.
+    /// The kind of files that it writes: `pictures`.
     pub makes: String,
-    /// The command; `{folder}` stands for the folder that it writes to.
+    /// The command; `{folder}` stands for its output folder.
     pub command: String,
 }
 
 pub(crate) const HEAD: &str = "# Made by `cargo xtask book --refresh`.";
 
 impl Outputs {
-    /// Reads the list; none is an empty one.
-    ///
-    /// # Errors
-    /// When it makes no sense.
+    /// Reads the list; a missing file is an empty list.
     pub fn load(repo: &RepoPaths) -> Result<Self> {
         let path = Self::path(repo);
         let text = match path.is_file() {
@@ -90,10 +87,10 @@ impl Outputs {
         repo.book().join("outputs.toml")
     }
 
-    /// Runs everything and writes what came out; `only` the outputs and transcripts of these names, when there are any.
+    /// Runs everything and writes the results. If `only` is not empty, it selects outputs and transcripts by name.
     ///
     /// # Errors
-    /// When a command cannot run, or ends otherwise than it should.
+    /// When a command cannot run, or its exit code is not the expected one.
     pub fn refresh(&self, repo: &RepoPaths, only: &[String]) -> Result<()> {
         for name in only {
             let is_output = self.output.iter().any(|output| output.name == *name);
@@ -139,10 +136,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// Runs everything and compares. `tell` hears which transcripts were not run, and why.
-    ///
-    /// # Errors
-    /// When a command cannot run.
+    /// Runs everything and compares the results with the files; calls `report` with each transcript that did not run,
+    /// and the reason.
     pub fn check(&self, repo: &RepoPaths, tell: impl Fn(&str)) -> Result<Vec<Problem>> {
         let mut problems = Vec::new();
         let mut stale = |file: String, what: String| {
@@ -205,7 +200,7 @@ impl Outputs {
     }
 }
 
-/// Generated files that nothing makes.
+/// Returns the generated files that no command makes.
 fn stray(repo: &RepoPaths, made: &BTreeSet<String>) -> Vec<String> {
     let entries = std::fs::read_dir(repo.generated()).into_iter().flatten();
     let mut stray: Vec<String> = entries
@@ -235,7 +230,7 @@ impl Program {
         }
     }
 
-    /// What it writes today, by name.
+    /// Runs the program in a temporary folder, and returns the files that it writes.
     fn fresh(&self, repo: &RepoPaths) -> Result<Vec<(String, Vec<u8>)>> {
         let folder = repo
             .root()
@@ -270,7 +265,7 @@ impl Output {
         repo.generated().join(self.file())
     }
 
-    /// The text of the file.
+    /// Runs the command, and returns the new text of the file.
     fn run(&self, repo: &RepoPaths) -> Result<String> {
         let out = start(repo, &self.command)?
             .stdout(Stdio::piped())
@@ -300,7 +295,7 @@ impl Output {
         ))
     }
 
-    /// Writes the text of its file, unless nothing changed in it.
+    /// Writes the file, unless only volatile text changed.
     fn write(&self, repo: &RepoPaths, new: String) -> Result<()> {
         let path = self.path(repo);
         let old = std::fs::read_to_string(&path).unwrap_or_default();
@@ -313,7 +308,7 @@ impl Output {
         Ok(())
     }
 
-    /// Where its file is not what comes out today, and how.
+    /// Compares the file with `new`; returns where they differ, and how.
     fn stale(&self, repo: &RepoPaths, new: &str) -> Result<Option<(String, String)>> {
         let path = self.path(repo);
         let shown = repo.shown(&path);
@@ -335,7 +330,7 @@ impl Output {
         )))
     }
 
-    /// Whether two texts say the same, apart from what cannot be the same twice.
+    /// Compares two texts without their volatile parts.
     fn same(&self, old: &str, new: &str) -> Result<bool> {
         Ok(self.lasting(old)? == self.lasting(new)?)
     }
@@ -359,7 +354,7 @@ impl Output {
     }
 }
 
-/// A line without times, dates, rates, and the widths of columns that follow from them.
+/// Removes times, dates and rates from a line, and the column widths that depend on them.
 fn lasting(line: &str) -> String {
     static VOLATILE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         let pattern = |text: &str| Regex::new(text).expect("a fixed pattern");
@@ -377,7 +372,7 @@ fn lasting(line: &str) -> String {
     VOLATILE.iter().fold(line.to_owned(), replace).trim().to_owned()
 }
 
-/// Without escape sequences, and of a line that was redrawn, what stood there last.
+/// Removes escape sequences, and keeps the last state of lines that were redrawn.
 pub(crate) fn plain(text: &str) -> String {
     static ESCAPE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07").expect("a fixed pattern"));
@@ -386,7 +381,7 @@ pub(crate) fn plain(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A command, in the repository, on the emulated device, without colours.
+/// Prepares a command that runs in the repository, on the emulated device, without colours.
 fn start(repo: &RepoPaths, line: &str) -> Result<Command> {
     let mut words = line.split_whitespace();
     let program = words.next().context("a command in book/outputs.toml is empty")?;
@@ -398,13 +393,13 @@ fn start(repo: &RepoPaths, line: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// What is the same for every command: the emulated device, no colours, a hundred columns.
+/// Sets the environment of all commands: the emulated device, no colours, a hundred columns.
 pub(crate) fn environment(command: &mut Command) -> &mut Command {
     command
         .env("TILE_DEVICE", "emulated")
         .env("NO_COLOR", "1")
         .env("COLUMNS", "100");
-    // Cargo's own words about this program are not meant for the next one.
+    // Cargo sets these variables for this program; the next one must not see them.
     for variable in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
         command.env_remove(variable);
     }
@@ -416,10 +411,7 @@ fn tell(text: &str) {
     eprintln!("{text}");
 }
 
-/// `{{#output NAME}}`: a block with what was printed, or with a difference. Titles behind the name choose paragraphs.
-///
-/// # Errors
-/// When there is no such output, or no such paragraph.
+/// `{{#output NAME}}`: a block with an output, or with a difference. Titles behind the name select paragraphs.
 pub(crate) fn block(repo: &RepoPaths, name: &str, titles: &[&str]) -> Result<String, String> {
     let mut text = output(repo, name)?;
     if !titles.is_empty() {
@@ -432,10 +424,10 @@ pub(crate) fn block(repo: &RepoPaths, name: &str, titles: &[&str]) -> Result<Str
     Ok(format!("```{language}\n{text}\n```"))
 }
 
-/// In place of what is not shown.
+/// Replaces the lines that are not shown.
 const LEFT_OUT: &str = "…";
 
-/// The command, and of what it printed the paragraphs that begin with one of some titles.
+/// Keeps the command, and the paragraphs that begin with one of the titles.
 fn only(text: &str, titles: &[&str]) -> Result<String, String> {
     let (command, printed) = text.split_once('\n').unwrap_or((text, ""));
     let paragraphs = || printed.split("\n\n").map(|p| p.trim_matches('\n'));
@@ -457,10 +449,7 @@ fn only(text: &str, titles: &[&str]) -> Result<String, String> {
     Ok(shown.join("\n\n"))
 }
 
-/// The lines of such a block.
-///
-/// # Errors
-/// When there is no such output.
+/// Returns the lines of the block.
 pub(crate) fn output(repo: &RepoPaths, name: &str) -> Result<String, String> {
     let path = repo.generated().join(name).with_extension("txt");
     let text = repo.read(&path).map_err(|why| {
@@ -473,10 +462,7 @@ pub(crate) fn output(repo: &RepoPaths, name: &str) -> Result<String, String> {
     }
 }
 
-/// `{{#n output v05-bench KERNEL COLUMN}}`: a cell of a table that a command printed.
-///
-/// # Errors
-/// When there is no such output, row or column.
+/// `{{#n output v05-bench KERNEL COLUMN}}`: a cell of a table in an output.
 pub(crate) fn number(
     repo: &RepoPaths,
     [name, row, column]: [&str; 3],
@@ -491,8 +477,8 @@ pub(crate) fn number(
     Ok(quoted(value, &format!("{column} of {row}, {command}")))
 }
 
-/// Tables begin with a line of titles, the first of them `kernel`, and end with an empty one. Titles and cells are
-/// two blanks apart; numbers end where their title ends, words begin where it begins.
+/// Finds a cell. A table begins with a line of titles, the first of them `kernel`, and ends with an empty line.
+/// Titles and cells are two blanks apart; numbers end where their title ends, words begin where it begins.
 fn cell<'a>(text: &'a str, row: &str, column: &str) -> Option<&'a str> {
     let mut place: Option<(usize, usize)> = None;
     for line in text.lines() {
@@ -517,7 +503,7 @@ fn cell<'a>(text: &'a str, row: &str, column: &str) -> Option<&'a str> {
     None
 }
 
-/// Texts that stand two blanks apart, and the characters at which they begin.
+/// Splits a line at two or more blanks; returns each text with its first column.
 fn cells(line: &str) -> Vec<(usize, &str)> {
     static CELL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\S+(?: \S+)*").expect("a fixed pattern"));
     CELL.find_iter(line)

@@ -1,5 +1,5 @@
-//! A product on two devices of one host: `{{#process links SIZE}}`, `{{#process two SIZE}}`, and
-//! `{{#n two SIZE WAY WHAT}}` in a sentence. Measured by `v13 two`.
+//! A GEMM on two devices of one host: `{{#process links SIZE}}`, `{{#process two SIZE}}`, and `{{#n two SIZE WAY
+//! WHAT}}` in a sentence. `v13 two` measures it.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::RepoPaths;
 use crate::process::{Bound, Entry, Event, busy, size_of, source, span};
 use crate::records::{Sources, digits, number};
 
-/// Contents of `book/data/h200-two.json`: what `v13 two --json` wrote.
+/// Contents of `book/data/h200-two.json`, written by `v13 two --json`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Pair {
     run: Run,
@@ -28,7 +28,7 @@ struct Size {
     ways: Vec<Way>,
 }
 
-/// Each part alone, on both devices at once.
+/// Time of each part alone, on both devices at once.
 #[derive(Debug, Deserialize)]
 struct PairBound {
     copy_in_ms: f64,
@@ -43,13 +43,13 @@ struct Way {
     device_bytes: Vec<usize>,
     operations: Vec<usize>,
     total_ms: Samples,
-    /// Of each device, of the repetition with the median time.
+    /// Events of each device, from the repetition with the median time.
     #[serde(default)]
     events: Vec<Vec<Event>>,
 }
 
 impl Way {
-    /// Milliseconds of all operations of a queue, on the device where they take longest.
+    /// Sum of the durations of a queue's operations, on the device where it is largest.
     fn busy(&self, queue: &str) -> Option<f64> {
         let most = self
             .events
@@ -77,7 +77,7 @@ impl Way {
 }
 
 impl Size {
-    /// The least median of one device.
+    /// Smallest median time on one device.
     fn of_one(&self) -> f64 {
         let of_one = self.ways.iter().filter(|way| !way.on_two());
         of_one
@@ -87,10 +87,7 @@ impl Size {
 }
 
 impl Pair {
-    /// What was measured on two of the devices that the text is about.
-    ///
-    /// # Errors
-    /// When there is no such file, or it is something else.
+    /// Loads the measurements on two of the book's main device.
     pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
         let path = repo.data().join(format!("{told}-two.json"));
         let text = repo.read(&path)?;
@@ -102,9 +99,6 @@ impl Pair {
     }
 
     /// `{{#process links 8192}}`, `{{#process two 8192}}`
-    ///
-    /// # Errors
-    /// When a size was not measured.
     pub(crate) fn table(&self, what: &str, size: &str, sources: &mut Sources) -> Result<String, String> {
         let size = self.size(size)?;
         sources.insert(self.source());
@@ -178,10 +172,7 @@ impl Pair {
         out
     }
 
-    /// One number, as words for a sentence.
-    ///
-    /// # Errors
-    /// When it was not measured.
+    /// Returns one number, formatted for a sentence.
     pub(crate) fn number(
         &self,
         size: &str,

@@ -1,4 +1,4 @@
-//! Our directives, filled in: the one preprocessor of the book.
+//! The book's preprocessor for mdBook: fills in the directives.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,10 +23,9 @@ use crate::{
     questions, sums, tasks,
 };
 
-/// Its name in `book.toml`.
+/// Name in `book.toml`.
 const NAME: &str = "bookbuild";
 
-/// What can be written.
 const DIRECTIVES: [&str; 23] = [
     "include",
     "diff",
@@ -53,28 +52,26 @@ const DIRECTIVES: [&str; 23] = [
     "plan",
 ];
 
-/// Kinds of text that a listing may stand in without a fence.
+/// Extensions of files that a chapter may include outside of a fence.
 const TEXT_FILES: [&str; 2] = ["md", "html"];
 
 /// The table `[preprocessor.bookbuild]` of `book.toml`.
 #[derive(Debug, Default, Deserialize)]
 struct Settings {
-    /// The record whose numbers the text tells: `h200`.
+    /// Record of the book's main device: `h200`.
     record: Option<String>,
 }
 
-/// What was found on the way.
+/// Findings of the preprocessor.
 #[derive(Debug, Default, Clone)]
 pub struct Findings {
-    /// What must be put right.
     pub problems: Vec<Problem>,
-    /// CUDA sources that are shown, and where first.
+    /// CUDA sources that the book shows, and where each is shown first.
     pub listings: BTreeMap<PathBuf, (String, usize)>,
-    /// What becomes of the chapters as slides.
+    /// Slides made from the chapters.
     pub(crate) slides: Vec<Deck>,
 }
 
-/// The preprocessor that mdBook calls.
 pub struct BookPreprocessor {
     repo: RepoPaths,
     draft: bool,
@@ -82,7 +79,7 @@ pub struct BookPreprocessor {
 }
 
 impl BookPreprocessor {
-    /// For a book. As a draft, what is missing shows in the page, and does not stop bookbuild.
+    /// Creates a preprocessor; in a draft, problems show in the pages and do not stop the build.
     pub fn new(repo: RepoPaths, draft: bool) -> Self {
         Self {
             repo,
@@ -91,7 +88,7 @@ impl BookPreprocessor {
         }
     }
 
-    /// The findings, which grow while mdBook runs.
+    /// Returns the findings, which grow while mdBook runs.
     pub fn findings(&self) -> Rc<RefCell<Findings>> {
         Rc::clone(&self.findings)
     }
@@ -111,7 +108,7 @@ impl Preprocessor for BookPreprocessor {
             .chapters()
             .filter_map(|chapter| chapter.path.clone())
             .collect();
-        // What the chapters of the steps say of themselves; what is wrong there is told in its chapter.
+        // Comments at the head of the steps' chapters; errors in them are reported with their chapters.
         let mut matters: Vec<Matter> = book
             .chapters()
             .filter_map(|chapter| step::matter(&chapter::lines(&chapter.content))?.1.ok())
@@ -151,12 +148,12 @@ impl Preprocessor for BookPreprocessor {
     }
 }
 
-/// A chapter while it is filled in.
+/// State while a chapter is filled in.
 struct Page<'a> {
     repo: &'a RepoPaths,
     records: &'a Result<Records, String>,
     pages: &'a [PathBuf],
-    /// What is known of each step.
+    /// Comments at the head of the steps' chapters.
     matters: &'a [Matter],
     /// Path of the page below `book/src`.
     path: PathBuf,
@@ -164,12 +161,12 @@ struct Page<'a> {
     matter: Option<(usize, Result<Matter, String>)>,
     sources: Sources,
     linker: Linker<'a>,
-    /// The section that a line stands in.
+    /// Heading of the current section.
     heading: String,
     deck: Deck,
-    /// The line of the filled text that is written now, from 1.
+    /// Current line of the filled text, from 1.
     at: usize,
-    /// Listings, by where they begin in the filled text.
+    /// Listings, by their first line in the filled text.
     included: Vec<Included>,
     findings: &'a mut Findings,
 }
@@ -270,7 +267,7 @@ impl<'a> Page<'a> {
         let mut from = 0;
         for directive in chapter::directives(line.text)? {
             out.push_str(&unescaped(&line.text[from..directive.at.start]));
-            // In a list or a quote, every line of what is filled in stands as far in as the directive.
+            // In a list or a quote, every line that is filled in has the indent of the directive.
             let indent = &line.text[..directive.at.start];
             let text = self.directive(line, &directive)?;
             match directive.alone {
@@ -406,7 +403,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// `PATH` or `PATH:ANCHOR`, as seen from the chapter.
+    /// `PATH` or `PATH:ANCHOR`, relative to the chapter.
     fn include(&mut self, line: &Line<'_>, args: &[&str], in_code: bool) -> Result<String, String> {
         let [what] = args else {
             return Err("`{{#include}}` wants one path, and maybe an anchor behind a colon".into());
@@ -457,7 +454,7 @@ impl<'a> Page<'a> {
             differences::side(self.repo, new)?,
         );
         let (text, numbers) = differences::diff(self.repo, &old, &new, anchor)?;
-        // Behind the line that opens the block.
+        // The first line follows the one that opens the block.
         self.included.push(Included {
             at: self.at + 1,
             file: self.repo.shown(&new.path),
@@ -468,7 +465,7 @@ impl<'a> Page<'a> {
         Ok(format!("```diff\n{text}\n```"))
     }
 
-    /// Remembers a CUDA source that the book shows.
+    /// Records that the book shows a CUDA source.
     fn shows(&mut self, path: &Path, line: &Line<'_>) {
         if path.extension().is_some_and(|e| e == "cu") {
             let place = (self.shown.clone(), line.number);
@@ -476,7 +473,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The page of a step as seen from this one: the chapter whose file is called after it.
+    /// Returns the path from this page to the page of a step: the chapter whose file is named after it.
     fn page_of(&self, step: &Step) -> Option<String> {
         let is_its = |path: &&PathBuf| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -1,4 +1,4 @@
-//! Is the code that the book shows the code that was compiled, counted and measured?
+//! Checks that the code in the book is the code that was compiled, counted and measured.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,7 @@ use catalog::provenance::{self, Stale};
 use crate::records::{Sources, known, number as quoted};
 use crate::{Problem, RepoPaths};
 
-/// `{{#n ptxas KERNEL sm_90 registers}}`: what ptxas made of a kernel, from the header of its PTX.
-///
-/// # Errors
-/// When the header does not say it: a sentence.
+/// `{{#n ptxas KERNEL sm_90 registers}}`: resources that ptxas reported for a kernel, from the header of its PTX.
 pub(crate) fn number(
     repo: &RepoPaths,
     [kernel, device, what]: [&str; 3],
@@ -45,16 +42,16 @@ pub(crate) fn number(
     ))
 }
 
-/// How the listings were compared.
+/// Method by which the listings were compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum How {
     /// The sources were compiled again.
     Compiled,
-    /// By the hashes in the header of the PTX: why not compiled.
+    /// By the hashes in the header of the PTX, with the reason for not compiling.
     Hashes(String),
 }
 
-/// Compares what the book shows with the PTX beside it.
+/// Compares the sources that the book shows with the committed PTX.
 pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> (How, Vec<Problem>) {
     let mut problems = Vec::new();
     for (source, (file, line)) in listings {
@@ -84,7 +81,7 @@ pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usiz
     }
 }
 
-/// The hashes in the header of the PTX are those of the source, and of the files that it includes.
+/// Compares the hashes in the header of the PTX with the source and the files that it includes.
 fn by_hash(repo: &RepoPaths, source: &Path) -> Result<(), String> {
     let ptx = provenance::target_of(repo.root(), source);
     let shown = repo.shown(&ptx);
@@ -96,7 +93,7 @@ fn by_hash(repo: &RepoPaths, source: &Path) -> Result<(), String> {
     })
 }
 
-/// Compiles them with the tool that made them. `None`: they are what they should be.
+/// Compiles the sources with the tool that made the PTX; returns its message if the PTX is stale.
 fn compiled(
     repo: &RepoPaths,
     listings: &BTreeMap<PathBuf, (String, usize)>,

@@ -1,5 +1,5 @@
-//! `{{#predict}}`, `{{#sheets}}`, `{{#answers}}`: the questions of the steps, with their answers folded, on paper
-//! without them, and for instructors.
+//! `{{#predict}}`, `{{#sheets}}`, `{{#answers}}`: the questions of the steps in chapters with folded answers, on
+//! sheets without answers, and for instructors with answers.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,7 @@ use tasks::task::{Answer, Question};
 use crate::RepoPaths;
 use crate::tasks::{catalogue, prose};
 
-/// `{{#predict v05}}`: the questions of a step and those that come back there; with ids behind the step, these only.
-///
-/// # Errors
-/// When there is no such question.
+/// `{{#predict v05}}`: the questions of a step and those repeated there; ids behind the step select questions.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
     let step = catalog::find(step).map_err(|error| error.to_string())?;
     let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));
@@ -56,7 +53,7 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
     Ok(out)
 }
 
-/// A question, and its answer below.
+/// Formats a question with its folded answer.
 fn unfolding(question: &Question) -> String {
     let mut out = prose(&question.question);
     out.push_str("\n\n");
@@ -74,7 +71,7 @@ fn unfolding(question: &Question) -> String {
     out
 }
 
-/// The answer with its reason, and how to count it where that can be.
+/// Formats the answer with its reason, and the kernel whose counts confirm it, if there is one.
 fn answered(question: &Question) -> String {
     let counted = match &question.derive {
         Some(derived) => format!(" The emulated GPU counts it, in `{}`.", derived.kernel),
@@ -83,7 +80,7 @@ fn answered(question: &Question) -> String {
     format!("**{}.** {}{counted}", answer(question), prose(&question.because))
 }
 
-/// `8`, or `(b) the text`.
+/// Formats an answer as `8` or `(b) the text`.
 fn answer(question: &Question) -> String {
     match &question.answer {
         Answer::Number(_) => question.answer.shown(),
@@ -95,7 +92,7 @@ fn answer(question: &Question) -> String {
     }
 }
 
-/// For a slide: the question in plain words with its choices, and the answer.
+/// Returns questions for slides.
 pub(crate) fn plain(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<Slide>, String> {
     let questions = catalogue(repo, step)?.questions;
     let wanted = |question: &&Question| ids.is_empty() || ids.contains(&question.id.as_str());
@@ -108,7 +105,7 @@ pub(crate) fn plain(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<Sl
     Ok(slides.collect())
 }
 
-/// A question as a slide has it.
+/// A question on a slide, as plain text.
 #[derive(Debug, Clone)]
 pub(crate) struct Slide {
     pub(crate) question: String,
@@ -117,10 +114,7 @@ pub(crate) struct Slide {
     pub(crate) because: String,
 }
 
-/// `{{#sheets}}`: a sheet of paper for each step, to predict on.
-///
-/// # Errors
-/// When a catalogue cannot be used.
+/// `{{#sheets}}`: for each step, a sheet to print and write predictions on.
 pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
     let mut out = String::new();
     for step in STEPS {
@@ -157,10 +151,7 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
     Ok(out)
 }
 
-/// `{{#answers}}`: all of them, for the person who looks at the sheets.
-///
-/// # Errors
-/// When a catalogue cannot be used.
+/// `{{#answers}}`: all answers, for instructors.
 pub(crate) fn answers(repo: &RepoPaths) -> Result<String, String> {
     let mut out = String::from("| step | question | answer | again in |\n| --- | --- | --- | --- |\n");
     for step in STEPS {

@@ -1,4 +1,4 @@
-//! `{{#recorded}}`: the recorded numbers of a step as tables.
+//! `{{#recorded}}`: tables of the recorded numbers of a step.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,11 +10,8 @@ use crate::records::{Records, Sources, name_of, shape, source, value};
 use catalog::text::escaped;
 
 impl Records {
-    /// The recorded numbers of a step: a table per kind of work, with columns for other devices. Words behind the step
-    /// choose: sizes and kernels.
-    ///
-    /// # Errors
-    /// When nothing was recorded.
+    /// Returns a table for each kind of work in a step, with columns for other devices. Words behind the step select
+    /// sizes and kernels.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         let (step, choice) = args
             .split_first()
@@ -56,7 +53,7 @@ impl Records {
     }
 }
 
-/// What a table of it is of.
+/// Title of a table.
 fn title(family: Family) -> String {
     match family {
         Family::Transposes => "Transposes".into(),
@@ -64,7 +61,7 @@ fn title(family: Family) -> String {
     }
 }
 
-/// What is told beside the time: the head of its column, and what `{{#n}}` calls it.
+/// Column beside the time: its title, and the name of the quantity in `{{#n}}`.
 fn rate(family: Family) -> (&'static str, &'static str) {
     match family {
         Family::Transposes => ("GB/s", "gbs"),
@@ -73,7 +70,7 @@ fn rate(family: Family) -> (&'static str, &'static str) {
     }
 }
 
-/// What it is held against, likewise.
+/// Column of the yardstick, in the same form.
 fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
     match family {
         Family::Transposes => Some(("of a copy", "of_copy")),
@@ -82,17 +79,17 @@ fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// A kernel on a shape, and what the device that the text is about has of it.
+/// A shape, a kernel, and its measurement on the book's main device.
 type Row<'r> = (Shape, &'r Kernel, Option<&'r Measurement>);
 
-/// What a GPU has of a kernel.
+/// Returns a kernel's measurements on real GPUs.
 fn measured<'r>(record: &'r Record, kernel: &Kernel) -> Vec<&'r Measurement> {
     let all = record.measurements.iter().filter(|one| one.kernel == kernel.name);
     all.filter(|one| record.run_of(one).is_some_and(|run| !run.emulated))
         .collect()
 }
 
-/// What another device has to say in a table.
+/// Another device in a table.
 struct Beside<'r> {
     record: &'r Record,
     /// Short name of the GPU, such as `H100`.
@@ -100,7 +97,7 @@ struct Beside<'r> {
 }
 
 impl<'r> Beside<'r> {
-    /// Those of some records that have one of the rows.
+    /// Returns the records with a time for at least one of the rows.
     fn among(records: &[&'r Record], rows: &[Row<'_>]) -> Vec<Self> {
         let has = |record: &&&Record| {
             let timed = |(shape, kernel, _): &Row<'_>| {
@@ -120,7 +117,7 @@ impl<'r> Beside<'r> {
             .collect()
     }
 
-    /// Some of its numbers of a kernel on a shape, and where they come from.
+    /// Returns cells of a kernel at a shape, and the sources of their numbers.
     fn cells(&self, shape: Shape, kernel: &Kernel, whats: &[&str]) -> (Vec<String>, Option<String>) {
         let found = self.record.of(kernel.name, shape).and_then(|m| match &m.outcome {
             Outcome::Passed(passed) => Some((self.record.run_of(m)?, passed)),
@@ -154,7 +151,7 @@ fn one_table(
         let is_wanted = |shape: &Shape| wanted.is_empty() || wanted.contains(shape);
         let here = measured(record, kernel);
         if here.is_empty() {
-            // A kernel that only other devices have run.
+            // Includes kernels that only other devices have run.
             let elsewhere = others.iter().map(|other| measured(other, kernel));
             let shapes = elsewhere.flatten().map(|one| one.shape).filter(is_wanted);
             let shapes: BTreeSet<Shape> = shapes.collect();
@@ -166,13 +163,13 @@ fn one_table(
     if rows.is_empty() {
         return Ok(String::new());
     }
-    // By volume, so that a tall one does not come behind all square ones; kernels as the step tells them.
+    // Sorted by volume, so that a tall shape does not come after all square ones; then in the order of the step.
     rows.sort_by_key(|(shape, kernel, _)| {
         let place = kernels.iter().position(|k| k.name == kernel.name);
         (shape.m * shape.n * shape.k.max(1), *shape, place)
     });
     let (rate, rate_key) = rate(family);
-    // Beside itself the yardstick would say nothing.
+    // The yardstick has no column beside itself.
     let has_yardstick = |(.., measurement): &Row<'_>| match measurement.map(|one| &one.outcome) {
         Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
         _ => false,
@@ -201,7 +198,7 @@ fn one_table(
     }
     out.push('\n');
     let mut runs = BTreeSet::new();
-    // Why, and what.
+    // Pairs of a reason and a kernel.
     let mut without_times: Vec<(String, String)> = Vec::new();
     for (shape, kernel, measurement) in rows {
         let mut cells = vec![shape.short()];
@@ -250,7 +247,7 @@ fn one_table(
     ))
 }
 
-/// One sentence for each reason.
+/// Formats one sentence for each reason.
 fn notes(mut all: Vec<(String, String)>) -> Vec<String> {
     all.sort();
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
@@ -264,7 +261,7 @@ fn notes(mut all: Vec<(String, String)>) -> Vec<String> {
     notes.iter().map(note).collect()
 }
 
-/// A column has its unit in its head, except for percentages.
+/// Removes the unit, which is in the column's title; percentages keep it.
 fn bare(text: &str) -> String {
     match text.split_once(' ') {
         Some((number, "%")) => format!("{number} %"),

@@ -1,4 +1,4 @@
-//! The records of `book/data`, and `{{#n}}`: one number of them in a sentence.
+//! The records of `book/data`, and `{{#n}}`: a recorded number in a sentence.
 
 use std::collections::BTreeSet;
 
@@ -18,31 +18,27 @@ use crate::pair::Pair;
 use crate::process::Process;
 use catalog::text::{day, escaped, grouped, short_device};
 
-/// The records of `book/data`.
 pub(crate) struct Records {
     all: Vec<(String, Record)>,
-    /// The file whose numbers the text tells, without `.json`.
+    /// Record of the book's main device, as a file name without `.json`.
     told: Option<String>,
-    /// What others take for the same products.
+    /// Times of other implementations.
     others: Result<Others, String>,
-    /// What a product takes from the host and back.
+    /// Times with copies from and to the host, on one device.
     process: Result<Process, String>,
-    /// The same on two devices.
+    /// Times with copies from and to the host, on two devices.
     pair: Result<Pair, String>,
-    /// What tensor cores do at most, on each device where it was measured, with the name of its file.
+    /// Peak rates of tensor cores on each device, with the first part of the file's name.
     ceilings: Result<Vec<(String, Ceilings)>, String>,
     /// Counters, emulated and measured.
     pub(crate) counters: Counters,
 }
 
-/// What a page has quoted: said at its end.
+/// Sources of the numbers that a page quotes.
 pub(crate) type Sources = BTreeSet<String>;
 
 impl Records {
-    /// Reads every record; other files of the folder are not records, and somebody else's.
-    ///
-    /// # Errors
-    /// When a file cannot be understood.
+    /// Reads every record of the folder, and skips other files.
     pub(crate) fn load(repo: &RepoPaths, told: Option<String>) -> Result<Self, String> {
         let mut all = Vec::new();
         for path in ending(&repo.data(), ".json").unwrap_or_default() {
@@ -70,7 +66,7 @@ impl Records {
         })
     }
 
-    /// Real devices, the one that the text is about first.
+    /// Returns the records of real devices, the book's main device first.
     pub(crate) fn real(&self) -> Vec<&Record> {
         let is_told = |stem: &String| self.told.as_ref() == Some(stem);
         let is_real = |record: &&(String, Record)| record.1.runs.iter().any(|run| !run.emulated);
@@ -79,41 +75,26 @@ impl Records {
         real.iter().map(|(_, record)| record).collect()
     }
 
-    /// The one that the text is about.
+    /// Returns the record of the book's main device.
     fn told(&self) -> Result<&Record, String> {
         self.real().first().copied().ok_or_else(|| {
             "no record of a GPU is in book/data; make one with: cargo xtask bench all --save".into()
         })
     }
 
-    /// What others take.
-    ///
-    /// # Errors
-    /// When that was not measured.
     pub(crate) fn others(&self) -> Result<&Others, String> {
         self.others.as_ref().map_err(Clone::clone)
     }
 
-    /// What a product takes from the host and back.
-    ///
-    /// # Errors
-    /// When that was not measured.
     pub(crate) fn process(&self) -> Result<&Process, String> {
         self.process.as_ref().map_err(Clone::clone)
     }
 
-    /// What it takes on two devices.
-    ///
-    /// # Errors
-    /// When that was not measured.
     pub(crate) fn pair(&self) -> Result<&Pair, String> {
         self.pair.as_ref().map_err(Clone::clone)
     }
 
-    /// What tensor cores do at most on the device that the text is about; `None` before that was measured.
-    ///
-    /// # Errors
-    /// When a record cannot be understood.
+    /// Returns the peak rates of tensor cores on the book's main device; `None` if they were not measured.
     pub(crate) fn told_ceilings(&self) -> Result<Option<&Ceilings>, String> {
         let told = self.told.as_deref().unwrap_or("h200");
         self.ceilings(|stem, _| stem == told)
@@ -125,10 +106,7 @@ impl Records {
         Ok(found.map(|(_, record)| record))
     }
 
-    /// One number, as words for a sentence.
-    ///
-    /// # Errors
-    /// When it was not recorded: a sentence.
+    /// Returns one number, formatted for a sentence.
     pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         match args {
             ["device", what] => self.of_device(what, sources),
@@ -155,7 +133,7 @@ impl Records {
         }
     }
 
-    /// The record of a GPU with this short name: `H100`.
+    /// Finds the record of a GPU by its short name, such as `H100`.
     fn on(&self, device: &str) -> Result<&Record, String> {
         let real = self.real();
         let found = real.iter().find(|record| name_of(record) == device);
@@ -194,7 +172,7 @@ impl Records {
         Ok(number(&text, &format!("measured, {}", source(run, Work::Sgemm))))
     }
 
-    /// A counter of the emulated GPU, or `a/b`: one for each of another, as in sectors for each multiply-add.
+    /// Returns a counter of the emulated GPU, or the ratio `a/b` of two, such as sectors per multiply-add.
     fn of_emulated(
         &self,
         kernel: &str,
@@ -227,7 +205,7 @@ impl Records {
     }
 }
 
-/// A quantity of a kernel at a size in a record, or how many times as fast it is as another one there.
+/// Returns a recorded quantity of a kernel at a size, or the ratio of two kernels' times.
 fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources) -> Result<String, String> {
     let (_, about) = known(kernel)?;
     match words {
@@ -276,12 +254,12 @@ fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, 
     }
 }
 
-/// Short name of the GPU of a record, such as `H100`.
+/// Returns the short name of a record's GPU, such as `H100`.
 pub(crate) fn name_of(record: &Record) -> &str {
     short_device(record.runs.first().map_or("", |run| run.device.as_str()))
 }
 
-/// `NVIDIA H200, 2026-11-21`; of what the CPU does, its name.
+/// Formats device and day of a run, such as `NVIDIA H200, 2026-11-21`; for CPU kernels, the processor.
 pub(crate) fn source(run: &Run, work: Work) -> String {
     let day = day(&run.date);
     match work {
@@ -314,7 +292,7 @@ fn kernel_step(step: Option<&Step>) -> &'static str {
     step.map_or("it", |step| step.id)
 }
 
-/// The shape of a kernel at a size: `4096`, `1025x1023x1021`, and for transposes `1000x3000`.
+/// Parses the size of a kernel: `4096`, `1025x1023x1021`, or for transposes `1000x3000`.
 pub(crate) fn shape(kernel: &str, size: &str) -> Result<Shape, String> {
     let (_, kernel) = known(kernel)?;
     let size: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
@@ -331,7 +309,7 @@ fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("no {which} times were recorded"))
 }
 
-/// The mean of a kernel's times in the rounds of a duel.
+/// Returns a kernel's mean time in the rounds of a duel.
 fn in_a_duel(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64, String> {
     let duel = passed.yardstick.as_ref().and_then(|beside| beside.duel.as_ref());
     let rounds = rounds(duel.ok_or("no duel was measured; do it with: cargo xtask bench --duel --save")?);
@@ -339,7 +317,7 @@ fn in_a_duel(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64, S
     Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
 }
 
-/// A quantity with its unit.
+/// Returns a quantity with its unit.
 pub(crate) fn value(
     kernel: &Kernel,
     shape: Shape,
@@ -406,7 +384,7 @@ pub(crate) fn value(
     })
 }
 
-/// So many digits that say something, and no exponent: 0.0123, 1.23, 12.3, 123, 1234.
+/// Formats `n` significant digits without an exponent: 0.0123, 1.23, 12.3, 123, 1234.
 pub(crate) fn digits(number: f64, n: i32) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");
@@ -419,9 +397,9 @@ fn percent(number: f64) -> String {
     digits(number, if number < 10.0 { 2 } else { 3 })
 }
 
-/// A number in a sentence. `about` says where it comes from.
+/// Formats a number for a sentence; `about` is its source, shown on hover.
 pub(crate) fn number(text: &str, about: &str) -> String {
-    // The unit stays on the line of its number.
+    // A no-break space keeps the unit on the line of its number.
     let text = text.replacen(' ', "&nbsp;", 1);
     format!(
         "<span class=\"measured\" title=\"{}\">{text}</span>",
@@ -429,7 +407,7 @@ pub(crate) fn number(text: &str, about: &str) -> String {
     )
 }
 
-/// What stands at the end of a page that quotes records.
+/// Returns the list of sources for the end of a page.
 pub(crate) fn footnote(sources: &Sources) -> String {
     if sources.is_empty() {
         return String::new();

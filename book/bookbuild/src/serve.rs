@@ -1,4 +1,4 @@
-//! `--watch`: a small server for one reader, who writes. Pages load again when the book was built again.
+//! `--watch`: a small local server for an author. Pages reload when the book was built again.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -13,16 +13,16 @@ use crate::make::{Options, make};
 use crate::repo_paths::files_under;
 use crate::{Problems, RepoPaths};
 
-/// How often files are looked at.
+/// Interval between checks for changed files.
 const LOOK: Duration = Duration::from_millis(200);
-/// For how long nothing must change before it is built.
+/// Time without changes before the book is built.
 const SETTLE: Duration = Duration::from_millis(40);
-/// How often a silent reader is asked whether it is still there.
+/// Interval of keep-alive messages to a page, which detect a closed connection.
 const ASK: Duration = Duration::from_secs(20);
-/// Where pages hear of changes.
+/// Address from which pages receive events.
 const EVENTS: &str = "/~changes";
 
-/// Put into every page that is served; the files do not have it.
+/// Appended to every page that is served; the files on disk don't have it.
 const SCRIPT: &str = r#"<script>
 (() => {
     const events = new EventSource("/~changes");
@@ -45,14 +45,14 @@ const SCRIPT: &str = r#"<script>
 </script>
 "#;
 
-/// What the readers of the server are told.
+/// State that is sent to the pages.
 #[derive(Default)]
 struct News {
-    /// Counts the books that were built.
+    /// Number of successful builds.
     n_built: u64,
-    /// The problems of the last build; `None` if it succeeded.
+    /// Problems of the last build; `None` if it succeeded.
     problems: Option<String>,
-    /// Counts the builds that succeeded or failed.
+    /// Number of builds, successful or not.
     n_events: u64,
 }
 
@@ -62,11 +62,11 @@ struct Server {
     changed: Condvar,
 }
 
-/// Builds, serves on `port` of this machine, and builds again whenever a file of the book changes, until it is
-/// interrupted. `ready` is told the address.
+/// Builds the book, serves it on `port` of this machine, and builds it again whenever a file of it changes, until
+/// interrupted. Calls `ready` with the address.
 ///
 /// # Errors
-/// When the port is taken, or the first try could not run.
+/// When the port is in use, or the first build could not run.
 pub fn watch(
     repo: &RepoPaths,
     options: &Options,
@@ -104,7 +104,7 @@ pub fn watch(
                 }
             }
             build(repo, options, &server)?;
-            // What was read only now belongs to it too; a file that changed meanwhile differs from `now`.
+            // Adds files that only the last build has read; a file that changed meanwhile differs from `now`.
             seen = now;
             for (path, time) in look(repo) {
                 seen.entry(path).or_insert(time);
@@ -113,11 +113,11 @@ pub fn watch(
     }
 }
 
-/// When each file of the book was changed last, and how long it is.
+/// Returns the modification time and length of each file of the book.
 fn look(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
     let mut files: Vec<PathBuf> = repo.all_read().into_iter().collect();
     for folder in [repo.chapters(), repo.book().join("theme"), repo.data()] {
-        // A folder can be missing, or go while it is looked at: that is a change too.
+        // A folder may be missing or removed meanwhile; that is a change too.
         files.extend(files_under(&folder).unwrap_or_default());
     }
     files.push(repo.book().join("book.toml"));
@@ -134,7 +134,7 @@ fn look(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
 #[expect(clippy::print_stderr, reason = "somebody watches")]
 fn build(repo: &RepoPaths, options: &Options, server: &Server) -> Result<()> {
     let start = Instant::now();
-    // Nobody is served a half-written book.
+    // The lock keeps pages of a half-written book from being served.
     let mut folder = server.folder.write().unwrap_or_else(|e| e.into_inner());
     let built = make(repo, options);
     let mut news = server.news.lock().unwrap_or_else(|e| e.into_inner());
@@ -162,7 +162,7 @@ fn build(repo: &RepoPaths, options: &Options, server: &Server) -> Result<()> {
     Ok(())
 }
 
-/// One request. Errors are the reader's: it went away.
+/// Handles one request. An I/O error means that the reader closed the connection.
 fn answer(server: &Server, stream: TcpStream) -> std::io::Result<()> {
     let mut lines = BufReader::new(&stream).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
@@ -178,7 +178,7 @@ fn answer(server: &Server, stream: TcpStream) -> std::io::Result<()> {
     if file.is_dir() {
         file.push("index.html");
     }
-    // Nothing above the book.
+    // Files outside of the book's folder are not served.
     let body = match file.starts_with(&*folder) {
         true => std::fs::read(&file),
         false => Err(std::io::ErrorKind::NotFound.into()),
@@ -215,7 +215,7 @@ fn respond(mut stream: TcpStream, status: &str, kind: &str, body: &[u8]) -> std:
     stream.write_all(body)
 }
 
-/// Tells a page of every book that was built, as long as it listens.
+/// Sends an event to a page after every build, as long as the page is open.
 fn events(server: &Server, mut stream: TcpStream) -> std::io::Result<()> {
     stream.write_all(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",

@@ -1,4 +1,4 @@
-//! `{{#step}}`: where a chapter stands on the ladder, and what it takes.
+//! `{{#step}}`: the head of a step's chapter, with its place on the ladder and its prerequisites.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use regex::Regex;
 use crate::chapter::Line;
 use catalog::text::escaped;
 
-/// `<!-- step: v05 minutes=50 after=v04 gpu=no -->`
+/// The comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` of a chapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Matter {
     pub(crate) step: &'static Step,
@@ -18,7 +18,7 @@ pub(crate) struct Matter {
     pub(crate) gpu: String,
 }
 
-/// The matter of a chapter, if it has one: the line, and what it says.
+/// Finds and parses the comment of a chapter; returns its line too.
 pub(crate) fn matter(lines: &[Line<'_>]) -> Option<(usize, Result<Matter, String>)> {
     static COMMENT: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^\s*<!--\s*step:\s*(.*?)\s*-->\s*$").expect("a fixed pattern"));
@@ -56,7 +56,7 @@ fn parse(text: &str) -> Result<Matter, String> {
     })
 }
 
-/// The strip at the head of a chapter. `page` finds the page of a step.
+/// Returns the strip at the head of a chapter. `page` maps a step to its page.
 pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> String {
     let mut out = String::from("<nav class=\"strip\" aria-label=\"The ladder\">\n<ol>\n");
     for step in STEPS {
@@ -96,7 +96,7 @@ pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> 
     out
 }
 
-/// `{{#steps}}`: a table of all steps whose chapters say what they take.
+/// `{{#steps}}`: a table of all steps whose chapters have the comment.
 pub(crate) fn table(matters: &[Matter], page: impl Fn(&Step) -> Option<String>) -> String {
     let mut out = String::from("| step | minutes | after | GPU |\n| --- | ---: | --- | --- |\n");
     for matter in matters {

@@ -1,7 +1,7 @@
-//! `{{#task}}`, `{{#judged}}`, `{{#transfers}}`, `{{#mistakes}}`: the tasks of a step as pages show them.
+//! `{{#task}}`, `{{#judged}}`, `{{#transfers}}`, `{{#mistakes}}`: the tasks of a step.
 //!
-//! The texts are those of `steps/vNN/tasks.toml`, which the command line and the grader read too. Not here: the
-//! questions of the same files (`questions`).
+//! The texts come from `steps/vNN/tasks.toml`, which the command line and the grader read too. Not here: the
+//! questions in the same files (`questions`).
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -14,27 +14,21 @@ use crate::RepoPaths;
 use crate::chapter::Items;
 use crate::slides::Slide;
 
-/// The catalogue of a step, remembered as part of the book.
-///
-/// # Errors
-/// When no step is called that, or its catalogue cannot be used: a sentence.
+/// Loads the catalogue of a step, and records it as part of the book.
 pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue, String> {
     let step = catalog::find(step).map_err(|error| error.to_string())?;
     repo.note(&repo.root().join(task::file_of(step.id)));
     Catalogue::load(repo.root(), step.id).map_err(|error| error.to_string())
 }
 
-/// The task of that name: `v05`, `v05.wide`.
+/// Finds a task by its name: `v05`, `v05.wide`.
 pub(crate) fn task(repo: &RepoPaths, name: &str) -> Result<Task, String> {
     let name = TaskName::parse(name).map_err(|error| error.to_string())?;
     let catalogue = catalogue(repo, &name.step)?;
     catalogue.find(&name).cloned()
 }
 
-/// `{{#task v05}}`: what to do, how long it takes, and the commands.
-///
-/// # Errors
-/// When there is no such task.
+/// `{{#task v05}}`: the task, its duration, and the commands.
 pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String, String> {
     let task = task(repo, name)?;
     let name = &task.name;
@@ -51,10 +45,6 @@ pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String, String>
     ))
 }
 
-/// Its slide.
-///
-/// # Errors
-/// When there is no such task.
 pub(crate) fn slide(repo: &RepoPaths, name: &str) -> Result<Slide, String> {
     let task = task(repo, name)?;
     Ok(Slide::Task {
@@ -63,7 +53,7 @@ pub(crate) fn slide(repo: &RepoPaths, name: &str) -> Result<Slide, String> {
     })
 }
 
-/// What a learner begins with.
+/// Describes the file that a learner begins with.
 fn given(task: &Task) -> &'static str {
     match (task.has_starter, task.kind) {
         _ if task.host.is_some() => "what the host passes, filled in wrongly,",
@@ -73,10 +63,7 @@ fn given(task: &Task) -> &'static str {
     }
 }
 
-/// `{{#judged v05}}`: what `check` judges of a task, and why its limits are what they are.
-///
-/// # Errors
-/// When there is no such task.
+/// `{{#judged v05}}`: the criteria by which `check` judges a task, and the reasons for its limits.
 pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String, String> {
     let task = task(repo, name)?;
     let mut out = criteria(&task);
@@ -90,7 +77,7 @@ pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// A list of everything that has to hold.
+/// Lists all criteria of a task.
 fn criteria(task: &Task) -> String {
     let mut out = format!(
         "- `right`: {}, on awkward shapes.\n- `clean`: {}: {}.\n",
@@ -113,7 +100,7 @@ fn criteria(task: &Task) -> String {
     out
 }
 
-/// Sizes of the launch that is counted, such as `256×256×64`.
+/// Formats the sizes of the counted launch, such as `256×256×64`.
 fn sizes(criterion: &Criterion) -> String {
     let sizes: Vec<String> = criterion
         .shape
@@ -124,7 +111,7 @@ fn sizes(criterion: &Criterion) -> String {
     sizes.join("×")
 }
 
-/// How the thresholds follow from the idea: the comment at the head of the catalogue says it, from `Thresholds.` on.
+/// Returns the reasons for the thresholds: the comment at the head of the catalogue, from `Thresholds.` on.
 fn limits(repo: &RepoPaths, step: &str) -> Option<String> {
     const BEGIN: &str = "Thresholds.";
     let text = repo.read(&repo.root().join(task::file_of(step))).ok()?;
@@ -138,10 +125,7 @@ fn limits(repo: &RepoPaths, step: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// `{{#transfers v05}}`: the transfer tasks of a step, folded; with ids behind the step, these only.
-///
-/// # Errors
-/// When the step has none, or none of that id.
+/// `{{#transfers v05}}`: the transfer tasks of a step, folded; ids behind the step select tasks.
 pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
     let catalogue = catalogue(repo, step)?;
     let id = |task: &Task| task.name.id.clone().unwrap_or_default();
@@ -179,11 +163,8 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
     }
 }
 
-/// `{{#mistakes v05}}`: for each way to fail a rebuild task, what it means, what to ask, and how many wrong kernels of
-/// that kind the tests judge.
-///
-/// # Errors
-/// When the step has no task.
+/// `{{#mistakes v05}}`: for each way to fail a rebuild task, its meaning, the question to ask, and the wrong kernels
+/// of that kind in the tests.
 pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
     let task = task(repo, step)?;
     let wrong = solutions::load(repo.root(), &task.name.step).map_err(|error| error.to_string())?;
@@ -226,7 +207,7 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// The text with a capital first letter.
+/// Returns the text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters
@@ -234,12 +215,12 @@ pub(crate) fn capital(text: &str) -> String {
         .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Text for a cell of a table.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// Paragraphs of a catalogue as Markdown; lines that are indented are code.
+/// Formats paragraphs of a catalogue as Markdown; indented lines are code.
 pub(crate) fn text(text: &str) -> String {
     let paragraphs: Vec<String> = text
         .trim()
@@ -260,8 +241,8 @@ pub(crate) fn text(text: &str) -> String {
     paragraphs.join("\n\n")
 }
 
-/// A sentence of a catalogue, which is plain text, as Markdown: names of the code in the font of code, and nothing else
-/// taken for a mark.
+/// Formats a sentence of a catalogue, which is plain text, as Markdown: names from the code are set as code, and
+/// nothing else is taken for markup.
 pub(crate) fn prose(text: &str) -> String {
     static NAME: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
@@ -272,7 +253,7 @@ pub(crate) fn prose(text: &str) -> String {
     static TIMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d) x (\d)").expect("a fixed pattern"));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = TIMES.replace_all(&text, "$1 × $2");
-    // Twice, because 4 x 4 x 4 has a number that both signs want.
+    // Applied twice, because the matches in 4 x 4 x 4 overlap.
     let text = TIMES.replace_all(&text, "$1 × $2").into_owned();
     let mut out = String::new();
     let mut from = 0;
@@ -285,7 +266,7 @@ pub(crate) fn prose(text: &str) -> String {
     Items::default().line(&out)
 }
 
-/// Without anything that Markdown takes for a mark.
+/// Escapes everything that Markdown takes for markup.
 fn escaped(text: &str) -> String {
     static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\\*_<\[\]`|]").expect("a fixed pattern"));
     MARK.replace_all(text, |mark: &Captures<'_>| format!("\\{}", &mark[0]))

@@ -1,8 +1,8 @@
-//! Transcripts: several commands one after another in a folder of their own, as a learner or an instructor types them.
+//! Transcripts: sequences of commands in a folder of their own, as a learner or an instructor types them.
 //!
-//! `book/transcripts/NAME.toml` lists the steps: commands to run, edits of files, files to write. They run in a folder
-//! under `target` that looks like a fresh checkout: it has no `my/`, and whatever the reader's own `my/` holds stays as
-//! it is. Each step with a name becomes a file of `book/src/generated`, for `{{#output}}`.
+//! `book/transcripts/NAME.toml` lists the steps: commands to run, files to edit, files to write. They run in a folder
+//! under `target` that looks like a fresh checkout: it has no `my/`, and the reader's own `my/` is not changed. Each
+//! step with a name becomes a file of `book/src/generated`, for `{{#output}}`.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,52 +16,52 @@ use tasks::solutions;
 use crate::RepoPaths;
 use crate::outputs::{HEAD, Output, environment, plain};
 
-/// What is never seen in the folder of a transcript.
+/// Entries of the repository that the folder of a transcript lacks.
 const HIDDEN: [&str; 4] = [".git", "my", "target", "node_modules"];
-/// Programs that its commands start.
+/// Programs that the commands start.
 const PROGRAMS: [&str; 2] = ["xtask", "judge"];
-/// Where a transcript takes place, as it is shown.
+/// Displayed path of the folder.
 const PLACE: &str = "~/tile-by-tile";
 
-/// A file of `book/transcripts`.
+/// Contents of a file in `book/transcripts`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Transcript {
-    /// Stem of the file.
+    /// Stem of the file's name.
     #[serde(skip)]
     pub(crate) name: String,
-    /// Programs without which it is not run.
+    /// Programs that must be installed; otherwise the transcript is skipped.
     #[serde(default)]
     needs: Vec<String>,
     step: Vec<Step>,
 }
 
-/// One thing that is done. Exactly one of `run`, `edit` and `write` is given.
+/// A step: exactly one of `run`, `edit` and `write`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
-    /// `book/src/generated/TRANSCRIPT-NAME.txt`; without one, the step is not shown.
+    /// Name in `book/src/generated/TRANSCRIPT-NAME.txt`; a step without a name is not shown.
     #[serde(default)]
     name: Option<String>,
-    /// A command, as a reader types it: no shell is between.
+    /// A command as a reader types it; no shell runs it.
     #[serde(default)]
     run: Option<String>,
-    /// The exit code that is right.
+    /// Expected exit code.
     #[serde(default)]
     exit: i32,
-    /// Whether standard error is shown too, behind the rest.
+    /// Append standard error to the output.
     #[serde(default)]
     errors: bool,
-    /// Lines that are shown; the rest is left out, which is said.
+    /// Maximum number of lines to show; `…` stands for the rest.
     #[serde(default)]
     lines: Option<usize>,
-    /// Patterns of what is not twice the same, besides times and dates.
+    /// Patterns of volatile text, besides times and dates.
     #[serde(default)]
     volatile: Vec<String>,
-    /// A file to edit; what changed is shown.
+    /// A file to edit; the difference is shown.
     #[serde(default)]
     edit: Option<PathBuf>,
-    /// Texts that stand there once, and what comes in their place.
+    /// Texts that occur once in the file, each with its replacement.
     #[serde(default)]
     edits: Vec<[String; 2]>,
     /// A file to write: `text`, a file of the checkout (`from`), or one of `tests/data/solutions`.
@@ -71,23 +71,20 @@ struct Step {
     text: Option<String>,
     #[serde(default)]
     from: Option<PathBuf>,
-    /// Name of the solution that is copied, such as `v02/no-second-barrier`.
+    /// Name of the solution to copy, such as `v02/no-second-barrier`.
     #[serde(default)]
     solution: Option<String>,
 }
 
-/// What became of a transcript.
+/// Result of running a transcript.
 pub(crate) enum Done {
     /// Every named step with its text.
     Texts(Vec<(Output, String)>),
-    /// Something that it needs is not here.
+    /// Skipped, for this reason.
     NotRun(String),
 }
 
-/// All of them, by name.
-///
-/// # Errors
-/// When a file makes no sense.
+/// Loads all transcripts, sorted by name.
 pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
     let folder = repo.book().join("transcripts");
     let mut found = Vec::new();
@@ -111,22 +108,19 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
 }
 
 impl Transcript {
-    /// Names of its outputs.
+    /// Returns the names of the outputs.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = String> {
         self.step
             .iter()
             .filter_map(|step| Some(format!("{}-{}", self.name, step.name.as_ref()?)))
     }
 
-    /// Whether it, or one of its outputs, is called that.
+    /// Returns true if `name` is that of the transcript or of one of its outputs.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.outputs().any(|output| output == name)
     }
 
-    /// Does it all.
-    ///
-    /// # Errors
-    /// When a step cannot be done, or ends otherwise than it should.
+    /// Runs all steps in a fresh folder.
     pub(crate) fn run(&self, repo: &RepoPaths, programs: &Programs) -> Result<Done> {
         if let Some(missing) = self.needs.iter().find(|name| on_path(name).is_none()) {
             return Ok(Done::NotRun(format!("there is no {missing} here")));
@@ -154,7 +148,7 @@ impl Transcript {
 }
 
 impl Step {
-    /// What is done, in words or as typed.
+    /// Describes the step: the command as typed, or the action and the file.
     fn shown(&self) -> String {
         match (&self.run, &self.edit, &self.write) {
             (Some(command), ..) => command.clone(),
@@ -164,7 +158,7 @@ impl Step {
         }
     }
 
-    /// The text of its file.
+    /// Runs the step, and returns the text of its file.
     fn run(&self, repo: &RepoPaths, place: &Place, programs: &Programs) -> Result<String> {
         match (&self.run, &self.edit, &self.write) {
             (Some(command), None, None) => self.command(place, programs, command),
@@ -186,7 +180,7 @@ impl Step {
             );
         }
         if self.errors {
-            // Commands that are started are written there too; they name folders of this machine.
+            // Lines with `+` are commands that a program starts; they contain paths of this machine.
             for line in errors.lines().filter(|line| !line.starts_with('+')) {
                 text.push_str(line);
                 text.push('\n');
@@ -240,7 +234,7 @@ impl Step {
     }
 }
 
-/// The folder in which a transcript takes place; it is removed afterwards.
+/// The folder in which a transcript runs; removed when dropped.
 pub(crate) struct Place {
     folder: PathBuf,
     root: PathBuf,
@@ -270,7 +264,7 @@ impl Place {
         })
     }
 
-    /// A file that a transcript may change: much of the folder is links into the checkout.
+    /// Returns the path of a file that a transcript may change: much of the folder is links into the checkout.
     fn file(&self, path: &Path) -> Result<PathBuf> {
         let file = self.folder.join(path);
         let is_link = file.is_symlink();
@@ -289,7 +283,7 @@ impl Place {
         }
     }
 
-    /// With this folder called as a reader's own.
+    /// Replaces the folder's path with that of a reader.
     fn told(&self, text: &str) -> String {
         let text = text.replace(&*self.folder.to_string_lossy(), PLACE);
         text.replace(&*self.root.to_string_lossy(), PLACE)
@@ -314,18 +308,15 @@ fn link(_: &Path, _: &Path) -> std::io::Result<()> {
     ))
 }
 
-/// The programs that commands of transcripts start, built.
+/// Built programs that the commands of transcripts start.
 pub(crate) struct Programs {
     folder: PathBuf,
-    /// Why kernels cannot be compiled here, once that was tried.
+    /// Reason why kernels cannot be compiled here, set after the first attempt.
     no_compiler: OnceLock<Option<String>>,
 }
 
 impl Programs {
-    /// Builds them.
-    ///
-    /// # Errors
-    /// When that fails.
+    /// Builds the programs.
     pub(crate) fn build(repo: &RepoPaths) -> Result<Self> {
         let mut command = Command::new(cargo());
         command.args(["build", "-q", "--message-format=json-render-diagnostics"]);
@@ -354,7 +345,7 @@ impl Programs {
         })
     }
 
-    /// A command of a transcript: `cargo xtask` is the one that was just built, and believes that the place is its
+    /// Prepares a command. `cargo xtask` becomes the program that was just built, with the transcript's folder as its
     /// checkout.
     fn start(&self, place: &Place, line: &str) -> Result<Command> {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -383,7 +374,7 @@ impl Programs {
         Ok(command)
     }
 
-    /// Why kernels cannot be compiled here.
+    /// Returns the reason why kernels cannot be compiled here.
     fn no_compiler(&self, place: &Place) -> Result<Option<String>> {
         const NOT_RUN: i32 = 3;
         if let Some(known) = self.no_compiler.get() {
