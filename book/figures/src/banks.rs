@@ -1,4 +1,4 @@
-//! The 32 banks: which lanes each wavefront of one access serves.
+//! Pictures of the 32 banks: the lanes that each wavefront of one access serves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +11,12 @@ use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 const BANKS: usize = 32;
 const WORD: u64 = 4;
-/// Banks of one strip; two strips below each other are as wide as a phone can show with a number in each.
+/// Banks in one strip; two strips below each other are as wide as a phone can show with a number in each cell.
 const HALF: usize = 16;
 const CELL: f64 = WIDTH / HALF as f64;
 const ROW: f64 = 20.0;
 
-/// One access to shared memory, by byte offset from the start of its array.
+/// One access to shared memory, by byte offsets from the start of its array.
 #[derive(Debug, Clone)]
 struct Shot {
     addresses: Addresses,
@@ -33,7 +33,7 @@ impl Shot {
         }
     }
 
-    /// The same access if the array had other rows.
+    /// Returns the same access for rows of another length.
     fn with_rows(&self, from: u64, to: u64) -> Self {
         let moved = |offset: u64| offset / from * to + offset % from;
         Self {
@@ -46,8 +46,8 @@ impl Shot {
         rules::shared_cost(&self.addresses, self.bytes, self.load)
     }
 
-    /// For each wavefront, the lanes that each bank serves. Which of the words of a bank goes first is not known;
-    /// here it is the one of the lowest lane.
+    /// Returns, for each wavefront, the lanes that each bank serves. The hardware does not document which word of a
+    /// bank is served first; here it is the word of the lowest lane.
     fn wavefronts(&self) -> Vec<BTreeMap<usize, Vec<usize>>> {
         let together = rules::lanes_together(&self.addresses, self.bytes, self.load);
         let mut all = Vec::new();
@@ -78,7 +78,7 @@ impl Shot {
     }
 }
 
-/// `0–15`, `3`, `0, 16`
+/// Formats lanes as `0–15`, `3` or `0, 16`.
 fn lanes(lanes: &[usize]) -> String {
     match lanes {
         [one] => one.to_string(),
@@ -88,7 +88,7 @@ fn lanes(lanes: &[usize]) -> String {
     }
 }
 
-/// One access: the strips of banks, one row per wavefront. Gives the lower edge.
+/// Draws one access as strips of banks, one row per wavefront; returns the lower edge.
 fn strips(drawing: &mut Drawing, top: f64, shot: &Shot, (light, ink): (&str, &str)) -> f64 {
     let wavefronts = shot.wavefronts();
     let mut y = top;
@@ -127,7 +127,7 @@ fn strips(drawing: &mut Drawing, top: f64, shot: &Shot, (light, ink): (&str, &st
     y
 }
 
-/// Neighbouring banks that serve the same lanes, as one.
+/// Merges neighbouring banks that serve the same lanes.
 fn spans(served: &BTreeMap<usize, Vec<usize>>, first: usize) -> Vec<(usize, usize, Vec<usize>)> {
     let mut spans: Vec<(usize, usize, Vec<usize>)> = Vec::new();
     for (bank, who) in served.range(first..first + HALF) {
@@ -139,7 +139,7 @@ fn spans(served: &BTreeMap<usize, Vec<usize>>, first: usize) -> Vec<(usize, usiz
     spans
 }
 
-/// What a reader should know beyond the numbers in the cells: who shares the words.
+/// Describes which lanes share words, which the numbers in the cells do not show.
 fn sharing(shot: &Shot) -> Option<String> {
     let wavefronts = shot.wavefronts();
     let all: BTreeSet<Vec<usize>> = wavefronts.iter().flat_map(|w| w.values().cloned()).collect();
@@ -204,10 +204,10 @@ fn compare(title: &str, description: &str, cases: &[Case]) -> String {
     drawing.finish(y)
 }
 
-/// A tile of the products, small and whole.
+/// A small GEMM that consists of whole tiles.
 const SHAPE: Shape = Shape { m: 128, n: 128, k: 8 };
 
-/// The first load of so many bytes per lane from b_tile.
+/// Returns the first load of `bytes` bytes per lane from b_tile.
 fn load_of_b(kernel: &'static str, bytes: u32) -> anyhow::Result<Shot> {
     let trace = machine::product(kernel, SHAPE, FIRST)?;
     let loads = trace.shared("b_tile");
@@ -216,7 +216,7 @@ fn load_of_b(kernel: &'static str, bytes: u32) -> anyhow::Result<Shot> {
     Ok(Shot::of(load))
 }
 
-/// How v04 and v05 read a row of b_tile.
+/// Draws how v04 and v05 read a row of b_tile.
 pub(crate) fn loads_of_b() -> anyhow::Result<String> {
     Ok(compare(
         "A load of b_tile, before and after",
@@ -238,7 +238,7 @@ pub(crate) fn loads_of_b() -> anyhow::Result<String> {
     ))
 }
 
-/// How v05 stores a_tile, and what the padding is for.
+/// Draws how v05 stores a_tile, and the purpose of its padding.
 pub(crate) fn stores_of_a() -> anyhow::Result<String> {
     const KERNEL: &str = "sgemm_v05_bank_conflict_free";
     let trace = machine::product(KERNEL, SHAPE, FIRST)?;
@@ -273,7 +273,7 @@ pub(crate) fn stores_of_a() -> anyhow::Result<String> {
     ))
 }
 
-/// How v05 and v06 fetch a fragment of B.
+/// Draws how v05 and v06 load a fragment of B.
 pub(crate) fn fragments_of_b() -> anyhow::Result<String> {
     Ok(compare(
         "Eight floats of b_tile per thread and k",
@@ -295,9 +295,9 @@ pub(crate) fn fragments_of_b() -> anyhow::Result<String> {
     ))
 }
 
-/// Where the words of one column of the tile lie: three transposes.
+/// Draws the words of one column of the tile in three transposes.
 pub(crate) fn columns() -> anyhow::Result<String> {
-    /// A warp that is not the first, so that its column is not at the edge.
+    /// Not the first warp, so that its column is not at the edge.
     const WHO: Who = Who {
         block: [0, 0],
         warp: 5,

@@ -1,6 +1,6 @@
-//! Rooflines of tensor cores: what the units do alone, what memory and L2 bring, and kernels between them.
+//! Rooflines of tensor cores: peak rates of the units, of device memory and of L2, and kernels below them.
 //!
-//! Device memory, L2 and the units are of `book/data/h200-ceilings.json`, speeds of the record of the ladder.
+//! Peak rates come from `book/data/h200-ceilings.json`, speeds of kernels from the record of the ladder.
 
 use catalog::Shape;
 use catalog::text::day;
@@ -13,14 +13,13 @@ use crate::plots::{Axis, apart, tflops};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// The size at which kernels are compared.
+/// Size at which kernels are compared.
 const SIZE: usize = 4096;
 
-/// A kernel in a picture.
 struct Point {
     kernel: &'static str,
     label: &'static str,
-    /// Rows and columns of C for which its factors are brought from L2 once: of a block, or of a cluster.
+    /// Rows and columns of C that share one load from L2: the tile of a block, or of a cluster.
     tile: [usize; 2],
     /// Bytes of an element of A or B.
     bytes: usize,
@@ -58,7 +57,7 @@ const BY_WARPGROUPS: &[Point] = &[
 ];
 
 impl Point {
-    /// Operations for each byte that tiles and C have, at `shape`.
+    /// Arithmetic intensity: operations per byte of the tiles and of C, at `shape`.
     fn intensity(&self, shape: Shape) -> f64 {
         const SUM: f64 = 4.0;
         let [rows, cols] = self.tile.map(|edge| edge as f64);
@@ -67,13 +66,13 @@ impl Point {
     }
 }
 
-/// A flat roof: the beginning of an instruction, its elements, what the picture calls it.
+/// A flat roof: the first part of an instruction's name, its elements, and its label.
 type Roof = (&'static str, &'static str, &'static str);
 const FMA: Roof = ("fma", "fp32", "FP32");
 const MMA: Roof = ("mma.sync", "bf16", "mma.sync");
 const WGMMA: Roof = ("wgmma", "bf16", "wgmma");
 
-/// For v10.
+/// Draws the roofline of v10.
 pub(crate) fn by_warps(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
     draw(
         "Tensor cores by mma.sync, bf16",
@@ -84,7 +83,7 @@ pub(crate) fn by_warps(ceilings: Option<&Ceilings>, record: Option<&Record>) -> 
     )
 }
 
-/// For v12.
+/// Draws the roofline of v12.
 pub(crate) fn by_warpgroups(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
     draw(
         "Tensor cores by wgmma, bf16",
@@ -95,7 +94,7 @@ pub(crate) fn by_warpgroups(ceilings: Option<&Ceilings>, record: Option<&Record>
     )
 }
 
-/// The record of what the units do; `None` before it was measured.
+/// Loads the record of peak rates; `None` if they were not measured.
 pub(crate) fn load() -> anyhow::Result<Option<Ceilings>> {
     let path = machine::root().join("book/data/h200-ceilings.json");
     Ceilings::load(&path).map_err(anyhow::Error::msg)
@@ -174,7 +173,7 @@ fn draw(
         .filter_map(|(unit, numbers, name)| Some((*name, ceilings.best(unit, numbers)?.burst.tflops)))
         .collect();
     let highest = roofs.iter().map(|roof| roof.1).fold(LOW, f64::max);
-    // From the left edge, or from below, up to the highest roof.
+    // Slopes from the left or lower edge up to the highest roof.
     let slopes = [
         ("rule", "memory", roofline.copy_gbs),
         ("rule dashed", "L2", ceilings.l2.own_gbs),
@@ -201,7 +200,7 @@ fn draw(
         .filter_map(|point| Some((point, tflops(recorded.as_ref()?, point.kernel, SIZE)?)))
         .collect();
     let wanted: Vec<f64> = points.iter().map(|point| y.at(point.1)).collect();
-    // Below what stands above the roof of mma.sync, which is in both pictures.
+    // Starts below the text above the roof of mma.sync, which is in both pictures.
     let from = ceilings
         .best(MMA.0, MMA.1)
         .map_or(highest, |one| one.burst.tflops);
@@ -300,7 +299,8 @@ mod tests {
         }
     }
 
-    /// FLOP/byte of `cargo xtask bench v10` and `v12`, whose kernels ask for all their bytes by ordinary loads.
+    /// Intensities in FLOP/byte as printed by `cargo xtask bench v10` and `v12`, for kernels that load all bytes by
+    /// ordinary loads.
     #[test]
     fn tiles_ask_for_what_is_counted() {
         let of = |point: &Point, size: usize| format!("{:.1}", point.intensity(Shape::square(size)));

@@ -1,4 +1,4 @@
-//! v05 beside v06: by which loads a thread gets its eight rows and eight columns for one k.
+//! Compares v05 and v06: the loads by which a thread gets its eight rows and eight columns for one k.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,13 @@ const KERNELS: [(&str, &str); 2] = [
     ("sgemm_v05_bank_conflict_free", "v05"),
     ("sgemm_v06_outer_product", "v06"),
 ];
-/// Not the first, where the compiler may do things once.
+/// Not the first k, where the compiler may hoist loads.
 const K: usize = 3;
-/// The thread whose loads are shown is the first one.
+/// Lane whose loads are shown.
 const LANE: usize = 0;
 
-/// The loads of thread 0 from one array at k = [`K`] of the first round: for each the rows or columns that it brings.
+/// Returns, for each load of thread 0 from one array at k = [`K`] of the first round, the rows or columns that it
+/// brings.
 fn loads(kernel: &'static str, array: &str) -> anyhow::Result<Vec<Vec<usize>>> {
     let edge = machine::constant(kernel, "BM")? as usize;
     let depth = machine::constant(kernel, "BK")? as usize;

@@ -1,11 +1,11 @@
-//! Where data can be, who shares it, and in what pieces it moves.
+//! Picture of the kinds of memory: who shares them, and the size of their transfers.
 
 use records::Record;
 
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// A kind of memory: its name, who sees it, how it is reached.
+/// A kind of memory: its name, its scope, and how it is accessed.
 const LEVELS: [(&str, &str, &str, &str); 4] = [
     ("registers", "one thread", "by name", "c2"),
     (

@@ -1,4 +1,4 @@
-//! Who owns what of C: the elements that threads store, as they stored them.
+//! Pictures of the elements of C that each thread owns, from the stores of real kernels.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const LANES: usize = 32;
 /// Units per element, where the whole tile is shown.
 const CELL: f64 = 1.0;
 
-/// Elements of C as (row, column), by lane of a warp.
+/// Returns the elements of C that each lane of a warp stores, as (row, column).
 fn owned(kernel: &'static str, edge: usize, warp: u32) -> anyhow::Result<Vec<BTreeSet<(usize, usize)>>> {
     let shape = Shape {
         m: edge,
@@ -53,7 +53,7 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
         (0.0, 14.0),
         format!("{id}: one block's tile of C, {edge} × {edge}"),
     );
-    // The warp's rows, as large as they can be.
+    // The warp's rows, as large as possible.
     let all: BTreeSet<(usize, usize)> = warp.iter().flatten().copied().collect();
     let n_rows = all.iter().map(|(row, _)| row + 1).max().unwrap_or(1);
     let cell = WIDTH / edge as f64;
@@ -85,7 +85,7 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     );
     drawing.rect("frame", close);
 
-    // And where that is in the tile.
+    // Below them, their place in the tile.
     let top = close.bottom() + 14.0;
     let frame = Rect::new(0.0, top, CELL * edge as f64, CELL * edge as f64);
     drawing.rect("faint", frame);
@@ -115,7 +115,7 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     Ok(drawing.finish(frame.bottom() + 2.0))
 }
 
-/// A stretch of neighbours in a row.
+/// Adjacent elements of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     row: usize,
@@ -124,7 +124,7 @@ struct Run {
     n_rows: usize,
 }
 
-/// Stretches, equal ones below each other as one.
+/// Returns runs of elements; equal runs of consecutive rows are merged.
 fn runs(elements: &BTreeSet<(usize, usize)>) -> Vec<Run> {
     let mut flat: Vec<Run> = Vec::new();
     for &(row, col) in elements {
@@ -160,7 +160,7 @@ fn place(frame: Rect, cell: f64, run: Run) -> Rect {
     )
 }
 
-/// A thread's elements in words, one thing per line.
+/// Describes a thread's elements, one line for each group.
 fn lines(elements: &BTreeSet<(usize, usize)>) -> Vec<String> {
     let rows: BTreeSet<usize> = elements.iter().map(|(row, _)| *row).collect();
     let cols: BTreeSet<usize> = elements.iter().map(|(_, col)| *col).collect();

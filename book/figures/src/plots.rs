@@ -1,4 +1,4 @@
-//! Plots of what was measured: the roofline, throughput over size.
+//! Plots of measurements: the roofline, throughput over size.
 
 use catalog::{Shape, Work};
 use records::Record;
@@ -10,7 +10,7 @@ use crate::machine;
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// The size at which steps are compared.
+/// Size at which steps are compared.
 const SIZE: usize = 4096;
 
 /// A logarithmic or a linear axis from values to units.
@@ -31,7 +31,7 @@ impl Axis {
     }
 }
 
-/// Moves labels apart, as little as possible from top to bottom; gives their new places.
+/// Moves labels apart by as little as possible, from top to bottom; returns their new positions.
 pub(crate) fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
@@ -49,7 +49,7 @@ pub(crate) fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     placed
 }
 
-/// TFLOP/s of a square product.
+/// Returns the TFLOP/s of a square GEMM.
 pub(crate) fn tflops(recorded: &Recorded<'_>, kernel: &str, size: usize) -> Option<f64> {
     let shape = Shape::square(size);
     let timed = recorded.product(kernel, shape)?;
@@ -63,7 +63,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         ("sgemm_v06_outer_product", "v06", "b"),
         ("sgemm_v05_bank_conflict_free", "v05", "c"),
         ("sgemm_v04_float4", "v04", "d"),
-        // The same colours again, dashed.
+        // The colours repeat, dashed.
         ("sgemm_v03_from_shared", "v03", "a dashed"),
         ("sgemm_v02_tile32", "v02", "b dashed"),
         ("sgemm_v01_col_per_lane", "v01 col", "c dashed"),
@@ -73,7 +73,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
     let Some(recorded) = Recorded::new(record) else {
         return missing(title);
     };
-    /// Whole tiles only: the odd sizes are a subject of their own.
+    /// Selects sizes that consist of whole tiles; the odd sizes are another subject.
     fn regular(size: &usize) -> bool {
         size.is_multiple_of(256)
     }
@@ -161,8 +161,9 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
     drawing.finish(bottom + 52.0)
 }
 
-/// Floating-point operations per byte of the sectors that a kernel asks for, at `shape`. `counters` are of
-/// [`counts::SHAPE`]: both are multiples of every tile, so that loads grow with M, N and K, and stores with M and N.
+/// Floating-point operations per byte of the sectors that a kernel requests, at `shape`. `counters` belong to
+/// [`counts::SHAPE`]. Both shapes are multiples of every tile, so that loads grow with M, N and K, and stores with M
+/// and N.
 fn intensity(counters: &Counters, shape: Shape) -> f64 {
     const SECTOR: f64 = 32.0;
     let counted = counts::SHAPE;
@@ -259,7 +260,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         (x.at(copy_at) + 10.0, y.at(copy(copy_at)) + 12.0),
         format!("copy {} TB/s", digits(roof.copy_gbs / 1000.0)),
     );
-    // The fast ones lie together: they are one frame here, and drawn larger below.
+    // The fast kernels are close together: here they are one frame, which is enlarged below.
     let (near, alone): (Vec<Point>, Vec<Point>) = points
         .iter()
         .copied()
@@ -267,7 +268,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     for (label, intensity, tflops) in &alone {
         let at = (x.at(*intensity), y.at(*tflops));
         drawing.circle("a", at, 4.5);
-        // On the side where the slope is not.
+        // Labels go on the side away from the slope.
         match *tflops > copy(*intensity) {
             true => drawing.text("", Anchor::End, (at.0 - 9.0, at.1 + 5.0), label),
             false => drawing.text("", Anchor::Start, (at.0 + 9.0, at.1 + 5.0), label),
@@ -318,10 +319,10 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
 /// A label, FLOP per byte, TFLOP/s.
 type Point = (&'static str, f64, f64);
 
-/// From this part of the ceiling on, points lie too close together for one scale.
+/// Fraction of the ceiling from which points are too close together for one scale.
 const CLOSE: f64 = 0.35;
 
-/// Points near the ceiling on linear axes of their own; gives where to go on below.
+/// Draws points near the ceiling on linear axes of their own; returns the lower edge.
 fn closer(drawing: &mut Drawing, points: &[Point], ceiling: f64, from: f64) -> f64 {
     let (top, bottom) = (from + 30.0, from + 200.0);
     drawing.text("strong", Anchor::Start, (0.0, from), "The frame, enlarged");

@@ -1,12 +1,12 @@
-//! v04 beside v07: which operands of eight multiply-adds come from which bank of the register file, and which were
-//! kept.
+//! Compares v04 and v07: the register bank of each operand of eight multiply-adds, and the operands that were kept in
+//! the reuse cache.
 
 use sass::operation::Operation;
 
 use crate::sass::{Code, Read, Reuse, by_bank};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// A kernel, its name here, and the first of eight multiply-adds in a row that cost what is usual in its loop.
+/// A kernel, its label, and the first of eight consecutive multiply-adds with the usual cost in its loop.
 const RUNS: [(&str, &str, u32); 2] = [
     ("sgemm_v04_float4", "v04", 0x1470),
     ("sgemm_v07_double_buffer", "v07", 0x1950),
@@ -16,7 +16,7 @@ const LENGTH: usize = 8;
 const CHIP: f64 = 62.0;
 const GAP: f64 = 6.0;
 const ROW: f64 = 22.0;
-/// Where the squares of the even and of the odd bank begin.
+/// Left edges of the squares for the even and the odd bank.
 const BANKS: [f64; 2] = [226.0, 306.0];
 const SQUARE: f64 = 14.0;
 

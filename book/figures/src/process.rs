@@ -1,4 +1,4 @@
-//! v13 at 8192, on one device and on two: when copies and products ran, as events of a GPU recorded it.
+//! Timelines of v13 at 8192 on one and on two devices: copies and kernels, by events that a GPU recorded.
 
 use anyhow::Context as _;
 use catalog::Shape;
@@ -17,7 +17,7 @@ struct Record {
 
 #[derive(Deserialize)]
 struct Comparison {
-    /// Where it is not that of the file.
+    /// The run of this comparison, if it is not that of the file.
     run: Option<Run>,
     sizes: Vec<Size>,
 }
@@ -56,7 +56,7 @@ enum Queue {
     Peer,
 }
 
-/// A row: what is in it, its name, its class.
+/// A row: its queue, its label, its class.
 type Row = (Queue, &'static str, &'static str);
 const IN: Row = (Queue::In, "copy in", "a");
 const PEER: Row = (Queue::Peer, "exchange", "b");
@@ -64,7 +64,7 @@ const KERNEL: Row = (Queue::Kernel, "product", "c");
 const OUT: Row = (Queue::Out, "copy out", "d");
 const WAYS: [&str; 4] = ["pinned", "chunks", "shells", "panels"];
 const SIZE: usize = 8192;
-/// Milliseconds between two lines.
+/// Milliseconds between two grid lines.
 const STEP: f64 = 5.0;
 
 /// Contents of `book/data/h200-two.json`, as far as they are drawn.
@@ -83,11 +83,11 @@ struct TwoSize {
 #[derive(Deserialize)]
 struct TwoWay {
     way: String,
-    /// Of each device.
+    /// Events of each device.
     events: Vec<Vec<Event>>,
 }
 
-/// The second of two devices, in these ways.
+/// Ways on two devices, with their labels; the events of the second device are drawn.
 const TWO_WAYS: [(&str, &str); 4] = [
     ("sent", "sent to both"),
     ("broadcast", "broadcast by NCCL"),
@@ -103,7 +103,7 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> anyhow::Result<T> {
 
 pub(crate) fn draw() -> anyhow::Result<String> {
     let record: Record = read("h200-process.json")?;
-    // Of the first comparison that has it, which the others repeat with other numbers of parts.
+    // The first comparison that has the size; later ones repeat it with other numbers of parts.
     let first = record.comparisons.iter().find(|all| all.size().is_some());
     let first = first.with_context(|| format!("no product of {SIZE} was measured"))?;
     let run = first.run.as_ref().unwrap_or(&record.run);
@@ -143,7 +143,7 @@ pub(crate) fn draw_two() -> anyhow::Result<String> {
     Ok(time_lines(title, &ways, &[IN, PEER, KERNEL, OUT], &record.run))
 }
 
-/// A row for each queue of each way.
+/// Draws a row for each queue of each way.
 fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -> String {
     const LEFT: f64 = 72.0;
     const HALF_A_LABEL: f64 = 20.0;
@@ -181,7 +181,7 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
                 class,
                 events.map(|event| {
                     let (from, to) = (x(event.start_ms), x(event.end_ms));
-                    // A gap, so that two that follow each other are two.
+                    // A gap separates consecutive bars.
                     Rect::new(from, y, (to - from - 0.5).max(0.5), row - 3.0)
                 }),
             );
@@ -196,7 +196,7 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         } else {
             format!("{ms:.0} ms")
         };
-        // The last one may stand at the end of the line.
+        // The last label is right-aligned if it would cross the edge.
         let (anchor, at) = match x(ms) + HALF_A_LABEL > WIDTH {
             true => (Anchor::End, WIDTH),
             false => (Anchor::Middle, x(ms)),

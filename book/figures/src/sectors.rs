@@ -1,4 +1,4 @@
-//! Which lane touches which sector: one warp-wide load of A and of B and the store of C, as they ran.
+//! Pictures of the sectors that each lane touches: one warp-wide load of A and of B and the store of C, as they ran.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use simt::memory::rules;
 use crate::machine::{self, FIRST, Reached};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH, short};
 
-/// Matrices are this wide, so that a row is more than what is shown of it.
+/// Edge of the matrices, so that a row is longer than the part that is shown.
 const SIZE: usize = 64;
 /// Rows and columns shown.
 const SHOWN: usize = 32;
@@ -62,7 +62,7 @@ pub(crate) fn draw(kernel: &'static str, title: &str) -> anyhow::Result<String> 
     Ok(drawing.finish(y + 8.0))
 }
 
-/// `A[0..31][0]`: the rows and columns of the elements.
+/// Formats rows and columns of the elements, such as `A[0..31][0]`.
 fn elements(matrix: usize, reached: &Reached<'_>) -> String {
     let span = |values: Vec<u64>| match (values.iter().min(), values.iter().max()) {
         (Some(low), Some(high)) if low < high => format!("{low}..{high}"),
@@ -82,7 +82,7 @@ fn legend(drawing: &mut Drawing, y: f64) {
     drawing.text("dim", Anchor::Start, (248.0, y), "32-byte sector that moves");
 }
 
-/// The top left corner of one matrix, with what an access touches of it.
+/// Draws the top left corner of one matrix, and the part of it that an access touches.
 fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Reached<'_>) {
     let edge = CELL * SHOWN as f64;
     drawing.rect("faint", Rect::new(x, y, edge, edge));
@@ -110,7 +110,7 @@ fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Rea
         full,
         floats.iter().map(|offset| spot(place(*offset), 1.0).inset(0.25)),
     );
-    // Where sectors begin.
+    // Lines where sectors begin.
     let per_sector = (SECTOR / FLOAT) as usize;
     let borders = (per_sector..SHOWN).step_by(per_sector);
     drawing.rects(
@@ -120,7 +120,7 @@ fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Rea
     drawing.rect("frame", Rect::new(x, y, edge, edge));
 }
 
-/// Four strides of one warp-wide load of 4 bytes per lane, by the rule alone.
+/// Draws four strides of one warp-wide load of 4 bytes per lane, computed from the rule alone.
 pub(crate) fn strides() -> String {
     const WORDS: u64 = 256;
     const HEIGHT: f64 = 22.0;
@@ -173,7 +173,7 @@ pub(crate) fn strides() -> String {
     drawing.finish(y + 8.0)
 }
 
-/// What a warp of `v03` and of `v04` brings in of A and of B with one instruction.
+/// Draws the elements of A and of B that a warp of `v03` and of `v04` loads with one instruction.
 pub(crate) fn wide_loads() -> anyhow::Result<String> {
     const KERNELS: [(&str, &str); 2] = [
         ("sgemm_v03_from_shared", "v03: 4 bytes per lane"),
@@ -257,7 +257,7 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
     Ok(drawing.finish(y - 6.0))
 }
 
-/// The three ways to hand out a transpose: what a warp loads of `in` and stores of `out`.
+/// Draws three ways to distribute a transpose: the loads of a warp from `in`, and its stores to `out`.
 pub(crate) fn transposes() -> anyhow::Result<String> {
     const KERNELS: [(&str, &str); 3] = [
         ("transpose_coalesced_reads", "reads"),

@@ -1,7 +1,7 @@
-//! v06 beside v07: in which order one warp loads, stores, waits and multiplies.
+//! Compares v06 and v07: the order in which one warp loads, stores, waits and multiplies.
 //!
-//! The order is that of the PTX as it ran. It says nothing of time; what it shows is how much work lies between a
-//! load from global memory and the first use of what it brings.
+//! The order is that of the executed PTX. It contains no times; it shows how much work lies between a load from
+//! global memory and the first use of its result.
 
 use catalog::Shape;
 
@@ -12,10 +12,10 @@ const KERNELS: [(&str, &str); 2] = [
     ("sgemm_v06_outer_product", "v06: load, then multiply"),
     ("sgemm_v07_double_buffer", "v07: load ahead"),
 ];
-/// Tiles along K, so that there are rounds that are neither first nor last.
+/// Tiles along K, so that some rounds are neither first nor last.
 const TILES: usize = 6;
 
-/// What an instruction is for, in this picture.
+/// Purpose of an instruction in this picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     GlobalLoad,
@@ -25,7 +25,7 @@ enum Kind {
     Fma,
 }
 
-/// The rows, from above.
+/// Rows, from above.
 const ROWS: [(Kind, &str, &str); 4] = [
     (Kind::GlobalLoad, "load global", "a"),
     (Kind::SharedStore, "store shared", "b"),
@@ -48,14 +48,14 @@ fn kind(text: &str) -> Option<Kind> {
         .map(|(_, kind)| kind)
 }
 
-/// What a warp did, without what only computes addresses.
+/// Returns the instructions of a warp, without those that only compute addresses.
 fn sequence(trace: &Trace) -> Vec<Kind> {
     (0..trace.steps.len())
         .filter_map(|step| kind(trace.text(step)))
         .collect()
 }
 
-/// Where the loads of a tile begin: the first of each group.
+/// Returns the first load of each tile.
 fn starts(sequence: &[Kind]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::new();
     let mut last = None;
@@ -72,10 +72,10 @@ fn starts(sequence: &[Kind]) -> Vec<usize> {
     starts
 }
 
-/// Two rounds in the middle, and in them the way from a load to its use.
+/// Two rounds in the middle, and the distance from a load to its use.
 struct Rounds {
     sequence: Vec<Kind>,
-    /// Of the load and of the first store that needs it.
+    /// Indices of the load and of the first store that needs it.
     load: usize,
     used: usize,
 }
@@ -110,7 +110,7 @@ fn rounds(kernel: &'static str) -> anyhow::Result<Rounds> {
 }
 
 impl Rounds {
-    /// Multiply-adds between the load and its use.
+    /// Counts the multiply-adds between the load and its use.
     fn hidden_behind(&self) -> usize {
         let between = &self.sequence[self.load..self.used];
         between.iter().filter(|kind| **kind == Kind::Fma).count()
@@ -188,7 +188,7 @@ fn track(drawing: &mut Drawing, top: f64, name: &str, rounds: &Rounds) -> f64 {
                 _ => marks.push(Rect::new(x, y + 2.0, 1.0, ROW - 4.0)),
             }
         }
-        // What is short is drawn wide enough to be seen.
+        // Short marks are widened to be visible.
         for mark in &mut marks {
             mark.width = mark.width.max(3.0);
         }

@@ -1,4 +1,4 @@
-//! The tile walk of v02: which tiles of A and of B one block reads, and when.
+//! Picture of v02's walk over tiles: the tiles of A and of B that one block reads, in order.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const KERNEL: &str = "sgemm_v02_tile32";
 const SIZE: usize = 128;
 const BLOCK: [u32; 2] = [2, 1];
 
-/// The tiles of a matrix that one warp of the block reads, in order, as (row, column) of tiles.
+/// Returns the tiles of a matrix that one warp of the block reads, in order, as (row, column) of tiles.
 fn tiles(buffer: usize, warp: u32, edge: usize) -> anyhow::Result<Vec<(usize, usize)>> {
     let trace = machine::product(KERNEL, Shape::square(SIZE), Who { block: BLOCK, warp })?;
     let mut order: Vec<(usize, usize)> = Vec::new();
@@ -79,7 +79,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         let ink = ["ink-a", "ink-b", "ink-c"][i];
         drawing.text(&format!("strong {ink}"), Anchor::Start, (x, y - 8.0), name);
     }
-    // Where the walk goes, beside the tiles.
+    // Arrows of the walk, beside the tiles.
     let row = low + cell * (f64::from(BLOCK[1]) + 0.5);
     let col = right + cell * (f64::from(BLOCK[0]) + 0.5);
     drawing.arrow("line-a", (right - 38.0, row), (right - 6.0, row));

@@ -1,4 +1,4 @@
-//! Which part of a whole product is the kernel, and how a kernel stands beside cuBLAS over shapes.
+//! Pictures of whole GEMMs: the kernel's part of the total time, and a kernel beside cuBLAS over shapes.
 
 use catalog::Shape;
 use records::Record;
@@ -7,10 +7,10 @@ use crate::bars::{digits, missing};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// What is not the kernel.
+/// Label of the time outside of the kernel.
 const REST: &str = "all else";
 
-/// Three digits that matter, of times that may be short.
+/// Formats three significant digits of a time, which may be short.
 fn ms(value: f64) -> String {
     match value {
         short if short < 1.0 => format!("{short:.3}"),
@@ -25,14 +25,13 @@ fn percent(part: f64) -> String {
     }
 }
 
-/// One whole product: a kernel and a size.
 struct Product {
     label: &'static str,
     kernel_ms: f64,
     whole_ms: f64,
 }
 
-/// What the record separates of a whole product: the kernel by events, and everything by the host's clock.
+/// Draws the parts of whole GEMMs: the kernel by events, and everything by the host's clock.
 pub(crate) fn parts(record: Option<&Record>) -> String {
     const KERNELS: [(&str, &str); 3] = [
         ("sgemm_v01_row_per_lane", "v01 row"),
@@ -97,7 +96,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
         for product in products {
             let length = |ms: f64| (TO - FROM) * ms / longest;
             let whole = length(product.whole_ms);
-            // What is there is drawn wide enough to be seen.
+            // Nonzero parts are wide enough to be visible.
             let kernel = length(product.kernel_ms).max(1.0);
             drawing.text("", Anchor::Start, (0.0, y + 14.0), product.label);
             drawing.rect("b2", Rect::new(FROM, y + 4.0, whole, BAR));
@@ -123,7 +122,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
     drawing.finish(y - 11.0)
 }
 
-/// v07 as a part of cuBLAS on every recorded shape, by the number of its blocks.
+/// Draws v07's speed as a fraction of cuBLAS's on every recorded shape, by its number of blocks.
 pub(crate) fn of_cublas(record: Option<&Record>) -> String {
     const KERNEL: &str = "sgemm_v07_double_buffer";
     let title = "v07 as a part of cuBLAS, by shape";
