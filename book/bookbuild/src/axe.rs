@@ -28,21 +28,21 @@ impl Axe {
         );
         let folder = target.join("axe");
         let path = folder.join(format!("axe-{VERSION}.min.js"));
-        if let Some(text) = right(&path) {
+        if let Some(text) = verified(&path) {
             return Ok(Self(text));
         }
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let package = format!("axe-core@{VERSION}");
-        ran(Command::new("npm")
+        run(Command::new("npm")
             .args(["pack", "--silent", &package])
             .current_dir(&folder))?;
         let packed = format!("axe-core-{VERSION}.tgz");
-        ran(Command::new("tar")
+        run(Command::new("tar")
             .args(["-xzf", &packed, "package/axe.min.js"])
             .current_dir(&folder))?;
         let moved = std::fs::rename(folder.join("package/axe.min.js"), &path);
         moved.map_err(|error| format!("{}: {error}", path.display()))?;
-        match right(&path) {
+        match verified(&path) {
             Some(text) => Ok(Self(text)),
             None => Err(format!("{} is not the file whose hash is known", path.display())),
         }
@@ -74,14 +74,14 @@ impl Axe {
 }
 
 /// Returns the text of the file if its hash is the expected one.
-fn right(path: &Path) -> Option<String> {
+fn verified(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let hash = Sha256::digest(text.as_bytes());
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     (hash == SHA256).then_some(text)
 }
 
-fn ran(command: &mut Command) -> Result<(), String> {
+fn run(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let out = command.stdin(Stdio::null()).output();
     match out {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use catalog::text::escaped;
 
-use crate::chapter::{self, Part};
+use crate::chapter::{self, LineKind};
 use crate::highlight;
 use crate::line_counts::LineCounts;
 
@@ -31,18 +31,20 @@ struct CodeLine<'a> {
 }
 
 /// Returns a filled chapter with its blocks of code as HTML. Blocks in languages without colours stay as they are.
-pub(crate) fn dressed(text: &str, included: &[Included], counts: &LineCounts) -> String {
+pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCounts) -> String {
     let mut origins: BTreeMap<usize, (&str, usize)> = BTreeMap::new();
-    for one in included {
-        let lines = one.numbers.iter().enumerate();
-        origins.extend(lines.filter_map(|(i, number)| Some((one.at + i, (one.file.as_str(), (*number)?)))));
+    for listing in included {
+        let lines = listing.numbers.iter().enumerate();
+        origins.extend(
+            lines.filter_map(|(i, number)| Some((listing.at + i, (listing.file.as_str(), (*number)?)))),
+        );
     }
     let mut out = String::with_capacity(text.len() * 2);
     let mut open: Option<(&str, &str)> = None;
     let mut code: Vec<CodeLine<'_>> = Vec::new();
     for line in chapter::lines(text) {
-        match (line.part, open) {
-            (Part::Fence, None) => {
+        match (line.kind, open) {
+            (LineKind::Fence, None) => {
                 let start = line.text.find(['`', '~']).unwrap_or(0);
                 let (indent, fence) = line.text.split_at(start);
                 let name = fence.trim_start_matches(['`', '~']).trim();
@@ -52,7 +54,7 @@ pub(crate) fn dressed(text: &str, included: &[Included], counts: &LineCounts) ->
                     out.push('\n');
                 }
             }
-            (Part::Fence, Some((indent, name))) => {
+            (LineKind::Fence, Some((indent, name))) => {
                 open = None;
                 match highlight::is_known(name) {
                     true => out.push_str(&block(indent, name, &code, counts)),
@@ -61,7 +63,7 @@ pub(crate) fn dressed(text: &str, included: &[Included], counts: &LineCounts) ->
                 code.clear();
                 out.push('\n');
             }
-            (Part::Code, Some((indent, name))) if highlight::is_known(name) => code.push(CodeLine {
+            (LineKind::Code, Some((indent, name))) if highlight::is_known(name) => code.push(CodeLine {
                 text: line.text.strip_prefix(indent).unwrap_or(line.text.trim_start()),
                 origin: origins.get(&line.number).copied(),
             }),

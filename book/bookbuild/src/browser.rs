@@ -105,31 +105,31 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
     let folder = folder.canonicalize()?;
     let mut pages = files_under(&folder)?;
     pages.retain(|path| path.extension().is_some_and(|e| e == "html"));
-    let (axe, why_not) = match Axe::load() {
+    let (axe, no_axe) = match Axe::load() {
         Ok(axe) => (Some(axe), None),
         Err(why) => (None, Some(why)),
     };
     let mut tab = Tab::open(&program)?;
     // The page of all chapters opens a print dialog.
     let how = json!({"source": "window.print = () => {}"});
-    tab.ask("Page.addScriptToEvaluateOnNewDocument", how)?;
+    tab.command("Page.addScriptToEvaluateOnNewDocument", how)?;
     let mut problems = BTreeSet::new();
     for screen in &SCREENS {
         let size = json!({
             "width": screen.width, "height": screen.height, "deviceScaleFactor": 1, "mobile": screen.is_phone
         });
-        tab.ask("Emulation.setDeviceMetricsOverride", size)?;
-        media(&mut tab, screen)?;
+        tab.command("Emulation.setDeviceMetricsOverride", size)?;
+        set_theme(&mut tab, screen)?;
         for page in &pages {
             let name = page.strip_prefix(&folder).unwrap_or(page).display().to_string();
             if name == PRINT && screen.is_phone {
                 continue;
             }
             let found =
-                look(&mut tab, &folder, page, screen).with_context(|| format!("looking at {name}"))?;
+                check_page(&mut tab, &folder, page, screen).with_context(|| format!("looking at {name}"))?;
             problems.extend(found.into_iter().map(|what| problem(&name, what)));
             if let Some(axe) = axe.as_ref().filter(|_| name != PRINT && name != CONTENTS) {
-                let found = judged(&mut tab, axe, screen, &name)
+                let found = axe_findings(&mut tab, axe, screen, &name)
                     .with_context(|| format!("running axe-core on {name}"))?;
                 problems.extend(found.into_iter().map(|what| problem(&name, what)));
             }
@@ -149,11 +149,11 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
         }
     }
     let first = folder.join("index.html");
-    for what in use_it(&mut tab, &folder, &first)? {
+    for what in check_interaction(&mut tab, &folder, &first)? {
         problems.insert(problem("index.html", what));
     }
     Ok((
-        Browsed::Pages(pages.len(), why_not),
+        Browsed::Pages(pages.len(), no_axe),
         problems.into_iter().collect(),
     ))
 }
@@ -168,7 +168,7 @@ fn problem(page: &str, what: String) -> Problem {
 
 fn load(tab: &mut Tab, page: &Path) -> Result<()> {
     tab.events.clear();
-    let answer = tab.ask(
+    let answer = tab.command(
         "Page.navigate",
         json!({"url": format!("file://{}", page.display())}),
     )?;
@@ -181,7 +181,7 @@ fn load(tab: &mut Tab, page: &Path) -> Result<()> {
 }
 
 /// Returns what is wrong with a page on a screen.
-fn look(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
+fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
     load(tab, page)?;
     let mut out = Vec::new();
     let wide = tab.value(&TOO_WIDE.replace("WIDTH", &screen.width.to_string()))?;
@@ -195,19 +195,19 @@ fn look(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Ve
     out.extend(explore(tab)?);
     out.extend(usable(tab, "screen")?);
     if !screen.is_phone {
-        tab.ask("Emulation.setEmulatedMedia", json!({"media": "print"}))?;
+        tab.command("Emulation.setEmulatedMedia", json!({"media": "print"}))?;
         tab.value(SETTLED)?;
         out.extend(usable(tab, "print")?);
-        media(tab, screen)?;
+        set_theme(tab, screen)?;
     }
-    out.extend(heard(tab, folder));
+    out.extend(reported_errors(tab, folder));
     Ok(out)
 }
 
 /// Sets the colour scheme that selects the screen's theme.
-fn media(tab: &mut Tab, screen: &Screen) -> Result<()> {
+fn set_theme(tab: &mut Tab, screen: &Screen) -> Result<()> {
     let features = json!([{"name": "prefers-color-scheme", "value": screen.theme}]);
-    tab.ask(
+    tab.command(
         "Emulation.setEmulatedMedia",
         json!({"media": "", "features": features}),
     )?;
@@ -216,7 +216,7 @@ fn media(tab: &mut Tab, screen: &Screen) -> Result<()> {
 
 /// Runs axe-core on the loaded page: all checks on the phone, which has the light theme; only colours in the other
 /// themes.
-fn judged(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result<Vec<String>> {
+fn axe_findings(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result<Vec<String>> {
     let mut out = axe.findings(tab, !screen.is_phone)?;
     if screen.is_phone || !COLOURFUL.contains(&name) {
         return Ok(out);
@@ -243,7 +243,7 @@ fn usable(tab: &mut Tab, kind: &str) -> Result<Vec<String>> {
 }
 
 /// Collects errors that the page has reported since it was loaded.
-fn heard(tab: &mut Tab, folder: &Path) -> Vec<String> {
+fn reported_errors(tab: &mut Tab, folder: &Path) -> Vec<String> {
     let inside = format!("file://{}/", folder.display());
     let mut out = Vec::new();
     for event in tab.events.drain(..) {
@@ -293,7 +293,7 @@ fn heard(tab: &mut Tab, folder: &Path) -> Vec<String> {
 }
 
 /// Uses the book as a reader does: searches, and changes the theme.
-fn use_it(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
+fn check_interaction(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
     load(tab, page)?;
     let mut out = Vec::new();
     if search(tab, "gpu")?.is_empty() {
@@ -321,7 +321,7 @@ fn use_it(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
             "the dark theme has the colours of the light one: {colours}"
         ));
     }
-    out.extend(heard(tab, folder));
+    out.extend(reported_errors(tab, folder));
     Ok(out)
 }
 

@@ -9,7 +9,7 @@ use catalog::text::{day, escaped};
 use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 
 use crate::RepoPaths;
-use crate::records::{Sources, digits, number, source};
+use crate::quote::{Sources, digits, quoted, run_source};
 
 /// Text in place of a number that has no record.
 const NOT_YET: &str = "(not measured yet)";
@@ -45,32 +45,32 @@ pub(crate) fn table(
                 .into(),
         );
     };
-    let (told, l2) = (source(&record.run, Work::Sgemm), of_l2(record));
+    let (source, l2) = (run_source(&record.run, Work::Sgemm), l2_source(record));
     let mut out = format!(
-        "Instructions alone, {told}; L2, {l2}. Burst: {} ms, the median of some with pauses; sustained: {} ms. Clocks: for an \
+        "Instructions alone, {source}; L2, {l2}. Burst: {} ms, the median of some with pauses; sustained: {} ms. Clocks: for an \
          instruction of a quarter of a multiprocessor; a `wgmma` occupies all four. The last two columns are operations \
          for each byte that a kernel needs to keep up with the burst.\n\n\
          | instruction | elements | warps | burst, TFLOP/s | GHz | clocks | sustained, TFLOP/s | GHz | FLOP per byte of device memory | of L2 |\n\
          | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-        long(record, |one| &one.burst),
-        long(record, |one| &one.sustained),
+        median_ms(record, |ceiling| &ceiling.burst),
+        median_ms(record, |ceiling| &ceiling.sustained),
     );
     for unit in units {
         let rows = record
             .ceilings
             .iter()
-            .filter(|one| one.instruction.starts_with(unit));
+            .filter(|ceiling| ceiling.instruction.starts_with(unit));
         let before = out.len();
-        for one in rows {
-            let (burst, sustained) = (&one.burst, &one.sustained);
-            let zeros = if one.zeros { ", all zero" } else { "" };
+        for ceiling in rows {
+            let (burst, sustained) = (&ceiling.burst, &ceiling.sustained);
+            let zeros = if ceiling.zeros { ", all zero" } else { "" };
             let per_byte = record.per_byte(burst.tflops);
             let _ = writeln!(
                 out,
                 "| `{}` | {}{zeros} | {} | {} | {:.2} | {} | {} | {:.2} | {} | {} |",
-                one.instruction,
-                one.numbers.to_uppercase().replace("BF16", "bf16"),
-                one.warps,
+                ceiling.instruction,
+                ceiling.numbers.to_uppercase().replace("BF16", "bf16"),
+                ceiling.warps,
                 digits(burst.tflops, 3),
                 burst.ghz,
                 digits(burst.clocks, 3),
@@ -84,26 +84,26 @@ pub(crate) fn table(
             return Err(format!("no instruction that was measured begins with `{unit}`"));
         }
     }
-    sources.extend([told, l2]);
+    sources.extend([source, l2]);
     Ok(out)
 }
 
 /// Device and date of the L2 measurement.
-fn of_l2(record: &Ceilings) -> String {
+fn l2_source(record: &Ceilings) -> String {
     let L2 { device, date, .. } = &record.l2;
     format!("{}, {}", escaped(device), day(date))
 }
 
 /// Approximate duration of the launches.
-fn long(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
-    let launches = record.ceilings.iter().flat_map(|one| &rate(one).samples);
+fn median_ms(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
+    let launches = record.ceilings.iter().flat_map(|ceiling| &rate(ceiling).samples);
     let mut all: Vec<f64> = launches.map(|sample| sample.ms).collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).map_or("–".into(), |ms| digits(*ms, 2))
 }
 
 /// Returns a quantity of the fastest instruction with random elements, formatted for a sentence.
-pub(crate) fn one(
+pub(crate) fn number(
     record: Option<&Ceilings>,
     [unit, elements, what]: [&str; 3],
     sources: &mut Sources,
@@ -150,12 +150,12 @@ pub(crate) fn one(
         _ => flop(record.per_l2_byte(found.burst.tflops)),
     };
     if what == "per_l2_byte" {
-        sources.insert(of_l2(record));
+        sources.insert(l2_source(record));
     }
-    let told = source(&record.run, Work::Sgemm);
-    let about = format!("{} of {elements}, {what}, {told}", found.instruction);
-    sources.insert(told);
-    Ok(number(&text, &about))
+    let source = run_source(&record.run, Work::Sgemm);
+    let about = format!("{} of {elements}, {what}, {source}", found.instruction);
+    sources.insert(source);
+    Ok(quoted(&text, &about))
 }
 
 #[cfg(test)]
@@ -208,8 +208,8 @@ mod tests {
     #[test]
     fn a_number_is_of_random_elements() {
         let of = |unit, what| {
-            let number = one(Some(&record()), [unit, "bf16", what], &mut Sources::new());
-            number.map(|html| {
+            let quoted = number(Some(&record()), [unit, "bf16", what], &mut Sources::new());
+            quoted.map(|html| {
                 let text = html.split_once('>').map_or("", |(_, rest)| rest);
                 text.trim_end_matches("</span>").replace("&nbsp;", " ")
             })
@@ -226,8 +226,8 @@ mod tests {
     #[test]
     fn what_was_not_measured_says_so() {
         let mut sources = Sources::new();
-        let number = one(None, ["wgmma", "bf16", "burst"], &mut sources);
-        assert_eq!(number.as_deref(), Ok(NOT_YET));
+        let burst = number(None, ["wgmma", "bf16", "burst"], &mut sources);
+        assert_eq!(burst.as_deref(), Ok(NOT_YET));
         let table = table(None, &["wgmma"], &mut sources).expect("a sentence");
         assert!(
             table.contains("not measured yet") && table.contains("--example ceilings"),
@@ -235,6 +235,6 @@ mod tests {
         );
         assert!(sources.is_empty());
         // A misspelt quantity is an error even without a record.
-        assert!(one(None, ["wgmma", "bf16", "speed"], &mut sources).is_err());
+        assert!(number(None, ["wgmma", "bf16", "speed"], &mut sources).is_err());
     }
 }

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Part of a chapter that a line belongs to.
+/// Kind of text that a line of a chapter holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum LineKind {
     /// Text outside of fenced blocks.
     Prose,
     /// First or last line of a fenced block.
@@ -19,35 +19,35 @@ pub(crate) enum Part {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'a> {
+pub(crate) struct ChapterLine<'a> {
     /// Line number, from 1.
     pub(crate) number: usize,
     pub(crate) text: &'a str,
-    pub(crate) part: Part,
+    pub(crate) kind: LineKind,
 }
 
-pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
+pub(crate) fn lines(text: &str) -> Vec<ChapterLine<'_>> {
     let mut fence: Option<(char, usize)> = None;
     let mut in_comment = false;
     let mut out = Vec::new();
     for (index, text) in text.lines().enumerate() {
         let marks = marks(text);
-        let part = match (fence, marks) {
+        let kind = match (fence, marks) {
             (Some((mark, n)), Some((found, m, closes))) if found == mark && m >= n && closes => {
                 fence = None;
-                Part::Fence
+                LineKind::Fence
             }
-            (Some(_), _) => Part::Code,
+            (Some(_), _) => LineKind::Code,
             (None, Some((mark, n, _))) if !in_comment => {
                 fence = Some((mark, n));
-                Part::Fence
+                LineKind::Fence
             }
             (None, _) => comment(text, &mut in_comment),
         };
-        out.push(Line {
+        out.push(ChapterLine {
             number: index + 1,
             text,
-            part,
+            kind,
         });
     }
     out
@@ -64,12 +64,12 @@ fn marks(line: &str) -> Option<(char, usize, bool)> {
     (n >= SHORTEST && !rest.contains('`')).then_some((mark, n, rest.trim().is_empty()))
 }
 
-fn comment(line: &str, inside: &mut bool) -> Part {
+fn comment(line: &str, inside: &mut bool) -> LineKind {
     if !*inside && !line.trim_start().starts_with("<!--") {
-        return Part::Prose;
+        return LineKind::Prose;
     }
     *inside = !line.contains("-->");
-    Part::Comment
+    LineKind::Comment
 }
 
 /// A directive: `{{#name arguments}}`.
@@ -175,6 +175,14 @@ pub(crate) fn plain(line: &str) -> String {
             .expect("a fixed pattern")
     });
     NOT_WORDS.replace_all(line, " ").into_owned()
+}
+
+/// Returns the text with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

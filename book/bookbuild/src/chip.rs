@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::records::{Sources, number as quoted};
+use crate::quote::{Sources, quoted};
 
 /// Constants of the timing model, each with its measurement.
 const FILE: &str = "emulator/timing/data/h200.toml";

@@ -9,7 +9,8 @@ use catalog::text::{escaped, grouped};
 use records::counters::{Compared, Counted, SHEET, Sheet};
 
 use crate::RepoPaths;
-use crate::records::{Sources, known, shape};
+use crate::kernel_args::{find_kernel, parse_shape};
+use crate::quote::Sources;
 
 /// Contents of `kernels/counters.json`.
 #[derive(Debug, Default)]
@@ -24,8 +25,8 @@ impl Counters {
 
     /// Returns the counters of a kernel at a size; without a size, at the first one on record.
     pub(crate) fn of(&self, kernel: &str, size: Option<&str>) -> Result<&Counted, String> {
-        let (step, kernel) = known(kernel)?;
-        let at = size.map(|size| shape(kernel.name, size)).transpose()?;
+        let (step, kernel) = find_kernel(kernel)?;
+        let at = size.map(|size| parse_shape(kernel.name, size)).transpose()?;
         let missing = || missing(kernel.name, size, step);
         self.0.find(kernel.name, at).ok_or_else(missing)
     }
@@ -54,14 +55,14 @@ impl Counters {
         };
         let step = catalog::find(step).map_err(|error| error.to_string())?;
         for name in chosen {
-            known(name)?;
+            find_kernel(name)?;
         }
         let mut out = String::new();
         for kernel in step.kernels {
             if !chosen.is_empty() && !chosen.contains(&kernel.name) {
                 continue;
             }
-            let Some(counted) = self.0.find(kernel.name, Some(shape(kernel.name, size)?)) else {
+            let Some(counted) = self.0.find(kernel.name, Some(parse_shape(kernel.name, size)?)) else {
                 continue;
             };
             sources.extend(self.source(counted));
@@ -101,7 +102,7 @@ impl Counters {
             let counted = self.of(name, Some(size))?;
             *rows = counted.compared();
             sources.extend(self.source(counted));
-            labels.push((known(name)?.0.id, name));
+            labels.push((find_kernel(name)?.0.id, name));
         }
         let one_step = labels[0].0 == labels[1].0;
         let [one, other] = [labels[0], labels[1]].map(|(step, name)| match one_step {

@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
 /// Longest wait for a reply; a page that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A tab of a browser process that this value owns.
 pub(crate) struct Tab {
@@ -91,18 +91,18 @@ impl Tab {
             n_sent: 0,
             events: Vec::new(),
         };
-        let target = tab.ask("Target.createTarget", json!({"url": "about:blank"}))?;
+        let target = tab.command("Target.createTarget", json!({"url": "about:blank"}))?;
         let how = json!({"targetId": target["targetId"], "flatten": true});
-        let session = tab.ask("Target.attachToTarget", how)?;
+        let session = tab.command("Target.attachToTarget", how)?;
         tab.session = session["sessionId"].as_str().context("no session")?.to_owned();
         for domain in ["Page", "Runtime", "Network", "Log"] {
-            tab.ask(&format!("{domain}.enable"), json!({}))?;
+            tab.command(&format!("{domain}.enable"), json!({}))?;
         }
         Ok(tab)
     }
 
     /// Sends a command and waits for its result; events that arrive meanwhile are kept.
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+    pub(crate) fn command(&mut self, method: &str, params: Value) -> Result<Value> {
         self.n_sent += 1;
         let id = self.n_sent;
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -128,13 +128,15 @@ impl Tab {
     }
 
     fn wait(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Result<Value> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + REPLY_TIMEOUT;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.messages.recv_timeout(left) {
                 Ok(message) if is_it(&message) => return Ok(message),
                 Ok(message) => self.events.push(message),
-                Err(RecvTimeoutError::Timeout) => bail!("the browser did not answer {what} in {PATIENCE:?}"),
+                Err(RecvTimeoutError::Timeout) => {
+                    bail!("the browser did not answer {what} in {REPLY_TIMEOUT:?}")
+                }
                 Err(RecvTimeoutError::Disconnected) => bail!("the browser ended while it was asked {what}"),
             }
         }
@@ -143,7 +145,7 @@ impl Tab {
     /// Evaluates an expression in the page, and awaits it if it is a promise.
     pub(crate) fn value(&mut self, expression: &str) -> Result<Value> {
         let how = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let answer = self.ask("Runtime.evaluate", how)?;
+        let answer = self.command("Runtime.evaluate", how)?;
         match answer["exceptionDetails"]["exception"]["description"].as_str() {
             Some(why) => bail!("`{expression}` failed in the page: {why}"),
             None => Ok(answer["result"]["value"].clone()),
@@ -154,7 +156,7 @@ impl Tab {
     pub(crate) fn press(&mut self, key: &str, code: u32) -> Result<()> {
         for kind in ["rawKeyDown", "keyUp"] {
             let how = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
-            self.ask("Input.dispatchKeyEvent", how)?;
+            self.command("Input.dispatchKeyEvent", how)?;
         }
         Ok(())
     }
@@ -162,7 +164,7 @@ impl Tab {
     /// Takes a screenshot of the whole page, as PNG.
     pub(crate) fn picture(&mut self) -> Result<Vec<u8>> {
         let how = json!({"format": "png", "captureBeyondViewport": true});
-        let answer = self.ask("Page.captureScreenshot", how)?;
+        let answer = self.command("Page.captureScreenshot", how)?;
         Ok(from_base64(answer["data"].as_str().context("no picture")?))
     }
 }
@@ -170,7 +172,7 @@ impl Tab {
 impl Drop for Tab {
     fn drop(&mut self) {
         self.session.clear();
-        let _ = self.ask("Browser.close", json!({}));
+        let _ = self.command("Browser.close", json!({}));
         let _ = self.browser.kill();
         let _ = self.browser.wait();
         let _ = std::fs::remove_dir_all(&self.profile);

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use regex::Regex;
 
-use crate::chapter::{self, Line, Part};
+use crate::chapter::{self, ChapterLine, LineKind};
 
 pub(crate) const PAGE: &str = "glossary.md";
 
@@ -29,7 +29,7 @@ impl Glossary {
     pub(crate) fn new(page: &str) -> Self {
         let mut anchors = HashMap::new();
         for line in chapter::lines(page) {
-            if let (Part::Prose, Some(heading)) = (line.part, line.text.strip_prefix("### ")) {
+            if let (LineKind::Prose, Some(heading)) = (line.kind, line.text.strip_prefix("### ")) {
                 for form in heading.split([',', '(', ')']).map(str::trim) {
                     if !form.is_empty() {
                         anchors.insert(form.to_lowercase(), anchor(heading));
@@ -78,14 +78,14 @@ impl<'a> Linker<'a> {
     }
 
     /// Returns a line with its links.
-    pub(crate) fn line(&mut self, line: &Line<'_>) -> String {
+    pub(crate) fn line(&mut self, line: &ChapterLine<'_>) -> String {
         let text = line.text;
-        if line.part == Part::Comment
+        if line.kind == LineKind::Comment
             && let (Some((_, words)), Some(forms)) = (text.split_once("no terms:"), &self.glossary.forms)
         {
-            self.seen(forms, words);
+            self.mark_explained(forms, words);
         }
-        if line.part != Part::Prose {
+        if line.kind != LineKind::Prose {
             return text.to_owned();
         }
         let folded = self.folded > 0 || text.contains("<details");
@@ -102,7 +102,7 @@ impl<'a> Linker<'a> {
         for kept in chapter::marked(text) {
             self.words(forms, &text[from..kept.start], &mut out);
             if text[kept.clone()].starts_with('[') {
-                self.seen(forms, &text[kept.clone()]);
+                self.mark_explained(forms, &text[kept.clone()]);
             }
             out.push_str(&text[kept.clone()]);
             from = kept.end;
@@ -135,7 +135,7 @@ impl<'a> Linker<'a> {
     }
 
     /// Marks the terms in a link of the author's as explained.
-    fn seen(&mut self, forms: &Regex, link: &str) {
+    fn mark_explained(&mut self, forms: &Regex, link: &str) {
         let text = link.split_once("](").map_or(link, |(text, _)| text);
         for found in forms.captures_iter(text) {
             if let Some(anchor) = self.glossary.anchors.get(&found[1].to_lowercase()) {

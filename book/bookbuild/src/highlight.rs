@@ -12,11 +12,11 @@ struct Language {
     line_comment: &'static str,
     has_block_comments: bool,
     /// Selects the rules for names, lifetimes and prompts that only one language has.
-    kind: Kind,
+    syntax: Syntax,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Syntax {
     Cuda,
     Rust,
     Python,
@@ -118,7 +118,7 @@ const CUDA: Language = Language {
     ],
     line_comment: "//",
     has_block_comments: true,
-    kind: Kind::Cuda,
+    syntax: Syntax::Cuda,
 };
 
 const RUST: Language = Language {
@@ -134,7 +134,7 @@ const RUST: Language = Language {
     ],
     line_comment: "//",
     has_block_comments: true,
-    kind: Kind::Rust,
+    syntax: Syntax::Rust,
 };
 
 const PYTHON: Language = Language {
@@ -148,7 +148,7 @@ const PYTHON: Language = Language {
     ],
     line_comment: "#",
     has_block_comments: false,
-    kind: Kind::Python,
+    syntax: Syntax::Python,
 };
 
 const SHELL: Language = Language {
@@ -156,7 +156,7 @@ const SHELL: Language = Language {
     types: &[],
     line_comment: "#",
     has_block_comments: false,
-    kind: Kind::Shell,
+    syntax: Syntax::Shell,
 };
 
 /// Names that CUDA defines, besides those that begin with `__` or `atomic`.
@@ -235,7 +235,7 @@ fn tokens(language: &Language, line: &str, in_comment: &mut bool) -> String {
         *in_comment = !rest[..end].ends_with("*/");
         put(Some('c'), &rest[..end]);
         rest = &rest[end..];
-    } else if is_directive(language.kind, rest) {
+    } else if is_directive(language.syntax, rest) {
         put(Some('m'), rest);
         return out;
     }
@@ -243,16 +243,16 @@ fn tokens(language: &Language, line: &str, in_comment: &mut bool) -> String {
     while let Some(first) = rest.chars().next() {
         let is_start = !before.is_alphanumeric() && before != '_';
         let (class, length) = if rest.starts_with(language.line_comment)
-            && (language.kind != Kind::Shell || before.is_whitespace())
+            && (language.syntax != Syntax::Shell || before.is_whitespace())
         {
             (Some('c'), rest.len())
         } else if language.has_block_comments && rest.starts_with("/*") {
             let end = rest[2..].find("*/").map(|at| at + 4);
             *in_comment = end.is_none();
             (Some('c'), end.unwrap_or(rest.len()))
-        } else if let Some(length) = string(language.kind, rest) {
+        } else if let Some(length) = string(language.syntax, rest) {
             (Some('s'), length)
-        } else if is_start && first.is_ascii_digit() && language.kind != Kind::Shell {
+        } else if is_start && first.is_ascii_digit() && language.syntax != Syntax::Shell {
             (Some('n'), number(rest))
         } else if is_start && (first.is_alphabetic() || first == '_') {
             let length = rest
@@ -269,19 +269,19 @@ fn tokens(language: &Language, line: &str, in_comment: &mut bool) -> String {
     out
 }
 
-fn is_directive(kind: Kind, line: &str) -> bool {
+fn is_directive(syntax: Syntax, line: &str) -> bool {
     let line = line.trim_start();
-    match kind {
+    match syntax {
         // `#pragma unroll  // why` is rare enough to be one colour.
-        Kind::Cuda => line.starts_with('#'),
-        Kind::Rust => line.starts_with("#[") || line.starts_with("#!["),
-        Kind::Python => line.starts_with('@'),
-        Kind::Shell => false,
+        Syntax::Cuda => line.starts_with('#'),
+        Syntax::Rust => line.starts_with("#[") || line.starts_with("#!["),
+        Syntax::Python => line.starts_with('@'),
+        Syntax::Shell => false,
     }
 }
 
 /// Returns the length of a string or character literal at the start of `text`.
-fn string(kind: Kind, text: &str) -> Option<usize> {
+fn string(syntax: Syntax, text: &str) -> Option<usize> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -291,7 +291,7 @@ fn string(kind: Kind, text: &str) -> Option<usize> {
             _ if c == quote => {
                 // `'a` is a lifetime, `'a'` a character; `1'000` is a C++ number.
                 let is_character =
-                    kind != Kind::Rust || text[1..at].chars().count() == 1 || text[1..].starts_with('\\');
+                    syntax != Syntax::Rust || text[1..at].chars().count() == 1 || text[1..].starts_with('\\');
                 return (quote == '"' || is_character).then_some(at + 1);
             }
             _ => {}
@@ -318,7 +318,7 @@ fn word(language: &Language, word: &str) -> Option<char> {
         Some('k')
     } else if language.types.contains(&word) {
         Some('t')
-    } else if language.kind != Kind::Cuda {
+    } else if language.syntax != Syntax::Cuda {
         None
     } else if QUALIFIERS.contains(&word) {
         Some('q')

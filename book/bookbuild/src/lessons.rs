@@ -14,7 +14,7 @@ const SESSION: u32 = 90;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct LessonsFile {
     lesson: Vec<Lesson>,
     plan: Vec<Plan>,
 }
@@ -28,18 +28,18 @@ struct Lesson {
     aim: String,
     /// The sentence to collect at the end, and what a good one has.
     collect: String,
-    part: Vec<Part>,
+    part: Vec<LessonPart>,
 }
 
 /// A row of a sheet.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part {
+struct LessonPart {
     /// Duration; the task has none and gets the rest of the session.
     #[serde(default)]
     minutes: Option<u32>,
     #[serde(rename = "do")]
-    how: How,
+    activity: Activity,
     what: String,
     /// Material: a command, a page, paper.
     #[serde(default)]
@@ -48,7 +48,7 @@ struct Part {
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum How {
+enum Activity {
     /// The instructor explains.
     Say,
     /// The class answers, on paper first.
@@ -59,7 +59,7 @@ enum How {
     Count,
 }
 
-impl How {
+impl Activity {
     fn word(self) -> &'static str {
         match self {
             Self::Say => "say",
@@ -93,7 +93,7 @@ struct Session {
     home: Vec<String>,
 }
 
-fn load(repo: &RepoPaths) -> Result<File, String> {
+fn load(repo: &RepoPaths) -> Result<LessonsFile, String> {
     let path = repo.book().join("lessons.toml");
     let text = repo.read(&path)?;
     toml::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
@@ -130,7 +130,7 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String, String> {
         let _ = writeln!(
             out,
             "| {from}–{to} | {} | {what} | {} |",
-            part.how.word(),
+            part.activity.word(),
             part.with
         );
         from = to;

@@ -9,17 +9,17 @@ use tasks::explain::Counts;
 use crate::RepoPaths;
 
 #[derive(Debug, Deserialize)]
-struct Kernel {
+struct CountedKernel {
     /// Path of the source, such as `kernels/v05_bank_conflict_free.cu`.
     file: String,
     kernel: String,
     /// Size of the launch, such as `256x256x64`.
     shape: String,
-    lines: Vec<Line>,
+    lines: Vec<CountedLine>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Line {
+struct CountedLine {
     line: usize,
     counts: Counts,
 }
@@ -38,14 +38,14 @@ impl LineCounts {
         let Ok(text) = repo.read(&path) else {
             return Ok(Self::default());
         };
-        let kernels: Vec<Kernel> = serde_json::from_str(&text).map_err(|error| {
+        let kernels: Vec<CountedKernel> = serde_json::from_str(&text).map_err(|error| {
             format!(
                 "{} cannot be read ({error}); make it again with: cargo xtask book --refresh",
                 repo.shown(&path)
             )
         })?;
         let mut all = Self::default();
-        for Kernel {
+        for CountedKernel {
             file,
             kernel,
             shape,
@@ -58,7 +58,7 @@ impl LineCounts {
             } else {
                 *names = format!("{kernel} and {names}");
             }
-            for Line { line, counts } in lines {
+            for CountedLine { line, counts } in lines {
                 all.lines
                     .entry((file.clone(), line))
                     .or_insert_with(|| words(&counts));

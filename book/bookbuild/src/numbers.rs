@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::chapter::{self, Part};
+use crate::chapter::{self, LineKind};
 use crate::make::Source;
 use crate::{Problem, RepoPaths};
 
@@ -94,7 +94,8 @@ pub(crate) fn check(repo: &RepoPaths, chapters: &[Source]) -> Vec<Problem> {
 fn typed_messages(text: &str) -> impl Iterator<Item = usize> {
     static HEAD: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?:error|warning)\[[EW]-").expect("a fixed pattern"));
-    let is_typed = |line: &chapter::Line<'_>| line.part != Part::Comment && HEAD.is_match(line.text);
+    let is_typed =
+        |line: &chapter::ChapterLine<'_>| line.kind != LineKind::Comment && HEAD.is_match(line.text);
     chapter::lines(text)
         .into_iter()
         .filter(is_typed)
@@ -115,7 +116,7 @@ fn bare(text: &str) -> Vec<(usize, String)> {
     });
     let mut found = Vec::new();
     for line in chapter::lines(text) {
-        if line.part != Part::Prose {
+        if line.kind != LineKind::Prose {
             continue;
         }
         let words = chapter::plain(line.text).replace("&nbsp;", " ");

@@ -11,14 +11,14 @@ use records::Samples;
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::records::{Sources, digits, number};
+use crate::quote::{Sources, digits, quoted};
 
 /// Default of [`Time::numbers`].
 const FP32: &str = "fp32";
 const BF16: &str = "bf16";
 const PYTORCH: &str = "PyTorch";
 /// Implementations of bf16 GEMMs besides PyTorch and Triton.
-const MORE: [&str; 3] = ["CUTLASS", "ThunderKittens", "v12"];
+const OTHER_BF16: [&str; 3] = ["CUTLASS", "ThunderKittens", "v12"];
 
 /// Contents of `book/data/h200-others.json`, or of the same file for another device.
 #[derive(Debug, Deserialize)]
@@ -28,7 +28,7 @@ pub(crate) struct Others {
     /// The run that measured bf16, if it was a separate one.
     bf16: Option<Run>,
     cublas: Option<String>,
-    kernels: Vec<Product>,
+    kernels: Vec<TimedGemm>,
     times: Vec<Time>,
     /// The device with more bf16 measurements than this one, if there is such a device.
     #[serde(skip)]
@@ -49,15 +49,15 @@ struct Run {
 
 /// Kernels that cuBLAS launched for a GEMM.
 #[derive(Debug, Deserialize)]
-struct Product {
+struct TimedGemm {
     /// Timed function: `sgemm` or `dgemm`.
     function: String,
     shape: [usize; 3],
-    kernels: Vec<Launched>,
+    kernels: Vec<LaunchedKernel>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Launched {
+struct LaunchedKernel {
     name: String,
     grid: [u32; 3],
     block: [u32; 3],
@@ -94,15 +94,15 @@ impl Time {
     }
 
     /// Formats the implementation for a table.
-    fn who(&self) -> String {
-        let mut who = self.by.clone();
+    fn implementation(&self) -> String {
+        let mut text = self.by.clone();
         if let Some(how) = &self.how {
-            let _ = write!(who, ", {how}");
+            let _ = write!(text, ", {how}");
         }
         if let Some(kernel) = &self.kernel {
-            let _ = write!(who, ", `{kernel}`");
+            let _ = write!(text, ", `{kernel}`");
         }
-        who
+        text
     }
 }
 
@@ -126,13 +126,13 @@ impl Run {
 
 impl Others {
     /// Loads the measurements of the book's main device.
-    pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
-        let name = format!("{told}-others.json");
+    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
+        let name = format!("{main_device}-others.json");
         let mut own = Self::read(repo, &repo.data().join(&name))?;
         let files = ending(&repo.data(), "-others.json").map_err(|error| error.to_string())?;
         for file in files.iter().filter(|file| !file.ends_with(&name)) {
             let other = Self::read(repo, file)?;
-            if other.in_bf16() > own.of_numbers(BF16).in_bf16() {
+            if other.n_bf16() > own.of_numbers(BF16).n_bf16() {
                 own.beside = Some(Box::new(other));
             }
         }
@@ -145,7 +145,7 @@ impl Others {
     }
 
     /// Returns the number of bf16 measurements.
-    fn in_bf16(&self) -> usize {
+    fn n_bf16(&self) -> usize {
         self.times.iter().filter(|time| time.numbers == BF16).count()
     }
 
@@ -207,15 +207,15 @@ impl Others {
                 out,
                 "| {} | {} | {} | {} | {tile} | {warps} | {stages} | {:.2} % |",
                 time.size,
-                time.who(),
+                time.implementation(),
                 digits(time.ms.median(), 3),
                 digits(time.tflops(), 3),
                 100.0 * time.of_bound
             );
         }
-        let missing: Vec<_> = MORE
+        let missing: Vec<_> = OTHER_BF16
             .into_iter()
-            .filter(|by| numbers == BF16 && self.of(by, BF16).next().is_none())
+            .filter(|by| numbers == BF16 && self.times_of(by, BF16).next().is_none())
             .collect();
         if !missing.is_empty() {
             let _ = write!(
@@ -230,15 +230,15 @@ impl Others {
     }
 
     /// Returns the times of one implementation for a type of elements.
-    fn of<'a>(&'a self, by: &str, numbers: &str) -> impl Iterator<Item = &'a Time> {
+    fn times_of<'a>(&'a self, by: &str, numbers: &str) -> impl Iterator<Item = &'a Time> {
         self.of_numbers(numbers)
             .times
             .iter()
             .filter(move |time| time.by == by && time.numbers == numbers)
     }
 
-    fn at(&self, by: &str, numbers: &str, size: &str) -> Result<&Time, String> {
-        self.of(by, numbers)
+    fn time_at(&self, by: &str, numbers: &str, size: &str) -> Result<&Time, String> {
+        self.times_of(by, numbers)
             .find(|time| time.size.to_string() == size)
             .ok_or_else(|| format!("{by} at {size} was not measured in {numbers} by book/data/others.py"))
     }
@@ -262,7 +262,7 @@ impl Others {
                     out,
                     "| `{}` | {shape} | `{}` | {blocks} | {threads} |",
                     product.function,
-                    short(&kernel.name)
+                    short_name(&kernel.name)
                 );
             }
         }
@@ -281,12 +281,12 @@ impl Others {
             Some(what) => (BF16, what),
             None => (FP32, what),
         };
-        let found = self.at(by, numbers, size)?;
+        let found = self.time_at(by, numbers, size)?;
         let text = match what {
             "ms" => format!("{} ms", digits(found.ms.median(), 3)),
             "tflops" => format!("{} TFLOP/s", digits(found.tflops(), 3)),
             "of_pytorch" => {
-                let pytorch = self.at(PYTORCH, numbers, size)?;
+                let pytorch = self.time_at(PYTORCH, numbers, size)?;
                 format!("{} %", digits(100.0 * found.tflops() / pytorch.tflops(), 3))
             }
             _ => {
@@ -296,14 +296,14 @@ impl Others {
             }
         };
         let source = self.run(numbers).source();
-        let about = number(&text, &format!("{by} at {size} in {numbers}, {source}"));
+        let about = quoted(&text, &format!("{by} at {size} in {numbers}, {source}"));
         sources.insert(source);
         Ok(about)
     }
 }
 
 /// Shortens a kernel's name: a template to its argument, any other name by the suffix that all cuBLAS kernels have.
-fn short(name: &str) -> &str {
+fn short_name(name: &str) -> &str {
     match name.split_once('<') {
         Some((_, inside)) => inside.split(['>', '(']).next().unwrap_or(name),
         None => name.strip_suffix("__5x_cublas").unwrap_or(name),
@@ -333,7 +333,7 @@ mod tests {
             let run = record.run_of(product).expect("its run");
             assert_eq!(run.cublas.as_deref(), others.cublas.as_deref());
             let Shape { m, n: cols, k } = product.shape;
-            let of = |one: &&Product| one.function == "sgemm" && one.shape == [m, cols, k];
+            let of = |one: &&TimedGemm| one.function == "sgemm" && one.shape == [m, cols, k];
             let found = others.kernels.iter().find(of).expect("every shape on record");
             assert!(!found.kernels.is_empty(), "{}", product.shape);
             n += 1;
@@ -356,16 +356,22 @@ mod tests {
         let run = others.run(BF16);
         assert_eq!(run.device, others.of_numbers(BF16).run.device);
         for (by, version) in [("CUTLASS", &run.cutlass), ("ThunderKittens", &run.thunderkittens)] {
-            assert!(version.is_some() || others.of(by, BF16).next().is_none(), "{by}");
+            assert!(
+                version.is_some() || others.times_of(by, BF16).next().is_none(),
+                "{by}"
+            );
         }
-        for time in others.of("v12", BF16) {
+        for time in others.times_of("v12", BF16) {
             let name = time.kernel.as_deref().expect("its kernel");
             assert!(STEPS.iter().any(|step| step.kernel(name).is_some()), "{name}");
         }
         // Every compared implementation is measured at each size.
-        let squares = others.of(PYTORCH, BF16).count();
-        for by in MORE.into_iter().filter(|by| others.of(by, BF16).next().is_some()) {
-            assert_eq!(others.of(by, BF16).count(), squares, "{by}");
+        let squares = others.times_of(PYTORCH, BF16).count();
+        for by in OTHER_BF16
+            .into_iter()
+            .filter(|by| others.times_of(by, BF16).next().is_some())
+        {
+            assert_eq!(others.times_of(by, BF16).count(), squares, "{by}");
         }
     }
 
@@ -388,13 +394,13 @@ mod tests {
         let mut others = made_up();
         assert!(table(&others).contains("not measured yet") && table(&others).contains("others.py"));
         others.times[0].numbers = BF16.into();
-        let told = table(&others);
-        assert!(told.contains("| 1000 | PyTorch | 2.00 | 1.00 |"), "{told}");
+        let shown = table(&others);
+        assert!(shown.contains("| 1000 | PyTorch | 2.00 | 1.00 |"), "{shown}");
         assert!(
-            told.contains("Not measured yet: CUTLASS, ThunderKittens, v12."),
-            "{told}"
+            shown.contains("Not measured yet: CUTLASS, ThunderKittens, v12."),
+            "{shown}"
         );
-        others.times.extend(MORE.map(|by| Time {
+        others.times.extend(OTHER_BF16.map(|by| Time {
             by: by.into(),
             numbers: BF16.into(),
             ..made_up().times.remove(0)
@@ -416,7 +422,7 @@ mod tests {
              "config": [128, 128, 64, 9, 6], "kernel": "gemm_v12_ping_pong_bf16", "ptx_sha256": "0"}]"#;
         let times: Vec<Time> = serde_json::from_str(times).expect("what others.py writes");
         others.times.extend(times);
-        let told = table(&others);
+        let shown = table(&others);
         for part in [
             "A Card, 2026-03-04. Kernel",
             "PyTorch 2.1, Triton 3.1, CUTLASS 4.5, ThunderKittens at revision abc.",
@@ -424,7 +430,7 @@ mod tests {
             "| v12, `gemm_v12_ping_pong_bf16` | 8.00 | 0.250 | 128 × 128, 64 | 9 | 6 | 10.00 % |",
             "Not measured yet: ThunderKittens.",
         ] {
-            assert!(told.contains(part), "{part}\n{told}");
+            assert!(shown.contains(part), "{part}\n{shown}");
         }
         let number = |by: &str, what: &str| {
             let mut sources = Sources::new();
@@ -448,11 +454,11 @@ mod tests {
     #[test]
     fn names_of_templates_are_those_of_their_arguments() {
         assert_eq!(
-            short("void a::Kernel2<b_256x128>(b_256x128::Params)"),
+            short_name("void a::Kernel2<b_256x128>(b_256x128::Params)"),
             "b_256x128"
         );
         assert_eq!(
-            short("gemm_ffma_execute_kernel__5x_cublas"),
+            short_name("gemm_ffma_execute_kernel__5x_cublas"),
             "gemm_ffma_execute_kernel"
         );
     }

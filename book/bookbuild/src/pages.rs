@@ -149,31 +149,21 @@ fn find(folder: &Path, from: &Path, target: &str, pages: &BTreeMap<PathBuf, Page
 /// Decodes percent escapes such as `%20`.
 fn decoded(text: &str) -> String {
     let mut out = Vec::new();
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        let rest = bytes.as_slice_of(text);
-        match (
-            byte,
-            rest.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()),
-        ) {
+    let mut rest = text.as_bytes();
+    while let [byte, tail @ ..] = rest {
+        let digits = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match (byte, digits.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
             (b'%', Some(value)) => {
                 out.push(value);
-                bytes.nth(1);
+                rest = &tail[2..];
             }
-            _ => out.push(byte),
+            _ => {
+                out.push(*byte);
+                rest = tail;
+            }
         }
     }
     String::from_utf8_lossy(&out).into_owned()
-}
-
-trait Rest {
-    fn as_slice_of<'a>(&self, text: &'a str) -> &'a str;
-}
-
-impl Rest for std::str::Bytes<'_> {
-    fn as_slice_of<'a>(&self, text: &'a str) -> &'a str {
-        text.get(text.len() - self.len()..).unwrap_or_default()
-    }
 }
 
 /// Returns the addresses in `url(…)` and `@import` of a style sheet.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::RepoPaths;
 use crate::process::{Bound, Entry, Event, busy, size_of, source, span};
-use crate::records::{Sources, digits, number};
+use crate::quote::{Sources, digits, quoted};
 
 /// Contents of `book/data/h200-two.json`, written by `v13 two --json`.
 #[derive(Debug, Deserialize)]
@@ -88,8 +88,8 @@ impl Size {
 
 impl Pair {
     /// Loads the measurements on two of the book's main device.
-    pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
-        let path = repo.data().join(format!("{told}-two.json"));
+    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
+        let path = repo.data().join(format!("{main_device}-two.json"));
         let text = repo.read(&path)?;
         serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
     }
@@ -109,7 +109,10 @@ impl Pair {
     }
 
     fn size(&self, size: &str) -> Result<&Size, String> {
-        let found = self.sizes.iter().find(|one| one.shape.typed() == size);
+        let found = self
+            .sizes
+            .iter()
+            .find(|candidate| candidate.shape.typed() == size);
         found.ok_or_else(|| format!("{size} was not measured on two devices by v13"))
     }
 
@@ -188,7 +191,7 @@ impl Pair {
             ("alone", "product") => ms(of_size.pair_bound.kernel_ms),
             ("alone", "copy_out") => ms(of_size.pair_bound.copy_out_ms),
             (_, "ms" | "speed_up" | "copies_in" | "exchanges" | "products") => {
-                let found = of_size.ways.iter().find(|one| one.way == way);
+                let found = of_size.ways.iter().find(|candidate| candidate.way == way);
                 let found =
                     found.ok_or_else(|| format!("{way} at {size} was not measured on two devices"))?;
                 let total = found.total_ms.median();
@@ -212,7 +215,7 @@ impl Pair {
             }
         };
         sources.insert(self.source());
-        Ok(number(
+        Ok(quoted(
             &text,
             &format!("v13 two, {way} at {size}, {}", self.source()),
         ))

@@ -3,7 +3,7 @@
 use catalog::{Shape, WrongSize};
 
 use crate::RepoPaths;
-use crate::records::{Sources, digits, number as quoted};
+use crate::quote::{Sources, digits, quoted};
 
 /// Launches with their measured and predicted times, and the largest lower bound of each. The first line names the
 /// columns.

@@ -12,15 +12,16 @@ use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use serde::Deserialize;
 
 use crate::blocks::{self, Included};
-use crate::chapter::{self, Directive, Items, Line, Part};
+use crate::chapter::{self, ChapterLine, Directive, Items, LineKind};
 use crate::glossary::{self, Glossary, Linker};
 use crate::line_counts::LineCounts;
-use crate::records::{Records, Sources, footnote};
+use crate::quote::{Sources, footnote};
+use crate::records::Records;
 use crate::slides::{Deck, Slide};
-use crate::step::{self, Matter};
+use crate::step::{self, StepHead};
 use crate::{
-    Problem, Problems, RepoPaths, chip, differences, figures, lessons, listings, outputs, predicted, ptx,
-    questions, sums, tasks,
+    Problem, Problems, RepoPaths, ceilings, chip, differences, figures, lessons, listings, output_block,
+    predicted, ptx, questions, sums, tasks,
 };
 
 /// Name in `book.toml`.
@@ -109,11 +110,11 @@ impl Preprocessor for BookPreprocessor {
             .filter_map(|chapter| chapter.path.clone())
             .collect();
         // Comments at the head of the steps' chapters; errors in them are reported with their chapters.
-        let mut matters: Vec<Matter> = book
+        let mut heads: Vec<StepHead> = book
             .chapters()
-            .filter_map(|chapter| step::matter(&chapter::lines(&chapter.content))?.1.ok())
+            .filter_map(|chapter| step::step_head(&chapter::lines(&chapter.content))?.1.ok())
             .collect();
-        matters.sort_by_key(|matter| matter.step.id);
+        heads.sort_by_key(|head| head.step.id);
         let mut findings = self.findings.borrow_mut();
         let records = Records::load(&self.repo, settings.record);
         let terms = |chapter: &&Chapter| chapter.path.as_deref() == Some(Path::new(glossary::PAGE));
@@ -130,12 +131,12 @@ impl Preprocessor for BookPreprocessor {
                     &records,
                     &glossary,
                     &pages,
-                    &matters,
+                    &heads,
                     chapter,
                     &mut findings,
                 );
                 let text = page.filled(&chapter.content);
-                let text = blocks::dressed(&text, &page.included, &counts);
+                let text = blocks::render_blocks(&text, &page.included, &counts);
                 page.findings.slides.push(page.deck);
                 chapter.content = text;
             }
@@ -154,11 +155,11 @@ struct Page<'a> {
     records: &'a Result<Records, String>,
     pages: &'a [PathBuf],
     /// Comments at the head of the steps' chapters.
-    matters: &'a [Matter],
+    heads: &'a [StepHead],
     /// Path of the page below `book/src`.
     path: PathBuf,
     shown: String,
-    matter: Option<(usize, Result<Matter, String>)>,
+    head: Option<(usize, Result<StepHead, String>)>,
     sources: Sources,
     linker: Linker<'a>,
     /// Heading of the current section.
@@ -177,17 +178,15 @@ impl<'a> Page<'a> {
         records: &'a Result<Records, String>,
         glossary: &'a Glossary,
         pages: &'a [PathBuf],
-        matters: &'a [Matter],
+        heads: &'a [StepHead],
         chapter: &Chapter,
         findings: &'a mut Findings,
     ) -> Self {
         let path = chapter.source_path.clone().unwrap_or_default();
-        let matter = step::matter(&chapter::lines(&chapter.content));
+        let head = step::step_head(&chapter::lines(&chapter.content));
         let deck = Deck {
             title: chapter.name.clone(),
-            step: matter
-                .as_ref()
-                .and_then(|(_, matter)| Some(matter.as_ref().ok()?.step)),
+            step: head.as_ref().and_then(|(_, head)| Some(head.as_ref().ok()?.step)),
             page: path.with_extension("html").display().to_string(),
             slides: Vec::new(),
         };
@@ -197,9 +196,9 @@ impl<'a> Page<'a> {
             repo,
             records,
             pages,
-            matters,
+            heads,
             shown: repo.shown(&repo.chapters().join(&path)),
-            matter,
+            head,
             path,
             sources: Sources::new(),
             heading: String::new(),
@@ -219,7 +218,7 @@ impl<'a> Page<'a> {
     }
 
     fn filled(&mut self, text: &str) -> String {
-        if let Some((line, Err(why))) = &self.matter {
+        if let Some((line, Err(why))) = &self.head {
             let (line, why) = (*line, why.clone());
             self.problem(line, why);
         }
@@ -227,7 +226,7 @@ impl<'a> Page<'a> {
         let mut items = Items::default();
         let is_glossary = self.path == Path::new(glossary::PAGE);
         for line in chapter::lines(text) {
-            if line.part == Part::Prose
+            if line.kind == LineKind::Prose
                 && let Some(heading) = line.text.strip_prefix('#')
             {
                 heading
@@ -235,19 +234,19 @@ impl<'a> Page<'a> {
                     .trim()
                     .clone_into(&mut self.heading);
             }
-            let text = match line.part {
-                Part::Prose if is_glossary => items.line(line.text),
-                Part::Prose => items.line(&self.linker.line(&line)),
+            let text = match line.kind {
+                LineKind::Prose if is_glossary => items.line(line.text),
+                LineKind::Prose => items.line(&self.linker.line(&line)),
                 _ => self.linker.line(&line),
             };
             let before = out.len();
-            match self.line(&Line { text: &text, ..line }) {
+            match self.line(&ChapterLine { text: &text, ..line }) {
                 Ok(text) => out.push_str(&text),
                 Err(why) => {
                     let missing = catalog::text::escaped(&why);
                     self.problem(line.number, why);
-                    match line.part {
-                        Part::Code => out.push_str(&format!("(missing: {missing})")),
+                    match line.kind {
+                        LineKind::Code => out.push_str(&format!("(missing: {missing})")),
                         _ => out.push_str(&format!("<strong class=\"missing\">missing: {missing}</strong>")),
                     }
                 }
@@ -259,8 +258,8 @@ impl<'a> Page<'a> {
         out
     }
 
-    fn line(&mut self, line: &Line<'_>) -> Result<String, String> {
-        if line.part == Part::Comment {
+    fn line(&mut self, line: &ChapterLine<'_>) -> Result<String, String> {
+        if line.kind == LineKind::Comment {
             return Ok(line.text.to_owned());
         }
         let mut out = String::new();
@@ -280,11 +279,11 @@ impl<'a> Page<'a> {
         Ok(out)
     }
 
-    fn directive(&mut self, line: &Line<'_>, directive: &Directive<'_>) -> Result<String, String> {
+    fn directive(&mut self, line: &ChapterLine<'_>, directive: &Directive<'_>) -> Result<String, String> {
         let Directive {
             name, args, alone, ..
         } = directive;
-        let in_code = line.part == Part::Code;
+        let in_code = line.kind == LineKind::Code;
         if !DIRECTIVES.contains(name) {
             return Err(format!(
                 "there is no directive `{name}`; there are {}",
@@ -295,7 +294,7 @@ impl<'a> Page<'a> {
             ("n", false) => {
                 match args.as_slice() {
                     ["output", name, row, column] => {
-                        return outputs::number(self.repo, [name, row, column], &mut self.sources);
+                        return output_block::number(self.repo, [name, row, column], &mut self.sources);
                     }
                     ["ptxas", kernel, device, what] => {
                         return ptx::number(self.repo, [kernel, device, what], &mut self.sources);
@@ -324,7 +323,7 @@ impl<'a> Page<'a> {
             ("diff", [old, new]) => self.diff(line, old, new, "kernel"),
             ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
             ("diff", _) => Err("`{{#diff}}` wants two steps or two files, and maybe an anchor".into()),
-            ("output", [name, titles @ ..]) => outputs::block(self.repo, name, titles),
+            ("output", [name, titles @ ..]) => output_block::block(self.repo, name, titles),
             ("output", []) => Err(
                 "`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs".into(),
             ),
@@ -358,25 +357,25 @@ impl<'a> Page<'a> {
             }
             ("ceilings", units) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
-                crate::ceilings::table(records.told_ceilings()?, units, &mut self.sources)
+                ceilings::table(records.main_ceilings()?, units, &mut self.sources)
             }
             ("counters", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.counters.table(args, &mut self.sources)
             }
             ("sums", [step]) => sums::table(self.repo, step, &mut self.sources),
-            ("step", []) => match &self.matter {
-                Some((_, Ok(matter))) => Ok(step::strip(matter, |step| self.page_of(step))),
+            ("step", []) => match &self.head {
+                Some((_, Ok(head))) => Ok(step::strip(head, |step| self.page_of(step))),
                 Some((_, Err(_))) => Ok(String::new()),
                 None => Err(
                     "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter".into(),
                 ),
             },
             ("step", _) => Err("`{{#step}}` stands alone: the comment says the rest".into()),
-            ("steps", []) if self.matters.is_empty() => {
+            ("steps", []) if self.heads.is_empty() => {
                 Err("`{{#steps}}` finds no chapter with a comment `<!-- step: … -->`".into())
             }
-            ("steps", []) => Ok(step::table(self.matters, |step| self.page_of(step))),
+            ("steps", []) => Ok(step::table(self.heads, |step| self.page_of(step))),
             ("steps", _) => Err("`{{#steps}}` stands alone: it shows every step".into()),
             ("task", [name]) => {
                 let slide = tasks::slide(self.repo, name)?;
@@ -387,7 +386,7 @@ impl<'a> Page<'a> {
             ("transfers", [step, ids @ ..]) => tasks::transfers(self.repo, step, ids),
             ("mistakes", [step]) => tasks::mistakes(self.repo, step),
             ("predict", [step, ids @ ..]) => {
-                let slides = questions::plain(self.repo, step, ids)?;
+                let slides = questions::slides(self.repo, step, ids)?;
                 self.deck.slides.extend(slides.into_iter().map(Slide::Question));
                 questions::predict(self.repo, step, ids)
             }
@@ -404,7 +403,7 @@ impl<'a> Page<'a> {
     }
 
     /// `PATH` or `PATH:ANCHOR`, relative to the chapter.
-    fn include(&mut self, line: &Line<'_>, args: &[&str], in_code: bool) -> Result<String, String> {
+    fn include(&mut self, line: &ChapterLine<'_>, args: &[&str], in_code: bool) -> Result<String, String> {
         let [what] = args else {
             return Err("`{{#include}}` wants one path, and maybe an anchor behind a colon".into());
         };
@@ -448,7 +447,7 @@ impl<'a> Page<'a> {
         Ok(text)
     }
 
-    fn diff(&mut self, line: &Line<'_>, old: &str, new: &str, anchor: &str) -> Result<String, String> {
+    fn diff(&mut self, line: &ChapterLine<'_>, old: &str, new: &str, anchor: &str) -> Result<String, String> {
         let (old, new) = (
             differences::side(self.repo, old)?,
             differences::side(self.repo, new)?,
@@ -466,7 +465,7 @@ impl<'a> Page<'a> {
     }
 
     /// Records that the book shows a CUDA source.
-    fn shows(&mut self, path: &Path, line: &Line<'_>) {
+    fn shows(&mut self, path: &Path, line: &ChapterLine<'_>) {
         if path.extension().is_some_and(|e| e == "cu") {
             let place = (self.shown.clone(), line.number);
             self.findings.listings.entry(path.to_owned()).or_insert(place);

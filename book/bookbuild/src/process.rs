@@ -9,7 +9,7 @@ use records::{Run, Samples};
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::records::{Sources, digits, number};
+use crate::quote::{Sources, digits, quoted};
 
 /// Contents of `book/data/h200-process.json`, written by `v13 measure --json` and `v13 run --json`.
 #[derive(Debug, Deserialize)]
@@ -137,8 +137,8 @@ pub(crate) fn source(run: &Run) -> String {
 
 impl Process {
     /// Loads the measurements of the book's main device.
-    pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
-        let path = repo.data().join(format!("{told}-process.json"));
+    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
+        let path = repo.data().join(format!("{main_device}-process.json"));
         let text = repo.read(&path)?;
         serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
     }
@@ -220,7 +220,7 @@ impl Process {
     /// Returns a way from the first comparison that has it.
     fn way(&self, size: &str, way: &str) -> Result<(&Comparison, &Size, &Way), String> {
         for (comparison, of_size) in self.sizes(size)? {
-            if let Some(found) = of_size.variants.iter().find(|one| one.variant == way) {
+            if let Some(found) = of_size.variants.iter().find(|candidate| candidate.variant == way) {
                 return Ok((comparison, of_size, found));
             }
         }
@@ -383,6 +383,6 @@ impl Process {
         };
         let source = self.source_of(comparison);
         sources.insert(source.clone());
-        Ok(number(&text, &format!("v13, {way} at {size}, {source}")))
+        Ok(quoted(&text, &format!("v13, {way} at {size}, {source}")))
     }
 }

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use catalog::provenance::{self, Stale};
 
-use crate::records::{Sources, known, number as quoted};
+use crate::kernel_args::find_kernel;
+use crate::quote::{Sources, quoted};
 use crate::{Problem, RepoPaths};
 
 /// `{{#n ptxas KERNEL sm_90 registers}}`: resources that ptxas reported for a kernel, from the header of its PTX.
@@ -15,7 +16,7 @@ pub(crate) fn number(
     [kernel, device, what]: [&str; 3],
     sources: &mut Sources,
 ) -> Result<String, String> {
-    let (_, known) = known(kernel)?;
+    let (_, known) = find_kernel(kernel)?;
     let source = known
         .source
         .ok_or_else(|| format!("{kernel} is not made from a source of ours"))?;
@@ -44,7 +45,7 @@ pub(crate) fn number(
 
 /// Method by which the listings were compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum ListingCheck {
     /// The sources were compiled again.
     Compiled,
     /// By the hashes in the header of the PTX, with the reason for not compiling.
@@ -52,7 +53,10 @@ pub(crate) enum How {
 }
 
 /// Compares the sources that the book shows with the committed PTX.
-pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> (How, Vec<Problem>) {
+pub(crate) fn check(
+    repo: &RepoPaths,
+    listings: &BTreeMap<PathBuf, (String, usize)>,
+) -> (ListingCheck, Vec<Problem>) {
     let mut problems = Vec::new();
     for (source, (file, line)) in listings {
         if let Err(what) = by_hash(repo, source) {
@@ -65,19 +69,19 @@ pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usiz
         }
     }
     if !problems.is_empty() || listings.is_empty() {
-        return (How::Hashes("no need to compile".into()), problems);
+        return (ListingCheck::Hashes("no need to compile".into()), problems);
     }
     match compiled(repo, listings) {
-        Ok(None) => (How::Compiled, Vec::new()),
+        Ok(None) => (ListingCheck::Compiled, Vec::new()),
         Ok(Some(said)) => {
             problems.push(Problem {
                 file: repo.shown(&repo.root().join("kernels/ptx")),
                 line: 0,
                 what: said,
             });
-            (How::Compiled, problems)
+            (ListingCheck::Compiled, problems)
         }
-        Err(why) => (How::Hashes(why), Vec::new()),
+        Err(why) => (ListingCheck::Hashes(why), Vec::new()),
     }
 }
 

@@ -8,6 +8,8 @@ use tasks::quiz;
 use tasks::task::{Answer, Question};
 
 use crate::RepoPaths;
+use crate::chapter::capital;
+use crate::slides::QuestionSlide;
 use crate::tasks::{catalogue, prose};
 
 /// `{{#predict v05}}`: the questions of a step and those repeated there; ids behind the step select questions.
@@ -17,13 +19,13 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
     let catalogues = catalogues.collect::<Result<Vec<_>, _>>()?;
     let (again, all): (Vec<_>, Vec<_>) = quiz::of_step(&catalogues, step.id)
         .into_iter()
-        .partition(|asked| asked.again.is_some());
+        .partition(|posed| posed.again.is_some());
     let own = match ids {
         [] => all,
         ids => ids
             .iter()
             .map(|id| {
-                let found = all.iter().find(|asked| asked.question.id == *id);
+                let found = all.iter().find(|posed| posed.question.id == *id);
                 found
                     .copied()
                     .ok_or_else(|| format!("{} has no question `{id}`", step.id))
@@ -37,16 +39,16 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
         "Write your answers down before you unfold ours, or give them in a terminal: `cargo xtask predict {}`.\n\n",
         step.id
     );
-    for (number, asked) in (1..).zip(own) {
-        let _ = write!(out, "**{number}.** {}\n\n", unfolding(asked.question));
+    for (number, posed) in (1..).zip(own) {
+        let _ = write!(out, "**{number}.** {}\n\n", with_folded_answer(posed.question));
     }
     if ids.is_empty() {
-        for asked in again {
+        for posed in again {
             let _ = write!(
                 out,
                 "**Again, from {}.** {}\n\n",
-                asked.step,
-                unfolding(asked.question)
+                posed.step,
+                with_folded_answer(posed.question)
             );
         }
     }
@@ -54,7 +56,7 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
 }
 
 /// Formats a question with its folded answer.
-fn unfolding(question: &Question) -> String {
+fn with_folded_answer(question: &Question) -> String {
     let mut out = prose(&question.question);
     out.push_str("\n\n");
     if !question.choices.is_empty() {
@@ -66,13 +68,13 @@ fn unfolding(question: &Question) -> String {
     let _ = write!(
         out,
         "<details><summary>Answer</summary>\n\n{}\n\n</details>",
-        answered(question)
+        answer_with_reason(question)
     );
     out
 }
 
 /// Formats the answer with its reason, and the kernel whose counts confirm it, if there is one.
-fn answered(question: &Question) -> String {
+fn answer_with_reason(question: &Question) -> String {
     let counted = match &question.derive {
         Some(derived) => format!(" The emulated GPU counts it, in `{}`.", derived.kernel),
         None => String::new(),
@@ -93,25 +95,16 @@ fn answer(question: &Question) -> String {
 }
 
 /// Returns questions for slides.
-pub(crate) fn plain(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<Slide>, String> {
+pub(crate) fn slides(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<QuestionSlide>, String> {
     let questions = catalogue(repo, step)?.questions;
     let wanted = |question: &&Question| ids.is_empty() || ids.contains(&question.id.as_str());
-    let slides = questions.iter().filter(wanted).map(|question| Slide {
+    let slides = questions.iter().filter(wanted).map(|question| QuestionSlide {
         question: question.question.clone(),
         choices: question.choices.clone(),
         answer: question.answer.shown(),
         because: question.because.clone(),
     });
     Ok(slides.collect())
-}
-
-/// A question on a slide, as plain text.
-#[derive(Debug, Clone)]
-pub(crate) struct Slide {
-    pub(crate) question: String,
-    pub(crate) choices: Vec<String>,
-    pub(crate) answer: String,
-    pub(crate) because: String,
 }
 
 /// `{{#sheets}}`: for each step, a sheet to print and write predictions on.
@@ -129,7 +122,7 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
             step.id,
             step.name,
             step.id,
-            crate::tasks::capital(step.idea)
+            capital(step.idea)
         );
         for (number, question) in (1..).zip(&questions) {
             let _ = write!(out, "**{number}.** {}\n\n", prose(&question.question));

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use catalog::{Family, Kernel, Shape};
 use records::{Measurement, Outcome, Record};
 
-use crate::records::{Records, Sources, name_of, shape, source, value};
+use crate::kernel_args::parse_shape;
+use crate::quote::{Sources, run_source};
+use crate::records::{Records, name_of, value};
 use catalog::text::escaped;
 
 impl Records {
@@ -31,15 +33,15 @@ impl Records {
         }
         let mut out = String::new();
         let real = self.real();
-        let (told, others) = real.split_first().map_or((None, &[][..]), |(a, b)| (Some(a), b));
+        let (main, others) = real.split_first().map_or((None, &[][..]), |(a, b)| (Some(a), b));
         for family in Family::all() {
             let kernels: Vec<_> = chosen
                 .iter()
                 .filter(|k| k.work.family() == family)
                 .copied()
                 .collect();
-            if let Some(told) = told {
-                out.push_str(&one_table(told, others, family, &kernels, &sizes, sources)?);
+            if let Some(main) = main {
+                out.push_str(&one_table(main, others, family, &kernels, &sizes, sources)?);
             }
         }
         match out.is_empty() {
@@ -80,12 +82,15 @@ fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
 }
 
 /// A shape, a kernel, and its measurement on the book's main device.
-type Row<'r> = (Shape, &'r Kernel, Option<&'r Measurement>);
+type TimedRow<'r> = (Shape, &'r Kernel, Option<&'r Measurement>);
 
 /// Returns a kernel's measurements on real GPUs.
 fn measured<'r>(record: &'r Record, kernel: &Kernel) -> Vec<&'r Measurement> {
-    let all = record.measurements.iter().filter(|one| one.kernel == kernel.name);
-    all.filter(|one| record.run_of(one).is_some_and(|run| !run.emulated))
+    let all = record
+        .measurements
+        .iter()
+        .filter(|measurement| measurement.kernel == kernel.name);
+    all.filter(|measurement| record.run_of(measurement).is_some_and(|run| !run.emulated))
         .collect()
 }
 
@@ -98,9 +103,9 @@ struct Beside<'r> {
 
 impl<'r> Beside<'r> {
     /// Returns the records with a time for at least one of the rows.
-    fn among(records: &[&'r Record], rows: &[Row<'_>]) -> Vec<Self> {
+    fn among(records: &[&'r Record], rows: &[TimedRow<'_>]) -> Vec<Self> {
         let has = |record: &&&Record| {
-            let timed = |(shape, kernel, _): &Row<'_>| {
+            let timed = |(shape, kernel, _): &TimedRow<'_>| {
                 record
                     .of(kernel.name, *shape)
                     .is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
@@ -118,7 +123,7 @@ impl<'r> Beside<'r> {
     }
 
     /// Returns cells of a kernel at a shape, and the sources of their numbers.
-    fn cells(&self, shape: Shape, kernel: &Kernel, whats: &[&str]) -> (Vec<String>, Option<String>) {
+    fn cells(&self, shape: Shape, kernel: &Kernel, quantities: &[&str]) -> (Vec<String>, Option<String>) {
         let found = self.record.of(kernel.name, shape).and_then(|m| match &m.outcome {
             Outcome::Passed(passed) => Some((self.record.run_of(m)?, passed)),
             _ => None,
@@ -129,8 +134,13 @@ impl<'r> Beside<'r> {
                 .ok()
                 .map(|text| bare(&text))
         };
-        let cells = whats.iter().map(|what| cell(what).unwrap_or_else(|| "–".into()));
-        (cells.collect(), found.map(|(run, _)| source(run, kernel.work)))
+        let cells = quantities
+            .iter()
+            .map(|what| cell(what).unwrap_or_else(|| "–".into()));
+        (
+            cells.collect(),
+            found.map(|(run, _)| run_source(run, kernel.work)),
+        )
     }
 }
 
@@ -142,23 +152,28 @@ fn one_table(
     sizes: &[&str],
     sources: &mut Sources,
 ) -> Result<String, String> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut rows: Vec<TimedRow<'_>> = Vec::new();
     for kernel in kernels {
         let wanted: Vec<Shape> = sizes
             .iter()
-            .map(|size| shape(kernel.name, size))
+            .map(|size| parse_shape(kernel.name, size))
             .collect::<Result<_, _>>()?;
         let is_wanted = |shape: &Shape| wanted.is_empty() || wanted.contains(shape);
         let here = measured(record, kernel);
         if here.is_empty() {
             // Includes kernels that only other devices have run.
             let elsewhere = others.iter().map(|other| measured(other, kernel));
-            let shapes = elsewhere.flatten().map(|one| one.shape).filter(is_wanted);
+            let shapes = elsewhere
+                .flatten()
+                .map(|measurement| measurement.shape)
+                .filter(is_wanted);
             let shapes: BTreeSet<Shape> = shapes.collect();
             rows.extend(shapes.into_iter().map(|shape| (shape, *kernel, None)));
         }
-        let here = here.into_iter().filter(|one| is_wanted(&one.shape));
-        rows.extend(here.map(|one| (one.shape, *kernel, Some(one))));
+        let here = here
+            .into_iter()
+            .filter(|measurement| is_wanted(&measurement.shape));
+        rows.extend(here.map(|measurement| (measurement.shape, *kernel, Some(measurement))));
     }
     if rows.is_empty() {
         return Ok(String::new());
@@ -170,10 +185,11 @@ fn one_table(
     });
     let (rate, rate_key) = rate(family);
     // The yardstick has no column beside itself.
-    let has_yardstick = |(.., measurement): &Row<'_>| match measurement.map(|one| &one.outcome) {
-        Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
-        _ => false,
-    };
+    let has_yardstick =
+        |(.., measurement): &TimedRow<'_>| match measurement.map(|measurement| &measurement.outcome) {
+            Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
+            _ => false,
+        };
     let (of, of_key) = yardstick(family)
         .filter(|_| rows.iter().any(has_yardstick))
         .unzip();
@@ -204,13 +220,16 @@ fn one_table(
         let mut cells = vec![shape.short()];
         cells.extend(with_kernel.then(|| format!("`{}`", kernel.name)));
         let about = format!("`{}` at {}", kernel.name, shape.short());
-        let run = measurement.map(|one| {
-            let run = record.run_of(one);
+        let run = measurement.map(|measurement| {
+            let run = record.run_of(measurement);
             run.ok_or_else(|| format!("a measurement of {} names no run", kernel.name))
         });
         let run = run.transpose()?;
-        runs.extend(run.map(|run| source(run, kernel.work)));
-        match run.zip(measurement).map(|(run, one)| (run, &one.outcome)) {
+        runs.extend(run.map(|run| run_source(run, kernel.work)));
+        match run
+            .zip(measurement)
+            .map(|(run, measurement)| (run, &measurement.outcome))
+        {
             None => {}
             Some((run, Outcome::Passed(passed))) => {
                 for what in ["ms", rate_key].into_iter().chain(of_key).chain(["spread"]) {
@@ -253,11 +272,11 @@ fn notes(mut all: Vec<(String, String)>) -> Vec<String> {
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for (why, what) in all {
         match notes.last_mut() {
-            Some((last, whats)) if *last == why => whats.push(what),
+            Some((last, quantities)) if *last == why => quantities.push(what),
             _ => notes.push((why, vec![what])),
         }
     }
-    let note = |(why, whats): &(String, Vec<String>)| format!("{}: {why}.\n", whats.join(", "));
+    let note = |(why, quantities): &(String, Vec<String>)| format!("{}: {why}.\n", quantities.join(", "));
     notes.iter().map(note).collect()
 }
 

@@ -14,11 +14,11 @@ use crate::repo_paths::files_under;
 use crate::{Problems, RepoPaths};
 
 /// Interval between checks for changed files.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Time without changes before the book is built.
-const SETTLE: Duration = Duration::from_millis(40);
+const QUIET_TIME: Duration = Duration::from_millis(40);
 /// Interval of keep-alive messages to a page, which detect a closed connection.
-const ASK: Duration = Duration::from_secs(20);
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// Address from which pages receive events.
 const EVENTS: &str = "/~changes";
 
@@ -47,7 +47,7 @@ const SCRIPT: &str = r#"<script>
 
 /// State that is sent to the pages.
 #[derive(Default)]
-struct News {
+struct BuildState {
     /// Number of successful builds.
     n_built: u64,
     /// Problems of the last build; `None` if it succeeded.
@@ -58,7 +58,7 @@ struct News {
 
 struct Server {
     folder: RwLock<PathBuf>,
-    news: Mutex<News>,
+    state: Mutex<BuildState>,
     changed: Condvar,
 }
 
@@ -78,27 +78,27 @@ pub fn watch(
     let address = format!("http://{}/", listener.local_addr()?);
     let server = Arc::new(Server {
         folder: RwLock::default(),
-        news: Mutex::default(),
+        state: Mutex::default(),
         changed: Condvar::new(),
     });
-    let mut seen = look(repo);
+    let mut seen = file_times(repo);
     build(repo, options, &server)?;
     let accepting = Arc::clone(&server);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let server = Arc::clone(&accepting);
-            std::thread::spawn(move || drop(answer(&server, stream)));
+            std::thread::spawn(move || drop(respond_to(&server, stream)));
         }
     });
     ready(&address)?;
     loop {
-        std::thread::sleep(LOOK);
-        let mut now = look(repo);
+        std::thread::sleep(POLL_INTERVAL);
+        let mut now = file_times(repo);
         if now != seen {
             // An editor may still be writing.
             loop {
-                std::thread::sleep(SETTLE);
-                let later = look(repo);
+                std::thread::sleep(QUIET_TIME);
+                let later = file_times(repo);
                 if later == std::mem::replace(&mut now, later.clone()) {
                     break;
                 }
@@ -106,7 +106,7 @@ pub fn watch(
             build(repo, options, &server)?;
             // Adds files that only the last build has read; a file that changed meanwhile differs from `now`.
             seen = now;
-            for (path, time) in look(repo) {
+            for (path, time) in file_times(repo) {
                 seen.entry(path).or_insert(time);
             }
         }
@@ -114,7 +114,7 @@ pub fn watch(
 }
 
 /// Returns the modification time and length of each file of the book.
-fn look(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
+fn file_times(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
     let mut files: Vec<PathBuf> = repo.all_read().into_iter().collect();
     for folder in [repo.chapters(), repo.book().join("theme"), repo.data()] {
         // A folder may be missing or removed meanwhile; that is a change too.
@@ -137,12 +137,12 @@ fn build(repo: &RepoPaths, options: &Options, server: &Server) -> Result<()> {
     // The lock keeps pages of a half-written book from being served.
     let mut folder = server.folder.write().unwrap_or_else(|e| e.into_inner());
     let built = make(repo, options);
-    let mut news = server.news.lock().unwrap_or_else(|e| e.into_inner());
-    news.problems = None;
+    let mut state = server.state.lock().unwrap_or_else(|e| e.into_inner());
+    state.problems = None;
     match built {
         Ok(made) => {
             *folder = made.folder;
-            news.n_built += 1;
+            state.n_built += 1;
             for problem in &made.findings.problems {
                 eprintln!("draft: {problem}");
             }
@@ -154,16 +154,16 @@ fn build(repo: &RepoPaths, options: &Options, server: &Server) -> Result<()> {
                 None => format!("error: {error:#}"),
             };
             eprintln!("{text}");
-            news.problems = Some(text);
+            state.problems = Some(text);
         }
     }
-    news.n_events += 1;
+    state.n_events += 1;
     server.changed.notify_all();
     Ok(())
 }
 
 /// Handles one request. An I/O error means that the reader closed the connection.
-fn answer(server: &Server, stream: TcpStream) -> std::io::Result<()> {
+fn respond_to(server: &Server, stream: TcpStream) -> std::io::Result<()> {
     let mut lines = BufReader::new(&stream).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     let target = request.split_whitespace().nth(1).unwrap_or("/").to_owned();
@@ -220,25 +220,25 @@ fn events(server: &Server, mut stream: TcpStream) -> std::io::Result<()> {
     stream.write_all(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
     )?;
-    let mut told = 0;
-    let mut news = server.news.lock().unwrap_or_else(|e| e.into_inner());
+    let mut n_sent = 0;
+    let mut state = server.state.lock().unwrap_or_else(|e| e.into_inner());
     loop {
-        let text = match (&news.problems, news.n_events == told) {
+        let text = match (&state.problems, state.n_events == n_sent) {
             (_, true) => ":\n\n".to_owned(),
-            (None, false) => format!("event: built\ndata: {}\n\n", news.n_built),
+            (None, false) => format!("event: built\ndata: {}\n\n", state.n_built),
             (Some(problems), false) => {
                 let problems = serde_json::Value::from(problems.as_str());
                 format!("event: problems\ndata: {problems}\n\n")
             }
         };
-        told = news.n_events;
-        drop(news);
+        n_sent = state.n_events;
+        drop(state);
         stream.write_all(text.as_bytes())?;
         stream.flush()?;
-        news = server.news.lock().unwrap_or_else(|e| e.into_inner());
-        if news.n_events == told {
-            news = match server.changed.wait_timeout(news, ASK) {
-                Ok((news, _)) => news,
+        state = server.state.lock().unwrap_or_else(|e| e.into_inner());
+        if state.n_events == n_sent {
+            state = match server.changed.wait_timeout(state, KEEP_ALIVE) {
+                Ok((state, _)) => state,
                 Err(poisoned) => poisoned.into_inner().0,
             };
         }

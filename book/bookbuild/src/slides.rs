@@ -6,7 +6,7 @@ use std::path::Path;
 
 use catalog::text::escaped;
 
-use crate::questions;
+use crate::chapter::capital;
 
 pub(crate) const FILE: &str = "slides.html";
 
@@ -29,9 +29,18 @@ pub(crate) enum Slide {
         html: String,
     },
     /// A question with a folded answer.
-    Question(questions::Slide),
+    Question(QuestionSlide),
     /// A task, by its name.
     Task { name: String, minutes: u32 },
+}
+
+/// A question on a slide, as plain text.
+#[derive(Debug, Clone)]
+pub(crate) struct QuestionSlide {
+    pub(crate) question: String,
+    pub(crate) choices: Vec<String>,
+    pub(crate) answer: String,
+    pub(crate) because: String,
 }
 
 /// Writes the slides; without any, writes no file.
@@ -50,10 +59,7 @@ fn page(decks: &[&Deck]) -> String {
         let title = escaped(&deck.title);
         let _ = writeln!(contents, "<li><a href=\"#deck-{number}\">{title}</a></li>");
         let idea = deck.step.map_or_else(String::new, |step| {
-            format!(
-                "<p class=\"idea\">{}</p>",
-                escaped(&crate::tasks::capital(step.idea))
-            )
+            format!("<p class=\"idea\">{}</p>", escaped(&capital(step.idea)))
         });
         let _ = writeln!(
             body,

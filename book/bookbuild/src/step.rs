@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use catalog::{STEPS, Step};
 use regex::Regex;
 
-use crate::chapter::Line;
+use crate::chapter::ChapterLine;
 use catalog::text::escaped;
 
 /// The comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` of a chapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Matter {
+pub(crate) struct StepHead {
     pub(crate) step: &'static Step,
     pub(crate) minutes: u32,
     pub(crate) after: Vec<&'static Step>,
@@ -19,7 +19,7 @@ pub(crate) struct Matter {
 }
 
 /// Finds and parses the comment of a chapter; returns its line too.
-pub(crate) fn matter(lines: &[Line<'_>]) -> Option<(usize, Result<Matter, String>)> {
+pub(crate) fn step_head(lines: &[ChapterLine<'_>]) -> Option<(usize, Result<StepHead, String>)> {
     static COMMENT: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^\s*<!--\s*step:\s*(.*?)\s*-->\s*$").expect("a fixed pattern"));
     lines.iter().find_map(|line| {
@@ -28,7 +28,7 @@ pub(crate) fn matter(lines: &[Line<'_>]) -> Option<(usize, Result<Matter, String
     })
 }
 
-fn parse(text: &str) -> Result<Matter, String> {
+fn parse(text: &str) -> Result<StepHead, String> {
     let mut words = text.split_whitespace();
     let step = words.next().ok_or("the comment names no step")?;
     let find = |name: &str| catalog::find(name).map_err(|error| error.to_string());
@@ -48,7 +48,7 @@ fn parse(text: &str) -> Result<Matter, String> {
             }
         }
     }
-    Ok(Matter {
+    Ok(StepHead {
         step: find(step)?,
         minutes: minutes.ok_or("minutes=N is missing")?,
         after,
@@ -57,10 +57,10 @@ fn parse(text: &str) -> Result<Matter, String> {
 }
 
 /// Returns the strip at the head of a chapter. `page` maps a step to its page.
-pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> String {
+pub(crate) fn strip(head: &StepHead, page: impl Fn(&Step) -> Option<String>) -> String {
     let mut out = String::from("<nav class=\"strip\" aria-label=\"The ladder\">\n<ol>\n");
     for step in STEPS {
-        let here = step.id == matter.step.id;
+        let here = step.id == head.step.id;
         let label = format!("<abbr title=\"{}\">{}</abbr>", escaped(step.name), step.id);
         let _ = match (here, page(step)) {
             (true, _) => writeln!(out, "<li aria-current=\"step\">{label}</li>"),
@@ -68,12 +68,12 @@ pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> 
             (false, None) => writeln!(out, "<li>{label}</li>"),
         };
     }
-    let gpu = match matter.gpu.as_str() {
+    let gpu = match head.gpu.as_str() {
         "yes" => "needs a GPU",
         "helps" => "a GPU helps, and is not needed",
         _ => "no GPU needed",
     };
-    let after: Vec<String> = matter
+    let after: Vec<String> = head
         .after
         .iter()
         .map(|step| match page(step) {
@@ -88,35 +88,35 @@ pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> 
     let _ = write!(
         out,
         "</ol>\n<p><strong>{}</strong>: {}.</p>\n<p class=\"needs\">{} minutes{after} · {gpu} · <code>cargo xtask bench {}</code></p>\n</nav>\n",
-        matter.step.id,
-        escaped(matter.step.idea),
-        matter.minutes,
-        matter.step.id
+        head.step.id,
+        escaped(head.step.idea),
+        head.minutes,
+        head.step.id
     );
     out
 }
 
 /// `{{#steps}}`: a table of all steps whose chapters have the comment.
-pub(crate) fn table(matters: &[Matter], page: impl Fn(&Step) -> Option<String>) -> String {
+pub(crate) fn table(heads: &[StepHead], page: impl Fn(&Step) -> Option<String>) -> String {
     let mut out = String::from("| step | minutes | after | GPU |\n| --- | ---: | --- | --- |\n");
-    for matter in matters {
-        let step = match page(matter.step) {
-            Some(page) => format!("[{} {}]({page})", matter.step.id, matter.step.name),
-            None => format!("{} {}", matter.step.id, matter.step.name),
+    for head in heads {
+        let step = match page(head.step) {
+            Some(page) => format!("[{} {}]({page})", head.step.id, head.step.name),
+            None => format!("{} {}", head.step.id, head.step.name),
         };
-        let after: Vec<&str> = matter.after.iter().map(|step| step.id).collect();
+        let after: Vec<&str> = head.after.iter().map(|step| step.id).collect();
         let after = match after.is_empty() {
             true => "–".to_owned(),
             false => after.join(", "),
         };
-        let gpu = match matter.gpu.as_str() {
+        let gpu = match head.gpu.as_str() {
             "yes" => "needed",
             "helps" => "helps",
             _ => "not needed",
         };
-        let _ = writeln!(out, "| {step} | {} | {after} | {gpu} |", matter.minutes);
+        let _ = writeln!(out, "| {step} | {} | {after} | {gpu} |", head.minutes);
     }
-    let minutes: u32 = matters.iter().map(|matter| matter.minutes).sum();
+    let minutes: u32 = heads.iter().map(|head| head.minutes).sum();
     let _ = writeln!(out, "| together | {minutes} | | |");
     out
 }

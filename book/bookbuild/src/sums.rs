@@ -6,7 +6,7 @@ use catalog::Kernel;
 use records::sums::{Record, Sum};
 
 use crate::RepoPaths;
-use crate::records::{Sources, source};
+use crate::quote::{Sources, run_source};
 
 /// Returns the table of a step; without recorded sums, the command that computes them.
 pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String, String> {
@@ -36,7 +36,7 @@ pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Resu
 
 fn provenance(record: &Record, kernel: &Kernel, sum: &Sum) -> Option<String> {
     let run = record.runs.iter().find(|run| run.id == sum.run)?;
-    Some(source(run, kernel.work))
+    Some(run_source(run, kernel.work))
 }
 
 /// Lists the shapes with the same C as cuBLAS, or those with another one, whichever is shorter.

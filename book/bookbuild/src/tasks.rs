@@ -11,7 +11,7 @@ use tasks::task::{Criterion, Kind, Task};
 use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
 use crate::RepoPaths;
-use crate::chapter::Items;
+use crate::chapter::{Items, capital};
 use crate::slides::Slide;
 
 /// Loads the catalogue of a step, and records it as part of the book.
@@ -131,7 +131,7 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
     let id = |task: &Task| task.name.id.clone().unwrap_or_default();
     if let Some(gone) = ids
         .iter()
-        .find(|asked| !catalogue.tasks.iter().any(|task| id(task) == **asked))
+        .find(|wanted_id| !catalogue.tasks.iter().any(|task| id(task) == **wanted_id))
     {
         return Err(format!(
             "{} has no task `{step}.{gone}`",
@@ -205,14 +205,6 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
         let _ = writeln!(out, "| `{code}` | {} | {} |", cell(&ask), kernels.join("; "));
     }
     Ok(out)
-}
-
-/// Returns the text with a capital first letter.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Escapes text for a table cell.

@@ -14,14 +14,14 @@ use serde::Deserialize;
 use tasks::solutions;
 
 use crate::RepoPaths;
-use crate::outputs::{HEAD, Output, environment, plain};
+use crate::output::{HEAD, Output, environment, plain};
 
 /// Entries of the repository that the folder of a transcript lacks.
 const HIDDEN: [&str; 4] = [".git", "my", "target", "node_modules"];
 /// Programs that the commands start.
 const PROGRAMS: [&str; 2] = ["xtask", "judge"];
 /// Displayed path of the folder.
-const PLACE: &str = "~/tile-by-tile";
+const SHOWN_FOLDER: &str = "~/tile-by-tile";
 
 /// Contents of a file in `book/transcripts`.
 #[derive(Debug, Deserialize)]
@@ -33,13 +33,13 @@ pub(crate) struct Transcript {
     /// Programs that must be installed; otherwise the transcript is skipped.
     #[serde(default)]
     needs: Vec<String>,
-    step: Vec<Step>,
+    step: Vec<TranscriptStep>,
 }
 
 /// A step: exactly one of `run`, `edit` and `write`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Step {
+struct TranscriptStep {
     /// Name in `book/src/generated/TRANSCRIPT-NAME.txt`; a step without a name is not shown.
     #[serde(default)]
     name: Option<String>,
@@ -77,7 +77,7 @@ struct Step {
 }
 
 /// Result of running a transcript.
-pub(crate) enum Done {
+pub(crate) enum TranscriptRun {
     /// Every named step with its text.
     Texts(Vec<(Output, String)>),
     /// Skipped, for this reason.
@@ -121,18 +121,18 @@ impl Transcript {
     }
 
     /// Runs all steps in a fresh folder.
-    pub(crate) fn run(&self, repo: &RepoPaths, programs: &Programs) -> Result<Done> {
+    pub(crate) fn run(&self, repo: &RepoPaths, programs: &Programs) -> Result<TranscriptRun> {
         if let Some(missing) = self.needs.iter().find(|name| on_path(name).is_none()) {
-            return Ok(Done::NotRun(format!("there is no {missing} here")));
+            return Ok(TranscriptRun::NotRun(format!("there is no {missing} here")));
         }
-        let place = Place::new(repo, &self.name)?;
-        if let Some(why) = programs.no_compiler(&place)? {
-            return Ok(Done::NotRun(why));
+        let sandbox = Sandbox::new(repo, &self.name)?;
+        if let Some(why) = programs.no_compiler(&sandbox)? {
+            return Ok(TranscriptRun::NotRun(why));
         }
         let mut texts = Vec::new();
         for (number, step) in (1..).zip(&self.step) {
             let here = || format!("step {number} of book/transcripts/{}.toml", self.name);
-            let text = step.run(repo, &place, programs).with_context(here)?;
+            let text = step.run(repo, &sandbox, programs).with_context(here)?;
             if let Some(name) = &step.name {
                 let output = Output {
                     name: format!("{}-{name}", self.name),
@@ -143,11 +143,11 @@ impl Transcript {
                 texts.push((output, text));
             }
         }
-        Ok(Done::Texts(texts))
+        Ok(TranscriptRun::Texts(texts))
     }
 }
 
-impl Step {
+impl TranscriptStep {
     /// Describes the step: the command as typed, or the action and the file.
     fn shown(&self) -> String {
         match (&self.run, &self.edit, &self.write) {
@@ -159,17 +159,17 @@ impl Step {
     }
 
     /// Runs the step, and returns the text of its file.
-    fn run(&self, repo: &RepoPaths, place: &Place, programs: &Programs) -> Result<String> {
+    fn run(&self, repo: &RepoPaths, sandbox: &Sandbox, programs: &Programs) -> Result<String> {
         match (&self.run, &self.edit, &self.write) {
-            (Some(command), None, None) => self.command(place, programs, command),
-            (None, Some(path), None) => self.edited(place, path),
-            (None, None, Some(path)) => self.written(repo, place, path),
+            (Some(command), None, None) => self.run_command(sandbox, programs, command),
+            (None, Some(path), None) => self.edit_file(sandbox, path),
+            (None, None, Some(path)) => self.write_file(repo, sandbox, path),
             _ => bail!("a step is exactly one of run, edit and write"),
         }
     }
 
-    fn command(&self, place: &Place, programs: &Programs, command: &str) -> Result<String> {
-        let out = programs.start(place, command)?.output()?;
+    fn run_command(&self, sandbox: &Sandbox, programs: &Programs, command: &str) -> Result<String> {
+        let out = programs.start(sandbox, command)?.output()?;
         let errors = String::from_utf8_lossy(&out.stderr).into_owned();
         let mut text = String::from_utf8_lossy(&out.stdout).into_owned();
         if out.status.code() != Some(self.exit) {
@@ -186,7 +186,7 @@ impl Step {
                 text.push('\n');
             }
         }
-        let text = plain(&place.told(&text));
+        let text = plain(&sandbox.with_shown_folder(&text));
         let text = match self.lines {
             Some(most) if text.lines().count() > most => {
                 let kept: Vec<&str> = text.lines().take(most).collect();
@@ -197,9 +197,9 @@ impl Step {
         Ok(format!("{HEAD}\n$ {command}\n{}\n", text.trim_end()))
     }
 
-    fn edited(&self, place: &Place, path: &Path) -> Result<String> {
+    fn edit_file(&self, sandbox: &Sandbox, path: &Path) -> Result<String> {
         let shown = path.display().to_string();
-        let file = place.file(path)?;
+        let file = sandbox.file(path)?;
         let old = std::fs::read_to_string(&file).with_context(|| shown.clone())?;
         let mut new = old.clone();
         for [find, replace] in &self.edits {
@@ -213,10 +213,10 @@ impl Step {
         Ok(format!("{HEAD}\n{}\n", text.trim_end()))
     }
 
-    fn written(&self, repo: &RepoPaths, place: &Place, path: &Path) -> Result<String> {
+    fn write_file(&self, repo: &RepoPaths, sandbox: &Sandbox, path: &Path) -> Result<String> {
         let text = match (&self.text, &self.from, &self.solution) {
             (Some(text), None, None) => text.clone(),
-            (None, Some(from), None) => std::fs::read_to_string(place.folder.join(from))
+            (None, Some(from), None) => std::fs::read_to_string(sandbox.folder.join(from))
                 .with_context(|| from.display().to_string())?,
             (None, None, Some(name)) => {
                 let step = name.split('/').next().unwrap_or_default();
@@ -227,20 +227,20 @@ impl Step {
             }
             _ => bail!("a file is written from exactly one of text, from and solution"),
         };
-        let file = place.file(path)?;
-        std::fs::create_dir_all(file.parent().unwrap_or(&place.folder))?;
+        let file = sandbox.file(path)?;
+        std::fs::create_dir_all(file.parent().unwrap_or(&sandbox.folder))?;
         std::fs::write(&file, &text)?;
         Ok(format!("{HEAD}\n{}\n", text.trim_end()))
     }
 }
 
 /// The folder in which a transcript runs; removed when dropped.
-pub(crate) struct Place {
+pub(crate) struct Sandbox {
     folder: PathBuf,
     root: PathBuf,
 }
 
-impl Place {
+impl Sandbox {
     fn new(repo: &RepoPaths, name: &str) -> Result<Self> {
         let folder = repo
             .root()
@@ -269,12 +269,12 @@ impl Place {
         let file = self.folder.join(path);
         let is_link = file.is_symlink();
         let climbs = path.components().any(|part| part == Component::ParentDir);
-        let there = file
+        let real_folder = file
             .ancestors()
             .skip(1)
             .find_map(|folder| folder.canonicalize().ok());
         let own = self.folder.canonicalize()?;
-        match is_link || climbs || !there.is_some_and(|folder| folder.starts_with(own)) {
+        match is_link || climbs || !real_folder.is_some_and(|folder| folder.starts_with(own)) {
             true => bail!(
                 "{} is a file of the checkout, which no transcript changes",
                 path.display()
@@ -284,13 +284,13 @@ impl Place {
     }
 
     /// Replaces the folder's path with that of a reader.
-    fn told(&self, text: &str) -> String {
-        let text = text.replace(&*self.folder.to_string_lossy(), PLACE);
-        text.replace(&*self.root.to_string_lossy(), PLACE)
+    fn with_shown_folder(&self, text: &str) -> String {
+        let text = text.replace(&*self.folder.to_string_lossy(), SHOWN_FOLDER);
+        text.replace(&*self.root.to_string_lossy(), SHOWN_FOLDER)
     }
 }
 
-impl Drop for Place {
+impl Drop for Sandbox {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -347,14 +347,14 @@ impl Programs {
 
     /// Prepares a command. `cargo xtask` becomes the program that was just built, with the transcript's folder as its
     /// checkout.
-    fn start(&self, place: &Place, line: &str) -> Result<Command> {
+    fn start(&self, sandbox: &Sandbox, line: &str) -> Result<Command> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut command = match words.as_slice() {
             ["cargo", "xtask", args @ ..] => {
                 let mut command = Command::new(self.folder.join("xtask"));
                 environment(command.args(args))
                     .env("CARGO", cargo())
-                    .env("CARGO_MANIFEST_DIR", place.folder.join("xtask"))
+                    .env("CARGO_MANIFEST_DIR", sandbox.folder.join("xtask"))
                     .env("TILE_JUDGE", self.folder.join("judge"))
                     .env("TILE_COMPILER", "nvrtc");
                 command
@@ -367,7 +367,7 @@ impl Programs {
             [] => bail!("a command is empty"),
         };
         command
-            .current_dir(&place.folder)
+            .current_dir(&sandbox.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -375,13 +375,13 @@ impl Programs {
     }
 
     /// Returns the reason why kernels cannot be compiled here.
-    fn no_compiler(&self, place: &Place) -> Result<Option<String>> {
+    fn no_compiler(&self, sandbox: &Sandbox) -> Result<Option<String>> {
         const NOT_RUN: i32 = 3;
         if let Some(known) = self.no_compiler.get() {
             return Ok(known.clone());
         }
         let out = self
-            .start(place, "cargo xtask ptx --check kernels/v01_col_per_lane.cu")?
+            .start(sandbox, "cargo xtask ptx --check kernels/v01_col_per_lane.cu")?
             .output()?;
         let errors = String::from_utf8_lossy(&out.stderr);
         let last = errors
