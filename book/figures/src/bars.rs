@@ -52,12 +52,11 @@ struct Bar {
 }
 
 fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
-    let told: Vec<String> = bars
+    let summary: Vec<String> = bars
         .iter()
         .map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value)))
         .collect();
-    let mut drawing = Drawing::new(title, format!("Bars: {}.", told.join(", ")));
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let mut drawing = Drawing::new(title, format!("Bars: {}.", summary.join(", "))).with_heading();
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let mut y = 28.0;
     for Bar {
@@ -84,7 +83,7 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
         }
         y += 36.0;
     }
-    drawing.text("dim", Anchor::Start, (0.0, y + 12.0), foot);
+    drawing.note(y + 12.0, foot);
     drawing.finish(y + 20.0)
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn at(kernel: &str, shape: Shape) -> anyhow::Result<(f64, Launch)> {
 pub(crate) const DISPATCH: &str = "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio";
 
 /// Units that bind by the model: none if all are idle most of the time.
-fn ours(needs: &Needs) -> Vec<&str> {
+fn binding_units(needs: &Needs) -> Vec<&str> {
     let most = needs.bounds.first().map_or(0.0, |(_, us)| *us);
     if most < BINDS * needs.predicted_us {
         return Vec::new();
@@ -86,7 +86,7 @@ pub fn busiest() -> anyhow::Result<String> {
     for launch in &record()?.launches {
         let verdict = match UNMODELLED.contains(&launch.kernel.as_str()) {
             true => "no verdict".into(),
-            false => words(&ours(needs(launch)?)),
+            false => words(&binding_units(needs(launch)?)),
         };
         let mut row = vec![
             launch.kernel.clone(),
@@ -257,17 +257,17 @@ mod tests {
                 launch.shape
             );
             let Ok(needs) = needs else { continue };
-            let ours = ours(needs);
+            let binding_units = binding_units(needs);
             let exception = EXCEPTIONS
                 .iter()
                 .find(|e| e.kernels.contains(&launch.kernel.as_str()));
             assert_eq!(
-                launch.agrees(&ours),
+                launch.agrees(&binding_units),
                 exception.is_none(),
                 "{} at {}: {}, by Nsight {:?}; {exception:?}",
                 launch.kernel,
                 launch.shape,
-                words(&ours),
+                words(&binding_units),
                 launch.busiest(),
             );
         }

@@ -9,14 +9,14 @@ use records::ceilings::Ceilings;
 
 use crate::bars::digits;
 use crate::machine;
-use crate::plots::{Axis, apart, tflops};
+use crate::plots::{Axis, spread_labels, tflops};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// Size at which kernels are compared.
 const SIZE: usize = 4096;
 
-struct Point {
+struct KernelPoint {
     kernel: &'static str,
     label: &'static str,
     /// Rows and columns of C that share one load from L2: the tile of a block, or of a cluster.
@@ -25,8 +25,8 @@ struct Point {
     bytes: usize,
 }
 
-const fn bf16(kernel: &'static str, label: &'static str, tile: [usize; 2]) -> Point {
-    Point {
+const fn bf16(kernel: &'static str, label: &'static str, tile: [usize; 2]) -> KernelPoint {
+    KernelPoint {
         kernel,
         label,
         tile,
@@ -34,8 +34,8 @@ const fn bf16(kernel: &'static str, label: &'static str, tile: [usize; 2]) -> Po
     }
 }
 
-const BY_WARPS: &[Point] = &[
-    Point {
+const BY_WARPS: &[KernelPoint] = &[
+    KernelPoint {
         bytes: 4,
         ..bf16("sgemm_v07_double_buffer", "v07, FP32", [128, 128])
     },
@@ -46,7 +46,7 @@ const BY_WARPS: &[Point] = &[
     bf16("bf16gemm_v10_parts", "parts", [256, 128]),
 ];
 
-const BY_WARPGROUPS: &[Point] = &[
+const BY_WARPGROUPS: &[KernelPoint] = &[
     bf16("gemm_v12_mma_ring_f32", "mma_ring", [256, 128]),
     bf16("gemm_v12_wgmma_f32", "wgmma", [128, 256]),
     bf16("gemm_v12_ring_f32", "ring", [128, 256]),
@@ -56,7 +56,7 @@ const BY_WARPGROUPS: &[Point] = &[
     bf16("gemm_v12_ping_pong_f32", "ping_pong", [256, 128]),
 ];
 
-impl Point {
+impl KernelPoint {
     /// Arithmetic intensity: operations per byte of the tiles and of C, at `shape`.
     fn intensity(&self, shape: Shape) -> f64 {
         const SUM: f64 = 4.0;
@@ -116,7 +116,7 @@ fn draw(
     ceilings: Option<&Ceilings>,
     record: Option<&Record>,
     roofs: &[Roof],
-    kernels: &[Point],
+    kernels: &[KernelPoint],
 ) -> String {
     let Some((ceilings, roofline)) = ceilings.and_then(|all| Some((all, all.run.roofline?))) else {
         return not_measured(title);
@@ -125,8 +125,7 @@ fn draw(
         title,
         "Both axes logarithmic: throughput over floating-point operations per byte of tiles. Flat lines are what units \
          do alone, slanted ones what device memory and L2 bring.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let (top, bottom) = (40.0, 340.0);
     const LOW: f64 = 10.0;
     const HIGH: f64 = 1000.0;
@@ -195,7 +194,7 @@ fn draw(
 
     let recorded = Recorded::new(record);
     let shape = Shape::square(SIZE);
-    let points: Vec<(&Point, f64)> = kernels
+    let points: Vec<(&KernelPoint, f64)> = kernels
         .iter()
         .filter_map(|point| Some((point, tflops(recorded.as_ref()?, point.kernel, SIZE)?)))
         .collect();
@@ -204,7 +203,7 @@ fn draw(
     let from = ceilings
         .best(MMA.0, MMA.1)
         .map_or(highest, |one| one.burst.tflops);
-    let labels = apart(&wanted, 17.0, y.at(from) + 16.0, bottom - 12.0);
+    let labels = spread_labels(&wanted, 17.0, y.at(from) + 16.0, bottom - 12.0);
     let column = WIDTH - 102.0;
     for ((point, tflops), to) in points.iter().zip(&labels) {
         let at = (x.at(point.intensity(shape)), y.at(*tflops));
@@ -238,7 +237,7 @@ fn draw(
     ];
     let mut at = bottom + 60.0;
     for line in foot {
-        drawing.text("dim", Anchor::Start, (0.0, at), line);
+        drawing.note(at, line);
         at += 19.0;
     }
     drawing.finish(at - 11.0)
@@ -303,7 +302,7 @@ mod tests {
     /// ordinary loads.
     #[test]
     fn tiles_ask_for_what_is_counted() {
-        let of = |point: &Point, size: usize| format!("{:.1}", point.intensity(Shape::square(size)));
+        let of = |point: &KernelPoint, size: usize| format!("{:.1}", point.intensity(Shape::square(size)));
         assert_eq!(of(&BY_WARPS[3], 512), "51.2");
         assert_eq!(of(&BY_WARPS[0], 512), "28.4");
         assert_eq!(of(&BY_WARPGROUPS[0], 512), "64.0");

@@ -55,7 +55,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         let per = PER * 32.0 / counters.fmas as f64;
         rows.push((*label, COLUMNS.map(|(_, _, count)| count(&counters) as f64 * per)));
     }
-    let told: Vec<String> = rows
+    let summary: Vec<String> = rows
         .iter()
         .map(|(label, values)| {
             let [requests, sectors, wavefronts, excess] = values.map(digits);
@@ -67,10 +67,9 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         format!(
             "A table with bars: for each step the requests to global memory, their sectors, the wavefronts of shared \
              memory, and how many of those a better layout would save. {}.",
-            told.join("; ")
+            summary.join("; ")
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    ).with_heading();
     const LABELS: f64 = 64.0;
     let width = (WIDTH - LABELS) / COLUMNS.len() as f64;
     let right = |column: usize| LABELS + width * (column + 1) as f64;
@@ -114,7 +113,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         format!("Counted on the emulated GPU at {SHAPE}."),
         "Bars are logarithmic. Shared loads as ptxas merges them.".to_owned(),
     ] {
-        drawing.text("dim", Anchor::Start, (0.0, y), line);
+        drawing.note(y, line);
         y += 19.0;
     }
     Ok(drawing.finish(y - 11.0))

@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use catalog::Shape;
 use simt::memory::rules::{self, Addresses};
 
-use crate::machine::{self, Trace, Who};
+use crate::machine::{self, Trace, WarpPosition};
 use crate::race::{self, Race};
 use crate::steps;
 
@@ -168,8 +168,8 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     ];
     for (kernel, padding, swizzle) in tiles {
         for warp in [0, 1, 5, 31] {
-            let who = Who { block: [0, 0], warp };
-            let trace = machine::transpose(kernel, SIZE, who)?;
+            let position = WarpPosition { block: [0, 0], warp };
+            let trace = machine::transpose(kernel, SIZE, position)?;
             for (load, along) in [(false, "row"), (true, "column")] {
                 let accesses = trace.shared("tile");
                 let found = accesses.iter().find(|reached| reached.access.load == load);
@@ -184,7 +184,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         }
     }
     let shape = Shape::square(SIZE);
-    let who = Who {
+    let position = WarpPosition {
         block: [0, 0],
         warp: 0,
     };
@@ -197,7 +197,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         ("sgemm_v01_col_per_lane", 2, 1),
     ];
     for (kernel, buffer, stride) in strided {
-        let trace: Trace = machine::product(kernel, shape, who)?;
+        let trace: Trace = machine::product(kernel, shape, position)?;
         let accesses = trace.global(buffer);
         let first = accesses.first().context("it reaches all three matrices")?;
         cases.push(Case {

@@ -53,7 +53,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     for (kernel, name) in KERNELS {
         panels.push((name, loads(kernel, "a_tile")?, loads(kernel, "b_tile")?));
     }
-    let told: Vec<String> = panels
+    let summary: Vec<String> = panels
         .iter()
         .map(|(name, a, b)| {
             format!(
@@ -68,10 +68,9 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         format!(
             "Two squares of eight by eight multiply-adds, each with a column of A on its left and a row of B above. A box \
              around operands is one load: {}.",
-            told.join("; ")
+            summary.join("; ")
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     const CELL: f64 = 17.0;
     let mut bottom = 0.0;
     for (i, (name, a, b)) in panels.iter().enumerate() {
@@ -119,12 +118,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             format!("a_frag: {} loads", a.len()),
         );
     }
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, bottom + 44.0),
-        "One box, one load instruction of the PTX.",
-    );
+    drawing.note(bottom + 44.0, "One box, one load instruction of the PTX.");
     Ok(drawing.finish(bottom + 52.0))
 }
 

@@ -57,8 +57,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
              {threads} threads; one warp of {LANES} lanes.",
             grid[0], grid[1]
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    ).with_heading();
     const TOP: f64 = 52.0;
     const EDGE: f64 = 120.0;
     /// Width of the warp, whose lanes have two-digit numbers.

@@ -21,14 +21,14 @@ pub(crate) fn root() -> PathBuf {
 
 /// A warp in a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Who {
+pub(crate) struct WarpPosition {
     /// Coordinates of the block in x and y.
     pub(crate) block: [u32; 2],
     pub(crate) warp: u32,
 }
 
 /// The first warp of the first block.
-pub(crate) const FIRST: Who = Who {
+pub(crate) const FIRST: WarpPosition = WarpPosition {
     block: [0, 0],
     warp: 0,
 };
@@ -97,8 +97,8 @@ impl Trace {
 
     fn reached(&self, wanted: impl Fn(&Access, u64) -> bool, base: u64) -> Vec<Reached<'_>> {
         let mut found = Vec::new();
-        for did in &self.steps {
-            let Some(access) = &did.access else { continue };
+        for step in &self.steps {
+            let Some(access) = &step.access else { continue };
             let Some(first) = access.addresses.iter().flatten().next() else {
                 continue;
             };
@@ -165,8 +165,8 @@ struct Launch {
     buffers: Vec<u64>,
 }
 
-/// Runs a launch, and traces `who` if given.
-fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
+/// Runs a launch, and traces the warp `traced` if given.
+fn run(launch: &Launch, traced: Option<WarpPosition>) -> anyhow::Result<Trace> {
     const MOST_STEPS: usize = 1 << 20;
     let source = source_of(launch.kernel)?;
     let path = root().join("kernels/ptx").join(source).with_extension("ptx");
@@ -194,8 +194,8 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
     };
     let params = Gpu::params(kernel.kernel(), &arguments)?;
     let config = shape.config(params, LaunchOptions::default());
-    let (report, steps) = match who {
-        Some(Who { block: [x, y], warp }) => {
+    let (report, steps) = match traced {
+        Some(WarpPosition { block: [x, y], warp }) => {
             let follow = Follow {
                 block: [x, y, 0],
                 warp,
@@ -237,8 +237,8 @@ fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
 }
 
 /// Runs a GEMM and traces one warp.
-pub(crate) fn product(kernel: &'static str, shape: Shape, who: Who) -> anyhow::Result<Trace> {
-    run(&launch_of(kernel, shape)?, Some(who))
+pub(crate) fn product(kernel: &'static str, shape: Shape, warp: WarpPosition) -> anyhow::Result<Trace> {
+    run(&launch_of(kernel, shape)?, Some(warp))
 }
 
 /// Returns the counters of a GEMM.
@@ -247,7 +247,7 @@ pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Cou
 }
 
 /// Runs a transpose with one block per square tile of `in`, and traces one warp.
-pub(crate) fn transpose(kernel: &'static str, size: usize, who: Who) -> anyhow::Result<Trace> {
+pub(crate) fn transpose(kernel: &'static str, size: usize, warp: WarpPosition) -> anyhow::Result<Trace> {
     let [edge, _] = tile(kernel)?;
     let n_blocks = (size as u32).div_ceil(edge);
     let launch = Launch {
@@ -256,5 +256,5 @@ pub(crate) fn transpose(kernel: &'static str, size: usize, who: Who) -> anyhow::
         sizes: vec![size as i32; 2],
         buffers: vec![4 * (size * size) as u64; 2],
     };
-    run(&launch, Some(who))
+    run(&launch, Some(warp))
 }

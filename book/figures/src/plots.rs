@@ -32,7 +32,7 @@ impl Axis {
 }
 
 /// Moves labels apart by as little as possible, from top to bottom; returns their new positions.
-pub(crate) fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+pub(crate) fn spread_labels(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
     let mut placed = wanted.to_vec();
@@ -99,8 +99,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         title,
         "One line per step over the size of the matrices, both axes logarithmic. Small products leave most of the GPU \
          idle; the lines level off where it is full.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let (top, bottom) = (34.0, 390.0);
     let x = Axis {
         low: low as f64,
@@ -140,7 +139,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         .iter()
         .map(|(_, _, points)| y.at(points.last().map_or(0.0, |(_, t)| *t)))
         .collect();
-    let labels = apart(&wanted, 17.0, top, bottom);
+    let labels = spread_labels(&wanted, 17.0, top, bottom);
     for ((label, class, points), at) in lines.iter().zip(&labels) {
         let path: Vec<(f64, f64)> = points.iter().map(|(s, t)| (x.at(*s as f64), y.at(*t))).collect();
         drawing.polyline(&format!("line-{class}"), &path);
@@ -157,7 +156,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
             label,
         );
     }
-    drawing.text("dim", Anchor::Start, (0.0, bottom + 44.0), recorded.provenance());
+    drawing.note(bottom + 44.0, recorded.provenance());
     drawing.finish(bottom + 52.0)
 }
 
@@ -195,8 +194,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         "Both axes logarithmic: throughput over floating-point operations per byte of sectors asked for. The flat line \
          is the multiply-add ceiling, the slanted one the device's copy. Points above the slanted line are served by \
          caches.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    ).with_heading();
     let (top, bottom) = (40.0, 340.0);
     let least = points.iter().map(|p| p.1).fold(0.2, f64::min);
     let x = Axis {
@@ -261,7 +259,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         format!("copy {} TB/s", digits(roof.copy_gbs / 1000.0)),
     );
     // The fast kernels are close together: here they are one frame, which is enlarged below.
-    let (near, alone): (Vec<Point>, Vec<Point>) = points
+    let (near, alone): (Vec<KernelPoint>, Vec<KernelPoint>) = points
         .iter()
         .copied()
         .partition(|point| point.2 >= roof.fp32_tflops * CLOSE);
@@ -279,7 +277,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     }
     let mut at = bottom + 60.0;
     if near.len() > 1 {
-        let edge = |pick: fn(&Point) -> f64, fold: fn(f64, f64) -> f64| {
+        let edge = |pick: fn(&KernelPoint) -> f64, fold: fn(f64, f64) -> f64| {
             near.iter().map(pick).reduce(fold).unwrap_or_default()
         };
         let (left, right) = (edge(|p| p.1, f64::min), edge(|p| p.1, f64::max));
@@ -301,7 +299,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
             (frame.right() + 8.0, frame.bottom() + 17.0),
             &names,
         );
-        at = closer(&mut drawing, &near, roof.fp32_tflops, bottom + 62.0);
+        at = draw_closeup(&mut drawing, &near, roof.fp32_tflops, bottom + 62.0);
     }
     let foot = [
         "Above the slope: caches serve what is asked for.".to_owned(),
@@ -311,22 +309,22 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     ];
     let n_lines = foot.len() as f64;
     for (i, line) in foot.into_iter().enumerate() {
-        drawing.text("dim", Anchor::Start, (0.0, at + 19.0 * i as f64), line);
+        drawing.note(at + 19.0 * i as f64, line);
     }
     Ok(drawing.finish(at + 19.0 * n_lines - 11.0))
 }
 
 /// A label, FLOP per byte, TFLOP/s.
-type Point = (&'static str, f64, f64);
+type KernelPoint = (&'static str, f64, f64);
 
 /// Fraction of the ceiling from which points are too close together for one scale.
 const CLOSE: f64 = 0.35;
 
 /// Draws points near the ceiling on linear axes of their own; returns the lower edge.
-fn closer(drawing: &mut Drawing, points: &[Point], ceiling: f64, from: f64) -> f64 {
+fn draw_closeup(drawing: &mut Drawing, points: &[KernelPoint], ceiling: f64, from: f64) -> f64 {
     let (top, bottom) = (from + 30.0, from + 200.0);
     drawing.text("strong", Anchor::Start, (0.0, from), "The frame, enlarged");
-    let edges = |pick: fn(&Point) -> f64| {
+    let edges = |pick: fn(&KernelPoint) -> f64| {
         let values = || points.iter().map(pick);
         (
             values().fold(f64::INFINITY, f64::min),
@@ -372,7 +370,7 @@ fn closer(drawing: &mut Drawing, points: &[Point], ceiling: f64, from: f64) -> f
     }
     drawing.polyline("rule", &[(x.from, y.at(ceiling)), (x.to, y.at(ceiling))]);
     let wanted: Vec<f64> = points.iter().map(|p| y.at(p.2)).collect();
-    let labels = apart(&wanted, 17.0, top, bottom);
+    let labels = spread_labels(&wanted, 17.0, top, bottom);
     for ((label, intensity, tflops), to) in points.iter().zip(&labels) {
         let at = (x.at(*intensity), y.at(*tflops));
         drawing.line("line", (at.0 + 5.0, at.1), (x.to + 12.0, *to));
@@ -396,7 +394,7 @@ mod tests {
 
     #[test]
     fn labels_do_not_overlap() {
-        let placed = apart(&[10.0, 11.0, 12.0, 90.0], 17.0, 0.0, 100.0);
+        let placed = spread_labels(&[10.0, 11.0, 12.0, 90.0], 17.0, 0.0, 100.0);
         let mut sorted = placed.clone();
         sorted.sort_by(f64::total_cmp);
         assert!(
@@ -418,6 +416,6 @@ mod tests {
 
     #[test]
     fn a_lower_label_may_have_to_go_up() {
-        assert_eq!(apart(&[99.0, 100.0], 10.0, 0.0, 100.0), [90.0, 100.0]);
+        assert_eq!(spread_labels(&[99.0, 100.0], 10.0, 0.0, 100.0), [90.0, 100.0]);
     }
 }

@@ -71,8 +71,7 @@ fn plot(points: &[Point]) -> String {
             100.0 * CLOSE,
             points.len()
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let all = || {
         points
             .iter()
@@ -177,7 +176,7 @@ fn plot(points: &[Point]) -> String {
         (238.0, legend),
         format!("held out: {}", n(Set::HeldOut)),
     );
-    drawing.text("dim", Anchor::Start, (0.0, legend + 21.0), DEVICE);
+    drawing.note(legend + 21.0, DEVICE);
     drawing.finish(legend + 30.0)
 }
 

@@ -10,7 +10,7 @@ use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// Contents of `book/data/h200-process.json`, as far as they are drawn.
 #[derive(Deserialize)]
-struct Record {
+struct ProcessRecord {
     run: Run,
     comparisons: Vec<Comparison>,
 }
@@ -57,11 +57,11 @@ enum Queue {
 }
 
 /// A row: its queue, its label, its class.
-type Row = (Queue, &'static str, &'static str);
-const IN: Row = (Queue::In, "copy in", "a");
-const PEER: Row = (Queue::Peer, "exchange", "b");
-const KERNEL: Row = (Queue::Kernel, "product", "c");
-const OUT: Row = (Queue::Out, "copy out", "d");
+type QueueRow = (Queue, &'static str, &'static str);
+const IN: QueueRow = (Queue::In, "copy in", "a");
+const PEER: QueueRow = (Queue::Peer, "exchange", "b");
+const KERNEL: QueueRow = (Queue::Kernel, "product", "c");
+const OUT: QueueRow = (Queue::Out, "copy out", "d");
 const WAYS: [&str; 4] = ["pinned", "chunks", "shells", "panels"];
 const SIZE: usize = 8192;
 /// Milliseconds between two grid lines.
@@ -69,19 +69,19 @@ const STEP: f64 = 5.0;
 
 /// Contents of `book/data/h200-two.json`, as far as they are drawn.
 #[derive(Deserialize)]
-struct TwoRecord {
+struct PairRecord {
     run: Run,
-    sizes: Vec<TwoSize>,
+    sizes: Vec<PairSize>,
 }
 
 #[derive(Deserialize)]
-struct TwoSize {
+struct PairSize {
     shape: Shape,
-    ways: Vec<TwoWay>,
+    ways: Vec<PairWay>,
 }
 
 #[derive(Deserialize)]
-struct TwoWay {
+struct PairWay {
     way: String,
     /// Events of each device.
     events: Vec<Vec<Event>>,
@@ -102,7 +102,7 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> anyhow::Result<T> {
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let record: Record = read("h200-process.json")?;
+    let record: ProcessRecord = read("h200-process.json")?;
     // The first comparison that has the size; later ones repeat it with other numbers of parts.
     let first = record.comparisons.iter().find(|all| all.size().is_some());
     let first = first.with_context(|| format!("no product of {SIZE} was measured"))?;
@@ -127,7 +127,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
 }
 
 pub(crate) fn draw_two() -> anyhow::Result<String> {
-    let record: TwoRecord = read("h200-two.json")?;
+    let record: PairRecord = read("h200-two.json")?;
     let size = record.sizes.iter().find(|size| size.shape == Shape::square(SIZE));
     let size = size.with_context(|| format!("no product of {SIZE} was measured on two devices"))?;
     let ways = TWO_WAYS
@@ -144,13 +144,13 @@ pub(crate) fn draw_two() -> anyhow::Result<String> {
 }
 
 /// Draws a row for each queue of each way.
-fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -> String {
+fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &Run) -> String {
     const LEFT: f64 = 72.0;
     const HALF_A_LABEL: f64 = 20.0;
     let end = |events: &[Event]| events.iter().map(|event| event.end_ms).fold(0.0, f64::max);
     let last = ways.iter().map(|(_, events)| end(events)).fold(0.0, f64::max);
     let x = |ms: f64| LEFT + ms / last * (WIDTH - LEFT);
-    let told: Vec<_> = ways
+    let totals: Vec<_> = ways
         .iter()
         .map(|(name, events)| format!("{name}: {:.1} ms", end(events)))
         .collect();
@@ -158,10 +158,10 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         title,
         format!(
             "A box for each copy and each product, by its time. {}.",
-            told.join("; ")
+            totals.join("; ")
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    )
+    .with_heading();
     let row = 14.0;
     let mut y = 24.0;
     for (name, events) in ways {
@@ -174,7 +174,7 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         );
         y += 20.0;
         for (queue, name, class) in rows {
-            drawing.text("dim", Anchor::Start, (0.0, y + 10.0), *name);
+            drawing.note(y + 10.0, *name);
             drawing.rect("faint", Rect::new(LEFT, y, WIDTH - LEFT, row - 3.0));
             let events = events.iter().filter(|event| event.queue == *queue);
             drawing.rects(
@@ -205,10 +205,8 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         ms += STEP;
     }
     let day = catalog::text::day(&run.date);
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, y + 26.0),
+    drawing.note(
+        y + 26.0,
         format!("{}, {day}; by events in its streams.", run.device),
     );
     drawing.finish(y + 36.0)

@@ -81,7 +81,7 @@ impl Race {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct TileAccess {
     pub(crate) warp: usize,
     pub(crate) round: usize,
     /// The row that is loaded; `None` for a store.
@@ -90,16 +90,16 @@ pub(crate) struct Event {
     pub(crate) found: Option<usize>,
 }
 
-impl Event {
+impl TileAccess {
     /// Returns true unless a load found another row than intended.
-    pub(crate) fn right(&self) -> bool {
+    pub(crate) fn found_own_row(&self) -> bool {
         self.row
             .is_none_or(|row| self.found == Some(self.round * EDGE + row))
     }
 }
 
 /// Simulates the tile of B for an order.
-pub(crate) fn replay(order: &[usize]) -> Vec<Event> {
+pub(crate) fn replay(order: &[usize]) -> Vec<TileAccess> {
     let mut tile = [None; EDGE];
     let mut done = [0; 2];
     let mut events = Vec::new();
@@ -113,7 +113,7 @@ pub(crate) fn replay(order: &[usize]) -> Vec<Event> {
                 *place = Some(round * EDGE + row);
             }
         }
-        events.push(Event {
+        events.push(TileAccess {
             warp,
             round,
             row,
@@ -132,7 +132,7 @@ fn b(row: usize, col: usize) -> f32 {
 }
 
 /// Returns C computed from the rows that the loads found. A row without a store is 0 on the emulated GPU.
-pub(crate) fn result(events: &[Event]) -> Vec<f32> {
+pub(crate) fn result(events: &[TileAccess]) -> Vec<f32> {
     let mut c = vec![0.0; EDGE * EDGE];
     for event in events {
         let Some(row) = event.row else { continue };
@@ -249,8 +249,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         "Two time lines. S: the warp stores its four rows of the tile; a digit: it takes this row of it. With both \
          barriers, no warp stores before the other has taken all eight rows. Without the second, warp 1 stores rows of \
          the next round while warp 0 has not yet taken those of this one: the marked loads find wrong rows.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let right = result(&replay(&hurry(true).order()));
     let mut y = 26.0;
     for (race, name) in [
@@ -272,7 +271,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             drawing.rect("faint", Rect::new(LABELS, top + 1.0, WIDTH - LABELS, ROW - 2.0));
             for (at, event) in events.iter().enumerate().filter(|(_, event)| event.warp == warp) {
                 let place = Rect::new(LABELS + cell * at as f64, top + 1.0, cell, ROW - 2.0);
-                let (class, ink) = match (event.row, event.right()) {
+                let (class, ink) = match (event.row, event.found_own_row()) {
                     (None, _) => ("b", "on"),
                     (_, true) => ("b2", ""),
                     (_, false) => ("bad", "on"),
@@ -303,7 +302,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         y += 32.0;
     }
     let legend = "S: stores four rows; a digit: takes this row of the tile";
-    drawing.text("dim", Anchor::Start, (0.0, y + 6.0), legend);
+    drawing.note(y + 6.0, legend);
     Ok(drawing.finish(y + 14.0))
 }
 
@@ -327,7 +326,7 @@ mod tests {
         Ok(run(&kept.join("\n"), &Gpu::with_memory(1 << 24))?.0)
     }
 
-    fn right() -> Vec<f32> {
+    fn correct_result() -> Vec<f32> {
         let events = replay(
             &Race {
                 first: true,
@@ -368,15 +367,19 @@ mod tests {
         for race in Race::all() {
             let events = replay(&race.order());
             assert_eq!(events.len(), 2 * ROUNDS * ACCESSES);
-            let right_result = result(&events) == right();
-            assert_eq!(right_result, events.iter().all(Event::right), "{race:?}");
+            let right_result = result(&events) == correct_result();
+            assert_eq!(
+                right_result,
+                events.iter().all(TileAccess::found_own_row),
+                "{race:?}"
+            );
             assert!(right_result || !(race.first && race.second), "{race:?}");
         }
         let wrong = |first, second| {
             let its = |race: &Race| race.first == first && race.second == second;
             Race::all()
                 .filter(its)
-                .filter(|race| result(&replay(&race.order())) != right())
+                .filter(|race| result(&replay(&race.order())) != correct_result())
                 .count()
         };
         let wrong = [

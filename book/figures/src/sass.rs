@@ -79,7 +79,7 @@ impl Code {
             loops.iter().any(|other| holds(&other))
         };
         let outermost = loops.iter().copied().filter(|&found| !is_inside(found));
-        let passes = outermost.map(|(first, last)| (last - first, self.through(first, last)));
+        let passes = outermost.map(|(first, last)| (last - first, self.forward_path(first, last)));
         let (_, pass) = passes
             .max_by_key(|(length, pass)| (multiply_adds(pass), Reverse(*length)))
             .with_context(|| format!("{} has no loop", self.kernel.name))?;
@@ -88,7 +88,7 @@ impl Code {
 
     /// Returns the instructions from `first` to `last` along the path that takes every forward branch. Without paths
     /// that converge again (`BSYNC`), the skipped code is the load of the next tile, which only the last pass skips.
-    fn through(&self, first: u32, last: u32) -> Vec<&Instruction> {
+    fn forward_path(&self, first: u32, last: u32) -> Vec<&Instruction> {
         let all = &self.kernel.instructions;
         let within = |i: &&Instruction| (first..=last).contains(&i.address);
         if !all.iter().filter(within).any(|i| i.operation == Operation::Bsync) {
@@ -134,7 +134,7 @@ fn count(pass: &[&Instruction], operation: Operation) -> usize {
 /// A register operand of a multiply-add, read from the register file or kept from an earlier instruction at the same
 /// operand position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Read {
+pub(crate) struct OperandRead {
     pub(crate) register: u8,
     pub(crate) kept: bool,
     pub(crate) marked: bool,
@@ -146,7 +146,7 @@ pub(crate) struct Reuse([Option<u8>; 3]);
 
 impl Reuse {
     /// Advances by an instruction, and returns its register operands.
-    pub(crate) fn next(&mut self, instruction: &Instruction) -> [Option<Read>; 3] {
+    pub(crate) fn next(&mut self, instruction: &Instruction) -> [Option<OperandRead>; 3] {
         let mut reads = [None; 3];
         for ((operand, kept), read) in instruction.sources().iter().zip(&mut self.0).zip(&mut reads) {
             let Value::Register(register) = operand.value else {
@@ -155,7 +155,7 @@ impl Reuse {
             if register == Register::ZERO {
                 continue;
             }
-            *read = Some(Read {
+            *read = Some(OperandRead {
                 register: register.0,
                 kept: *kept == Some(register.0),
                 marked: operand.reuse,
@@ -167,7 +167,7 @@ impl Reuse {
 }
 
 /// Returns the number of different registers that the operands read from each of the two banks.
-pub(crate) fn by_bank(reads: &[Option<Read>; 3]) -> [usize; 2] {
+pub(crate) fn by_bank(reads: &[Option<OperandRead>; 3]) -> [usize; 2] {
     let fresh: BTreeSet<u8> = reads
         .iter()
         .flatten()
@@ -179,7 +179,7 @@ pub(crate) fn by_bank(reads: &[Option<Read>; 3]) -> [usize; 2] {
 }
 
 /// Cost of the operands of a loop's multiply-adds.
-struct Reads {
+struct OperandCost {
     /// Multiply-adds with an operand marked for reuse.
     marked: usize,
     /// Multiply-adds that take one, two and three clocks by themselves.
@@ -188,8 +188,8 @@ struct Reads {
     clocks: u64,
 }
 
-fn reads(pass: &[&Instruction]) -> Reads {
-    let mut found = Reads {
+fn reads(pass: &[&Instruction]) -> OperandCost {
+    let mut found = OperandCost {
         marked: 0,
         alone: [0; 3],
         clocks: 0,
@@ -357,7 +357,7 @@ fn registers() -> anyhow::Result<String> {
     for name in KERNELS.into_iter().chain(SUMMIT) {
         let code = Code::of(name)?;
         let pass = code.pass()?;
-        let Reads {
+        let OperandCost {
             marked,
             alone,
             clocks,
@@ -379,20 +379,20 @@ fn registers() -> anyhow::Result<String> {
 }
 
 /// Returns the number of multiply-adds that read two or more operands from one bank, and that read all three.
-fn crowded(pass: &[&Instruction]) -> [usize; 2] {
+fn bank_conflicts(pass: &[&Instruction]) -> [usize; 2] {
     let mut reuse = Reuse::default();
-    let (mut crowded, mut bare) = (0, 0);
+    let (mut bank_conflicts, mut bare) = (0, 0);
     // The second pass begins with the operands kept by the first.
     for n in 0..2 {
         for instruction in pass {
             let banks = by_bank(&reuse.next(instruction));
             if n > 0 && instruction.operation == Operation::Ffma {
-                crowded += usize::from(banks.iter().any(|reads| *reads > 1));
+                bank_conflicts += usize::from(banks.iter().any(|reads| *reads > 1));
                 bare += usize::from(banks.iter().sum::<usize>() == 3);
             }
         }
     }
-    [crowded, bare]
+    [bank_conflicts, bare]
 }
 
 /// Returns a table of v07 and the kernels of v11 with the same plan, with their banks and three clocks.
@@ -419,7 +419,7 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
     ] {
         let code = Code::of(name)?;
         let pass = code.pass()?;
-        let [crowded, bare] = crowded(&pass);
+        let [bank_conflicts, bare] = bank_conflicts(&pass);
         let (predicted, launch) = busiest::at(name, shape)?;
         let (ms, _) = recorded
             .clocked(name, shape)
@@ -429,7 +429,7 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
         rows.push(vec![
             name.to_owned(),
             multiply_adds(&pass).to_string(),
-            crowded.to_string(),
+            bank_conflicts.to_string(),
             bare.to_string(),
             format!("{:.2}", predicted / 1e3),
             format!("{:.2}", launch.metrics["gpu__time_duration.sum"] / 1e6),

@@ -26,8 +26,7 @@ pub(crate) fn draw(kernel: &'static str, title: &str) -> anyhow::Result<String> 
             "Three squares, the first {SHOWN} rows and columns of A, B and C. Marked are the elements that the 32 lanes \
              of one warp reach with one instruction, and the 32-byte sectors that this moves."
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let edge = CELL * SHOWN as f64;
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let top = 50.0;
@@ -39,8 +38,8 @@ pub(crate) fn draw(kernel: &'static str, title: &str) -> anyhow::Result<String> 
         drawing.text(&format!("strong {ink}"), Anchor::Start, (x, 40.0), name);
         panel(&mut drawing, i, (x, top), reached);
         let sectors = rules::sectors(&reached.access.addresses, reached.access.bytes);
-        let asked: BTreeSet<u64> = reached.offsets.iter().map(|(_, offset)| *offset).collect();
-        let used = 100.0 * (asked.len() as f64 * FLOAT as f64) / (f64::from(sectors) * SECTOR as f64);
+        let offsets: BTreeSet<u64> = reached.offsets.iter().map(|(_, offset)| *offset).collect();
+        let used = 100.0 * (offsets.len() as f64 * FLOAT as f64) / (f64::from(sectors) * SECTOR as f64);
         let plural = if sectors == 1 { "sector" } else { "sectors" };
         let y = top + edge;
         drawing.text(
@@ -131,8 +130,7 @@ pub(crate) fn strides() -> String {
         "Four strips of memory, 1024 bytes long. The 32 lanes of a warp load 4 bytes each, one, two, four and eight \
          words apart; the sectors that move grow from 4 to 32, and the part of them that is used falls from all to an \
          eighth.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let mut y = 38.0;
     for stride in [1, 2, 4, 8] {
         let addresses: rules::Addresses = std::array::from_fn(|lane| Some(lane as u64 * stride * FLOAT));
@@ -152,7 +150,7 @@ pub(crate) fn strides() -> String {
         let wide = word * (SECTOR / FLOAT) as f64;
         let sector = |sector: &u64| Rect::new(wide * *sector as f64, strip.y, wide, HEIGHT);
         drawing.rects("a2", sectors.iter().map(sector));
-        let asked = |a: &u64| {
+        let word_box = |a: &u64| {
             Rect::new(
                 word * (a / FLOAT) as f64 + 0.2,
                 strip.y + 3.0,
@@ -160,7 +158,7 @@ pub(crate) fn strides() -> String {
                 HEIGHT - 6.0,
             )
         };
-        drawing.rects("a", addresses.iter().flatten().map(asked));
+        drawing.rects("a", addresses.iter().flatten().map(word_box));
         let borders = 1..WORDS * FLOAT / SECTOR;
         drawing.rects(
             "paper",
@@ -192,8 +190,7 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
         "For v03 and for v04 the corner of A and of B that a block reads first. Marked are the elements that one warp \
          loads with one instruction. A request of v04 moves four times as many sectors, so it takes a quarter of the \
          requests to bring in the same tiles.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let mut y = 36.0;
     for (kernel, heading) in KERNELS {
         let trace = machine::product(kernel, shape, FIRST)?;
@@ -248,12 +245,7 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
         }
         y += edge + 50.0;
     }
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, y - 14.0),
-        "Shown: 32 × 32 of A, 8 × 128 of B; lines: sectors",
-    );
+    drawing.note(y - 14.0, "Shown: 32 × 32 of A, 8 × 128 of B; lines: sectors");
     Ok(drawing.finish(y - 6.0))
 }
 
@@ -270,8 +262,7 @@ pub(crate) fn transposes() -> anyhow::Result<String> {
         "Three columns, one per kernel: coalesced_reads, coalesced_writes and tile. Above, what one warp loads of in; \
          below, what it stores to out. The first two run down a column on one of the sides; by way of a tile both \
          sides run along rows.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let edge = CELL * SHOWN as f64;
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let mut y = 44.0;

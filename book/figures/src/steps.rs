@@ -131,7 +131,7 @@ impl Reach {
 
 /// A step of the page: one access, one barrier, or consecutive instructions of one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Step {
+struct PageStep {
     line: u32,
     text: String,
     instructions: u32,
@@ -144,7 +144,7 @@ struct Step {
 /// Steps of one warp.
 pub(crate) struct Followed {
     subject: Subject,
-    steps: Vec<Step>,
+    steps: Vec<PageStep>,
 }
 
 fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option<Reach>> {
@@ -213,7 +213,7 @@ fn line(trace: &Trace, step: usize) -> Option<u32> {
 impl Followed {
     pub(crate) fn new(subject: Subject) -> anyhow::Result<Self> {
         let trace = machine::product(subject.kernel, subject.shape, FIRST)?;
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<PageStep> = Vec::new();
         for (i, did) in trace.steps.iter().enumerate() {
             if !did.first {
                 continue;
@@ -221,7 +221,7 @@ impl Followed {
             let instr = &trace.kernel().instrs[did.instr as usize];
             // Instructions without a line prepare the next one that has a line.
             let mut from_here = (i..trace.steps.len()).filter_map(|i| line(&trace, i));
-            let step = Step {
+            let step = PageStep {
                 line: from_here.next().context("the last instruction has no line")?,
                 text: instr.text.trim_end_matches(';').to_owned(),
                 instructions: 1,
@@ -421,8 +421,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         title,
         "Rows for the loads and stores of each array and for multiply-adds; a mark where the warp does one. Beside each \
          row what it costs in sum: sectors in global memory, wavefronts in shared memory.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let mut y = 28.0;
     for one in &followed {
         drawing.text("strong", Anchor::Start, (0.0, y + 14.0), one.subject.label);
@@ -433,12 +432,12 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         let mut rows: Vec<(String, &str, Vec<usize>, String)> = Vec::new();
         for (array, (name, _)) in arrays.iter().enumerate() {
             for load in [false, true] {
-                let its = |step: &Step| {
+                let is_own = |step: &PageStep| {
                     step.reach
                         .as_ref()
                         .is_some_and(|r| r.array == array && r.load == load)
                 };
-                let at: Vec<usize> = (0..one.steps.len()).filter(|i| its(&one.steps[*i])).collect();
+                let at: Vec<usize> = (0..one.steps.len()).filter(|i| is_own(&one.steps[*i])).collect();
                 if at.is_empty() {
                     continue;
                 }
@@ -492,7 +491,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         true => "Dashed: barriers. To the right: order, not time.",
         false => "To the right: order, not time.",
     };
-    drawing.text("dim", Anchor::Start, (0.0, y + 6.0), text);
+    drawing.note(y + 6.0, text);
     Ok(drawing.finish(y + 14.0))
 }
 
@@ -508,8 +507,8 @@ mod tests {
             let counted = machine::counters(subject.kernel, subject.shape)?;
             let cost = |shared: bool, load: bool| -> u64 {
                 let reached = followed.steps.iter().filter_map(|step| step.reach.as_ref());
-                let its = reached.filter(|r| (r.array > 2) == shared && r.load == load);
-                its.map(|r| u64::from(r.cost())).sum()
+                let is_own = reached.filter(|r| (r.array > 2) == shared && r.load == load);
+                is_own.map(|r| u64::from(r.cost())).sum()
             };
             let fmas: u64 = followed
                 .steps

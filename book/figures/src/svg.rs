@@ -100,14 +100,9 @@ figure.picture .tile-figure{width:100%;min-width:0}
 
 /// Formats a number with at most two decimal places.
 pub(crate) fn short(value: f64) -> String {
-    let text = format!("{value:.2}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
-    };
-    match text {
-        "-0" => "0".to_owned(),
-        text => text.to_owned(),
+    match catalog::text::number(value, 2) {
+        zero if zero == "-0" => "0".to_owned(),
+        text => text,
     }
 }
 
@@ -224,6 +219,18 @@ impl Drawing {
         self.push(format_args!(
             "<text{class} x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>"
         ));
+    }
+
+    /// Draws the title at the top, and returns the drawing.
+    pub(crate) fn with_heading(mut self) -> Self {
+        let title = self.title.clone();
+        self.text("strong", Anchor::Start, (0.0, 14.0), title);
+        self
+    }
+
+    /// Draws a remark at the left edge; `y` is its baseline.
+    pub(crate) fn note(&mut self, y: f64, text: impl AsRef<str>) {
+        self.text("dim", Anchor::Start, (0.0, y), text);
     }
 
     /// Returns the contents of the SVG file for a drawing of this height.

@@ -65,7 +65,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         .map(|(kernel, warps, name)| Ok((*name, issued(kernel, *warps)?)))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let used = |rows: &[Vec<u64>]| rows.iter().map(Vec::len).sum::<usize>();
-    let told: Vec<String> = cases
+    let totals: Vec<String> = cases
         .iter()
         .map(|(name, rows)| format!("{name}: {} of {CLOCKS} clocks used", used(rows)))
         .collect();
@@ -73,10 +73,10 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         title,
         format!(
             "A row for each warp, a box for each instruction that it issues. {}.",
-            told.join("; ")
+            totals.join("; ")
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    )
+    .with_heading();
     let (clock, row) = (WIDTH / CLOCKS as f64, 16.0);
     let mut y = 28.0;
     for (name, rows) in &cases {
@@ -93,12 +93,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         }
         y += 12.0;
     }
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, y + 8.0),
-        "A row for each warp; clocks of the model of an H200.",
-    );
+    drawing.note(y + 8.0, "A row for each warp; clocks of the model of an H200.");
     Ok(drawing.finish(y + 18.0))
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
     if groups.is_empty() {
         return missing(title);
     }
-    let told: Vec<String> = groups
+    let summary: Vec<String> = groups
         .iter()
         .flat_map(|(size, products)| products.iter().map(move |product| (size, product)))
         .map(|(size, p)| format!("{} at {size} {} of {}", p.label, ms(p.kernel_ms), ms(p.whole_ms)))
@@ -72,7 +72,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
         format!(
             "Bars, one scale for each size: the whole of a product with allocation and copies, and in it the kernel. \
              Milliseconds of the kernel, of the whole: {}.",
-            told.join("; ")
+            summary.join("; ")
         ),
     );
     const FROM: f64 = 62.0;
@@ -116,7 +116,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
         "Kernel: device events. Whole: the host's clock.".to_owned(),
         format!("{}. Medians.", recorded.provenance()),
     ] {
-        drawing.text("dim", Anchor::Start, (0.0, y), line);
+        drawing.note(y, line);
         y += 19.0;
     }
     drawing.finish(y - 11.0)
@@ -141,16 +141,16 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
     if rows.is_empty() {
         return missing(title);
     }
-    let told: Vec<String> = rows
+    let summary: Vec<String> = rows
         .iter()
         .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shape.short(), percent(*part)))
         .collect();
     let mut drawing = Drawing::new(
         title,
-        format!("Bars, sorted by how many blocks v07 has: {}.", told.join("; ")),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
-    drawing.text("dim", Anchor::Start, (0.0, 38.0), "M×N×K");
+        format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; ")),
+    )
+    .with_heading();
+    drawing.note(38.0, "M×N×K");
     drawing.text("dim", Anchor::End, (WIDTH - 120.0, 38.0), "blocks of v07");
     drawing.text("dim", Anchor::End, (WIDTH, 38.0), "of cuBLAS");
     let most = rows.iter().map(|(_, _, part)| *part).fold(1.0, f64::max);
@@ -167,7 +167,7 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
         "A full bar is cuBLAS, timed between the same samples.".to_owned(),
         recorded.provenance(),
     ] {
-        drawing.text("dim", Anchor::Start, (0.0, y + 12.0), line);
+        drawing.note(y + 12.0, line);
         y += 19.0;
     }
     drawing.finish(y + 1.0)
