@@ -16,7 +16,6 @@ const VERSION: &str = "4.14.1";
 /// Hash of `package/axe.min.js` in that version.
 const SHA256: &str = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c";
 
-/// The source of axe-core.
 pub(crate) struct Axe(String);
 
 impl Axe {

@@ -89,11 +89,9 @@ const SECTIONS: [(&str, &str); 3] = [
     ("coalescing", "#coalescing-coalesced"),
 ];
 
-/// Result of a browser check.
 pub enum Browsed {
     /// Number of pages loaded on every screen, and the reason why axe-core did not run, if it did not.
     Pages(usize, Option<String>),
-    /// No browser is installed.
     NotRun,
 }
 
@@ -180,7 +178,6 @@ fn load(tab: &mut Tab, page: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns what is wrong with a page on a screen.
 fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
     load(tab, page)?;
     let mut out = Vec::new();
@@ -235,7 +232,6 @@ fn axe_findings(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result
     Ok(out)
 }
 
-/// Returns the findings of `usable.js` for the loaded page.
 fn usable(tab: &mut Tab, kind: &str) -> Result<Vec<String>> {
     let found = tab.value(&USABLE.replace("(KIND)", &format!("(\"{kind}\")")))?;
     let found = found.as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -11,7 +11,6 @@ use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 use crate::RepoPaths;
 use crate::quote::{Sources, digits, quoted, run_source};
 
-/// Text in place of a number that has no record.
 const NOT_YET: &str = "(not measured yet)";
 /// Instruction that the others are compared with.
 const FMA: [&str; 2] = ["fma", "fp32"];
@@ -94,7 +93,6 @@ fn l2_source(record: &Ceilings) -> String {
     format!("{}, {}", escaped(device), day(date))
 }
 
-/// Approximate duration of the launches.
 fn median_ms(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
     let launches = record.ceilings.iter().flat_map(|ceiling| &rate(ceiling).samples);
     let mut all: Vec<f64> = launches.map(|sample| sample.ms).collect();

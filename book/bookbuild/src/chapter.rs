@@ -12,7 +12,6 @@ pub(crate) enum LineKind {
     Prose,
     /// First or last line of a fenced block.
     Fence,
-    /// Line inside a fenced block.
     Code,
     /// Line of `<!-- … -->`, which takes one or more whole lines.
     Comment,
@@ -20,7 +19,6 @@ pub(crate) enum LineKind {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChapterLine<'a> {
-    /// Line number, from 1.
     pub(crate) number: usize,
     pub(crate) text: &'a str,
     pub(crate) kind: LineKind,
@@ -80,7 +78,6 @@ pub(crate) struct Directive<'a> {
     pub(crate) name: &'a str,
     /// Words, and quoted texts without their quotes.
     pub(crate) args: Vec<&'a str>,
-    /// Nothing else is on its line.
     pub(crate) alone: bool,
 }
 
@@ -177,7 +174,6 @@ pub(crate) fn plain(line: &str) -> String {
     NOT_WORDS.replace_all(line, " ").into_owned()
 }
 
-/// Returns the text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters

@@ -5,7 +5,6 @@ use serde::Deserialize;
 use crate::RepoPaths;
 use crate::quote::{Sources, quoted};
 
-/// Constants of the timing model, each with its measurement.
 const FILE: &str = "emulator/timing/data/h200.toml";
 
 #[derive(Deserialize)]

@@ -12,7 +12,6 @@ use crate::RepoPaths;
 use crate::kernel_args::{find_kernel, parse_shape};
 use crate::quote::Sources;
 
-/// Contents of `kernels/counters.json`.
 #[derive(Debug, Default)]
 pub(crate) struct Counters(Sheet);
 

@@ -27,7 +27,6 @@ pub(crate) struct Tab {
     pub(crate) events: Vec<Value>,
 }
 
-/// Returns the path of an installed browser.
 pub(crate) fn find() -> Option<PathBuf> {
     const NAMES: [&str; 4] = [
         "chromium",
@@ -152,7 +151,6 @@ impl Tab {
         }
     }
 
-    /// Presses and releases a key.
     pub(crate) fn press(&mut self, key: &str, code: u32) -> Result<()> {
         for kind in ["rawKeyDown", "keyUp"] {
             let how = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});

@@ -12,7 +12,6 @@ use crate::listings::{self, Numbered};
 /// Unchanged lines shown around each change.
 const CONTEXT: usize = 2;
 
-/// One of the two compared kernels.
 pub(crate) struct Side {
     /// Step id such as `v05`, or the file's name.
     pub(crate) name: String,

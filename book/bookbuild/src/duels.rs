@@ -13,7 +13,6 @@ use crate::kernel_args::parse_shape;
 use crate::quote::{Sources, run_source};
 use crate::records::Records;
 
-/// One kernel at one shape on one device.
 struct DuelRow<'r> {
     shape: Shape,
     /// Index of the kernel in its step.

@@ -25,7 +25,6 @@ pub(crate) struct Glossary {
 }
 
 impl Glossary {
-    /// Parses the glossary page.
     pub(crate) fn new(page: &str) -> Self {
         let mut anchors = HashMap::new();
         for line in chapter::lines(page) {
@@ -77,7 +76,6 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Returns a line with its links.
     pub(crate) fn line(&mut self, line: &ChapterLine<'_>) -> String {
         let text = line.text;
         if line.kind == LineKind::Comment

@@ -9,7 +9,6 @@ use serde::Deserialize;
 use crate::RepoPaths;
 use crate::tasks::catalogue;
 
-/// Minutes of a session.
 const SESSION: u32 = 90;
 
 #[derive(Deserialize)]
@@ -31,7 +30,6 @@ struct Lesson {
     part: Vec<LessonPart>,
 }
 
-/// A row of a sheet.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LessonPart {
@@ -85,10 +83,8 @@ struct Session {
     steps: Vec<String>,
     /// Parts of the sheets to use, and extras.
     what: String,
-    /// Tasks to do in class.
     #[serde(default)]
     tasks: Vec<String>,
-    /// Tasks to do at home.
     #[serde(default)]
     home: Vec<String>,
 }

@@ -80,7 +80,6 @@ fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>, String> 
     }
 }
 
-/// Returns the names of all anchors.
 fn names(text: &str) -> Vec<&str> {
     text.lines()
         .filter_map(mark)

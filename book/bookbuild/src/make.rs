@@ -10,11 +10,9 @@ use crate::{BookPreprocessor, Problems, RepoPaths, slides};
 
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// Folder of the built book.
     pub folder: PathBuf,
     /// Findings of the preprocessor; without problems, unless the book is a draft.
     pub findings: Findings,
-    /// Chapters, in order.
     pub chapters: Vec<Source>,
 }
 

@@ -111,7 +111,6 @@ impl Run {
         format!("{}, {}", self.device, day(&self.date))
     }
 
-    /// Formats the software versions.
     fn versions(&self) -> String {
         let mut text = format!("PyTorch {}, Triton {}", self.torch, self.triton);
         if let Some(version) = &self.cutlass {
@@ -144,7 +143,6 @@ impl Others {
         serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(path)))
     }
 
-    /// Returns the number of bf16 measurements.
     fn n_bf16(&self) -> usize {
         self.times.iter().filter(|time| time.numbers == BF16).count()
     }
@@ -269,7 +267,6 @@ impl Others {
         out
     }
 
-    /// Returns one number, formatted for a sentence.
     pub(crate) fn number(
         &self,
         by: &str,

@@ -14,7 +14,6 @@ use crate::output::{Output, start};
 use crate::transcripts::{self, Programs, Transcript, TranscriptRun};
 use crate::{Problem, RepoPaths};
 
-/// Contents of `book/outputs.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outputs {

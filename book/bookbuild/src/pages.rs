@@ -27,7 +27,6 @@ const HEAVIEST: u64 = 900_000;
 struct Page {
     ids: BTreeSet<String>,
     twice: BTreeSet<String>,
-    /// Targets of `<a href>`.
     links: BTreeSet<String>,
     /// Resources that the browser fetches by itself.
     loads: BTreeSet<String>,

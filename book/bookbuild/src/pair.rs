@@ -175,7 +175,6 @@ impl Pair {
         out
     }
 
-    /// Returns one number, formatted for a sentence.
     pub(crate) fn number(
         &self,
         size: &str,

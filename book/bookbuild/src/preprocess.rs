@@ -24,7 +24,6 @@ use crate::{
     predicted, ptx, questions, sums, tasks,
 };
 
-/// Name in `book.toml`.
 const NAME: &str = "bookbuild";
 
 const DIRECTIVES: [&str; 23] = [
@@ -63,7 +62,6 @@ struct Settings {
     record: Option<String>,
 }
 
-/// Findings of the preprocessor.
 #[derive(Debug, Default, Clone)]
 pub struct Findings {
     pub problems: Vec<Problem>,

@@ -9,7 +9,6 @@ pub struct Problem {
     pub file: String,
     /// Line from 1; 0 for the whole file.
     pub line: usize,
-    /// Description in one sentence.
     pub what: String,
 }
 

@@ -130,7 +130,6 @@ pub(crate) fn size_of(bytes: usize) -> String {
     }
 }
 
-/// Formats device and day.
 pub(crate) fn source(run: &Run) -> String {
     format!("{}, {}", run.device, day(&run.date))
 }
@@ -217,7 +216,6 @@ impl Process {
         source(comparison.run.as_ref().unwrap_or(&self.run))
     }
 
-    /// Returns a way from the first comparison that has it.
     fn way(&self, size: &str, way: &str) -> Result<(&Comparison, &Size, &Way), String> {
         for (comparison, of_size) in self.sizes(size)? {
             if let Some(found) = of_size.variants.iter().find(|candidate| candidate.variant == way) {

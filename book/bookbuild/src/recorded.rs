@@ -55,7 +55,6 @@ impl Records {
     }
 }
 
-/// Title of a table.
 fn title(family: Family) -> String {
     match family {
         Family::Transposes => "Transposes".into(),
@@ -94,7 +93,6 @@ fn measured<'r>(record: &'r Record, kernel: &Kernel) -> Vec<&'r Measurement> {
         .collect()
 }
 
-/// Another device in a table.
 struct Beside<'r> {
     record: &'r Record,
     /// Short name of the GPU, such as `H100`.

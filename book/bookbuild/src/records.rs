@@ -33,7 +33,6 @@ pub(crate) struct Records {
     pair: Result<Pair, String>,
     /// Peak rates of tensor cores on each device, with the first part of the file's name.
     ceilings: Result<Vec<(String, Ceilings)>, String>,
-    /// Counters, emulated and measured.
     pub(crate) counters: Counters,
 }
 
@@ -76,7 +75,6 @@ impl Records {
         real.iter().map(|(_, record)| record).collect()
     }
 
-    /// Returns the record of the book's main device.
     fn main_record(&self) -> Result<&Record, String> {
         self.real().first().copied().ok_or_else(|| {
             "no record of a GPU is in book/data; make one with: cargo xtask bench all --save".into()
@@ -107,7 +105,6 @@ impl Records {
         Ok(found.map(|(_, record)| record))
     }
 
-    /// Returns one number, formatted for a sentence.
     pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         match args {
             ["device", what] => self.device_number(what, sources),
@@ -279,7 +276,6 @@ fn mean_duel_ms(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64
     Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
 }
 
-/// Returns a quantity with its unit.
 pub(crate) fn value(
     kernel: &Kernel,
     shape: Shape,

@@ -27,7 +27,6 @@ impl RepoPaths {
         &self.root
     }
 
-    /// Returns the folder of `book.toml`.
     pub fn book(&self) -> PathBuf {
         self.root.join("book")
     }
@@ -41,7 +40,6 @@ impl RepoPaths {
         self.chapters().join("generated")
     }
 
-    /// Returns the folder of recorded measurements.
     pub fn data(&self) -> PathBuf {
         self.book().join("data")
     }
@@ -72,7 +70,6 @@ impl RepoPaths {
         }
     }
 
-    /// Returns all files that were read.
     pub fn all_read(&self) -> BTreeSet<PathBuf> {
         self.read.lock().map(|read| read.clone()).unwrap_or_default()
     }

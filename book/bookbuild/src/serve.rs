@@ -45,10 +45,8 @@ const SCRIPT: &str = r#"<script>
 </script>
 "#;
 
-/// State that is sent to the pages.
 #[derive(Default)]
 struct BuildState {
-    /// Number of successful builds.
     n_built: u64,
     /// Problems of the last build; `None` if it succeeded.
     problems: Option<String>,

@@ -13,7 +13,6 @@ pub(crate) const FILE: &str = "slides.html";
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Deck {
     pub(crate) title: String,
-    /// Step of the chapter, if it has one.
     pub(crate) step: Option<&'static catalog::Step>,
     /// Path from the slides to the chapter's page.
     pub(crate) page: String,
@@ -25,13 +24,14 @@ pub(crate) enum Slide {
     /// A picture under the heading of its section.
     Picture {
         heading: String,
-        /// The HTML that `figures::figure` returned.
         html: String,
     },
     /// A question with a folded answer.
     Question(QuestionSlide),
-    /// A task, by its name.
-    Task { name: String, minutes: u32 },
+    Task {
+        name: String,
+        minutes: u32,
+    },
 }
 
 /// A question on a slide, as plain text.

@@ -77,7 +77,6 @@ pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Lists all criteria of a task.
 fn criteria(task: &Task) -> String {
     let mut out = format!(
         "- `right`: {}, on awkward shapes.\n- `clean`: {}: {}.\n",

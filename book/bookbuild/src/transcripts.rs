@@ -18,7 +18,6 @@ use crate::output::{HEAD, Output, environment, plain};
 
 /// Entries of the repository that the folder of a transcript lacks.
 const HIDDEN: [&str; 4] = [".git", "my", "target", "node_modules"];
-/// Programs that the commands start.
 const PROGRAMS: [&str; 2] = ["xtask", "judge"];
 /// Displayed path of the folder.
 const SHOWN_FOLDER: &str = "~/tile-by-tile";
@@ -46,7 +45,6 @@ struct TranscriptStep {
     /// A command as a reader types it; no shell runs it.
     #[serde(default)]
     run: Option<String>,
-    /// Expected exit code.
     #[serde(default)]
     exit: i32,
     /// Append standard error to the output.
@@ -76,7 +74,6 @@ struct TranscriptStep {
     solution: Option<String>,
 }
 
-/// Result of running a transcript.
 pub(crate) enum TranscriptRun {
     /// Every named step with its text.
     Texts(Vec<(Output, String)>),
@@ -108,7 +105,6 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
 }
 
 impl Transcript {
-    /// Returns the names of the outputs.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = String> {
         self.step
             .iter()
@@ -316,7 +312,6 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Builds the programs.
     pub(crate) fn build(repo: &RepoPaths) -> Result<Self> {
         let mut command = Command::new(cargo());
         command.args(["build", "-q", "--message-format=json-render-diagnostics"]);
