@@ -33,7 +33,6 @@ impl SharedAccess {
         }
     }
 
-    /// Returns the same access for rows of another length.
     fn with_rows(&self, from: u64, to: u64) -> Self {
         let moved = |offset: u64| offset / from * to + offset % from;
         Self {
@@ -158,7 +157,6 @@ fn sharing(access: &SharedAccess) -> Option<String> {
     }
 }
 
-/// One of the accesses that a figure compares.
 struct ComparedAccess {
     heading: String,
     code: String,
@@ -289,7 +287,6 @@ pub(crate) fn fragments_of_b() -> anyhow::Result<String> {
     ))
 }
 
-/// Draws the words of one column of the tile in three transposes.
 pub(crate) fn columns() -> anyhow::Result<String> {
     /// Not the first warp, so that its column is not at the edge.
     const WARP: WarpPosition = WarpPosition {

@@ -26,7 +26,6 @@ pub(crate) fn missing(title: &str) -> String {
     drawing.finish(92.0)
 }
 
-/// Formats three significant digits.
 pub(crate) fn digits(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),

@@ -8,7 +8,7 @@ use records::machine_code::{BINDS, level, unit};
 use timing::accuracy::{Needs, profiled};
 
 use crate::machine;
-use crate::sass::table;
+use crate::table::table;
 
 fn record() -> anyhow::Result<Record> {
     load("book/data/h200-busiest.json")
@@ -27,7 +27,6 @@ fn load(path: &str) -> anyhow::Result<Record> {
     Record::load(&path).with_context(|| path.display().to_string())
 }
 
-/// Returns the requirements that the model computes for a launch.
 fn needs(launch: &Launch) -> anyhow::Result<&'static Needs> {
     let shape = [launch.shape.m, launch.shape.n, launch.shape.k].map(|size| size as u32);
     let mut all = profiled().iter();
@@ -63,7 +62,6 @@ fn binding_units(needs: &Needs) -> Vec<&str> {
     longest.iter().map(|(unit, _)| unit.as_str()).collect()
 }
 
-/// Formats a verdict.
 fn words(units: &[&str]) -> String {
     match units {
         [] => "waits".into(),
@@ -113,7 +111,6 @@ const REASONS: [(&str, &str); 9] = [
     ("selected", "issues"),
 ];
 
-/// Formats a stall's part of the warps' time, in percent.
 fn percent(stalls: &[(&str, f64)], name: &str) -> String {
     let part = stalls
         .iter()

@@ -13,7 +13,6 @@ use crate::plots::{Axis, spread_labels, tflops};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// Size at which kernels are compared.
 const SIZE: usize = 4096;
 
 struct KernelPoint {
@@ -21,7 +20,6 @@ struct KernelPoint {
     label: &'static str,
     /// Rows and columns of C that share one load from L2: the tile of a block, or of a cluster.
     tile: [usize; 2],
-    /// Bytes of an element of A or B.
     bytes: usize,
 }
 
@@ -72,7 +70,6 @@ const FMA: Roof = ("fma", "fp32", "FP32");
 const MMA: Roof = ("mma.sync", "bf16", "mma.sync");
 const WGMMA: Roof = ("wgmma", "bf16", "wgmma");
 
-/// Draws the roofline of v10.
 pub(crate) fn by_warps(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
     draw(
         "Tensor cores by mma.sync, bf16",
@@ -83,7 +80,6 @@ pub(crate) fn by_warps(ceilings: Option<&Ceilings>, record: Option<&Record>) -> 
     )
 }
 
-/// Draws the roofline of v12.
 pub(crate) fn by_warpgroups(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
     draw(
         "Tensor cores by wgmma, bf16",

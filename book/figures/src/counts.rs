@@ -14,7 +14,6 @@ pub(crate) const SHAPE: Shape = Shape {
     k: 512,
 };
 
-/// The ladder's GEMM kernels with their short names.
 pub(crate) const KERNELS: &[(&str, &str)] = &[
     ("sgemm_v01_row_per_lane", "v01 row"),
     ("sgemm_v01_col_per_lane", "v01 col"),

@@ -25,7 +25,6 @@ pub struct Case {
     pub answer: String,
 }
 
-/// Returns the folder of the explorers' scripts.
 pub fn folder() -> PathBuf {
     machine::root().join("book/theme/explorers")
 }
@@ -57,7 +56,6 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Makes a case of the cost of one access.
 fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
     let cost = rules::shared_cost(addresses, bytes, load);
     Case {
@@ -208,7 +206,6 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the rules from the book.
 pub fn rules_js() -> anyhow::Result<String> {
     let path = folder().join("rules.js");
     std::fs::read_to_string(&path).with_context(|| path.display().to_string())
@@ -255,10 +252,8 @@ fn program(rules: &str, cases: &[Case]) -> String {
     program
 }
 
-/// A program that runs JavaScript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// Node.js, as `node`.
     Node,
     /// A Chromium, such as `chromium` or `google-chrome`.
     Browser(&'static str),

@@ -13,7 +13,6 @@ const KERNELS: [(&str, &str); 2] = [
 ];
 /// Not the first k, where the compiler may hoist loads.
 const K: usize = 3;
-/// Lane whose loads are shown.
 const LANE: usize = 0;
 
 /// Returns, for each load of thread 0 from one array at k = [`K`] of the first round, the rows or columns that it

@@ -29,6 +29,7 @@ mod sass;
 mod sectors;
 mod steps;
 mod svg;
+mod table;
 mod tensor;
 mod timeline;
 mod waiting;
@@ -49,7 +50,6 @@ pub use steps::steps_js;
 pub struct Figure {
     /// File name without `.svg`.
     pub name: &'static str,
-    /// Contents of the SVG file.
     pub svg: String,
 }
 
@@ -127,12 +127,10 @@ pub fn record(path: &Path) -> anyhow::Result<Option<Record>> {
     }
 }
 
-/// Returns the path of that record.
 pub fn record_path() -> PathBuf {
     machine::root().join("book/data/h200.json")
 }
 
-/// Returns the folder of the pictures.
 pub fn generated() -> PathBuf {
     machine::root().join("book/src/generated")
 }

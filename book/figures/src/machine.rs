@@ -19,7 +19,6 @@ pub(crate) fn root() -> PathBuf {
     own.ancestors().nth(2).unwrap_or(own).to_owned()
 }
 
-/// A warp in a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WarpPosition {
     /// Coordinates of the block in x and y.
@@ -50,7 +49,6 @@ pub(crate) struct Reached<'t> {
 }
 
 impl Reached<'_> {
-    /// Returns offsets by lane.
     pub(crate) fn addresses(&self) -> Addresses {
         let mut addresses = [None; 32];
         for (lane, offset) in &self.offsets {
@@ -61,7 +59,6 @@ impl Reached<'_> {
 }
 
 impl Trace {
-    /// Returns the kernel that ran.
     pub(crate) fn kernel(&self) -> &Kernel {
         self.loaded.kernel()
     }
@@ -113,7 +110,6 @@ impl Trace {
         found
     }
 
-    /// Returns the PTX of a step of the trace.
     pub(crate) fn text(&self, step: usize) -> &str {
         &self.report.instructions[self.steps[step].instr as usize].text
     }
@@ -236,12 +232,10 @@ fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
     })
 }
 
-/// Runs a GEMM and traces one warp.
 pub(crate) fn product(kernel: &'static str, shape: Shape, warp: WarpPosition) -> anyhow::Result<Trace> {
     run(&launch_of(kernel, shape)?, Some(warp))
 }
 
-/// Returns the counters of a GEMM.
 pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Counters> {
     Ok(run(&launch_of(kernel, shape)?, None)?.report.total)
 }

@@ -94,7 +94,6 @@ fn write(path: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints machine code, or a table of it.
 fn sass(words: &[String]) -> anyhow::Result<()> {
     let record = figures::record(&figures::record_path())?;
     print(&figures::sass(words, record.as_ref())?)

@@ -10,7 +10,6 @@ use crate::machine;
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// Size at which steps are compared.
 const SIZE: usize = 4096;
 
 /// A logarithmic or a linear axis from values to units.
@@ -49,7 +48,6 @@ pub(crate) fn spread_labels(wanted: &[f64], gap: f64, low: f64, high: f64) -> Ve
     placed
 }
 
-/// Returns the TFLOP/s of a square GEMM.
 pub(crate) fn tflops(recorded: &Recorded<'_>, kernel: &str, size: usize) -> Option<f64> {
     let shape = Shape::square(size);
     let timed = recorded.product(kernel, shape)?;

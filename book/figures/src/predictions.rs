@@ -2,8 +2,8 @@
 
 use timing::accuracy::{Point, Set, band, points};
 
-use crate::sass::table;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use crate::table::table;
 
 /// Source of the measurements.
 const DEVICE: &str = "NVIDIA H200; emulator/timing/data/predictions.tsv";

@@ -83,7 +83,6 @@ struct PairSize {
 #[derive(Deserialize)]
 struct PairWay {
     way: String,
-    /// Events of each device.
     events: Vec<Vec<Event>>,
 }
 

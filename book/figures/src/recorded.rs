@@ -5,12 +5,10 @@ use catalog::text::day;
 use records::record::Passed;
 use records::{Outcome, Record, Run};
 
-/// cuBLAS's name on the ladder.
 pub(crate) const CUBLAS: &str = "cublas_sgemm";
 /// The kernel beside which cuBLAS was timed, at sizes where it was not measured as a step of its own.
 const BESIDE: &str = "sgemm_v07_double_buffer";
 
-/// A record with measurements of a real device.
 pub(crate) struct Recorded<'r> {
     record: &'r Record,
 }
@@ -100,7 +98,6 @@ impl<'r> Recorded<'r> {
         (low == high).then_some((passed.hot.as_ref()?.median(), high))
     }
 
-    /// Returns the number of blocks in the launch.
     pub(crate) fn blocks(&self, kernel: &str, shape: Shape) -> Option<u64> {
         let passed = self.passed(kernel, shape)?;
         Some(passed.grid.into_iter().map(u64::from).product())

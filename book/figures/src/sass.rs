@@ -20,11 +20,11 @@ use timing::Chip;
 use crate::busiest;
 use crate::machine::{self, FIRST};
 use crate::recorded::Recorded;
+use crate::table::table;
 
 /// Cubins for sm_90, compiled from the committed sources.
 const CUBINS: &str = "kernels/cubin";
 
-/// Kernels of the tables, with their labels.
 const KERNELS: [&str; 9] = [
     "sgemm_v01_row_per_lane",
     "sgemm_v01_col_per_lane",
@@ -44,7 +44,6 @@ const SUMMIT: [&str; 3] = [
     "sgemm_v11_small_tile",
 ];
 
-/// Machine code of a kernel.
 pub(crate) struct Code {
     kernel: ::sass::Kernel,
 }
@@ -114,7 +113,6 @@ impl Code {
     }
 }
 
-/// Returns the target of a branch.
 fn target(instruction: &Instruction) -> Option<u32> {
     match instruction.operation {
         Operation::Bra => u32::try_from(instruction.label()?).ok(),
@@ -122,7 +120,6 @@ fn target(instruction: &Instruction) -> Option<u32> {
     }
 }
 
-/// Counts the multiply-adds among instructions.
 pub(crate) fn multiply_adds(pass: &[&Instruction]) -> usize {
     count(pass, Operation::Ffma)
 }
@@ -278,27 +275,6 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// Formats a table with right-aligned columns.
-pub(crate) fn table(titles: &[&str], rows: &[Vec<String>]) -> String {
-    let width = |at: usize| {
-        let cells = rows.iter().map(|row| row[at].chars().count());
-        cells.max().unwrap_or(0).max(titles[at].chars().count())
-    };
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let cells = cells.enumerate().map(|(at, cell)| match at {
-            0 => format!("{cell:<0$}", width(0)),
-            _ => format!("{cell:>0$}", width(at)),
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        format!("{}\n", line.trim_end())
-    };
-    let mut out = line(&mut titles.iter().copied());
-    for row in rows {
-        out.push_str(&line(&mut row.iter().map(String::as_str)));
-    }
-    out
-}
-
 /// Returns a table of one pass of each kernel's loop, by classes of instructions.
 fn loops() -> anyhow::Result<String> {
     let titles = [
@@ -341,7 +317,6 @@ fn loops() -> anyhow::Result<String> {
     Ok(table(&titles, &rows))
 }
 
-/// Returns a table of the operand costs of each loop.
 fn registers() -> anyhow::Result<String> {
     let titles = [
         "kernel",
@@ -444,7 +419,6 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
 
 /// Schedulers of an SM: warp instructions, or multiply-adds, per clock.
 const SCHEDULERS: f64 = 4.0;
-/// Size at which recorded times are compared.
 const SIZE: usize = 4096;
 
 /// Returns a table of an SM's clocks per multiply-add of a warp: the need of each unit, and the measured time.

@@ -11,7 +11,6 @@ use crate::svg::{Anchor, Drawing, Rect, WIDTH, short};
 
 /// Edge of the matrices, so that a row is longer than the part that is shown.
 const SIZE: usize = 64;
-/// Rows and columns shown.
 const SHOWN: usize = 32;
 const CELL: f64 = 4.0;
 const FLOAT: u64 = 4;

@@ -15,7 +15,6 @@ use simt::program::MemSpace;
 use crate::machine::{self, FIRST, Trace};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// A kernel that the stepper offers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
     /// Name that a page selects it by.
@@ -88,15 +87,12 @@ pub(crate) const SUBJECTS: [Subject; 7] = [
 
 const FLOAT: u64 = 4;
 
-/// Memory that a step accesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reach {
     /// Index of the array: 0, 1, 2 for A, B, C; then the tiles.
     array: usize,
     load: bool,
-    /// Number of floats that each lane accesses.
     width: u64,
-    /// First element of each lane.
     elements: [Option<u64>; 32],
 }
 
@@ -141,7 +137,6 @@ struct PageStep {
     reach: Option<Reach>,
 }
 
-/// Steps of one warp.
 pub(crate) struct Followed {
     subject: Subject,
     steps: Vec<PageStep>,
@@ -279,7 +274,6 @@ impl Followed {
         bail!("{name} has no end of its kernel")
     }
 
-    /// Returns one entry of `steps.js`.
     fn pack(&self) -> anyhow::Result<Value> {
         let (file, source) = self.source()?;
         let (first, last) = (source[0].0, source[source.len() - 1].0);

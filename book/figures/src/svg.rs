@@ -8,7 +8,6 @@ use std::fmt::{Display, Write as _};
 
 use catalog::text::escaped;
 
-/// Units across every picture.
 pub(crate) const WIDTH: f64 = 440.0;
 
 pub(crate) struct Drawing {
@@ -127,7 +126,6 @@ impl Drawing {
         ));
     }
 
-    /// Draws a rectangle with rounded corners.
     pub(crate) fn round(&mut self, class: &str, r: Rect, radius: f64) {
         let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
         let radius = short(radius);

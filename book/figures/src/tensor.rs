@@ -8,7 +8,6 @@ use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// Lanes with colours of their own: two of the first group of four, one of the second, and the last.
 const SHOWN: [(usize, &str); 4] = [(0, "a"), (1, "b"), (4, "c"), (31, "d")];
-/// Shape of the instruction.
 const M: usize = 16;
 const N: usize = 8;
 const K: usize = 16;

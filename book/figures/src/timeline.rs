@@ -15,7 +15,6 @@ const KERNELS: [(&str, &str); 2] = [
 /// Tiles along K, so that some rounds are neither first nor last.
 const TILES: usize = 6;
 
-/// Purpose of an instruction in this picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     GlobalLoad,
@@ -25,7 +24,6 @@ enum Purpose {
     Fma,
 }
 
-/// Rows, from above.
 const ROWS: [(Purpose, &str, &str); 4] = [
     (Purpose::GlobalLoad, "load global", "a"),
     (Purpose::SharedStore, "store shared", "b"),
@@ -110,7 +108,6 @@ fn rounds(kernel: &'static str) -> anyhow::Result<Rounds> {
 }
 
 impl Rounds {
-    /// Counts the multiply-adds between the load and its use.
     fn hidden_behind(&self) -> usize {
         let between = &self.sequence[self.load..self.used];
         between.iter().filter(|purpose| **purpose == Purpose::Fma).count()

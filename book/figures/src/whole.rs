@@ -7,7 +7,6 @@ use crate::bars::{digits, missing};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// Label of the time outside of the kernel.
 const REST: &str = "all else";
 
 /// Formats three significant digits of a time, which may be short.
