@@ -9,7 +9,7 @@ use catalog::text::{escaped, grouped};
 use records::counters::{Compared, Counted, SHEET, Sheet};
 
 use crate::RepoPaths;
-use crate::kernel_args::{find_kernel, parse_shape};
+use crate::kernel_args::{find_kernel, find_step, parse_shape};
 use crate::quote::Sources;
 
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Counters {
                 return Err("`{{#counters}}` wants a step and a size: {{#counters v05 1024}}, or two kernels: {{#counters beside 1024 ONE OTHER}}".into());
             }
         };
-        let step = catalog::find(step).map_err(|error| error.to_string())?;
+        let step = find_step(step)?;
         for name in chosen {
             find_kernel(name)?;
         }

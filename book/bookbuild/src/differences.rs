@@ -7,6 +7,7 @@ use catalog::Work;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use crate::RepoPaths;
+use crate::kernel_args::find_step;
 use crate::listings::{self, Numbered};
 
 /// Unchanged lines shown around each change.
@@ -26,7 +27,7 @@ pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side, String> {
             path: repo.root().join(text),
         });
     }
-    let step = catalog::find(text).map_err(|error| error.to_string())?;
+    let step = find_step(text)?;
     let source = main_kernel(step).ok_or_else(|| format!("{} has no kernel to show changes of", step.id))?;
     Ok(Side {
         name: step.id.to_owned(),

@@ -9,7 +9,7 @@ use catalog::{Kernel, Shape};
 use records::duel::{Duel, Speed};
 use records::{Outcome, Record, Run};
 
-use crate::kernel_args::parse_shape;
+use crate::kernel_args::{find_step, parse_shape};
 use crate::quote::{Sources, run_source};
 use crate::records::Records;
 
@@ -30,7 +30,7 @@ impl Records {
         let (step, sizes) = args
             .split_first()
             .ok_or("`{{#duels}}` wants a step: {{#duels v12}}")?;
-        let step = catalog::find(step).map_err(|error| error.to_string())?;
+        let step = find_step(step)?;
         let mut rows = Vec::new();
         for (index, kernel) in step.kernels.iter().enumerate() {
             let wanted: Vec<Shape> = sizes

@@ -1,6 +1,10 @@
-//! Arguments of directives that name a kernel of the ladder and a size.
+//! Arguments of directives that name a step, a kernel of the ladder, or a size.
 
 use catalog::{Kernel, STEPS, Shape, Step, WrongSize};
+
+pub(crate) fn find_step(step: &str) -> Result<&'static Step, String> {
+    catalog::find(step).map_err(|error| error.to_string())
+}
 
 /// Finds a kernel of the ladder and its step by the kernel's name.
 pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static Kernel), String> {

@@ -11,7 +11,7 @@ use records::Samples;
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::quote::{Sources, digits, quoted};
+use crate::quote::{Sources, digits, ms, quoted};
 
 /// Default of [`Time::numbers`].
 const FP32: &str = "fp32";
@@ -139,8 +139,7 @@ impl Others {
     }
 
     fn read(repo: &RepoPaths, path: &Path) -> Result<Self, String> {
-        let text = repo.read(path)?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(path)))
+        repo.read_json(path)
     }
 
     fn n_bf16(&self) -> usize {
@@ -280,7 +279,7 @@ impl Others {
         };
         let found = self.time_at(by, numbers, size)?;
         let text = match what {
-            "ms" => format!("{} ms", digits(found.ms.median(), 3)),
+            "ms" => ms(found.ms.median()),
             "tflops" => format!("{} TFLOP/s", digits(found.tflops(), 3)),
             "of_pytorch" => {
                 let pytorch = self.time_at(PYTORCH, numbers, size)?;

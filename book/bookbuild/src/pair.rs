@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::RepoPaths;
 use crate::process::{Bound, Entry, Event, busy, size_of, source, span};
-use crate::quote::{Sources, digits, quoted};
+use crate::quote::{Sources, digits, ms, quoted};
 
 /// Contents of `book/data/h200-two.json`, written by `v13 two --json`.
 #[derive(Debug, Deserialize)]
@@ -90,8 +90,7 @@ impl Pair {
     /// Loads the measurements on two of the book's main device.
     pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
         let path = repo.data().join(format!("{main_device}-two.json"));
-        let text = repo.read(&path)?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
+        repo.read_json(&path)
     }
 
     fn source(&self) -> String {
@@ -183,7 +182,6 @@ impl Pair {
         sources: &mut Sources,
     ) -> Result<String, String> {
         let of_size = self.size(size)?;
-        let ms = |ms: f64| format!("{} ms", digits(ms, 3));
         let text = match (way, what) {
             ("alone", "copy_in") => ms(of_size.pair_bound.copy_in_ms),
             ("alone", "exchange") => ms(of_size.pair_bound.exchange_ms),

@@ -3,7 +3,7 @@
 use catalog::{Shape, WrongSize};
 
 use crate::RepoPaths;
-use crate::quote::{Sources, digits, quoted};
+use crate::quote::{Sources, ms, quoted};
 
 /// Launches with their measured and predicted times, and the largest lower bound of each. The first line names the
 /// columns.
@@ -32,14 +32,13 @@ pub(crate) fn number(
     let Some([.., measured, predicted, bound, binds]) = launch.as_deref() else {
         return Err(format!("{FILE} has no launch of {kernel} at {size}"));
     };
-    // Three digits, as in recorded times.
-    let ms = |us: &str| match us.parse::<f64>() {
-        Ok(us) => Ok(format!("{} ms", digits(us / 1000.0, 3))),
+    let us_as_ms = |us: &str| match us.parse::<f64>() {
+        Ok(us) => Ok(ms(us / 1000.0)),
         Err(_) => Err(format!("{FILE}: `{us}` is no time")),
     };
     let shown = match what {
-        "ms" => ms(predicted)?,
-        "bound_ms" => ms(bound)?,
+        "ms" => us_as_ms(predicted)?,
+        "bound_ms" => us_as_ms(bound)?,
         "binds" => (*binds).to_owned(),
         _ => return Err(format!("a prediction has ms, bound_ms and binds, not `{what}`")),
     };

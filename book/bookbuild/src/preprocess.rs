@@ -207,6 +207,10 @@ impl<'a> Page<'a> {
         }
     }
 
+    fn records(&self) -> Result<&'a Records, String> {
+        self.records.as_ref().map_err(Clone::clone)
+    }
+
     fn problem(&mut self, line: usize, what: String) {
         self.findings.problems.push(Problem {
             file: self.shown.clone(),
@@ -303,8 +307,7 @@ impl<'a> Page<'a> {
                     ["chip", rest @ ..] => return chip::number(self.repo, rest, &mut self.sources),
                     _ => {}
                 }
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                return records.number(args, &mut self.sources);
+                return self.records()?.number(args, &mut self.sources);
             }
             (_, _) if !alone => {
                 return Err(format!("`{{{{#{name}}}}}` wants a line of its own"));
@@ -334,32 +337,25 @@ impl<'a> Page<'a> {
             }
             ("figure", _) => Err("`{{#figure}}` wants a name and a text alternative in quotes".into()),
             ("recorded", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.table(args, &mut self.sources)
+                self.records()?.table(args, &mut self.sources)
             }
             ("duels", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.duels(args, &mut self.sources)
+                self.records()?.duels(args, &mut self.sources)
             }
             ("others", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.others()?.table(args, &mut self.sources)
+                self.records()?.others()?.table(args, &mut self.sources)
             }
             ("process", &[what @ ("links" | "two"), size]) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.pair()?.table(what, size, &mut self.sources)
+                self.records()?.pair()?.table(what, size, &mut self.sources)
             }
             ("process", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.process()?.table(args, &mut self.sources)
+                self.records()?.process()?.table(args, &mut self.sources)
             }
             ("ceilings", units) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                ceilings::table(records.main_ceilings()?, units, &mut self.sources)
+                ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources)
             }
             ("counters", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.counters.table(args, &mut self.sources)
+                self.records()?.counters.table(args, &mut self.sources)
             }
             ("sums", [step]) => sums::table(self.repo, step, &mut self.sources),
             ("step", []) => match &self.head {

@@ -9,7 +9,7 @@ use records::{Run, Samples};
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::quote::{Sources, digits, quoted};
+use crate::quote::{Sources, digits, ms, quoted};
 
 /// Contents of `book/data/h200-process.json`, written by `v13 measure --json` and `v13 run --json`.
 #[derive(Debug, Deserialize)]
@@ -138,8 +138,7 @@ impl Process {
     /// Loads the measurements of the book's main device.
     pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
         let path = repo.data().join(format!("{main_device}-process.json"));
-        let text = repo.read(&path)?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
+        repo.read_json(&path)
     }
 
     /// `{{#process surroundings}}`, `{{#process ways 8192}}`, `{{#process constants 8192 1024}}`, `{{#process rows
@@ -341,7 +340,6 @@ impl Process {
         what: &str,
         sources: &mut Sources,
     ) -> Result<String, String> {
-        let ms = |ms: f64| format!("{} ms", digits(ms, 3));
         let (comparison, text) = if way == "alone" {
             let (comparison, of_size) = self.sizes(size)?[0];
             let bound = &of_size.bound;

@@ -9,12 +9,13 @@ use tasks::task::{Answer, Question};
 
 use crate::RepoPaths;
 use crate::chapter::capital;
+use crate::kernel_args::find_step;
 use crate::slides::QuestionSlide;
 use crate::tasks::{catalogue, prose};
 
 /// `{{#predict v05}}`: the questions of a step and those repeated there; ids behind the step select questions.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
-    let step = catalog::find(step).map_err(|error| error.to_string())?;
+    let step = find_step(step)?;
     let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));
     let catalogues = catalogues.collect::<Result<Vec<_>, _>>()?;
     let (again, all): (Vec<_>, Vec<_>) = quiz::of_step(&catalogues, step.id)

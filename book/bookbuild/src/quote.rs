@@ -28,6 +28,11 @@ pub(crate) fn digits(number: f64, n: i32) -> String {
     format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
 }
 
+/// Formats milliseconds with three significant digits.
+pub(crate) fn ms(ms: f64) -> String {
+    format!("{} ms", digits(ms, 3))
+}
+
 /// Formats device and day of a run, such as `NVIDIA H200, 2026-11-21`; for CPU kernels, the processor.
 pub(crate) fn run_source(run: &Run, work: Work) -> String {
     let day = day(&run.date);

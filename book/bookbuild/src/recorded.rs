@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use catalog::{Family, Kernel, Shape};
 use records::{Measurement, Outcome, Record};
 
-use crate::kernel_args::parse_shape;
+use crate::kernel_args::{find_step, parse_shape};
 use crate::quote::{Sources, run_source};
 use crate::records::{Records, name_of, value};
 use catalog::text::escaped;
@@ -18,7 +18,7 @@ impl Records {
         let (step, choice) = args
             .split_first()
             .ok_or("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
-        let step = catalog::find(step).map_err(|error| error.to_string())?;
+        let step = find_step(step)?;
         let mut chosen: Vec<&Kernel> = Vec::new();
         let mut sizes: Vec<&str> = Vec::new();
         for word in choice {

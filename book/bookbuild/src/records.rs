@@ -15,7 +15,7 @@ use crate::kernel_args::{find_kernel, parse_shape};
 use crate::others::Others;
 use crate::pair::Pair;
 use crate::process::Process;
-use crate::quote::{Sources, digits, quoted, run_source};
+use crate::quote::{Sources, digits, ms, quoted, run_source};
 use catalog::text::{escaped, grouped, short_device};
 
 /// Main device where `book.toml` names none.
@@ -299,15 +299,15 @@ pub(crate) fn value(
             .ok_or("the run does not know the ceilings of its device")
     };
     Ok(match what {
-        "ms" => format!("{} ms", digits(hot()?, 3)),
-        "cold_ms" => format!("{} ms", digits(median(&passed.cold, "cold")?, 3)),
-        "whole_ms" => format!("{} ms", digits(median(&passed.whole, "whole")?, 3)),
+        "ms" => ms(hot()?),
+        "cold_ms" => ms(median(&passed.cold, "cold")?),
+        "whole_ms" => ms(median(&passed.whole, "whole")?),
         "rest_ms" => {
             let rest = median(&passed.whole, "whole")? - hot()?;
-            format!("{} ms", digits(rest, 3))
+            ms(rest)
         }
         "of_whole" => format!("{} %", percent(hot()? / median(&passed.whole, "whole")? * 100.0)),
-        "cpu_ms" => format!("{} ms", digits(passed.cpu_ms.ok_or("the CPU was not timed")?, 3)),
+        "cpu_ms" => ms(passed.cpu_ms.ok_or("the CPU was not timed")?),
         "tflops" => format!("{} TFLOP/s", digits(tflops(hot()?), 3)),
         "gflops" => format!("{} GFLOP/s", digits(tflops(hot()?) * 1e3, 3)),
         "gbs" => format!("{} GB/s", digits(gbs(hot()?), 3)),

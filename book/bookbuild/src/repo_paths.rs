@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, Result};
+use serde::de::DeserializeOwned;
 
 /// The repository and the book in it. Remembers the files that were read, so that `--watch` can watch them.
 #[derive(Debug, Clone)]
@@ -61,6 +62,11 @@ impl RepoPaths {
             std::io::ErrorKind::NotFound => format!("there is no file {}", self.shown(&path)),
             _ => format!("{} cannot be read: {error}", self.shown(&path)),
         })
+    }
+
+    pub(crate) fn read_json<T: DeserializeOwned>(&self, path: &Path) -> Result<T, String> {
+        let text = self.read(path)?;
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", self.shown(path)))
     }
 
     /// Records a file as part of the book.

@@ -7,6 +7,7 @@ use catalog::{STEPS, Step};
 use regex::Regex;
 
 use crate::chapter::ChapterLine;
+use crate::kernel_args::find_step;
 use catalog::text::escaped;
 
 /// The comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` of a chapter.
@@ -31,7 +32,6 @@ pub(crate) fn step_head(lines: &[ChapterLine<'_>]) -> Option<(usize, Result<Step
 fn parse(text: &str) -> Result<StepHead, String> {
     let mut words = text.split_whitespace();
     let step = words.next().ok_or("the comment names no step")?;
-    let find = |name: &str| catalog::find(name).map_err(|error| error.to_string());
     let (mut minutes, mut after, mut gpu) = (None, Vec::new(), None);
     for word in words {
         match word.split_once('=') {
@@ -39,7 +39,7 @@ fn parse(text: &str) -> Result<StepHead, String> {
                 minutes = Some(n.parse().map_err(|_| format!("`{n}` is no number of minutes"))?)
             }
             Some(("after", "")) => {}
-            Some(("after", steps)) => after = steps.split(',').map(find).collect::<Result<_, _>>()?,
+            Some(("after", steps)) => after = steps.split(',').map(find_step).collect::<Result<_, _>>()?,
             Some(("gpu", word @ ("no" | "yes" | "helps"))) => gpu = Some(word.to_owned()),
             _ => {
                 return Err(format!(
@@ -49,7 +49,7 @@ fn parse(text: &str) -> Result<StepHead, String> {
         }
     }
     Ok(StepHead {
-        step: find(step)?,
+        step: find_step(step)?,
         minutes: minutes.ok_or("minutes=N is missing")?,
         after,
         gpu: gpu.ok_or("gpu=no|yes|helps is missing")?,

@@ -6,11 +6,12 @@ use catalog::Kernel;
 use records::sums::{Record, Sum};
 
 use crate::RepoPaths;
+use crate::kernel_args::find_step;
 use crate::quote::{Sources, run_source};
 
 /// Returns the table of a step; without recorded sums, the command that computes them.
 pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String, String> {
-    let step = catalog::find(step).map_err(|error| error.to_string())?;
+    let step = find_step(step)?;
     let record = Record::references(&repo.data()).map_err(|error| error.to_string())?;
     let mut rows = String::new();
     for kernel in step.kernels {

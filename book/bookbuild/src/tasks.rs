@@ -12,11 +12,12 @@ use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
 use crate::RepoPaths;
 use crate::chapter::{Items, capital};
+use crate::kernel_args::find_step;
 use crate::slides::Slide;
 
 /// Loads the catalogue of a step, and records it as part of the book.
 pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue, String> {
-    let step = catalog::find(step).map_err(|error| error.to_string())?;
+    let step = find_step(step)?;
     repo.note(&repo.root().join(task::file_of(step.id)));
     Catalogue::load(repo.root(), step.id).map_err(|error| error.to_string())
 }
