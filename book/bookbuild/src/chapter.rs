@@ -174,13 +174,6 @@ pub(crate) fn plain(line: &str) -> String {
     NOT_WORDS.replace_all(line, " ").into_owned()
 }
 
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -79,7 +79,7 @@ impl LineCounts {
 
 /// `256 requests to global memory, 4 096 sectors; 8 instructions of warps`
 fn words(counts: &Counts) -> String {
-    // Separated by no-break spaces.
+    // Blanks that do not break.
     let grouped = |count| text::grouped(count, "\u{a0}");
     let mut parts = Vec::new();
     if counts.requests > 0 {

@@ -8,7 +8,6 @@ use tasks::quiz;
 use tasks::task::{Answer, Question};
 
 use crate::RepoPaths;
-use crate::chapter::capital;
 use crate::kernel_args::find_step;
 use crate::slides::QuestionSlide;
 use crate::tasks::{catalogue, prose};
@@ -123,7 +122,7 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
             step.id,
             step.name,
             step.id,
-            capital(step.idea)
+            crate::tasks::capital(step.idea)
         );
         for (number, question) in (1..).zip(&questions) {
             let _ = write!(out, "**{number}.** {}\n\n", prose(&question.question));

@@ -6,8 +6,6 @@ use std::path::Path;
 
 use catalog::text::escaped;
 
-use crate::chapter::capital;
-
 pub(crate) const FILE: &str = "slides.html";
 
 #[derive(Debug, Clone, Default)]
@@ -59,7 +57,10 @@ fn page(decks: &[&Deck]) -> String {
         let title = escaped(&deck.title);
         let _ = writeln!(contents, "<li><a href=\"#deck-{number}\">{title}</a></li>");
         let idea = deck.step.map_or_else(String::new, |step| {
-            format!("<p class=\"idea\">{}</p>", escaped(&capital(step.idea)))
+            format!(
+                "<p class=\"idea\">{}</p>",
+                escaped(&crate::tasks::capital(step.idea))
+            )
         });
         let _ = writeln!(
             body,

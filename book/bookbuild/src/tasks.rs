@@ -11,7 +11,7 @@ use tasks::task::{Criterion, Kind, Task};
 use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
 use crate::RepoPaths;
-use crate::chapter::{Items, capital};
+use crate::chapter::Items;
 use crate::kernel_args::find_step;
 use crate::slides::Slide;
 
@@ -207,7 +207,15 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Escapes text for a table cell.
+/// The text with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -18,8 +18,9 @@ use crate::output::{HEAD, Output, environment, plain};
 
 /// Entries of the repository that the folder of a transcript lacks.
 const HIDDEN: [&str; 4] = [".git", "my", "target", "node_modules"];
+/// Programs that its commands start.
 const PROGRAMS: [&str; 2] = ["xtask", "judge"];
-/// Displayed path of the folder.
+/// Where a transcript takes place, as it is shown.
 const SHOWN_FOLDER: &str = "~/tile-by-tile";
 
 /// Contents of a file in `book/transcripts`.
