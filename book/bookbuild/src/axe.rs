@@ -1,7 +1,7 @@
-//! axe-core in the browser: whether a page can be used by readers who cannot see it, or not well.
+//! Runs axe-core in the browser, which finds what keeps readers with disabilities from using a page.
 //!
-//! The script is no part of this repository. It comes from npm in one version, is compared with its hash, and stays in
-//! `target/axe`.
+//! The script is not part of this repository: npm delivers one version, which is checked against its hash and cached
+//! in `target/axe`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,14 +16,10 @@ const VERSION: &str = "4.14.1";
 /// Hash of `package/axe.min.js` in that version.
 const SHA256: &str = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c";
 
-/// The script, as text.
 pub(crate) struct Axe(String);
 
 impl Axe {
-    /// From `target/axe`, or from npm.
-    ///
-    /// # Errors
-    /// When it cannot be had: the reason.
+    /// Loads the script from `target/axe`, or from npm; the error is the reason why neither worked.
     pub(crate) fn load() -> Result<Self, String> {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
             || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
@@ -31,35 +27,33 @@ impl Axe {
         );
         let folder = target.join("axe");
         let path = folder.join(format!("axe-{VERSION}.min.js"));
-        if let Some(text) = right(&path) {
+        if let Some(text) = verified(&path) {
             return Ok(Self(text));
         }
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let package = format!("axe-core@{VERSION}");
-        ran(Command::new("npm")
+        run(Command::new("npm")
             .args(["pack", "--silent", &package])
             .current_dir(&folder))?;
         let packed = format!("axe-core-{VERSION}.tgz");
-        ran(Command::new("tar")
+        run(Command::new("tar")
             .args(["-xzf", &packed, "package/axe.min.js"])
             .current_dir(&folder))?;
         let moved = std::fs::rename(folder.join("package/axe.min.js"), &path);
         moved.map_err(|error| format!("{}: {error}", path.display()))?;
-        match right(&path) {
+        match verified(&path) {
             Some(text) => Ok(Self(text)),
             None => Err(format!("{} is not the file whose hash is known", path.display())),
         }
     }
 
-    /// What it finds on the page that is loaded, of serious and critical findings. Of a theme only colours are new.
-    ///
-    /// # Errors
-    /// When it does not run.
+    /// Returns the serious and critical findings on the loaded page. With `only_colours`, only contrast is checked: a
+    /// theme changes nothing else.
     pub(crate) fn findings(&self, tab: &mut Tab, only_colours: bool) -> Result<Vec<String>> {
         if tab.value("typeof window.axe")? == "undefined" {
             tab.value(&format!("{}; true", self.0))?;
         }
-        // By `preload` it would ask for the style sheets again, which a page from a file may not.
+        // `preload` would fetch the style sheets again, which a page from `file://` may not.
         let options = match only_colours {
             true => "{preload: false, resultTypes: ['violations'], runOnly: ['color-contrast']}",
             false => "{preload: false, resultTypes: ['violations']}",
@@ -78,15 +72,15 @@ impl Axe {
     }
 }
 
-/// The text of the file, if it is the one that is wanted.
-fn right(path: &Path) -> Option<String> {
+/// Returns the text of the file if its hash is the expected one.
+fn verified(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let hash = Sha256::digest(text.as_bytes());
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     (hash == SHA256).then_some(text)
 }
 
-fn ran(command: &mut Command) -> Result<(), String> {
+fn run(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let out = command.stdin(Stdio::null()).output();
     match out {

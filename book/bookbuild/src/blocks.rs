@@ -1,49 +1,50 @@
-//! Blocks of code as the book shows them: with colours, and where they are part of a file, with its name, the numbers
-//! of its lines, and what the emulated GPU counts for each of them.
+//! Renders blocks of code: with colours and, where a block comes from a file, the file's name, line numbers, and the
+//! counts of the emulated GPU for each line.
 //!
-//! This is done when the book is built, so that a page needs no script for it, and paper has it too. Numbers and counts
-//! are attributes: copying a listing copies its code alone.
+//! This happens when the book is built, so that pages need no script for it and paper has it too. Numbers and counts
+//! are attributes: copying a listing copies only its code.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use catalog::text::escaped;
 
-use crate::chapter::{self, Part};
+use crate::chapter::{self, LineKind};
 use crate::highlight;
 use crate::line_counts::LineCounts;
 
-/// Lines of a chapter that were taken from a file.
+/// Lines of a chapter that were included from a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Included {
-    /// The line of the filled chapter on which they begin, from 1.
+    /// First line in the filled chapter, from 1.
     pub(crate) at: usize,
-    /// The file that they come from, such as `kernels/v05_bank_conflict_free.cu`.
+    /// Path of the file, such as `kernels/v05_bank_conflict_free.cu`.
     pub(crate) file: String,
-    /// The number of each line in its file; a line that was taken out of it has none.
+    /// Number of each line in its file; `None` for a line that a difference removed.
     pub(crate) numbers: Vec<Option<usize>>,
 }
 
-/// A line of a block.
 struct CodeLine<'a> {
     text: &'a str,
-    /// The file that it is from, and its number there.
+    /// File and line number that the line comes from.
     origin: Option<(&'a str, usize)>,
 }
 
-/// A chapter that is filled in, with its blocks of code as HTML. Blocks of languages that get no colours stay.
-pub(crate) fn dressed(text: &str, included: &[Included], counts: &LineCounts) -> String {
+/// Returns a filled chapter with its blocks of code as HTML. Blocks in languages without colours stay as they are.
+pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCounts) -> String {
     let mut origins: BTreeMap<usize, (&str, usize)> = BTreeMap::new();
-    for one in included {
-        let lines = one.numbers.iter().enumerate();
-        origins.extend(lines.filter_map(|(i, number)| Some((one.at + i, (one.file.as_str(), (*number)?)))));
+    for listing in included {
+        let lines = listing.numbers.iter().enumerate();
+        origins.extend(
+            lines.filter_map(|(i, number)| Some((listing.at + i, (listing.file.as_str(), (*number)?)))),
+        );
     }
     let mut out = String::with_capacity(text.len() * 2);
     let mut open: Option<(&str, &str)> = None;
     let mut code: Vec<CodeLine<'_>> = Vec::new();
     for line in chapter::lines(text) {
-        match (line.part, open) {
-            (Part::Fence, None) => {
+        match (line.kind, open) {
+            (LineKind::Fence, None) => {
                 let start = line.text.find(['`', '~']).unwrap_or(0);
                 let (indent, fence) = line.text.split_at(start);
                 let name = fence.trim_start_matches(['`', '~']).trim();
@@ -53,7 +54,7 @@ pub(crate) fn dressed(text: &str, included: &[Included], counts: &LineCounts) ->
                     out.push('\n');
                 }
             }
-            (Part::Fence, Some((indent, name))) => {
+            (LineKind::Fence, Some((indent, name))) => {
                 open = None;
                 match highlight::is_known(name) {
                     true => out.push_str(&block(indent, name, &code, counts)),
@@ -62,7 +63,7 @@ pub(crate) fn dressed(text: &str, included: &[Included], counts: &LineCounts) ->
                 code.clear();
                 out.push('\n');
             }
-            (Part::Code, Some((indent, name))) if highlight::is_known(name) => code.push(CodeLine {
+            (LineKind::Code, Some((indent, name))) if highlight::is_known(name) => code.push(CodeLine {
                 text: line.text.strip_prefix(indent).unwrap_or(line.text.trim_start()),
                 origin: origins.get(&line.number).copied(),
             }),
@@ -80,8 +81,8 @@ pub(crate) fn dressed(text: &str, included: &[Included], counts: &LineCounts) ->
     out
 }
 
-/// Every physical line begins with the indent, so that the block stays in its list or quote; none is blank, so that
-/// Markdown takes all of it as HTML.
+/// Renders a block. Every physical line begins with the indent, so that the block stays in its list or quote; no line
+/// is blank, so that Markdown takes all of it as HTML.
 fn block(indent: &str, name: &str, code: &[CodeLine<'_>], counts: &LineCounts) -> String {
     let mut files: Vec<&str> = code.iter().filter_map(|line| Some(line.origin?.0)).collect();
     files.dedup();
@@ -101,7 +102,7 @@ fn block(indent: &str, name: &str, code: &[CodeLine<'_>], counts: &LineCounts) -
     if let Some(file) = file.filter(|_| name != "diff") {
         let _ = write!(out, "<figcaption>{}</figcaption>", escaped(file));
     }
-    // The class keeps the page's own script from colouring it once more.
+    // `nohighlight` keeps the page's own script from colouring the code again.
     let _ = write!(out, "<pre><code class=\"nohighlight {name}\">");
     let mut lines = Vec::new();
     for (line, code) in code.iter().zip(highlight::lines(name, &texts)) {

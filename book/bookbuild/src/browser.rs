@@ -1,8 +1,9 @@
-//! `--browser`: every page of the built book in a real browser, from `file://`, on a phone and on a desk.
+//! `--browser`: loads every page of the built book in a real browser, from `file://`, on a phone and on a desktop
+//! screen.
 //!
-//! What must hold: no error on the console, no request that fails or leaves the book, nothing wider than the
-//! screen, a search that finds, themes that change, explorers that answer to the keyboard, everything within reach of
-//! a keyboard (`usable.js`), everything unfolded on paper, and nothing serious that axe-core finds, in every theme.
+//! Checks: no error on the console, no request that fails or leaves the book, nothing wider than the screen, a search
+//! that finds, themes that change, explorers that respond to the keyboard, everything reachable by keyboard
+//! (`usable.js`), everything unfolded in print, and no serious finding of axe-core in any theme.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,12 +16,11 @@ use crate::axe::Axe;
 use crate::devtools::{self, Tab};
 use crate::repo_paths::files_under;
 
-/// All chapters in one, to be printed: it is loaded, and looked at on a desk only.
+/// All chapters on one page for printing; checked on the desktop screen only.
 const PRINT: &str = "print.html";
-/// The table of contents of readers without JavaScript: part of a page, and none by itself.
+/// The table of contents for readers without JavaScript: part of other pages, not a page by itself.
 const CONTENTS: &str = "toc.html";
 
-/// A screen that pages are tried on.
 struct Screen {
     name: &'static str,
     width: u32,
@@ -46,8 +46,8 @@ const SCREENS: [Screen; 2] = [
     },
 ];
 
-/// Elements that stick out on the right of `WIDTH`, unless a box of the text around them scrolls. That the text as a
-/// whole can be moved aside does not count.
+/// Elements that stick out on the right of `WIDTH`, unless a box around them scrolls; scrolling of the whole text
+/// does not count.
 const TOO_WIDE: &str = r"((width) => {
     const whole = (e) => e.matches('html, body, main') || e.contains(document.querySelector('main'));
     const scrolls = (element) => {
@@ -66,14 +66,15 @@ const TOO_WIDE: &str = r"((width) => {
     return inner.slice(0, 3).map((e) => name(e) + ' `' + e.textContent.trim().slice(0, 40) + '`');
 })(WIDTH)";
 
-/// Waits until scripts that run behind the page's loading had their turn.
+/// Waits until scripts that run after loading have finished.
 const SETTLED: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 60)))";
 
-/// What a keyboard, a narrow screen and a printer need.
+/// Checks for keyboards, narrow screens and printers.
 const USABLE: &str = include_str!("usable.js");
 
-/// The themes that no screen has, and pages with everything that has colours.
+/// Themes that no [`Screen`] uses.
 const THEMES: [&str; 3] = ["coal", "ayu", "rust"];
+/// Pages that between them have every coloured element.
 const COLOURFUL: [&str; 4] = [
     "index.html",
     "memory.html",
@@ -81,25 +82,20 @@ const COLOURFUL: [&str; 4] = [
     "chapter.html",
 ];
 
-/// Words that a reader looks for, and how the address of a section that is about them ends.
+/// Search words, and the end of the address of the section that explains them.
 const SECTIONS: [(&str, &str); 3] = [
     ("occupancy", "#occupancy"),
     ("bank conflict", "#bank-conflict"),
     ("coalescing", "#coalescing-coalesced"),
 ];
 
-/// What the browser was used for.
 pub enum Browsed {
-    /// So many pages were loaded on every screen; axe-core was not run for this reason.
+    /// Number of pages loaded on every screen, and the reason why axe-core did not run, if it did not.
     Pages(usize, Option<String>),
-    /// There is no browser here.
     NotRun,
 }
 
-/// Loads every page of the book. Pictures of them go to `shots`.
-///
-/// # Errors
-/// When the browser does not do what it is told.
+/// Loads every page of the book in `folder`, and writes screenshots to `shots`.
 pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Problem>)> {
     let Some(program) = devtools::find() else {
         return Ok((Browsed::NotRun, Vec::new()));
@@ -107,35 +103,35 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
     let folder = folder.canonicalize()?;
     let mut pages = files_under(&folder)?;
     pages.retain(|path| path.extension().is_some_and(|e| e == "html"));
-    let (axe, why_not) = match Axe::load() {
+    let (axe, no_axe) = match Axe::load() {
         Ok(axe) => (Some(axe), None),
         Err(why) => (None, Some(why)),
     };
     let mut tab = Tab::open(&program)?;
-    // The page of all chapters asks for a printer.
+    // The page of all chapters opens a print dialog.
     let how = json!({"source": "window.print = () => {}"});
-    tab.ask("Page.addScriptToEvaluateOnNewDocument", how)?;
+    tab.command("Page.addScriptToEvaluateOnNewDocument", how)?;
     let mut problems = BTreeSet::new();
     for screen in &SCREENS {
         let size = json!({
             "width": screen.width, "height": screen.height, "deviceScaleFactor": 1, "mobile": screen.is_phone
         });
-        tab.ask("Emulation.setDeviceMetricsOverride", size)?;
-        media(&mut tab, screen)?;
+        tab.command("Emulation.setDeviceMetricsOverride", size)?;
+        set_theme(&mut tab, screen)?;
         for page in &pages {
             let name = page.strip_prefix(&folder).unwrap_or(page).display().to_string();
             if name == PRINT && screen.is_phone {
                 continue;
             }
             let found =
-                look(&mut tab, &folder, page, screen).with_context(|| format!("looking at {name}"))?;
+                check_page(&mut tab, &folder, page, screen).with_context(|| format!("looking at {name}"))?;
             problems.extend(found.into_iter().map(|what| problem(&name, what)));
             if let Some(axe) = axe.as_ref().filter(|_| name != PRINT && name != CONTENTS) {
-                let found = judged(&mut tab, axe, screen, &name)
+                let found = axe_findings(&mut tab, axe, screen, &name)
                     .with_context(|| format!("running axe-core on {name}"))?;
                 problems.extend(found.into_iter().map(|what| problem(&name, what)));
             }
-            // The page of all chapters is larger than a picture can be.
+            // The page of all chapters exceeds the maximum size of a screenshot.
             if let Some(shots) = shots.filter(|_| name != PRINT) {
                 std::fs::create_dir_all(shots)?;
                 let file = format!(
@@ -151,11 +147,11 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
         }
     }
     let first = folder.join("index.html");
-    for what in use_it(&mut tab, &folder, &first)? {
+    for what in check_interaction(&mut tab, &folder, &first)? {
         problems.insert(problem("index.html", what));
     }
     Ok((
-        Browsed::Pages(pages.len(), why_not),
+        Browsed::Pages(pages.len(), no_axe),
         problems.into_iter().collect(),
     ))
 }
@@ -170,7 +166,7 @@ fn problem(page: &str, what: String) -> Problem {
 
 fn load(tab: &mut Tab, page: &Path) -> Result<()> {
     tab.events.clear();
-    let answer = tab.ask(
+    let answer = tab.command(
         "Page.navigate",
         json!({"url": format!("file://{}", page.display())}),
     )?;
@@ -182,8 +178,7 @@ fn load(tab: &mut Tab, page: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with a page on a screen.
-fn look(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
+fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
     load(tab, page)?;
     let mut out = Vec::new();
     let wide = tab.value(&TOO_WIDE.replace("WIDTH", &screen.width.to_string()))?;
@@ -197,27 +192,28 @@ fn look(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Ve
     out.extend(explore(tab)?);
     out.extend(usable(tab, "screen")?);
     if !screen.is_phone {
-        tab.ask("Emulation.setEmulatedMedia", json!({"media": "print"}))?;
+        tab.command("Emulation.setEmulatedMedia", json!({"media": "print"}))?;
         tab.value(SETTLED)?;
         out.extend(usable(tab, "print")?);
-        media(tab, screen)?;
+        set_theme(tab, screen)?;
     }
-    out.extend(heard(tab, folder));
+    out.extend(reported_errors(tab, folder));
     Ok(out)
 }
 
-/// A screen, in the theme that it wants.
-fn media(tab: &mut Tab, screen: &Screen) -> Result<()> {
+/// Sets the colour scheme that selects the screen's theme.
+fn set_theme(tab: &mut Tab, screen: &Screen) -> Result<()> {
     let features = json!([{"name": "prefers-color-scheme", "value": screen.theme}]);
-    tab.ask(
+    tab.command(
         "Emulation.setEmulatedMedia",
         json!({"media": "", "features": features}),
     )?;
     Ok(())
 }
 
-/// What axe-core finds on the page that is loaded: all of it on the phone, which is light; colours in other themes.
-fn judged(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result<Vec<String>> {
+/// Runs axe-core on the loaded page: all checks on the phone, which has the light theme; only colours in the other
+/// themes.
+fn axe_findings(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result<Vec<String>> {
     let mut out = axe.findings(tab, !screen.is_phone)?;
     if screen.is_phone || !COLOURFUL.contains(&name) {
         return Ok(out);
@@ -236,15 +232,14 @@ fn judged(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result<Vec<S
     Ok(out)
 }
 
-/// What `usable.js` says of the page that is loaded.
 fn usable(tab: &mut Tab, kind: &str) -> Result<Vec<String>> {
     let found = tab.value(&USABLE.replace("(KIND)", &format!("(\"{kind}\")")))?;
     let found = found.as_array().into_iter().flatten().filter_map(Value::as_str);
     Ok(found.map(str::to_owned).collect())
 }
 
-/// Complaints of the page since it was loaded.
-fn heard(tab: &mut Tab, folder: &Path) -> Vec<String> {
+/// Collects errors that the page has reported since it was loaded.
+fn reported_errors(tab: &mut Tab, folder: &Path) -> Vec<String> {
     let inside = format!("file://{}/", folder.display());
     let mut out = Vec::new();
     for event in tab.events.drain(..) {
@@ -283,7 +278,7 @@ fn heard(tab: &mut Tab, folder: &Path) -> Vec<String> {
                     out.push(format!("asks for {url}, which is not in the book"));
                 }
             }
-            // A font whose download was given up because the page changed is no failure.
+            // A font whose download was cancelled because the page changed is not a failure.
             "Network.loadingFailed" if about["canceled"] != true => {
                 out.push(format!("a request fails: {}", text(&about["errorText"])));
             }
@@ -294,7 +289,7 @@ fn heard(tab: &mut Tab, folder: &Path) -> Vec<String> {
 }
 
 /// Uses the book as a reader does: searches, and changes the theme.
-fn use_it(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
+fn check_interaction(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
     load(tab, page)?;
     let mut out = Vec::new();
     if search(tab, "gpu")?.is_empty() {
@@ -322,11 +317,11 @@ fn use_it(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
             "the dark theme has the colours of the light one: {colours}"
         ));
     }
-    out.extend(heard(tab, folder));
+    out.extend(reported_errors(tab, folder));
     Ok(out)
 }
 
-/// The first thing that the search finds: the address, and the words of its link.
+/// Returns the first search result: its address and the text of its link.
 fn search(tab: &mut Tab, words: &str) -> Result<String> {
     const SEARCH: &str = r"(async (words) => {
         const results = document.getElementById('mdbook-searchresults');
@@ -347,10 +342,9 @@ fn search(tab: &mut Tab, words: &str) -> Result<String> {
     Ok(found.as_str().unwrap_or_default().to_owned())
 }
 
-/// Every control of every explorer changes its result, by keyboard.
+/// Checks by keyboard that every control of every explorer changes its result.
 ///
-/// An explorer is an element with `data-explorer`; what it finds out stands in an `output` or an element with
-/// `data-result`.
+/// An explorer is an element with `data-explorer`; its result is in an `output` or an element with `data-result`.
 fn explore(tab: &mut Tab) -> Result<Vec<String>> {
     const KEYS: [(&str, u32); 4] = [
         ("ArrowRight", 39),

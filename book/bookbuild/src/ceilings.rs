@@ -1,5 +1,5 @@
-//! What tensor cores do at most: `{{#ceilings UNIT…}}`, and `{{#n ceiling UNIT ELEMENTS WHAT}}` in a sentence. Measured
-//! by `steps/v12/examples/ceilings.rs`; before that, both say that it was not.
+//! Measured peak rates of tensor cores: `{{#ceilings UNIT…}}`, and `{{#n ceiling UNIT ELEMENTS WHAT}}` in a sentence.
+//! `steps/v12/examples/ceilings.rs` measures them; without its record, both directives print "not measured yet".
 
 use std::fmt::Write as _;
 
@@ -9,17 +9,13 @@ use catalog::text::{day, escaped};
 use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 
 use crate::RepoPaths;
-use crate::records::{Sources, digits, number, source};
+use crate::quote::{Sources, digits, quoted, run_source};
 
-/// In place of a number.
 const NOT_YET: &str = "(not measured yet)";
-/// What others are compared with.
+/// Instruction that the others are compared with.
 const FMA: [&str; 2] = ["fma", "fp32"];
 
-/// The records of all devices, with the beginnings of their files' names.
-///
-/// # Errors
-/// When a file is something else.
+/// Loads the records of all devices, each with the first part of its file name.
 pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>, String> {
     const END: &str = "-ceilings.json";
     let mut all = Vec::new();
@@ -32,10 +28,7 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>, String> 
     Ok(all)
 }
 
-/// `{{#ceilings fma mma.sync}}`: the instructions whose names begin so.
-///
-/// # Errors
-/// When there is no such unit.
+/// `{{#ceilings fma mma.sync}}`: a table of the instructions whose names begin with one of `units`.
 pub(crate) fn table(
     record: Option<&Ceilings>,
     units: &[&str],
@@ -51,32 +44,32 @@ pub(crate) fn table(
                 .into(),
         );
     };
-    let (told, l2) = (source(&record.run, Work::Sgemm), of_l2(record));
+    let (source, l2) = (run_source(&record.run, Work::Sgemm), l2_source(record));
     let mut out = format!(
-        "Instructions alone, {told}; L2, {l2}. Burst: {} ms, the median of some with pauses; sustained: {} ms. Clocks: for an \
+        "Instructions alone, {source}; L2, {l2}. Burst: {} ms, the median of some with pauses; sustained: {} ms. Clocks: for an \
          instruction of a quarter of a multiprocessor; a `wgmma` occupies all four. The last two columns are operations \
          for each byte that a kernel needs to keep up with the burst.\n\n\
          | instruction | elements | warps | burst, TFLOP/s | GHz | clocks | sustained, TFLOP/s | GHz | FLOP per byte of device memory | of L2 |\n\
          | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-        long(record, |one| &one.burst),
-        long(record, |one| &one.sustained),
+        median_ms(record, |ceiling| &ceiling.burst),
+        median_ms(record, |ceiling| &ceiling.sustained),
     );
     for unit in units {
         let rows = record
             .ceilings
             .iter()
-            .filter(|one| one.instruction.starts_with(unit));
+            .filter(|ceiling| ceiling.instruction.starts_with(unit));
         let before = out.len();
-        for one in rows {
-            let (burst, sustained) = (&one.burst, &one.sustained);
-            let zeros = if one.zeros { ", all zero" } else { "" };
+        for ceiling in rows {
+            let (burst, sustained) = (&ceiling.burst, &ceiling.sustained);
+            let zeros = if ceiling.zeros { ", all zero" } else { "" };
             let per_byte = record.per_byte(burst.tflops);
             let _ = writeln!(
                 out,
                 "| `{}` | {}{zeros} | {} | {} | {:.2} | {} | {} | {:.2} | {} | {} |",
-                one.instruction,
-                one.numbers.to_uppercase().replace("BF16", "bf16"),
-                one.warps,
+                ceiling.instruction,
+                ceiling.numbers.to_uppercase().replace("BF16", "bf16"),
+                ceiling.warps,
                 digits(burst.tflops, 3),
                 burst.ghz,
                 digits(burst.clocks, 3),
@@ -90,29 +83,25 @@ pub(crate) fn table(
             return Err(format!("no instruction that was measured begins with `{unit}`"));
         }
     }
-    sources.extend([told, l2]);
+    sources.extend([source, l2]);
     Ok(out)
 }
 
-/// Where L2 was measured.
-fn of_l2(record: &Ceilings) -> String {
+/// Device and date of the L2 measurement.
+fn l2_source(record: &Ceilings) -> String {
     let L2 { device, date, .. } = &record.l2;
     format!("{}, {}", escaped(device), day(date))
 }
 
-/// About how long the launches were.
-fn long(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
-    let launches = record.ceilings.iter().flat_map(|one| &rate(one).samples);
+fn median_ms(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
+    let launches = record.ceilings.iter().flat_map(|ceiling| &rate(ceiling).samples);
     let mut all: Vec<f64> = launches.map(|sample| sample.ms).collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).map_or("–".into(), |ms| digits(*ms, 2))
 }
 
-/// One number, as words for a sentence: of the fastest instruction with random elements.
-///
-/// # Errors
-/// When there is no such instruction, or no such quantity.
-pub(crate) fn one(
+/// Returns a quantity of the fastest instruction with random elements, formatted for a sentence.
+pub(crate) fn number(
     record: Option<&Ceilings>,
     [unit, elements, what]: [&str; 3],
     sources: &mut Sources,
@@ -159,19 +148,20 @@ pub(crate) fn one(
         _ => flop(record.per_l2_byte(found.burst.tflops)),
     };
     if what == "per_l2_byte" {
-        sources.insert(of_l2(record));
+        sources.insert(l2_source(record));
     }
-    let told = source(&record.run, Work::Sgemm);
-    let about = format!("{} of {elements}, {what}, {told}", found.instruction);
-    sources.insert(told);
-    Ok(number(&text, &about))
+    let source = run_source(&record.run, Work::Sgemm);
+    let about = format!("{} of {elements}, {what}, {source}", found.instruction);
+    sources.insert(source);
+    Ok(quoted(&text, &about))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// FP32 at 50 TFLOP/s, mma.sync at 600, wgmma at 800 and with zeros at 900, memory at 4000 GB/s, L2 at 8000.
+    /// A record with FP32 at 50 TFLOP/s, mma.sync at 600, wgmma at 800 and with zeros at 900, memory at 4000 GB/s, L2
+    /// at 8000.
     fn record() -> Ceilings {
         let line = |instruction: &str, numbers: &str, zeros: bool, tflops: f64| {
             format!(
@@ -216,8 +206,8 @@ mod tests {
     #[test]
     fn a_number_is_of_random_elements() {
         let of = |unit, what| {
-            let number = one(Some(&record()), [unit, "bf16", what], &mut Sources::new());
-            number.map(|html| {
+            let quoted = number(Some(&record()), [unit, "bf16", what], &mut Sources::new());
+            quoted.map(|html| {
                 let text = html.split_once('>').map_or("", |(_, rest)| rest);
                 text.trim_end_matches("</span>").replace("&nbsp;", " ")
             })
@@ -234,15 +224,15 @@ mod tests {
     #[test]
     fn what_was_not_measured_says_so() {
         let mut sources = Sources::new();
-        let number = one(None, ["wgmma", "bf16", "burst"], &mut sources);
-        assert_eq!(number.as_deref(), Ok(NOT_YET));
+        let burst = number(None, ["wgmma", "bf16", "burst"], &mut sources);
+        assert_eq!(burst.as_deref(), Ok(NOT_YET));
         let table = table(None, &["wgmma"], &mut sources).expect("a sentence");
         assert!(
             table.contains("not measured yet") && table.contains("--example ceilings"),
             "{table}"
         );
         assert!(sources.is_empty());
-        // A slip of the pen is one all the same.
-        assert!(one(None, ["wgmma", "bf16", "speed"], &mut sources).is_err());
+        // A misspelt quantity is an error even without a record.
+        assert!(number(None, ["wgmma", "bf16", "speed"], &mut sources).is_err());
     }
 }

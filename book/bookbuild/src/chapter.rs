@@ -1,64 +1,60 @@
-//! The text of a chapter, line by line: what is prose, what is code, and which directives it holds.
+//! Parses a chapter line by line into prose, code, comments and directives.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What a line is part of.
+/// Kind of text that a line of a chapter holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Text that readers read, outside of fenced blocks.
+pub(crate) enum LineKind {
+    /// Text outside of fenced blocks.
     Prose,
-    /// The first or last line of a fenced block.
+    /// First or last line of a fenced block.
     Fence,
-    /// Inside a fenced block.
     Code,
-    /// `<!-- … -->`, on one or more lines of their own.
+    /// Line of `<!-- … -->`, which takes one or more whole lines.
     Comment,
 }
 
-/// A line of a chapter.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'a> {
-    /// Number of the line, from 1.
+pub(crate) struct ChapterLine<'a> {
     pub(crate) number: usize,
     pub(crate) text: &'a str,
-    pub(crate) part: Part,
+    pub(crate) kind: LineKind,
 }
 
-/// The lines of a chapter.
-pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
+pub(crate) fn lines(text: &str) -> Vec<ChapterLine<'_>> {
     let mut fence: Option<(char, usize)> = None;
     let mut in_comment = false;
     let mut out = Vec::new();
     for (index, text) in text.lines().enumerate() {
         let marks = marks(text);
-        let part = match (fence, marks) {
+        let kind = match (fence, marks) {
             (Some((mark, n)), Some((found, m, closes))) if found == mark && m >= n && closes => {
                 fence = None;
-                Part::Fence
+                LineKind::Fence
             }
-            (Some(_), _) => Part::Code,
+            (Some(_), _) => LineKind::Code,
             (None, Some((mark, n, _))) if !in_comment => {
                 fence = Some((mark, n));
-                Part::Fence
+                LineKind::Fence
             }
             (None, _) => comment(text, &mut in_comment),
         };
-        out.push(Line {
+        out.push(ChapterLine {
             number: index + 1,
             text,
-            part,
+            kind,
         });
     }
     out
 }
 
-/// The character, length, and whether nothing follows, of a line that may open or close a fence.
+/// For a line that may open or close a fence: its character, its length, and whether nothing follows.
 fn marks(line: &str) -> Option<(char, usize, bool)> {
     const SHORTEST: usize = 3;
-    // Inside a list or a quote a fence is indented, or stands behind `> `.
+    // A fence inside a list or a quote is indented, or follows `> `.
     let line = line.trim_start_matches([' ', '>']);
     let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
     let n = line.chars().take_while(|c| *c == mark).count();
@@ -66,30 +62,26 @@ fn marks(line: &str) -> Option<(char, usize, bool)> {
     (n >= SHORTEST && !rest.contains('`')).then_some((mark, n, rest.trim().is_empty()))
 }
 
-fn comment(line: &str, inside: &mut bool) -> Part {
+fn comment(line: &str, inside: &mut bool) -> LineKind {
     if !*inside && !line.trim_start().starts_with("<!--") {
-        return Part::Prose;
+        return LineKind::Prose;
     }
     *inside = !line.contains("-->");
-    Part::Comment
+    LineKind::Comment
 }
 
 /// A directive: `{{#name arguments}}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Directive<'a> {
-    /// Where in its line.
+    /// Byte range in its line.
     pub(crate) at: Range<usize>,
     pub(crate) name: &'a str,
-    /// Words, and texts in quotes without their quotes.
+    /// Words, and quoted texts without their quotes.
     pub(crate) args: Vec<&'a str>,
-    /// Nothing else is on its line.
     pub(crate) alone: bool,
 }
 
-/// The directives of a line. One behind a backslash is text.
-///
-/// # Errors
-/// When one does not end on its line.
+/// Returns the directives of a line; one that follows a backslash is plain text.
 pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>, String> {
     static OPEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{#\s*").expect("a fixed pattern"));
     let mut out = Vec::new();
@@ -133,15 +125,15 @@ fn words(text: &str) -> Result<Vec<&str>, String> {
     Ok(out)
 }
 
-/// A line that begins with a number and a full stop, such as the answer `32.`, is the item of a list to Markdown, and
-/// an empty one. Here a list begins with 1 and counts on; every other number is a number.
+/// Escapes numbers that Markdown would take for list items: a line such as the answer `32.` is an empty item to
+/// Markdown. A list here begins with 1 and counts on; every other number is a number.
 #[derive(Debug, Default)]
 pub(crate) struct Items {
     last: u64,
 }
 
 impl Items {
-    /// The line, with a mark before the full stop of a number that is no item's.
+    /// Returns the line, with a backslash before the full stop of a number that is not a list item.
     pub(crate) fn line(&mut self, line: &str) -> String {
         static NUMBER: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r"^([ >]*)(\d+)([.)])(\s.*)?$").expect("a fixed pattern"));
@@ -162,7 +154,7 @@ impl Items {
     }
 }
 
-/// Where a line of prose has something else than words: code, comments, directives, links and tags, in order.
+/// Returns the ranges of a line of prose that are not words: code, comments, directives, links and tags, in order.
 pub(crate) fn marked(line: &str) -> Vec<Range<usize>> {
     static MARKED: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
@@ -173,8 +165,7 @@ pub(crate) fn marked(line: &str) -> Vec<Range<usize>> {
     MARKED.find_iter(line).map(|found| found.range()).collect()
 }
 
-/// A line of prose without code, comments, tags and directives: what a reader reads as words. What goes leaves a
-/// blank.
+/// Replaces code, comments, tags and directives of a line of prose with blanks.
 pub(crate) fn plain(line: &str) -> String {
     static NOT_WORDS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"``[^`].*?``|`[^`]*`|<!--.*?-->|\{\{#.*?\}\}|\]\([^)]*\)|<[^>]*>")

@@ -1,42 +1,42 @@
-//! `--check`: everything about the book that can be wrong without stopping bookbuild.
+//! `--check`: finds the faults of a book that don't stop it from being built.
 
 use anyhow::Result;
 
 use crate::make::{Made, Options, make};
 use crate::outputs::Outputs;
-use crate::ptx::How;
+use crate::ptx::ListingCheck;
 use crate::{Problems, RepoPaths, numbers, pages, ptx};
 
-/// Builds the book and looks it over. `tell` hears what was looked at, and how.
+/// Builds the book and checks it; calls `report` with each check that ran, and how.
 ///
 /// # Errors
-/// [`Problems`] when something must be put right; anything else could not run.
-pub fn check(repo: &RepoPaths, tell: impl Fn(&str)) -> Result<Made> {
+/// [`Problems`] if something in the book must be corrected; any other error means that a check could not run.
+pub fn check(repo: &RepoPaths, report: impl Fn(&str)) -> Result<Made> {
     let made = make(repo, &Options::default())?;
-    tell(&format!(
+    report(&format!(
         "built: {} chapters, nothing missing",
         made.chapters.len()
     ));
     let mut problems = numbers::check(repo, &made.chapters);
 
     problems.extend(pages::check(&made.folder)?);
-    tell("looked at: numbers in the text, links, what pages load");
+    report("looked at: numbers in the text, links, what pages load");
 
-    let (how, stale) = ptx::check(repo, &made.findings.listings);
+    let (listing_check, stale) = ptx::check(repo, &made.findings.listings);
     problems.extend(stale);
     let n = made.findings.listings.len();
-    tell(&match how {
-        How::Compiled => {
+    report(&match listing_check {
+        ListingCheck::Compiled => {
             format!("listings: {n} CUDA sources give the PTX that is committed (compiled again)")
         }
-        How::Hashes(why) => {
+        ListingCheck::Hashes(why) => {
             format!("listings: {n} CUDA sources, compared by the hashes in their PTX ({why})")
         }
     });
 
     let outputs = Outputs::load(repo)?;
-    problems.extend(outputs.check(repo, &tell)?);
-    tell(&format!(
+    problems.extend(outputs.check(repo, &report)?);
+    report(&format!(
         "outputs: {} commands and {} transcripts run again, {} programs asked",
         outputs.output.len(),
         outputs.transcripts.len(),

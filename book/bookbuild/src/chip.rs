@@ -1,11 +1,10 @@
-//! `{{#n chip FIELD}}`: what something costs on an H200, from the data of the model of time.
+//! `{{#n chip FIELD}}`: a measured constant of the H200, from the data of the timing model.
 
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::records::{Sources, number as quoted};
+use crate::quote::{Sources, quoted};
 
-/// The constants of the model, each with its measurement.
 const FILE: &str = "emulator/timing/data/h200.toml";
 
 #[derive(Deserialize)]
@@ -15,10 +14,7 @@ struct Constant {
     measured: String,
 }
 
-/// A constant; of a list, the one at a place, from 0: `{{#n chip shared_latency 2}}`.
-///
-/// # Errors
-/// When there is none: a sentence.
+/// Returns a constant, or one value of a list by its index from 0: `{{#n chip shared_latency 2}}`.
 pub(crate) fn number(repo: &RepoPaths, args: &[&str], sources: &mut Sources) -> Result<String, String> {
     let (name, place) = match args {
         [name] => (*name, None),

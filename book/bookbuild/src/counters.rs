@@ -1,6 +1,6 @@
-//! `{{#counters}}`: what the emulated GPU counts beside what Nsight Compute reports, from `kernels/counters.json`.
+//! `{{#counters}}`: counts of the emulated GPU beside those of Nsight Compute, from `kernels/counters.json`.
 //!
-//! That file is made by `cargo xtask profile --table`, and a test counts again and compares; here it is only read.
+//! `cargo xtask profile --table` writes that file, and a test counts again and compares; this module only reads it.
 
 use std::fmt::Write as _;
 
@@ -9,34 +9,29 @@ use catalog::text::{escaped, grouped};
 use records::counters::{Compared, Counted, SHEET, Sheet};
 
 use crate::RepoPaths;
-use crate::records::{Sources, known, shape};
+use crate::kernel_args::{find_kernel, find_step, parse_shape};
+use crate::quote::Sources;
 
-/// The numbers of `kernels/counters.json`.
 #[derive(Debug, Default)]
 pub(crate) struct Counters(Sheet);
 
 impl Counters {
-    /// Reads the file; an empty one where there is none.
-    ///
-    /// # Errors
-    /// With a sentence, when it cannot be understood.
+    /// Reads the file; a missing file gives no counters.
     pub(crate) fn load(repo: &RepoPaths) -> Result<Self, String> {
         let text = repo.read(&repo.root().join(SHEET));
         text.map_or_else(|_| Ok(Self::default()), |text| Sheet::parse(&text).map(Self))
     }
 
-    /// A kernel at a size; at its first where none is given.
-    ///
-    /// # Errors
-    /// When nothing is known of it.
+    /// Returns the counters of a kernel at a size; without a size, at the first one on record.
     pub(crate) fn of(&self, kernel: &str, size: Option<&str>) -> Result<&Counted, String> {
-        let (step, kernel) = known(kernel)?;
-        let at = size.map(|size| shape(kernel.name, size)).transpose()?;
+        let (step, kernel) = find_kernel(kernel)?;
+        let at = size.map(|size| parse_shape(kernel.name, size)).transpose()?;
         let missing = || missing(kernel.name, size, step);
         self.0.find(kernel.name, at).ok_or_else(missing)
     }
 
-    /// `NVIDIA H200 (driver 580.159.04) with Nsight Compute 2025.3.1.0, 2026-11-21`: where a launch was measured.
+    /// Returns the source of a measured launch, such as `NVIDIA H200 (driver 580.159.04) with Nsight Compute
+    /// 2025.3.1.0, 2026-11-21`.
     pub(crate) fn source(&self, counted: &Counted) -> Option<String> {
         let by = self.0.runs.iter().find(|by| by.run.id == counted.run)?;
         let day = catalog::text::day(&by.run.date);
@@ -48,10 +43,7 @@ impl Counters {
         ))
     }
 
-    /// Tables of a step's kernels at a size: `v05 1024`, and names of kernels to choose some.
-    ///
-    /// # Errors
-    /// When nothing is known of them.
+    /// Returns tables of a step's kernels at a size: `v05 1024`, optionally followed by the names of kernels.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         let (step, size, chosen) = match args {
             ["beside", size, one, other] => return self.beside(size, [one, other], sources),
@@ -60,23 +52,23 @@ impl Counters {
                 return Err("`{{#counters}}` wants a step and a size: {{#counters v05 1024}}, or two kernels: {{#counters beside 1024 ONE OTHER}}".into());
             }
         };
-        let step = catalog::find(step).map_err(|error| error.to_string())?;
+        let step = find_step(step)?;
         for name in chosen {
-            known(name)?;
+            find_kernel(name)?;
         }
         let mut out = String::new();
         for kernel in step.kernels {
             if !chosen.is_empty() && !chosen.contains(&kernel.name) {
                 continue;
             }
-            let Some(counted) = self.0.find(kernel.name, Some(shape(kernel.name, size)?)) else {
+            let Some(counted) = self.0.find(kernel.name, Some(parse_shape(kernel.name, size)?)) else {
                 continue;
             };
             sources.extend(self.source(counted));
             let rows: Vec<_> = { counted.compared().into_iter() }
                 .map(|one| one.cells(kernel.name))
                 .collect();
-            // Where all is equal, a column that says so is noise.
+            // A column of reasons is noise where all counts are equal.
             let differs = rows
                 .iter()
                 .any(|[.., difference, why]| difference != "0" || !why.is_empty());
@@ -100,7 +92,7 @@ impl Counters {
         }
     }
 
-    /// Two kernels in one table. How many times the first the second has, as measured, comes before the numbers: a
+    /// Compares two kernels in one table. The measured ratio (second over first) comes before the counts, because a
     /// phone shows two columns.
     fn beside(&self, size: &str, kernels: [&str; 2], sources: &mut Sources) -> Result<String, String> {
         let mut labels = Vec::new();
@@ -109,7 +101,7 @@ impl Counters {
             let counted = self.of(name, Some(size))?;
             *rows = counted.compared();
             sources.extend(self.source(counted));
-            labels.push((known(name)?.0.id, name));
+            labels.push((find_kernel(name)?.0.id, name));
         }
         let one_step = labels[0].0 == labels[1].0;
         let [one, other] = [labels[0], labels[1]].map(|(step, name)| match one_step {

@@ -1,7 +1,7 @@
-//! A headless Chromium, spoken to through two pipes in its DevTools protocol.
+//! Controls a headless Chromium by its DevTools protocol.
 //!
-//! With `--remote-debugging-pipe` the browser reads messages from file descriptor 3 and writes them to 4, JSON with a
-//! zero byte behind each: no port, no WebSocket.
+//! With `--remote-debugging-pipe` the browser reads messages from file descriptor 3 and writes them to 4, as JSON
+//! followed by a zero byte: no port, no WebSocket.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-/// A page that has not answered for so long will not.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longest wait for a reply; a page that takes longer hangs.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// One tab of a browser of our own.
+/// A tab of a browser process that this value owns.
 pub(crate) struct Tab {
     browser: Child,
     profile: PathBuf,
@@ -23,11 +23,10 @@ pub(crate) struct Tab {
     messages: Receiver<Value>,
     session: String,
     n_sent: u64,
-    /// What it told without being asked, since this was emptied.
+    /// Events received so far; callers may clear it.
     pub(crate) events: Vec<Value>,
 }
 
-/// The browser, if there is one on this machine.
 pub(crate) fn find() -> Option<PathBuf> {
     const NAMES: [&str; 4] = [
         "chromium",
@@ -42,7 +41,7 @@ pub(crate) fn find() -> Option<PathBuf> {
 }
 
 impl Tab {
-    /// Starts a browser, with a profile that is gone afterwards.
+    /// Starts a browser with a temporary profile.
     pub(crate) fn open(program: &Path) -> Result<Self> {
         let profile = std::env::temp_dir().join(format!("bookbuild-browser-{}", std::process::id()));
         std::fs::create_dir_all(&profile)?;
@@ -55,7 +54,8 @@ impl Tab {
                 "--no-first-run",
                 "--disable-gpu",
             ])
-            // It loads files of ours only; in containers it often runs as root, where its sandbox does not work.
+            // The browser loads only files of this repository; in containers it often runs as root, where its sandbox
+            // does not work.
             .args(["--no-sandbox", "--disable-dev-shm-usage"])
             .args([
                 "--disable-background-networking",
@@ -90,18 +90,18 @@ impl Tab {
             n_sent: 0,
             events: Vec::new(),
         };
-        let target = tab.ask("Target.createTarget", json!({"url": "about:blank"}))?;
+        let target = tab.command("Target.createTarget", json!({"url": "about:blank"}))?;
         let how = json!({"targetId": target["targetId"], "flatten": true});
-        let session = tab.ask("Target.attachToTarget", how)?;
+        let session = tab.command("Target.attachToTarget", how)?;
         tab.session = session["sessionId"].as_str().context("no session")?.to_owned();
         for domain in ["Page", "Runtime", "Network", "Log"] {
-            tab.ask(&format!("{domain}.enable"), json!({}))?;
+            tab.command(&format!("{domain}.enable"), json!({}))?;
         }
         Ok(tab)
     }
 
-    /// Sends a command and waits for its result. Events that come meanwhile are kept.
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+    /// Sends a command and waits for its result; events that arrive meanwhile are kept.
+    pub(crate) fn command(&mut self, method: &str, params: Value) -> Result<Value> {
         self.n_sent += 1;
         let id = self.n_sent;
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -119,7 +119,6 @@ impl Tab {
         }
     }
 
-    /// Waits for an event.
     pub(crate) fn event(&mut self, method: &str) -> Result<Value> {
         if let Some(index) = self.events.iter().position(|event| event["method"] == method) {
             return Ok(self.events.remove(index));
@@ -128,41 +127,42 @@ impl Tab {
     }
 
     fn wait(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Result<Value> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + REPLY_TIMEOUT;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.messages.recv_timeout(left) {
                 Ok(message) if is_it(&message) => return Ok(message),
                 Ok(message) => self.events.push(message),
-                Err(RecvTimeoutError::Timeout) => bail!("the browser did not answer {what} in {PATIENCE:?}"),
+                Err(RecvTimeoutError::Timeout) => {
+                    bail!("the browser did not answer {what} in {REPLY_TIMEOUT:?}")
+                }
                 Err(RecvTimeoutError::Disconnected) => bail!("the browser ended while it was asked {what}"),
             }
         }
     }
 
-    /// The value of an expression in the page; promises are waited for.
+    /// Evaluates an expression in the page, and awaits it if it is a promise.
     pub(crate) fn value(&mut self, expression: &str) -> Result<Value> {
         let how = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let answer = self.ask("Runtime.evaluate", how)?;
+        let answer = self.command("Runtime.evaluate", how)?;
         match answer["exceptionDetails"]["exception"]["description"].as_str() {
             Some(why) => bail!("`{expression}` failed in the page: {why}"),
             None => Ok(answer["result"]["value"].clone()),
         }
     }
 
-    /// Presses and releases a key, as somebody would who has no mouse.
     pub(crate) fn press(&mut self, key: &str, code: u32) -> Result<()> {
         for kind in ["rawKeyDown", "keyUp"] {
             let how = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
-            self.ask("Input.dispatchKeyEvent", how)?;
+            self.command("Input.dispatchKeyEvent", how)?;
         }
         Ok(())
     }
 
-    /// The whole page, as PNG.
+    /// Takes a screenshot of the whole page, as PNG.
     pub(crate) fn picture(&mut self) -> Result<Vec<u8>> {
         let how = json!({"format": "png", "captureBeyondViewport": true});
-        let answer = self.ask("Page.captureScreenshot", how)?;
+        let answer = self.command("Page.captureScreenshot", how)?;
         Ok(from_base64(answer["data"].as_str().context("no picture")?))
     }
 }
@@ -170,7 +170,7 @@ impl Tab {
 impl Drop for Tab {
     fn drop(&mut self) {
         self.session.clear();
-        let _ = self.ask("Browser.close", json!({}));
+        let _ = self.command("Browser.close", json!({}));
         let _ = self.browser.kill();
         let _ = self.browser.wait();
         let _ = std::fs::remove_dir_all(&self.profile);

@@ -1,4 +1,4 @@
-//! `{{#diff v04 v05}}`: what one step changes of another, from their kernels.
+//! `{{#diff v04 v05}}`: the difference between the kernels of two steps.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,19 @@ use catalog::Work;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use crate::RepoPaths;
+use crate::kernel_args::find_step;
 use crate::listings::{self, Numbered};
 
-/// Unchanged lines around each change.
+/// Unchanged lines shown around each change.
 const CONTEXT: usize = 2;
 
-/// One of the two kernels that are compared.
 pub(crate) struct Side {
-    /// `v05`, or the name of its file.
+    /// Step id such as `v05`, or the file's name.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
 }
 
-/// What is asked for: a step, or a path as seen from the repository.
-///
-/// # Errors
-/// When there is no such step, or it has no kernel.
+/// Resolves a step id, or a path relative to the repository.
 pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side, String> {
     if text.contains('/') {
         return Ok(Side {
@@ -30,7 +27,7 @@ pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side, String> {
             path: repo.root().join(text),
         });
     }
-    let step = catalog::find(text).map_err(|error| error.to_string())?;
+    let step = find_step(text)?;
     let source = main_kernel(step).ok_or_else(|| format!("{} has no kernel to show changes of", step.id))?;
     Ok(Side {
         name: step.id.to_owned(),
@@ -38,10 +35,10 @@ pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side, String> {
     })
 }
 
-/// The kernel that the next step builds on: its source under `kernels/`.
+/// Returns the source, under `kernels/`, of the kernel that the next step builds on.
 pub fn main_kernel(step: &catalog::Step) -> Option<&'static str> {
-    // v02's whole strip is a detour: it runs only while a strip fits into shared memory. FP32 from tensor cores is
-    // another, of v10, and small products and other numbers of v12.
+    // Sources that no later step builds on. v02's whole strip runs only while a strip fits into shared memory; the
+    // others are v10's FP32 on tensor cores, and v12's small GEMMs and other element types.
     const DETOURS: [&str; 7] = [
         "v02_strip",
         "v10_three_tf32",
@@ -63,10 +60,7 @@ pub fn main_kernel(step: &catalog::Step) -> Option<&'static str> {
         .rfind(|source| !DETOURS.contains(source))
 }
 
-/// The lines of a ```diff block, and the number of each in the new file, where it is there.
-///
-/// # Errors
-/// When a file or anchor is missing, or nothing differs.
+/// Returns the lines of a ```diff block, and for each its line number in the new file, if it is there.
 pub(crate) fn diff(
     repo: &RepoPaths,
     old: &Side,
@@ -120,7 +114,7 @@ fn texts(lines: &[Numbered]) -> Vec<&str> {
     lines.iter().map(|line| line.text.as_str()).collect()
 }
 
-/// `line 12` or `lines 12-20`, as in the file.
+/// Formats a range as `line 12` or `lines 12-20`, numbered as in the file.
 fn lines_shown(lines: &[Numbered], range: std::ops::Range<usize>) -> String {
     let number = |index: usize| lines.get(index).map_or(0, |line| line.number);
     match range.len() {

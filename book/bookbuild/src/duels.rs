@@ -1,5 +1,5 @@
-//! `{{#duels v12}}`: kernels that ran with cuBLAS in turns, and how fast they are beside it. Measured by `cargo xtask bench
-//! v12 --duel --save`; before that it says so.
+//! `{{#duels v12}}`: speed of kernels beside cuBLAS when both run in turns. `cargo xtask bench v12 --duel --save`
+//! measures it; without a measurement, the directive says so.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,39 +9,38 @@ use catalog::{Kernel, Shape};
 use records::duel::{Duel, Speed};
 use records::{Outcome, Record, Run};
 
-use crate::records::{Records, Sources, shape, source};
+use crate::kernel_args::{find_step, parse_shape};
+use crate::quote::{Sources, run_source};
+use crate::records::Records;
 
-/// One kernel at one shape on one device.
-struct Row<'r> {
+struct DuelRow<'r> {
     shape: Shape,
-    /// Its place in the step.
-    place: usize,
+    /// Index of the kernel in its step.
+    index: usize,
     kernel: &'static Kernel,
     run: &'r Run,
     duel: &'r Duel,
-    /// Which of cublasLt's algorithms it ran against.
+    /// Index of the cublasLt algorithm that it ran against.
     algorithm: Option<usize>,
 }
 
 impl Records {
-    /// The table of a step, or of the sizes behind it.
-    ///
-    /// # Errors
-    /// When there is no such step or size.
+    /// Returns the table of a step, optionally only of the sizes that follow.
     pub(crate) fn duels(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         let (step, sizes) = args
             .split_first()
             .ok_or("`{{#duels}}` wants a step: {{#duels v12}}")?;
-        let step = catalog::find(step).map_err(|error| error.to_string())?;
+        let step = find_step(step)?;
         let mut rows = Vec::new();
-        for (place, kernel) in step.kernels.iter().enumerate() {
+        for (index, kernel) in step.kernels.iter().enumerate() {
             let wanted: Vec<Shape> = sizes
                 .iter()
-                .map(|size| shape(kernel.name, size))
+                .map(|size| parse_shape(kernel.name, size))
                 .collect::<Result<_, _>>()?;
             for record in self.real() {
                 rows.extend(
-                    of(record, kernel, place).filter(|row| wanted.is_empty() || wanted.contains(&row.shape)),
+                    rows_of(record, kernel, index)
+                        .filter(|row| wanted.is_empty() || wanted.contains(&row.shape)),
                 );
             }
         }
@@ -51,14 +50,14 @@ impl Records {
                 step.id
             ));
         }
-        rows.sort_by_key(|row| (row.shape.m * row.shape.n * row.shape.k, row.shape, row.place));
+        rows.sort_by_key(|row| (row.shape.m * row.shape.n * row.shape.k, row.shape, row.index));
         let mut out = String::from(
             "| size | kernel | GPU | without pauses, of cuBLAS | after pauses, of cuBLAS | cuBLAS is |\n\
              | --- | --- | --- | ---: | ---: | --- |\n",
         );
         let mut runs = BTreeSet::new();
         for row in &rows {
-            runs.insert(source(row.run, row.kernel.work));
+            runs.insert(run_source(row.run, row.kernel.work));
             let cell = |rounds| Speed::of(rounds).map_or("–".into(), |speed| speed.percent());
             let opponent = match row.algorithm {
                 Some(number) => format!("cublasLt's algorithm {}", number + 1),
@@ -80,8 +79,15 @@ impl Records {
     }
 }
 
-fn of<'r>(record: &'r Record, kernel: &'static Kernel, place: usize) -> impl Iterator<Item = Row<'r>> {
-    let measurements = record.measurements.iter().filter(|one| one.kernel == kernel.name);
+fn rows_of<'r>(
+    record: &'r Record,
+    kernel: &'static Kernel,
+    index: usize,
+) -> impl Iterator<Item = DuelRow<'r>> {
+    let measurements = record
+        .measurements
+        .iter()
+        .filter(|measurement| measurement.kernel == kernel.name);
     measurements.filter_map(move |measurement| {
         let Outcome::Passed(passed) = &measurement.outcome else {
             return None;
@@ -92,9 +98,9 @@ fn of<'r>(record: &'r Record, kernel: &'static Kernel, place: usize) -> impl Ite
             Some(earlier) => (record.run(&earlier.run)?, earlier.algorithm),
             None => (record.run_of(measurement)?, yardstick.algorithm),
         };
-        Some(Row {
+        Some(DuelRow {
             shape: measurement.shape,
-            place,
+            index,
             kernel,
             run,
             duel,

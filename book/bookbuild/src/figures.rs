@@ -1,4 +1,4 @@
-//! `{{#figure name "text alternative"}}`: a picture that a program drew, inside the page.
+//! `{{#figure name "text alternative"}}`: inlines a generated picture into the page.
 
 use std::sync::LazyLock;
 
@@ -7,11 +7,8 @@ use regex::Regex;
 
 use crate::RepoPaths;
 
-/// The picture as part of a page: inline, so that it takes the page's colours. The text alternative is its caption,
-/// because what a picture says should be there for everybody.
-///
-/// # Errors
-/// When there is no such picture, or it is not one that can stand in a page.
+/// Returns the picture inline, so that it takes the page's colours. The text alternative is also its caption: every
+/// reader should have what a picture shows.
 pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<String, String> {
     static PROLOGUE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->").expect("a fixed pattern"));
@@ -24,7 +21,7 @@ pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<
     let width = width(&svg).ok_or_else(|| format!("{shown} is not an <svg> with a viewBox"))?;
     // A blank line would end the block of HTML.
     let svg: Vec<&str> = svg.lines().filter(|line| !line.trim().is_empty()).collect();
-    // What is inside of an image is not read, so a picture with links is none.
+    // Screen readers skip the inside of an image, so a picture with links must not be one.
     let role = if svg.iter().any(|line| line.starts_with("<a ")) {
         "group"
     } else {
@@ -41,7 +38,7 @@ pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<
     ))
 }
 
-/// How wide it was drawn: narrower, its words become small.
+/// Returns the drawn width; scaled below it, the text becomes too small.
 fn width(svg: &str) -> Option<f64> {
     static VIEW: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"^\s*<svg[^>]*\sviewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)"#).expect("a fixed pattern")

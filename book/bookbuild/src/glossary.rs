@@ -1,36 +1,34 @@
-//! Links to the glossary: the first use of each term in a chapter becomes one.
+//! Links the first use of each term in a chapter to the glossary.
 //!
-//! The terms are the headings of the third level of `glossary.md`. A heading lists forms of one term, by commas or in
+//! Terms are the third-level headings of `glossary.md`. A heading lists forms of one term, separated by commas or in
 //! parentheses: `### Coalescing (coalesced)`. Plurals in *s* need no form of their own.
 //!
-//! No link is made in code, headings, existing links, tags, directives, or in what is folded: a reader who unfolds an
-//! answer has read the text around it. A term that already stands in a link of the author's has been explained there.
-//! Where a word is no term, as *thread* on a page about the CPU, a comment says so: `<!-- no terms: thread, lane -->`.
+//! Code, headings, existing links, tags, directives and folded text get no links: a reader who unfolds an answer has
+//! read the text around it. A term inside a link of the author's counts as explained there. Where a word is not a
+//! term, as *thread* on a page about the CPU, a comment excludes it: `<!-- no terms: thread, lane -->`.
 
 use std::collections::{HashMap, HashSet};
 
 use regex::Regex;
 
-use crate::chapter::{self, Line, Part};
+use crate::chapter::{self, ChapterLine, LineKind};
 
-/// The page of the terms.
 pub(crate) const PAGE: &str = "glossary.md";
 
-/// The terms of the glossary page, and the forms by which text names them.
+/// Terms of the glossary page, and the forms by which text names them.
 #[derive(Debug, Default)]
 pub(crate) struct Glossary {
-    /// Any form of any term, the longest first; none where there is no term.
+    /// Matches any form of any term, longest first; `None` without terms.
     forms: Option<Regex>,
-    /// The anchor of a form in lower case.
+    /// Anchor of each form in lower case.
     anchors: HashMap<String, String>,
 }
 
 impl Glossary {
-    /// Reads the terms from the text of the page.
     pub(crate) fn new(page: &str) -> Self {
         let mut anchors = HashMap::new();
         for line in chapter::lines(page) {
-            if let (Part::Prose, Some(heading)) = (line.part, line.text.strip_prefix("### ")) {
+            if let (LineKind::Prose, Some(heading)) = (line.kind, line.text.strip_prefix("### ")) {
                 for form in heading.split([',', '(', ')']).map(str::trim) {
                     if !form.is_empty() {
                         anchors.insert(form.to_lowercase(), anchor(heading));
@@ -39,7 +37,7 @@ impl Glossary {
             }
         }
         let mut all: Vec<&String> = anchors.keys().collect();
-        // Of alternatives that fit, a regular expression takes the first.
+        // A regular expression takes the first alternative that fits.
         all.sort_by_key(|form| (std::cmp::Reverse(form.len()), *form));
         let all: Vec<String> = all.into_iter().map(|form| regex::escape(form)).collect();
         let forms = (!all.is_empty())
@@ -48,7 +46,7 @@ impl Glossary {
     }
 }
 
-/// The anchor that mdBook gives a heading.
+/// Returns the anchor that mdBook gives a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().chars().filter_map(|c| match c {
         c if c.is_alphanumeric() || c == '_' || c == '-' => Some(c.to_ascii_lowercase()),
@@ -58,7 +56,7 @@ fn anchor(heading: &str) -> String {
     kept.collect()
 }
 
-/// What a page has linked so far.
+/// Adds links to one page, and remembers the terms it has linked.
 pub(crate) struct Linker<'a> {
     glossary: &'a Glossary,
     /// Path from the page to the glossary.
@@ -68,7 +66,7 @@ pub(crate) struct Linker<'a> {
 }
 
 impl<'a> Linker<'a> {
-    /// For a page; `up` leads from it to the folder of the glossary.
+    /// `up` is the path from the page to the glossary's folder.
     pub(crate) fn new(glossary: &'a Glossary, up: &str) -> Self {
         Self {
             glossary,
@@ -78,15 +76,14 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// A line with its links.
-    pub(crate) fn line(&mut self, line: &Line<'_>) -> String {
+    pub(crate) fn line(&mut self, line: &ChapterLine<'_>) -> String {
         let text = line.text;
-        if line.part == Part::Comment
+        if line.kind == LineKind::Comment
             && let (Some((_, words)), Some(forms)) = (text.split_once("no terms:"), &self.glossary.forms)
         {
-            self.seen(forms, words);
+            self.mark_explained(forms, words);
         }
-        if line.part != Part::Prose {
+        if line.kind != LineKind::Prose {
             return text.to_owned();
         }
         let folded = self.folded > 0 || text.contains("<details");
@@ -103,7 +100,7 @@ impl<'a> Linker<'a> {
         for kept in chapter::marked(text) {
             self.words(forms, &text[from..kept.start], &mut out);
             if text[kept.clone()].starts_with('[') {
-                self.seen(forms, &text[kept.clone()]);
+                self.mark_explained(forms, &text[kept.clone()]);
             }
             out.push_str(&text[kept.clone()]);
             from = kept.end;
@@ -112,7 +109,7 @@ impl<'a> Linker<'a> {
         out
     }
 
-    /// Words of prose, and nothing else.
+    /// Links the terms in a stretch of plain prose.
     fn words(&mut self, forms: &Regex, text: &str, out: &mut String) {
         let mut from = 0;
         for found in forms.captures_iter(text) {
@@ -122,7 +119,7 @@ impl<'a> Linker<'a> {
             let Some(anchor) = self.glossary.anchors.get(&form.to_lowercase()) else {
                 continue;
             };
-            // `sub-warp`, `tile-wise`, `block_row`: words of their own.
+            // `sub-warp`, `tile-wise` and `block_row` are words of their own.
             let joined = |c: Option<char>| c.is_some_and(|c| c == '-' || c == '/');
             let alone = !joined(text[..whole.start()].chars().next_back())
                 && !joined(text[whole.end()..].chars().next());
@@ -135,8 +132,8 @@ impl<'a> Linker<'a> {
         out.push_str(&text[from..]);
     }
 
-    /// Terms that a link of the author's explains.
-    fn seen(&mut self, forms: &Regex, link: &str) {
+    /// Marks the terms in a link of the author's as explained.
+    fn mark_explained(&mut self, forms: &Regex, link: &str) {
         let text = link.split_once("](").map_or(link, |(text, _)| text);
         for found in forms.captures_iter(text) {
             if let Some(anchor) = self.glossary.anchors.get(&found[1].to_lowercase()) {
@@ -153,7 +150,6 @@ mod tests {
     const PAGE: &str = "# Glossary\n\n## B\n\n### Bank\n\nx\n\n### Bank conflict\n\nx\n\n### Coalescing (coalesced)\n\nx\n\n\
                         ### Multiprocessor (SM)\n\nx\n\n```cpp\n### Code\n```\n";
 
-    /// What becomes of a page.
     fn linked(page: &str) -> String {
         let glossary = Glossary::new(PAGE);
         let mut linker = Linker::new(&glossary, "");

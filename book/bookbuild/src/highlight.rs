@@ -1,23 +1,22 @@
-//! Colours of code, made when the book is built: C++ with the names of CUDA, Rust, Python, shells, and differences.
+//! Highlights code when the book is built: C++ with CUDA's names, Rust, Python, shells, and differences.
 //!
-//! A line becomes HTML in which each token that has a colour is a `span` with a class of one letter: `k` a keyword,
-//! `q` a qualifier of CUDA, `t` a type, `b` a name that CUDA defines, `n` a number, `s` a string, `c` a comment, `m` a
-//! directive or attribute. This is a tokenizer, not a parser: it never fails, and loses no character.
+//! A line becomes HTML in which each coloured token is a `span` with a one-letter class: `k` keyword, `q` CUDA
+//! qualifier, `t` type, `b` name defined by CUDA, `n` number, `s` string, `c` comment, `m` directive or attribute.
+//! This is a tokenizer, not a parser: it never fails, and loses no character.
 
 use catalog::text::escaped;
 
-/// What is known of a language.
 struct Language {
     keywords: &'static [&'static str],
     types: &'static [&'static str],
     line_comment: &'static str,
     has_block_comments: bool,
-    /// Names, lifetimes and prompts that are special in one language only.
-    kind: Kind,
+    /// Selects the rules for names, lifetimes and prompts that only one language has.
+    syntax: Syntax,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Syntax {
     Cuda,
     Rust,
     Python,
@@ -119,7 +118,7 @@ const CUDA: Language = Language {
     ],
     line_comment: "//",
     has_block_comments: true,
-    kind: Kind::Cuda,
+    syntax: Syntax::Cuda,
 };
 
 const RUST: Language = Language {
@@ -135,7 +134,7 @@ const RUST: Language = Language {
     ],
     line_comment: "//",
     has_block_comments: true,
-    kind: Kind::Rust,
+    syntax: Syntax::Rust,
 };
 
 const PYTHON: Language = Language {
@@ -149,7 +148,7 @@ const PYTHON: Language = Language {
     ],
     line_comment: "#",
     has_block_comments: false,
-    kind: Kind::Python,
+    syntax: Syntax::Python,
 };
 
 const SHELL: Language = Language {
@@ -157,7 +156,7 @@ const SHELL: Language = Language {
     types: &[],
     line_comment: "#",
     has_block_comments: false,
-    kind: Kind::Shell,
+    syntax: Syntax::Shell,
 };
 
 /// Names that CUDA defines, besides those that begin with `__` or `atomic`.
@@ -202,12 +201,12 @@ fn language(name: &str) -> Option<&'static Language> {
     }
 }
 
-/// Whether code of this language gets colours.
+/// Returns true if code in this language gets colours.
 pub(crate) fn is_known(name: &str) -> bool {
     language(name).is_some()
 }
 
-/// The lines of a block as HTML. A line of a difference keeps its sign.
+/// Returns the lines of a block as HTML. Lines of a difference keep their sign.
 pub(crate) fn lines(name: &str, lines: &[&str]) -> Vec<String> {
     let Some(language) = language(name) else {
         return lines.iter().map(|line| escaped(line)).collect();
@@ -215,7 +214,7 @@ pub(crate) fn lines(name: &str, lines: &[&str]) -> Vec<String> {
     let mut in_comment = false;
     let colour = |line: &&str| match (name, line.chars().next()) {
         ("diff", Some('+' | '-' | ' ')) if !line.starts_with("+++") && !line.starts_with("---") => {
-            // What stands before a changed line may be far away.
+            // The text before a changed line may be far away, so no state is carried over.
             format!("{}{}", &line[..1], tokens(language, &line[1..], &mut false))
         }
         ("diff", _) => format!("<span class=\"m\">{}</span>", escaped(line)),
@@ -236,7 +235,7 @@ fn tokens(language: &Language, line: &str, in_comment: &mut bool) -> String {
         *in_comment = !rest[..end].ends_with("*/");
         put(Some('c'), &rest[..end]);
         rest = &rest[end..];
-    } else if is_directive(language.kind, rest) {
+    } else if is_directive(language.syntax, rest) {
         put(Some('m'), rest);
         return out;
     }
@@ -244,16 +243,16 @@ fn tokens(language: &Language, line: &str, in_comment: &mut bool) -> String {
     while let Some(first) = rest.chars().next() {
         let is_start = !before.is_alphanumeric() && before != '_';
         let (class, length) = if rest.starts_with(language.line_comment)
-            && (language.kind != Kind::Shell || before.is_whitespace())
+            && (language.syntax != Syntax::Shell || before.is_whitespace())
         {
             (Some('c'), rest.len())
         } else if language.has_block_comments && rest.starts_with("/*") {
             let end = rest[2..].find("*/").map(|at| at + 4);
             *in_comment = end.is_none();
             (Some('c'), end.unwrap_or(rest.len()))
-        } else if let Some(length) = string(language.kind, rest) {
+        } else if let Some(length) = string(language.syntax, rest) {
             (Some('s'), length)
-        } else if is_start && first.is_ascii_digit() && language.kind != Kind::Shell {
+        } else if is_start && first.is_ascii_digit() && language.syntax != Syntax::Shell {
             (Some('n'), number(rest))
         } else if is_start && (first.is_alphabetic() || first == '_') {
             let length = rest
@@ -270,19 +269,19 @@ fn tokens(language: &Language, line: &str, in_comment: &mut bool) -> String {
     out
 }
 
-fn is_directive(kind: Kind, line: &str) -> bool {
+fn is_directive(syntax: Syntax, line: &str) -> bool {
     let line = line.trim_start();
-    match kind {
+    match syntax {
         // `#pragma unroll  // why` is rare enough to be one colour.
-        Kind::Cuda => line.starts_with('#'),
-        Kind::Rust => line.starts_with("#[") || line.starts_with("#!["),
-        Kind::Python => line.starts_with('@'),
-        Kind::Shell => false,
+        Syntax::Cuda => line.starts_with('#'),
+        Syntax::Rust => line.starts_with("#[") || line.starts_with("#!["),
+        Syntax::Python => line.starts_with('@'),
+        Syntax::Shell => false,
     }
 }
 
-/// The length of a string or character that a text begins with.
-fn string(kind: Kind, text: &str) -> Option<usize> {
+/// Returns the length of a string or character literal at the start of `text`.
+fn string(syntax: Syntax, text: &str) -> Option<usize> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -290,22 +289,22 @@ fn string(kind: Kind, text: &str) -> Option<usize> {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             _ if c == quote => {
-                // `'a` is a lifetime, `'a'` a character; `1'000` is a number of C++.
+                // `'a` is a lifetime, `'a'` a character; `1'000` is a C++ number.
                 let is_character =
-                    kind != Kind::Rust || text[1..at].chars().count() == 1 || text[1..].starts_with('\\');
+                    syntax != Syntax::Rust || text[1..at].chars().count() == 1 || text[1..].starts_with('\\');
                 return (quote == '"' || is_character).then_some(at + 1);
             }
             _ => {}
         }
     }
-    // A string of Python or Rust may go on; a lone apostrophe is none.
+    // A string of Python or Rust may continue on the next line; a lone apostrophe does not start one.
     (quote == '"').then_some(text.len())
 }
 
 fn number(text: &str) -> usize {
     let is_part = |(at, c): (usize, char)| {
         let is_exponent = at > 0 && matches!(text.as_bytes()[at - 1], b'e' | b'E') && !text.starts_with("0x");
-        // Of `0..n` only the 0 is a number.
+        // In `0..n` only the 0 is a number.
         let is_point = c == '.' && !text[at..].starts_with("..");
         c.is_ascii_alphanumeric() || c == '_' || is_point || is_exponent && matches!(c, '+' | '-')
     };
@@ -319,7 +318,7 @@ fn word(language: &Language, word: &str) -> Option<char> {
         Some('k')
     } else if language.types.contains(&word) {
         Some('t')
-    } else if language.kind != Kind::Cuda {
+    } else if language.syntax != Syntax::Cuda {
         None
     } else if QUALIFIERS.contains(&word) {
         Some('q')

@@ -1,6 +1,6 @@
 //! `{{#lesson}}`, `{{#plan}}`: sheets for sessions of 90 minutes, and courses made of them, from `book/lessons.toml`.
 //!
-//! How long a task takes is in its catalogue; in a session it gets the time that the other parts leave.
+//! The catalogue has the duration of each task; in a session a task gets the time that the other parts leave.
 
 use std::fmt::Write as _;
 
@@ -9,57 +9,55 @@ use serde::Deserialize;
 use crate::RepoPaths;
 use crate::tasks::catalogue;
 
-/// Minutes of a session.
 const SESSION: u32 = 90;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct LessonsFile {
     lesson: Vec<Lesson>,
     plan: Vec<Plan>,
 }
 
-/// The sheet for a step.
+/// The session sheet for a step.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lesson {
     step: String,
-    /// What it is about, as one sentence.
+    /// Aim of the session, as one sentence.
     aim: String,
     /// The sentence to collect at the end, and what a good one has.
     collect: String,
-    part: Vec<Part>,
+    part: Vec<LessonPart>,
 }
 
-/// A row of a sheet.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part {
-    /// None for the task: it gets what is left.
+struct LessonPart {
+    /// Duration; the task has none and gets the rest of the session.
     #[serde(default)]
     minutes: Option<u32>,
     #[serde(rename = "do")]
-    how: How,
+    activity: Activity,
     what: String,
-    /// A command, a page, paper.
+    /// Material: a command, a page, paper.
     #[serde(default)]
     with: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum How {
+enum Activity {
     /// The instructor explains.
     Say,
     /// The class answers, on paper first.
     Ask,
     /// The class works on tasks.
     Work,
-    /// Everybody looks at what a program counts.
+    /// Everybody looks at the counts of a program.
     Count,
 }
 
-impl How {
+impl Activity {
     fn word(self) -> &'static str {
         match self {
             Self::Say => "say",
@@ -70,7 +68,7 @@ impl How {
     }
 }
 
-/// A plan for a course of several sessions.
+/// Plan of a course with several sessions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plan {
@@ -81,28 +79,23 @@ struct Plan {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Session {
-    /// Of which the sheets are used.
+    /// Steps whose sheets are used.
     steps: Vec<String>,
-    /// What of them, and what else.
+    /// Parts of the sheets to use, and extras.
     what: String,
-    /// Tasks that are done in class.
     #[serde(default)]
     tasks: Vec<String>,
-    /// Tasks that are done at home.
     #[serde(default)]
     home: Vec<String>,
 }
 
-fn load(repo: &RepoPaths) -> Result<File, String> {
+fn load(repo: &RepoPaths) -> Result<LessonsFile, String> {
     let path = repo.book().join("lessons.toml");
     let text = repo.read(&path)?;
     toml::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
 }
 
-/// `{{#lesson v05}}`
-///
-/// # Errors
-/// When there is no sheet, or its parts do not fill a session.
+/// `{{#lesson v05}}`; an error if the parts do not fill a session.
 pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String, String> {
     let file = load(repo)?;
     let found = file.lesson.into_iter().find(|lesson| lesson.step == step);
@@ -133,7 +126,7 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String, String> {
         let _ = writeln!(
             out,
             "| {from}–{to} | {} | {what} | {} |",
-            part.how.word(),
+            part.activity.word(),
             part.with
         );
         from = to;
@@ -142,7 +135,7 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// How the time that is left compares with what the task takes.
+/// Compares the time that is left with the duration of the task.
 fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String, String> {
     let catalogue = catalogue(repo, step)?;
     let Some(task) = catalogue.tasks.first() else {
@@ -158,9 +151,6 @@ fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String, String> {
 }
 
 /// `{{#plan four}}`
-///
-/// # Errors
-/// When there is no such plan, or it names a task that there is not.
 pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String, String> {
     let file = load(repo)?;
     let found = file.plan.into_iter().find(|plan| plan.name == name);
@@ -197,7 +187,7 @@ pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Tasks with their minutes, and the sum of these.
+/// Returns tasks with their minutes, and the sum of these.
 fn tasks(repo: &RepoPaths, names: &[String]) -> Result<(String, u32), String> {
     let (mut words, mut sum) = (Vec::new(), 0);
     for name in names {

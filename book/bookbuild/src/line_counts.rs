@@ -1,4 +1,4 @@
-//! What each line of a kernel does in one counted launch: `line-counts.json`, made by `--refresh`.
+//! Counts of each line of a kernel in one launch: `line-counts.json`, written by `--refresh`.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,23 @@ use serde::Deserialize;
 
 use crate::RepoPaths;
 
-/// A kernel of the file.
 #[derive(Debug, Deserialize)]
-struct Kernel {
+struct CountedKernel {
     /// Path of the source, such as `kernels/v05_bank_conflict_free.cu`.
     file: String,
     kernel: String,
-    /// Sizes of the launch, such as `256x256x64`.
+    /// Size of the launch, such as `256x256x64`.
     shape: String,
-    lines: Vec<Line>,
+    lines: Vec<CountedLine>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Line {
+struct CountedLine {
     line: usize,
     counts: Summary,
 }
 
-/// The counts of all kernels, in words.
+/// Counts of all kernels, formatted as text.
 #[derive(Debug, Default)]
 pub(crate) struct LineCounts {
     launches: BTreeMap<String, String>,
@@ -34,22 +33,19 @@ pub(crate) struct LineCounts {
 
 impl LineCounts {
     /// Reads the file; a book without it has no counts.
-    ///
-    /// # Errors
-    /// With a sentence, when the file cannot be understood.
     pub(crate) fn load(repo: &RepoPaths) -> Result<Self, String> {
         let path = repo.generated().join("line-counts.json");
         let Ok(text) = repo.read(&path) else {
             return Ok(Self::default());
         };
-        let kernels: Vec<Kernel> = serde_json::from_str(&text).map_err(|error| {
+        let kernels: Vec<CountedKernel> = serde_json::from_str(&text).map_err(|error| {
             format!(
                 "{} cannot be read ({error}); make it again with: cargo xtask book --refresh",
                 repo.shown(&path)
             )
         })?;
         let mut all = Self::default();
-        for Kernel {
+        for CountedKernel {
             file,
             kernel,
             shape,
@@ -62,7 +58,7 @@ impl LineCounts {
             } else {
                 *names = format!("{kernel} and {names}");
             }
-            for Line { line, counts } in lines {
+            for CountedLine { line, counts } in lines {
                 all.lines
                     .entry((file.clone(), line))
                     .or_insert_with(|| words(&counts));
@@ -71,12 +67,11 @@ impl LineCounts {
         Ok(all)
     }
 
-    /// Which launch the counts of a file are of: `sgemm_v05 on 256x256x64`.
+    /// Returns the launch that was counted, such as `sgemm_v05 on 256x256x64`.
     pub(crate) fn launch(&self, file: &str) -> Option<&str> {
         self.launches.get(file).map(String::as_str)
     }
 
-    /// The counts of a line.
     pub(crate) fn of(&self, file: &str, line: usize) -> Option<&str> {
         self.lines.get(&(file.to_owned(), line)).map(String::as_str)
     }

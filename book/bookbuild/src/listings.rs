@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::RepoPaths;
 
-/// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Numbered {
     /// Number of the line in its file, from 1.
@@ -12,10 +11,8 @@ pub(crate) struct Numbered {
     pub(crate) text: String,
 }
 
-/// Lines between `ANCHOR: name` and `ANCHOR_END: name`, or all of them; never the marks themselves.
-///
-/// # Errors
-/// When the file or the anchor is missing, or nothing lies in it: a sentence.
+/// Returns the lines between `ANCHOR: name` and `ANCHOR_END: name`, or of the whole file, without marker lines. An
+/// empty result is an error.
 pub(crate) fn listing(repo: &RepoPaths, path: &Path, anchor: Option<&str>) -> Result<Vec<Numbered>, String> {
     let text = repo.read(path)?;
     let name = repo.shown(path);
@@ -45,7 +42,7 @@ pub(crate) fn listing(repo: &RepoPaths, path: &Path, anchor: Option<&str>) -> Re
     Ok(out)
 }
 
-/// The lines without their numbers, as one text.
+/// Joins the lines without their numbers.
 pub(crate) fn text(lines: &[Numbered]) -> String {
     let lines: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
     lines.join("\n")
@@ -83,7 +80,6 @@ fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>, String> 
     }
 }
 
-/// The anchors of a text.
 fn names(text: &str) -> Vec<&str> {
     text.lines()
         .filter_map(mark)
@@ -91,7 +87,7 @@ fn names(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// `ANCHOR: map` in a comment of any language.
+/// Parses `ANCHOR: map` in a comment of any language.
 fn mark(line: &str) -> Option<(&str, &str)> {
     let text = line
         .trim()
@@ -102,7 +98,7 @@ fn mark(line: &str) -> Option<(&str, &str)> {
     matches!(kind, "ANCHOR" | "ANCHOR_END").then_some((kind, name))
 }
 
-/// Lines that tell other programs what to do with the lines around them.
+/// Returns true for lines that only direct other programs.
 fn is_mark(line: &str) -> bool {
     let comment = line.trim().trim_start_matches('/').trim_start();
     let solution = ["SOLUTION(", "SOLUTION_END", "STARTER|"];
@@ -120,7 +116,7 @@ fn without_marks<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Numbe
         .collect()
 }
 
-/// Moves lines to the left as far as they go together.
+/// Removes the indentation that all lines share.
 fn outdent(lines: &mut [Numbered]) {
     let blanks = |line: &Numbered| line.text.len() - line.text.trim_start_matches(' ').len();
     let common = lines

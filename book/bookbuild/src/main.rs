@@ -1,5 +1,4 @@
-//! The program behind `cargo xtask book`; as `bookbuild preprocess`, a preprocessor for an mdBook that was installed
-//! separately.
+//! The program behind `cargo xtask book`; `bookbuild preprocess` is a preprocessor for a separately installed mdBook.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -142,7 +141,7 @@ fn run(cli: &Cli) -> Result<()> {
     }
 }
 
-/// The book comes in as JSON, and goes out as JSON.
+/// Reads the book as JSON from standard input, and writes it filled in to standard output.
 fn preprocess() -> Result<()> {
     let (context, book) = mdbook_preprocessor::parse_input(std::io::stdin().lock())?;
     let root = context.root.parent().context("book.toml lies in no folder")?;
@@ -151,7 +150,8 @@ fn preprocess() -> Result<()> {
     Ok(())
 }
 
-/// Two folders above this crate.
+/// Returns the repository's root: the folder above this crate, or above the current folder, that has
+/// `book/book.toml`.
 fn repository() -> PathBuf {
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let here = || std::env::current_dir().unwrap_or_default();

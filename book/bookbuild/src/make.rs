@@ -8,41 +8,36 @@ use mdbook_driver::MDBook;
 use crate::preprocess::Findings;
 use crate::{BookPreprocessor, Problems, RepoPaths, slides};
 
-/// A book that was built.
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// The folder of the built book.
     pub folder: PathBuf,
-    /// What was found on the way; without problems, unless it is a draft.
+    /// Findings of the preprocessor; without problems, unless the book is a draft.
     pub findings: Findings,
-    /// Its chapters, in order.
     pub chapters: Vec<Source>,
 }
 
-/// A chapter as it was written.
+/// Source of a chapter.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// Path of the chapter, such as `book/src/memory.md`.
     pub shown: String,
-    /// The Markdown of the chapter.
     pub text: String,
 }
 
-/// How the book is built.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What is missing shows in the page, and does not stop bookbuild.
+    /// Show problems in the pages instead of failing.
     pub draft: bool,
-    /// Instead of the folder that `book.toml` names.
+    /// Output folder, in place of the one that `book.toml` names.
     pub into: Option<PathBuf>,
-    /// No index for the search: faster.
+    /// Omit the search index, which is faster.
     pub no_search: bool,
 }
 
 /// Builds the book.
 ///
 /// # Errors
-/// [`Problems`] when something in the book must be put right; anything else could not run.
+/// [`Problems`] if something in the book must be corrected; any other error means that the build could not run.
 pub fn make(repo: &RepoPaths, options: &Options) -> Result<Made> {
     let book = repo.book();
     repo.note(&book.join("book.toml"));

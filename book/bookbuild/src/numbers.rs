@@ -1,15 +1,16 @@
-//! No measured number is typed: a number with a unit of measurement in prose comes from a record (`{{#n}}`), or
-//! stands in `book/allow-numbers.toml` with a reason. Nor is a message of the emulated GPU typed.
+//! Checks that no measured number is typed by hand: a number with a unit of measurement in prose comes from a record
+//! (`{{#n}}`), or is listed in `book/allow-numbers.toml` with a reason. Messages of the emulated GPU may not be typed
+//! either.
 //!
-//! Counts are measured too when they are registers of a kernel, or have a fraction: `1.45 instructions`. One behind
-//! `=` is a reader's own division, and stands beside its terms.
+//! Counts are measured numbers too if they are registers of a kernel, or have a fraction: `1.45 instructions`. A
+//! fraction behind `=` is allowed: the reader can compute it from the terms before it.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::chapter::{self, Part};
+use crate::chapter::{self, LineKind};
 use crate::make::Source;
 use crate::{Problem, RepoPaths};
 
@@ -23,15 +24,15 @@ struct AllowList {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Allowed {
-    /// As it stands in the text: `3.35 TB/s`.
+    /// The number as it is in the text: `3.35 TB/s`.
     number: String,
-    /// The only chapter where it may stand: `roofline.md`. Everywhere when left out.
+    /// The only chapter that may contain it, such as `roofline.md`; any chapter if absent.
     chapter: Option<String>,
-    /// Where it comes from.
+    /// Source of the number.
     reason: String,
 }
 
-/// What is wrong with the numbers of the chapters.
+/// Returns the problems with numbers in the chapters.
 pub(crate) fn check(repo: &RepoPaths, chapters: &[Source]) -> Vec<Problem> {
     let path = repo.book().join("allow-numbers.toml");
     let shown = repo.shown(&path);
@@ -88,18 +89,20 @@ pub(crate) fn check(repo: &RepoPaths, chapters: &[Source]) -> Vec<Problem> {
     problems
 }
 
-/// Lines that have the head of a message: `error[E-RACE]`. Those of `{{#output}}` are not in the chapter's text.
+/// Returns the lines with the head of a message, such as `error[E-RACE]`. The source of a chapter does not contain
+/// the text of `{{#output}}`.
 fn typed_messages(text: &str) -> impl Iterator<Item = usize> {
     static HEAD: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?:error|warning)\[[EW]-").expect("a fixed pattern"));
-    let is_typed = |line: &chapter::Line<'_>| line.part != Part::Comment && HEAD.is_match(line.text);
+    let is_typed =
+        |line: &chapter::ChapterLine<'_>| line.kind != LineKind::Comment && HEAD.is_match(line.text);
     chapter::lines(text)
         .into_iter()
         .filter(is_typed)
         .map(|line| line.number)
 }
 
-/// Numbers with a unit of measurement, with their lines.
+/// Returns numbers with a unit of measurement, and their lines.
 fn bare(text: &str) -> Vec<(usize, String)> {
     const BLANK: &str = r"[ \u{a0}\u{202f}-]?";
     static MEASURED: LazyLock<Regex> = LazyLock::new(|| {
@@ -113,7 +116,7 @@ fn bare(text: &str) -> Vec<(usize, String)> {
     });
     let mut found = Vec::new();
     for line in chapter::lines(text) {
-        if line.part != Part::Prose {
+        if line.kind != LineKind::Prose {
             continue;
         }
         let words = chapter::plain(line.text).replace("&nbsp;", " ");
@@ -124,9 +127,10 @@ fn bare(text: &str) -> Vec<(usize, String)> {
                 continue;
             };
             let before = &words[..value.start()];
-            // In `sm_90s` or `v05s` the number belongs to a name.
+            // In `sm_90s` or `v05s` the number is part of a name.
             let in_a_name = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-            // 8 / 32 = 0.25 sectors.
+            // 8
+            // 32 = 0.25 sectors.
             let divided = is_fraction && before.ends_with("= ");
             if !in_a_name && !divided {
                 found.push((line.number, words[value.start()..unit.end()].to_owned()));

@@ -1,6 +1,6 @@
-//! What others do with the same products: `{{#others}}`, and `{{#n other BY SIZE WHAT}}` in a sentence, where WHAT is
-//! `ms` or `tflops`, or of products in bf16 `bf16_ms`, `bf16_tflops` or `bf16_of_pytorch`. Measured by
-//! `book/data/others.py`.
+//! Times of other libraries and compilers for the same GEMMs: `{{#others}}`, and `{{#n other BY SIZE WHAT}}` in a
+//! sentence, where WHAT is `ms` or `tflops`, or for bf16 `bf16_ms`, `bf16_tflops` or `bf16_of_pytorch`.
+//! `book/data/others.py` measures them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,31 +11,31 @@ use records::Samples;
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::records::{Sources, digits, number};
+use crate::quote::{Sources, digits, ms, quoted};
 
-/// What [`Time::numbers`] are where nothing else is said.
+/// Default of [`Time::numbers`].
 const FP32: &str = "fp32";
 const BF16: &str = "bf16";
 const PYTORCH: &str = "PyTorch";
-/// Who else multiplies in bf16 than PyTorch and Triton.
-const MORE: [&str; 3] = ["CUTLASS", "ThunderKittens", "v12"];
+/// Implementations of bf16 GEMMs besides PyTorch and Triton.
+const OTHER_BF16: [&str; 3] = ["CUTLASS", "ThunderKittens", "v12"];
 
-/// Contents of `book/data/h200-others.json`, and of those of other devices.
+/// Contents of `book/data/h200-others.json`, or of the same file for another device.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Others {
     #[serde(flatten)]
     run: Run,
-    /// Of products in bf16, once they were measured apart.
+    /// The run that measured bf16, if it was a separate one.
     bf16: Option<Run>,
     cublas: Option<String>,
-    kernels: Vec<Product>,
+    kernels: Vec<TimedGemm>,
     times: Vec<Time>,
-    /// Another device, which has multiplied in bf16 by more of these.
+    /// The device with more bf16 measurements than this one, if there is such a device.
     #[serde(skip)]
     beside: Option<Box<Others>>,
 }
 
-/// When something was measured, where, and by which versions.
+/// Date, device and software versions of a measurement.
 #[derive(Debug, Deserialize)]
 struct Run {
     date: String,
@@ -43,43 +43,42 @@ struct Run {
     torch: String,
     triton: String,
     cutlass: Option<String>,
-    /// A revision: it has no versions.
+    /// A revision, because the project has no versions.
     thunderkittens: Option<String>,
 }
 
-/// What cuBLAS ran for a product.
+/// Kernels that cuBLAS launched for a GEMM.
 #[derive(Debug, Deserialize)]
-struct Product {
-    /// The function that was timed: `sgemm` or `dgemm`.
+struct TimedGemm {
+    /// Timed function: `sgemm` or `dgemm`.
     function: String,
     shape: [usize; 3],
-    kernels: Vec<Launched>,
+    kernels: Vec<LaunchedKernel>,
 }
 
-/// One kernel of it.
 #[derive(Debug, Deserialize)]
-struct Launched {
+struct LaunchedKernel {
     name: String,
     grid: [u32; 3],
     block: [u32; 3],
 }
 
-/// A square product.
+/// Time of a square GEMM.
 #[derive(Debug, Deserialize)]
 struct Time {
-    /// The library or compiler: `PyTorch` or `Triton`, and `v12` for a kernel of this book.
+    /// Library or compiler, such as `PyTorch` or `Triton`; `v12` for a kernel of this book.
     by: String,
     size: usize,
-    /// Elements of A, B and C: `fp32` or `bf16`.
+    /// Type of the elements of A, B and C: `fp32` or `bf16`.
     #[serde(default = "fp32")]
     numbers: String,
-    /// Its largest error as a part of the bound.
+    /// Largest error as a fraction of the bound.
     of_bound: f64,
-    /// A tile of C, a step of K, warps of a block, stages.
+    /// M and N of the tile of C, the step along K, warps per block, pipeline stages.
     config: Option<[u32; 5]>,
-    /// What its author's words are for the rest of a configuration.
+    /// Rest of the configuration, in the words of the implementation's authors.
     how: Option<String>,
-    /// The name of a kernel of this book.
+    /// Name of a kernel of this book.
     kernel: Option<String>,
     ms: Samples,
 }
@@ -94,16 +93,16 @@ impl Time {
         2.0 * n * n * n / self.ms.median() / 1e9
     }
 
-    /// Who did it, for a table.
-    fn who(&self) -> String {
-        let mut who = self.by.clone();
+    /// Formats the implementation for a table.
+    fn implementation(&self) -> String {
+        let mut text = self.by.clone();
         if let Some(how) = &self.how {
-            let _ = write!(who, ", {how}");
+            let _ = write!(text, ", {how}");
         }
         if let Some(kernel) = &self.kernel {
-            let _ = write!(who, ", `{kernel}`");
+            let _ = write!(text, ", `{kernel}`");
         }
-        who
+        text
     }
 }
 
@@ -112,7 +111,6 @@ impl Run {
         format!("{}, {}", self.device, day(&self.date))
     }
 
-    /// Who was measured, with versions.
     fn versions(&self) -> String {
         let mut text = format!("PyTorch {}, Triton {}", self.torch, self.triton);
         if let Some(version) = &self.cutlass {
@@ -126,17 +124,14 @@ impl Run {
 }
 
 impl Others {
-    /// What was measured on the device that the text is about.
-    ///
-    /// # Errors
-    /// When there is no such file, or it is something else.
-    pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
-        let name = format!("{told}-others.json");
+    /// Loads the measurements of the book's main device.
+    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
+        let name = format!("{main_device}-others.json");
         let mut own = Self::read(repo, &repo.data().join(&name))?;
         let files = ending(&repo.data(), "-others.json").map_err(|error| error.to_string())?;
         for file in files.iter().filter(|file| !file.ends_with(&name)) {
             let other = Self::read(repo, file)?;
-            if other.in_bf16() > own.of_numbers(BF16).in_bf16() {
+            if other.n_bf16() > own.of_numbers(BF16).n_bf16() {
                 own.beside = Some(Box::new(other));
             }
         }
@@ -144,22 +139,20 @@ impl Others {
     }
 
     fn read(repo: &RepoPaths, path: &Path) -> Result<Self, String> {
-        let text = repo.read(path)?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(path)))
+        repo.read_json(path)
     }
 
-    /// How many times in bf16 there are.
-    fn in_bf16(&self) -> usize {
+    fn n_bf16(&self) -> usize {
         self.times.iter().filter(|time| time.numbers == BF16).count()
     }
 
-    /// The device that has the most to say of products of such numbers.
+    /// Returns the device with the most measurements for this type of elements.
     fn of_numbers(&self, numbers: &str) -> &Self {
         let beside = self.beside.as_deref().filter(|_| numbers == BF16);
         beside.unwrap_or(self)
     }
 
-    /// The run that measured products of such numbers.
+    /// Returns the run that measured GEMMs with this type of elements.
     fn run(&self, numbers: &str) -> &Run {
         let found = self.of_numbers(numbers);
         let apart = found.bf16.as_ref().filter(|_| numbers == BF16);
@@ -167,9 +160,6 @@ impl Others {
     }
 
     /// `{{#others times}}`, `{{#others times bf16}}`, `{{#others kernels}}`
-    ///
-    /// # Errors
-    /// When something else is asked for.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         let (numbers, table) = match args {
             ["times"] => (FP32, self.times(FP32, "FP32")),
@@ -181,7 +171,7 @@ impl Others {
         Ok(table)
     }
 
-    /// Of products of such numbers, and what they are called.
+    /// Returns the table of times for a type of elements; `called` is its name in text.
     fn times(&self, numbers: &str, called: &str) -> String {
         let mut times = self
             .of_numbers(numbers)
@@ -214,15 +204,15 @@ impl Others {
                 out,
                 "| {} | {} | {} | {} | {tile} | {warps} | {stages} | {:.2} % |",
                 time.size,
-                time.who(),
+                time.implementation(),
                 digits(time.ms.median(), 3),
                 digits(time.tflops(), 3),
                 100.0 * time.of_bound
             );
         }
-        let missing: Vec<_> = MORE
+        let missing: Vec<_> = OTHER_BF16
             .into_iter()
-            .filter(|by| numbers == BF16 && self.of(by, BF16).next().is_none())
+            .filter(|by| numbers == BF16 && self.times_of(by, BF16).next().is_none())
             .collect();
         if !missing.is_empty() {
             let _ = write!(
@@ -236,16 +226,16 @@ impl Others {
         out
     }
 
-    /// What somebody's products of such numbers took.
-    fn of<'a>(&'a self, by: &str, numbers: &str) -> impl Iterator<Item = &'a Time> {
+    /// Returns the times of one implementation for a type of elements.
+    fn times_of<'a>(&'a self, by: &str, numbers: &str) -> impl Iterator<Item = &'a Time> {
         self.of_numbers(numbers)
             .times
             .iter()
             .filter(move |time| time.by == by && time.numbers == numbers)
     }
 
-    fn at(&self, by: &str, numbers: &str, size: &str) -> Result<&Time, String> {
-        self.of(by, numbers)
+    fn time_at(&self, by: &str, numbers: &str, size: &str) -> Result<&Time, String> {
+        self.times_of(by, numbers)
             .find(|time| time.size.to_string() == size)
             .ok_or_else(|| format!("{by} at {size} was not measured in {numbers} by book/data/others.py"))
     }
@@ -269,17 +259,13 @@ impl Others {
                     out,
                     "| `{}` | {shape} | `{}` | {blocks} | {threads} |",
                     product.function,
-                    short(&kernel.name)
+                    short_name(&kernel.name)
                 );
             }
         }
         out
     }
 
-    /// One number, as words for a sentence.
-    ///
-    /// # Errors
-    /// When it was not measured.
     pub(crate) fn number(
         &self,
         by: &str,
@@ -291,12 +277,12 @@ impl Others {
             Some(what) => (BF16, what),
             None => (FP32, what),
         };
-        let found = self.at(by, numbers, size)?;
+        let found = self.time_at(by, numbers, size)?;
         let text = match what {
-            "ms" => format!("{} ms", digits(found.ms.median(), 3)),
+            "ms" => ms(found.ms.median()),
             "tflops" => format!("{} TFLOP/s", digits(found.tflops(), 3)),
             "of_pytorch" => {
-                let pytorch = self.at(PYTORCH, numbers, size)?;
+                let pytorch = self.time_at(PYTORCH, numbers, size)?;
                 format!("{} %", digits(100.0 * found.tflops() / pytorch.tflops(), 3))
             }
             _ => {
@@ -306,14 +292,14 @@ impl Others {
             }
         };
         let source = self.run(numbers).source();
-        let about = number(&text, &format!("{by} at {size} in {numbers}, {source}"));
+        let about = quoted(&text, &format!("{by} at {size} in {numbers}, {source}"));
         sources.insert(source);
         Ok(about)
     }
 }
 
-/// Of a template, what it is made with; else the name, without the mark of the build that is the same in all.
-fn short(name: &str) -> &str {
+/// Shortens a kernel's name: a template to its argument, any other name by the suffix that all cuBLAS kernels have.
+fn short_name(name: &str) -> &str {
     match name.split_once('<') {
         Some((_, inside)) => inside.split(['>', '(']).next().unwrap_or(name),
         None => name.strip_suffix("__5x_cublas").unwrap_or(name),
@@ -343,7 +329,7 @@ mod tests {
             let run = record.run_of(product).expect("its run");
             assert_eq!(run.cublas.as_deref(), others.cublas.as_deref());
             let Shape { m, n: cols, k } = product.shape;
-            let of = |one: &&Product| one.function == "sgemm" && one.shape == [m, cols, k];
+            let of = |one: &&TimedGemm| one.function == "sgemm" && one.shape == [m, cols, k];
             let found = others.kernels.iter().find(of).expect("every shape on record");
             assert!(!found.kernels.is_empty(), "{}", product.shape);
             n += 1;
@@ -366,16 +352,22 @@ mod tests {
         let run = others.run(BF16);
         assert_eq!(run.device, others.of_numbers(BF16).run.device);
         for (by, version) in [("CUTLASS", &run.cutlass), ("ThunderKittens", &run.thunderkittens)] {
-            assert!(version.is_some() || others.of(by, BF16).next().is_none(), "{by}");
+            assert!(
+                version.is_some() || others.times_of(by, BF16).next().is_none(),
+                "{by}"
+            );
         }
-        for time in others.of("v12", BF16) {
+        for time in others.times_of("v12", BF16) {
             let name = time.kernel.as_deref().expect("its kernel");
             assert!(STEPS.iter().any(|step| step.kernel(name).is_some()), "{name}");
         }
-        // Whoever is compared is compared at each size.
-        let squares = others.of(PYTORCH, BF16).count();
-        for by in MORE.into_iter().filter(|by| others.of(by, BF16).next().is_some()) {
-            assert_eq!(others.of(by, BF16).count(), squares, "{by}");
+        // Every compared implementation is measured at each size.
+        let squares = others.times_of(PYTORCH, BF16).count();
+        for by in OTHER_BF16
+            .into_iter()
+            .filter(|by| others.times_of(by, BF16).next().is_some())
+        {
+            assert_eq!(others.times_of(by, BF16).count(), squares, "{by}");
         }
     }
 
@@ -398,13 +390,13 @@ mod tests {
         let mut others = made_up();
         assert!(table(&others).contains("not measured yet") && table(&others).contains("others.py"));
         others.times[0].numbers = BF16.into();
-        let told = table(&others);
-        assert!(told.contains("| 1000 | PyTorch | 2.00 | 1.00 |"), "{told}");
+        let shown = table(&others);
+        assert!(shown.contains("| 1000 | PyTorch | 2.00 | 1.00 |"), "{shown}");
         assert!(
-            told.contains("Not measured yet: CUTLASS, ThunderKittens, v12."),
-            "{told}"
+            shown.contains("Not measured yet: CUTLASS, ThunderKittens, v12."),
+            "{shown}"
         );
-        others.times.extend(MORE.map(|by| Time {
+        others.times.extend(OTHER_BF16.map(|by| Time {
             by: by.into(),
             numbers: BF16.into(),
             ..made_up().times.remove(0)
@@ -426,7 +418,7 @@ mod tests {
              "config": [128, 128, 64, 9, 6], "kernel": "gemm_v12_ping_pong_bf16", "ptx_sha256": "0"}]"#;
         let times: Vec<Time> = serde_json::from_str(times).expect("what others.py writes");
         others.times.extend(times);
-        let told = table(&others);
+        let shown = table(&others);
         for part in [
             "A Card, 2026-03-04. Kernel",
             "PyTorch 2.1, Triton 3.1, CUTLASS 4.5, ThunderKittens at revision abc.",
@@ -434,7 +426,7 @@ mod tests {
             "| v12, `gemm_v12_ping_pong_bf16` | 8.00 | 0.250 | 128 × 128, 64 | 9 | 6 | 10.00 % |",
             "Not measured yet: ThunderKittens.",
         ] {
-            assert!(told.contains(part), "{part}\n{told}");
+            assert!(shown.contains(part), "{part}\n{shown}");
         }
         let number = |by: &str, what: &str| {
             let mut sources = Sources::new();
@@ -458,11 +450,11 @@ mod tests {
     #[test]
     fn names_of_templates_are_those_of_their_arguments() {
         assert_eq!(
-            short("void a::Kernel2<b_256x128>(b_256x128::Params)"),
+            short_name("void a::Kernel2<b_256x128>(b_256x128::Params)"),
             "b_256x128"
         );
         assert_eq!(
-            short("gemm_ffma_execute_kernel__5x_cublas"),
+            short_name("gemm_ffma_execute_kernel__5x_cublas"),
             "gemm_ffma_execute_kernel"
         );
     }

@@ -1,4 +1,4 @@
-//! The built pages: every link leads somewhere, and nothing is loaded from elsewhere.
+//! Checks the built pages: every link has a target, and nothing is loaded from elsewhere.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,27 +16,23 @@ use regex::Regex;
 use crate::Problem;
 use crate::repo_paths::files_under;
 
-/// All chapters on one page: it repeats what the others have.
+/// All chapters on one page; it repeats the other pages.
 const PRINT: &str = "print.html";
 
-/// What a page may weigh with all that it loads at once, in bytes: the index of the search and the fonts come later.
+/// Maximum bytes of a page with everything that it loads at once; the search index and the fonts are loaded later.
 const HEAVIEST: u64 = 900_000;
 
-/// What a page has and wants.
+/// Identifiers and references of a page.
 #[derive(Debug, Default)]
 struct Page {
     ids: BTreeSet<String>,
     twice: BTreeSet<String>,
-    /// Targets of `<a href>`.
     links: BTreeSet<String>,
-    /// What the browser fetches by itself.
+    /// Resources that the browser fetches by itself.
     loads: BTreeSet<String>,
 }
 
-/// Looks at every page and style sheet of a folder.
-///
-/// # Errors
-/// When a file cannot be read.
+/// Checks every page and style sheet of a folder.
 pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
     let files = files_under(folder)?;
     let mut pages: BTreeMap<PathBuf, Page> = BTreeMap::new();
@@ -109,14 +105,14 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
     Ok(problems)
 }
 
-/// `https:`, `mailto:`, `//host`, …
+/// Returns true for `https:`, `mailto:`, `//host`, …
 fn is_outside(target: &str) -> bool {
     static SCHEME: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^(?:[A-Za-z][A-Za-z0-9+.-]*:|//)").expect("a fixed pattern"));
     SCHEME.is_match(target)
 }
 
-/// What carries its content in itself.
+/// Returns true for an address that contains its content.
 fn is_inline(target: &str) -> bool {
     target.starts_with("data:") || target.starts_with("javascript:")
 }
@@ -127,7 +123,7 @@ fn find(folder: &Path, from: &Path, target: &str, pages: &BTreeMap<PathBuf, Page
     let mut path = match target.as_str() {
         "" => from.to_owned(),
         target => match target.strip_prefix('/') {
-            // Of a server, not of a folder that was copied.
+            // The root of a server is not the root of a copied folder.
             Some(_) => return Err("it begins at the root of a server; write it from this page".into()),
             None => crate::repo_paths::flat(&from.parent().unwrap_or(folder).join(target)),
         },
@@ -149,38 +145,27 @@ fn find(folder: &Path, from: &Path, target: &str, pages: &BTreeMap<PathBuf, Page
     }
 }
 
-/// `%20` and its like.
+/// Decodes percent escapes such as `%20`.
 fn decoded(text: &str) -> String {
     let mut out = Vec::new();
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        let rest = bytes.as_slice_of(text);
-        match (
-            byte,
-            rest.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()),
-        ) {
+    let mut rest = text.as_bytes();
+    while let [byte, tail @ ..] = rest {
+        let digits = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match (byte, digits.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
             (b'%', Some(value)) => {
                 out.push(value);
-                bytes.nth(1);
+                rest = &tail[2..];
             }
-            _ => out.push(byte),
+            _ => {
+                out.push(*byte);
+                rest = tail;
+            }
         }
     }
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// What is left of the text behind an iterator over it.
-trait Rest {
-    fn as_slice_of<'a>(&self, text: &'a str) -> &'a str;
-}
-
-impl Rest for std::str::Bytes<'_> {
-    fn as_slice_of<'a>(&self, text: &'a str) -> &'a str {
-        text.get(text.len() - self.len()..).unwrap_or_default()
-    }
-}
-
-/// `url(…)` and `@import` of a style sheet.
+/// Returns the addresses in `url(…)` and `@import` of a style sheet.
 fn urls(css: &str) -> BTreeSet<String> {
     static URL: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#"(?:url\(\s*|@import\s+)["']?([^"')\s;]+)"#).expect("a fixed pattern"));
@@ -204,7 +189,7 @@ fn read(html: &str) -> Page {
     tokenizer.sink.page.into_inner()
 }
 
-/// Listens to the tags of a page.
+/// Collects identifiers and references from the tags of a page.
 #[derive(Default)]
 struct Sink {
     page: RefCell<Page>,
@@ -250,7 +235,7 @@ impl Sink {
                 ("a", "name") => drop(page.ids.insert(value)),
                 ("a" | "area", "href") => drop(page.links.insert(value)),
                 ("base", "href") => {}
-                // Inside of an SVG a reference may also be to a part of the same page.
+                // Inside an SVG, a reference may also be to a part of the same page.
                 (_, "href" | "xlink:href") if value.starts_with('#') => drop(page.links.insert(value)),
                 (_, "href" | "xlink:href" | "src" | "poster" | "data") => drop(page.loads.insert(value)),
                 (_, "srcset") => {

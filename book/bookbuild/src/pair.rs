@@ -1,5 +1,5 @@
-//! A product on two devices of one host: `{{#process links SIZE}}`, `{{#process two SIZE}}`, and
-//! `{{#n two SIZE WAY WHAT}}` in a sentence. Measured by `v13 two`.
+//! A GEMM on two devices of one host: `{{#process links SIZE}}`, `{{#process two SIZE}}`, and `{{#n two SIZE WAY
+//! WHAT}}` in a sentence. `v13 two` measures it.
 
 use std::fmt::Write as _;
 
@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use crate::RepoPaths;
 use crate::process::{Bound, Entry, Event, busy, size_of, source, span};
-use crate::records::{Sources, digits, number};
+use crate::quote::{Sources, digits, ms, quoted};
 
-/// Contents of `book/data/h200-two.json`: what `v13 two --json` wrote.
+/// Contents of `book/data/h200-two.json`, written by `v13 two --json`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Pair {
     run: Run,
@@ -28,7 +28,7 @@ struct Size {
     ways: Vec<Way>,
 }
 
-/// Each part alone, on both devices at once.
+/// Time of each part alone, on both devices at once.
 #[derive(Debug, Deserialize)]
 struct PairBound {
     copy_in_ms: f64,
@@ -43,13 +43,13 @@ struct Way {
     device_bytes: Vec<usize>,
     operations: Vec<usize>,
     total_ms: Samples,
-    /// Of each device, of the repetition with the median time.
+    /// Events of each device, from the repetition with the median time.
     #[serde(default)]
     events: Vec<Vec<Event>>,
 }
 
 impl Way {
-    /// Milliseconds of all operations of a queue, on the device where they take longest.
+    /// Sum of the durations of a queue's operations, on the device where it is largest.
     fn busy(&self, queue: &str) -> Option<f64> {
         let most = self
             .events
@@ -77,7 +77,7 @@ impl Way {
 }
 
 impl Size {
-    /// The least median of one device.
+    /// Smallest median time on one device.
     fn of_one(&self) -> f64 {
         let of_one = self.ways.iter().filter(|way| !way.on_two());
         of_one
@@ -87,14 +87,10 @@ impl Size {
 }
 
 impl Pair {
-    /// What was measured on two of the devices that the text is about.
-    ///
-    /// # Errors
-    /// When there is no such file, or it is something else.
-    pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
-        let path = repo.data().join(format!("{told}-two.json"));
-        let text = repo.read(&path)?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
+    /// Loads the measurements on two of the book's main device.
+    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
+        let path = repo.data().join(format!("{main_device}-two.json"));
+        repo.read_json(&path)
     }
 
     fn source(&self) -> String {
@@ -102,9 +98,6 @@ impl Pair {
     }
 
     /// `{{#process links 8192}}`, `{{#process two 8192}}`
-    ///
-    /// # Errors
-    /// When a size was not measured.
     pub(crate) fn table(&self, what: &str, size: &str, sources: &mut Sources) -> Result<String, String> {
         let size = self.size(size)?;
         sources.insert(self.source());
@@ -115,7 +108,10 @@ impl Pair {
     }
 
     fn size(&self, size: &str) -> Result<&Size, String> {
-        let found = self.sizes.iter().find(|one| one.shape.typed() == size);
+        let found = self
+            .sizes
+            .iter()
+            .find(|candidate| candidate.shape.typed() == size);
         found.ok_or_else(|| format!("{size} was not measured on two devices by v13"))
     }
 
@@ -178,10 +174,6 @@ impl Pair {
         out
     }
 
-    /// One number, as words for a sentence.
-    ///
-    /// # Errors
-    /// When it was not measured.
     pub(crate) fn number(
         &self,
         size: &str,
@@ -190,14 +182,13 @@ impl Pair {
         sources: &mut Sources,
     ) -> Result<String, String> {
         let of_size = self.size(size)?;
-        let ms = |ms: f64| format!("{} ms", digits(ms, 3));
         let text = match (way, what) {
             ("alone", "copy_in") => ms(of_size.pair_bound.copy_in_ms),
             ("alone", "exchange") => ms(of_size.pair_bound.exchange_ms),
             ("alone", "product") => ms(of_size.pair_bound.kernel_ms),
             ("alone", "copy_out") => ms(of_size.pair_bound.copy_out_ms),
             (_, "ms" | "speed_up" | "copies_in" | "exchanges" | "products") => {
-                let found = of_size.ways.iter().find(|one| one.way == way);
+                let found = of_size.ways.iter().find(|candidate| candidate.way == way);
                 let found =
                     found.ok_or_else(|| format!("{way} at {size} was not measured on two devices"))?;
                 let total = found.total_ms.median();
@@ -221,7 +212,7 @@ impl Pair {
             }
         };
         sources.insert(self.source());
-        Ok(number(
+        Ok(quoted(
             &text,
             &format!("v13 two, {way} at {size}, {}", self.source()),
         ))

@@ -1,17 +1,15 @@
-//! `{{#n predicted KERNEL SIZE WHAT}}`: what the model of time gives for a launch that was timed, from its table.
+//! `{{#n predicted KERNEL SIZE WHAT}}`: prediction of the timing model for a measured launch, from its table.
 
 use catalog::{Shape, WrongSize};
 
 use crate::RepoPaths;
-use crate::records::{Sources, digits, number as quoted};
+use crate::quote::{Sources, ms, quoted};
 
-/// Launches, their measured and predicted times, and the largest bound of each. Its head names the columns.
+/// Launches with their measured and predicted times, and the largest lower bound of each. The first line names the
+/// columns.
 const FILE: &str = "emulator/timing/data/predictions.tsv";
 
-/// `ms` or `bound_ms` of a kernel at a size, or `binds`: the part of the hardware that the bound is of.
-///
-/// # Errors
-/// When the table has no such launch or column: a sentence.
+/// Returns `ms` or `bound_ms` of a kernel at a size, or `binds`: the hardware unit that the bound belongs to.
 pub(crate) fn number(
     repo: &RepoPaths,
     [kernel, size, what]: [&str; 3],
@@ -19,7 +17,7 @@ pub(crate) fn number(
 ) -> Result<String, String> {
     let text = repo.read(&repo.root().join(FILE))?;
     let wanted: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
-    // A launch without K is one of a transpose, or of another kernel of a matrix.
+    // K is 0 in launches of transposes and other kernels with a single matrix.
     let is_it = |cells: &[&str]| match cells {
         [_, name, m, n, k, ..] if *name == kernel => {
             let is = |cell: &str, side: usize| cell.parse() == Ok(side);
@@ -34,14 +32,13 @@ pub(crate) fn number(
     let Some([.., measured, predicted, bound, binds]) = launch.as_deref() else {
         return Err(format!("{FILE} has no launch of {kernel} at {size}"));
     };
-    // Three digits, as the recorded times have.
-    let ms = |us: &str| match us.parse::<f64>() {
-        Ok(us) => Ok(format!("{} ms", digits(us / 1000.0, 3))),
+    let us_as_ms = |us: &str| match us.parse::<f64>() {
+        Ok(us) => Ok(ms(us / 1000.0)),
         Err(_) => Err(format!("{FILE}: `{us}` is no time")),
     };
     let shown = match what {
-        "ms" => ms(predicted)?,
-        "bound_ms" => ms(bound)?,
+        "ms" => us_as_ms(predicted)?,
+        "bound_ms" => us_as_ms(bound)?,
         "binds" => (*binds).to_owned(),
         _ => return Err(format!("a prediction has ms, bound_ms and binds, not `{what}`")),
     };

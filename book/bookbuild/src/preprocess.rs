@@ -1,4 +1,4 @@
-//! Our directives, filled in: the one preprocessor of the book.
+//! The book's preprocessor for mdBook: fills in the directives.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,21 +12,20 @@ use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use serde::Deserialize;
 
 use crate::blocks::{self, Included};
-use crate::chapter::{self, Directive, Items, Line, Part};
+use crate::chapter::{self, ChapterLine, Directive, Items, LineKind};
 use crate::glossary::{self, Glossary, Linker};
 use crate::line_counts::LineCounts;
-use crate::records::{Records, Sources, footnote};
+use crate::quote::{Sources, footnote};
+use crate::records::Records;
 use crate::slides::{Deck, Slide};
-use crate::step::{self, Matter};
+use crate::step::{self, StepHead};
 use crate::{
-    Problem, Problems, RepoPaths, chip, differences, figures, lessons, listings, outputs, predicted, ptx,
-    questions, sums, tasks,
+    Problem, Problems, RepoPaths, ceilings, chip, differences, figures, lessons, listings, output_block,
+    predicted, ptx, questions, sums, tasks,
 };
 
-/// Its name in `book.toml`.
 const NAME: &str = "bookbuild";
 
-/// What can be written.
 const DIRECTIVES: [&str; 23] = [
     "include",
     "diff",
@@ -53,28 +52,25 @@ const DIRECTIVES: [&str; 23] = [
     "plan",
 ];
 
-/// Kinds of text that a listing may stand in without a fence.
+/// Extensions of files that a chapter may include outside of a fence.
 const TEXT_FILES: [&str; 2] = ["md", "html"];
 
 /// The table `[preprocessor.bookbuild]` of `book.toml`.
 #[derive(Debug, Default, Deserialize)]
 struct Settings {
-    /// The record whose numbers the text tells: `h200`.
+    /// Record of the book's main device: `h200`.
     record: Option<String>,
 }
 
-/// What was found on the way.
 #[derive(Debug, Default, Clone)]
 pub struct Findings {
-    /// What must be put right.
     pub problems: Vec<Problem>,
-    /// CUDA sources that are shown, and where first.
+    /// CUDA sources that the book shows, and where each is shown first.
     pub listings: BTreeMap<PathBuf, (String, usize)>,
-    /// What becomes of the chapters as slides.
+    /// Slides made from the chapters.
     pub(crate) slides: Vec<Deck>,
 }
 
-/// The preprocessor that mdBook calls.
 pub struct BookPreprocessor {
     repo: RepoPaths,
     draft: bool,
@@ -82,7 +78,7 @@ pub struct BookPreprocessor {
 }
 
 impl BookPreprocessor {
-    /// For a book. As a draft, what is missing shows in the page, and does not stop bookbuild.
+    /// Creates a preprocessor; in a draft, problems show in the pages and do not stop the build.
     pub fn new(repo: RepoPaths, draft: bool) -> Self {
         Self {
             repo,
@@ -91,7 +87,7 @@ impl BookPreprocessor {
         }
     }
 
-    /// The findings, which grow while mdBook runs.
+    /// Returns the findings, which grow while mdBook runs.
     pub fn findings(&self) -> Rc<RefCell<Findings>> {
         Rc::clone(&self.findings)
     }
@@ -111,12 +107,12 @@ impl Preprocessor for BookPreprocessor {
             .chapters()
             .filter_map(|chapter| chapter.path.clone())
             .collect();
-        // What the chapters of the steps say of themselves; what is wrong there is told in its chapter.
-        let mut matters: Vec<Matter> = book
+        // Comments at the head of the steps' chapters; errors in them are reported with their chapters.
+        let mut heads: Vec<StepHead> = book
             .chapters()
-            .filter_map(|chapter| step::matter(&chapter::lines(&chapter.content))?.1.ok())
+            .filter_map(|chapter| step::step_head(&chapter::lines(&chapter.content))?.1.ok())
             .collect();
-        matters.sort_by_key(|matter| matter.step.id);
+        heads.sort_by_key(|head| head.step.id);
         let mut findings = self.findings.borrow_mut();
         let records = Records::load(&self.repo, settings.record);
         let terms = |chapter: &&Chapter| chapter.path.as_deref() == Some(Path::new(glossary::PAGE));
@@ -133,12 +129,12 @@ impl Preprocessor for BookPreprocessor {
                     &records,
                     &glossary,
                     &pages,
-                    &matters,
+                    &heads,
                     chapter,
                     &mut findings,
                 );
                 let text = page.filled(&chapter.content);
-                let text = blocks::dressed(&text, &page.included, &counts);
+                let text = blocks::render_blocks(&text, &page.included, &counts);
                 page.findings.slides.push(page.deck);
                 chapter.content = text;
             }
@@ -151,25 +147,25 @@ impl Preprocessor for BookPreprocessor {
     }
 }
 
-/// A chapter while it is filled in.
+/// State while a chapter is filled in.
 struct Page<'a> {
     repo: &'a RepoPaths,
     records: &'a Result<Records, String>,
     pages: &'a [PathBuf],
-    /// What is known of each step.
-    matters: &'a [Matter],
+    /// Comments at the head of the steps' chapters.
+    heads: &'a [StepHead],
     /// Path of the page below `book/src`.
     path: PathBuf,
     shown: String,
-    matter: Option<(usize, Result<Matter, String>)>,
+    head: Option<(usize, Result<StepHead, String>)>,
     sources: Sources,
     linker: Linker<'a>,
-    /// The section that a line stands in.
+    /// Heading of the current section.
     heading: String,
     deck: Deck,
-    /// The line of the filled text that is written now, from 1.
+    /// Current line of the filled text, from 1.
     at: usize,
-    /// Listings, by where they begin in the filled text.
+    /// Listings, by their first line in the filled text.
     included: Vec<Included>,
     findings: &'a mut Findings,
 }
@@ -180,17 +176,15 @@ impl<'a> Page<'a> {
         records: &'a Result<Records, String>,
         glossary: &'a Glossary,
         pages: &'a [PathBuf],
-        matters: &'a [Matter],
+        heads: &'a [StepHead],
         chapter: &Chapter,
         findings: &'a mut Findings,
     ) -> Self {
         let path = chapter.source_path.clone().unwrap_or_default();
-        let matter = step::matter(&chapter::lines(&chapter.content));
+        let head = step::step_head(&chapter::lines(&chapter.content));
         let deck = Deck {
             title: chapter.name.clone(),
-            step: matter
-                .as_ref()
-                .and_then(|(_, matter)| Some(matter.as_ref().ok()?.step)),
+            step: head.as_ref().and_then(|(_, head)| Some(head.as_ref().ok()?.step)),
             page: path.with_extension("html").display().to_string(),
             slides: Vec::new(),
         };
@@ -200,9 +194,9 @@ impl<'a> Page<'a> {
             repo,
             records,
             pages,
-            matters,
+            heads,
             shown: repo.shown(&repo.chapters().join(&path)),
-            matter,
+            head,
             path,
             sources: Sources::new(),
             heading: String::new(),
@@ -211,6 +205,10 @@ impl<'a> Page<'a> {
             included: Vec::new(),
             findings,
         }
+    }
+
+    fn records(&self) -> Result<&'a Records, String> {
+        self.records.as_ref().map_err(Clone::clone)
     }
 
     fn problem(&mut self, line: usize, what: String) {
@@ -222,7 +220,7 @@ impl<'a> Page<'a> {
     }
 
     fn filled(&mut self, text: &str) -> String {
-        if let Some((line, Err(why))) = &self.matter {
+        if let Some((line, Err(why))) = &self.head {
             let (line, why) = (*line, why.clone());
             self.problem(line, why);
         }
@@ -230,7 +228,7 @@ impl<'a> Page<'a> {
         let mut items = Items::default();
         let is_glossary = self.path == Path::new(glossary::PAGE);
         for line in chapter::lines(text) {
-            if line.part == Part::Prose
+            if line.kind == LineKind::Prose
                 && let Some(heading) = line.text.strip_prefix('#')
             {
                 heading
@@ -238,19 +236,19 @@ impl<'a> Page<'a> {
                     .trim()
                     .clone_into(&mut self.heading);
             }
-            let text = match line.part {
-                Part::Prose if is_glossary => items.line(line.text),
-                Part::Prose => items.line(&self.linker.line(&line)),
+            let text = match line.kind {
+                LineKind::Prose if is_glossary => items.line(line.text),
+                LineKind::Prose => items.line(&self.linker.line(&line)),
                 _ => self.linker.line(&line),
             };
             let before = out.len();
-            match self.line(&Line { text: &text, ..line }) {
+            match self.line(&ChapterLine { text: &text, ..line }) {
                 Ok(text) => out.push_str(&text),
                 Err(why) => {
                     let missing = catalog::text::escaped(&why);
                     self.problem(line.number, why);
-                    match line.part {
-                        Part::Code => out.push_str(&format!("(missing: {missing})")),
+                    match line.kind {
+                        LineKind::Code => out.push_str(&format!("(missing: {missing})")),
                         _ => out.push_str(&format!("<strong class=\"missing\">missing: {missing}</strong>")),
                     }
                 }
@@ -262,15 +260,15 @@ impl<'a> Page<'a> {
         out
     }
 
-    fn line(&mut self, line: &Line<'_>) -> Result<String, String> {
-        if line.part == Part::Comment {
+    fn line(&mut self, line: &ChapterLine<'_>) -> Result<String, String> {
+        if line.kind == LineKind::Comment {
             return Ok(line.text.to_owned());
         }
         let mut out = String::new();
         let mut from = 0;
         for directive in chapter::directives(line.text)? {
             out.push_str(&unescaped(&line.text[from..directive.at.start]));
-            // In a list or a quote, every line of what is filled in stands as far in as the directive.
+            // In a list or a quote, every line that is filled in has the indent of the directive.
             let indent = &line.text[..directive.at.start];
             let text = self.directive(line, &directive)?;
             match directive.alone {
@@ -283,11 +281,11 @@ impl<'a> Page<'a> {
         Ok(out)
     }
 
-    fn directive(&mut self, line: &Line<'_>, directive: &Directive<'_>) -> Result<String, String> {
+    fn directive(&mut self, line: &ChapterLine<'_>, directive: &Directive<'_>) -> Result<String, String> {
         let Directive {
             name, args, alone, ..
         } = directive;
-        let in_code = line.part == Part::Code;
+        let in_code = line.kind == LineKind::Code;
         if !DIRECTIVES.contains(name) {
             return Err(format!(
                 "there is no directive `{name}`; there are {}",
@@ -298,7 +296,7 @@ impl<'a> Page<'a> {
             ("n", false) => {
                 match args.as_slice() {
                     ["output", name, row, column] => {
-                        return outputs::number(self.repo, [name, row, column], &mut self.sources);
+                        return output_block::number(self.repo, [name, row, column], &mut self.sources);
                     }
                     ["ptxas", kernel, device, what] => {
                         return ptx::number(self.repo, [kernel, device, what], &mut self.sources);
@@ -309,8 +307,7 @@ impl<'a> Page<'a> {
                     ["chip", rest @ ..] => return chip::number(self.repo, rest, &mut self.sources),
                     _ => {}
                 }
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                return records.number(args, &mut self.sources);
+                return self.records()?.number(args, &mut self.sources);
             }
             (_, _) if !alone => {
                 return Err(format!("`{{{{#{name}}}}}` wants a line of its own"));
@@ -327,7 +324,7 @@ impl<'a> Page<'a> {
             ("diff", [old, new]) => self.diff(line, old, new, "kernel"),
             ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
             ("diff", _) => Err("`{{#diff}}` wants two steps or two files, and maybe an anchor".into()),
-            ("output", [name, titles @ ..]) => outputs::block(self.repo, name, titles),
+            ("output", [name, titles @ ..]) => output_block::block(self.repo, name, titles),
             ("output", []) => Err(
                 "`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs".into(),
             ),
@@ -340,46 +337,39 @@ impl<'a> Page<'a> {
             }
             ("figure", _) => Err("`{{#figure}}` wants a name and a text alternative in quotes".into()),
             ("recorded", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.table(args, &mut self.sources)
+                self.records()?.table(args, &mut self.sources)
             }
             ("duels", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.duels(args, &mut self.sources)
+                self.records()?.duels(args, &mut self.sources)
             }
             ("others", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.others()?.table(args, &mut self.sources)
+                self.records()?.others()?.table(args, &mut self.sources)
             }
             ("process", &[what @ ("links" | "two"), size]) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.pair()?.table(what, size, &mut self.sources)
+                self.records()?.pair()?.table(what, size, &mut self.sources)
             }
             ("process", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.process()?.table(args, &mut self.sources)
+                self.records()?.process()?.table(args, &mut self.sources)
             }
             ("ceilings", units) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                crate::ceilings::table(records.told_ceilings()?, units, &mut self.sources)
+                ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources)
             }
             ("counters", args) => {
-                let records = self.records.as_ref().map_err(Clone::clone)?;
-                records.counters.table(args, &mut self.sources)
+                self.records()?.counters.table(args, &mut self.sources)
             }
             ("sums", [step]) => sums::table(self.repo, step, &mut self.sources),
-            ("step", []) => match &self.matter {
-                Some((_, Ok(matter))) => Ok(step::strip(matter, |step| self.page_of(step))),
+            ("step", []) => match &self.head {
+                Some((_, Ok(head))) => Ok(step::strip(head, |step| self.page_of(step))),
                 Some((_, Err(_))) => Ok(String::new()),
                 None => Err(
                     "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter".into(),
                 ),
             },
             ("step", _) => Err("`{{#step}}` stands alone: the comment says the rest".into()),
-            ("steps", []) if self.matters.is_empty() => {
+            ("steps", []) if self.heads.is_empty() => {
                 Err("`{{#steps}}` finds no chapter with a comment `<!-- step: … -->`".into())
             }
-            ("steps", []) => Ok(step::table(self.matters, |step| self.page_of(step))),
+            ("steps", []) => Ok(step::table(self.heads, |step| self.page_of(step))),
             ("steps", _) => Err("`{{#steps}}` stands alone: it shows every step".into()),
             ("task", [name]) => {
                 let slide = tasks::slide(self.repo, name)?;
@@ -390,7 +380,7 @@ impl<'a> Page<'a> {
             ("transfers", [step, ids @ ..]) => tasks::transfers(self.repo, step, ids),
             ("mistakes", [step]) => tasks::mistakes(self.repo, step),
             ("predict", [step, ids @ ..]) => {
-                let slides = questions::plain(self.repo, step, ids)?;
+                let slides = questions::slides(self.repo, step, ids)?;
                 self.deck.slides.extend(slides.into_iter().map(Slide::Question));
                 questions::predict(self.repo, step, ids)
             }
@@ -406,8 +396,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// `PATH` or `PATH:ANCHOR`, as seen from the chapter.
-    fn include(&mut self, line: &Line<'_>, args: &[&str], in_code: bool) -> Result<String, String> {
+    /// `PATH` or `PATH:ANCHOR`, relative to the chapter.
+    fn include(&mut self, line: &ChapterLine<'_>, args: &[&str], in_code: bool) -> Result<String, String> {
         let [what] = args else {
             return Err("`{{#include}}` wants one path, and maybe an anchor behind a colon".into());
         };
@@ -451,13 +441,13 @@ impl<'a> Page<'a> {
         Ok(text)
     }
 
-    fn diff(&mut self, line: &Line<'_>, old: &str, new: &str, anchor: &str) -> Result<String, String> {
+    fn diff(&mut self, line: &ChapterLine<'_>, old: &str, new: &str, anchor: &str) -> Result<String, String> {
         let (old, new) = (
             differences::side(self.repo, old)?,
             differences::side(self.repo, new)?,
         );
         let (text, numbers) = differences::diff(self.repo, &old, &new, anchor)?;
-        // Behind the line that opens the block.
+        // The first line follows the one that opens the block.
         self.included.push(Included {
             at: self.at + 1,
             file: self.repo.shown(&new.path),
@@ -468,15 +458,15 @@ impl<'a> Page<'a> {
         Ok(format!("```diff\n{text}\n```"))
     }
 
-    /// Remembers a CUDA source that the book shows.
-    fn shows(&mut self, path: &Path, line: &Line<'_>) {
+    /// Records that the book shows a CUDA source.
+    fn shows(&mut self, path: &Path, line: &ChapterLine<'_>) {
         if path.extension().is_some_and(|e| e == "cu") {
             let place = (self.shown.clone(), line.number);
             self.findings.listings.entry(path.to_owned()).or_insert(place);
         }
     }
 
-    /// The page of a step as seen from this one: the chapter whose file is called after it.
+    /// Returns the path from this page to the page of a step: the chapter whose file is named after it.
     fn page_of(&self, step: &Step) -> Option<String> {
         let is_its = |path: &&PathBuf| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -1,15 +1,14 @@
-//! What must be put right before there is a book.
+//! Problems that must be corrected before the book is built.
 
 use std::fmt;
 
-/// One of them: where it is, what it is, and what to do about it.
+/// A problem, its place, and how to correct it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// Path of the file from the root of the repository, such as `book/src/memory.md`.
     pub file: String,
-    /// From 1; 0 when the whole file is meant.
+    /// Line from 1; 0 for the whole file.
     pub line: usize,
-    /// What is wrong, in one sentence.
     pub what: String,
 }
 
@@ -22,7 +21,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All of them, as an error.
+/// All problems of a run, as an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 

@@ -1,5 +1,5 @@
-//! From arrays of the host to the result in the host: `{{#process}}`, and `{{#n process SIZE WAY WHAT}}` in a sentence.
-//! Measured by `v13`, on one device and on two ([`crate::pair`]).
+//! A GEMM from arrays on the host to the result on the host: `{{#process}}`, and `{{#n process SIZE WAY WHAT}}` in a
+//! sentence. `v13` measures it, on one device and on two (`pair`).
 
 use std::fmt::Write as _;
 
@@ -9,21 +9,21 @@ use records::{Run, Samples};
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::records::{Sources, digits, number};
+use crate::quote::{Sources, digits, ms, quoted};
 
-/// Contents of `book/data/h200-process.json`: what `v13 measure --json` and `v13 run --json` wrote.
+/// Contents of `book/data/h200-process.json`, written by `v13 measure --json` and `v13 run --json`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Process {
     run: Run,
     measured: Vec<Entry>,
-    /// A module from PTX in a later process.
+    /// Loading a module from PTX in a later process.
     later_process: Vec<Entry>,
-    /// The same without the driver's cache.
+    /// Loading a module from PTX without the driver's cache.
     without_cache: Vec<Entry>,
     comparisons: Vec<Comparison>,
 }
 
-/// Something that was measured by itself.
+/// A cost that was measured by itself.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) what: String,
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// 10⁹ bytes per second, at best.
+    /// Best rate, in GB/s.
     pub(crate) fn rate(&self) -> String {
         let least = self.ms.0.iter().copied().fold(f64::INFINITY, f64::min);
         digits(self.bytes as f64 / least / 1e6, 3)
@@ -41,7 +41,7 @@ impl Entry {
 
 #[derive(Debug, Deserialize)]
 struct Comparison {
-    /// Where it is not that of the file.
+    /// The run of this comparison, if it is not that of the file.
     run: Option<Run>,
     chunks: u32,
     sizes: Vec<Size>,
@@ -54,7 +54,7 @@ struct Size {
     variants: Vec<Way>,
 }
 
-/// Each part alone.
+/// Time of each part alone.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Bound {
     pub(crate) copy_in_ms: f64,
@@ -68,11 +68,11 @@ struct Way {
     device_bytes: usize,
     operations: usize,
     total_ms: Samples,
-    /// The host's calls; none of a graph.
+    /// Duration of the host's calls; `None` for a graph.
     calls_ms: Option<Samples>,
-    /// The same operations with nothing to do.
+    /// Time of the same operations without work.
     empty_ms: Option<Samples>,
-    /// Of the repetition with the median time.
+    /// Events of the repetition with the median time.
     #[serde(default)]
     events: Vec<Event>,
 }
@@ -86,14 +86,13 @@ pub(crate) struct Event {
     end_ms: f64,
 }
 
-/// Milliseconds of all operations of a queue.
+/// Sum of the durations of a queue's operations.
 pub(crate) fn busy(events: &[Event], queue: &str) -> f64 {
     let of_queue = events.iter().filter(|event| event.queue == queue);
     of_queue.map(|event| event.end_ms - event.start_ms).sum()
 }
 
 impl Way {
-    /// Milliseconds of all operations of a queue.
     fn busy(&self, queue: &str) -> Option<f64> {
         Some(busy(&self.events, queue)).filter(|busy| *busy > 0.0)
     }
@@ -131,26 +130,19 @@ pub(crate) fn size_of(bytes: usize) -> String {
     }
 }
 
-/// A device and a day.
 pub(crate) fn source(run: &Run) -> String {
     format!("{}, {}", run.device, day(&run.date))
 }
 
 impl Process {
-    /// What was measured on the device that the text is about.
-    ///
-    /// # Errors
-    /// When there is no such file, or it is something else.
-    pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
-        let path = repo.data().join(format!("{told}-process.json"));
-        let text = repo.read(&path)?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
+    /// Loads the measurements of the book's main device.
+    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
+        let path = repo.data().join(format!("{main_device}-process.json"));
+        repo.read_json(&path)
     }
 
-    /// `{{#process surroundings}}`, `{{#process ways 8192}}`, `{{#process constants 8192 1024}}`, `{{#process rows 8192}}`
-    ///
-    /// # Errors
-    /// When something else is asked for, or a size that was not measured.
+    /// `{{#process surroundings}}`, `{{#process ways 8192}}`, `{{#process constants 8192 1024}}`, `{{#process rows
+    /// 8192}}`
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         match args {
             ["surroundings"] => {
@@ -223,10 +215,9 @@ impl Process {
         source(comparison.run.as_ref().unwrap_or(&self.run))
     }
 
-    /// A way of the first comparison that has it.
     fn way(&self, size: &str, way: &str) -> Result<(&Comparison, &Size, &Way), String> {
         for (comparison, of_size) in self.sizes(size)? {
-            if let Some(found) = of_size.variants.iter().find(|one| one.variant == way) {
+            if let Some(found) = of_size.variants.iter().find(|candidate| candidate.variant == way) {
                 return Ok((comparison, of_size, found));
             }
         }
@@ -271,8 +262,8 @@ impl Process {
         Ok(out)
     }
 
-    /// Totals of graphs, and what they may take: 110 % of the longest part, and what the same graph takes with nothing
-    /// to do.
+    /// Returns the total times of graphs beside their limit: 110 % of the longest part, plus the time of the same
+    /// graph without work.
     fn constants(&self, sizes: &[&str], sources: &mut Sources) -> Result<String, String> {
         let mut out = String::from(
             "| size | parts | operations | total, ms | 110 % of the longest, ms | the empty graph, ms | both, ms |\n\
@@ -309,14 +300,14 @@ impl Process {
         }
     }
 
-    /// Copies in of `panels`: columns of A, which are short rows, beside as many rows of B.
+    /// Returns the copies to the device by `panels`: columns of A, which are short rows, beside as many rows of B.
     fn rows(&self, size: &str, sources: &mut Sources) -> Result<String, String> {
         let (comparison, of_size, way) = self.way(size, "panels")?;
         sources.insert(self.source_of(comparison));
         let mut out =
             String::from("| copy | bytes of a row | MB | ms | GB/s |\n| --- | ---: | ---: | ---: | ---: |\n");
         for event in way.events.iter().filter(|event| event.queue == "in") {
-            // Whole heights of A, and whole widths of B.
+            // Only copies of the full height of A or the full width of B.
             let (columns, rows) = (
                 event.what.starts_with("A, columns"),
                 event.what.starts_with("B, rows"),
@@ -341,10 +332,7 @@ impl Process {
         Ok(out)
     }
 
-    /// One number, as words for a sentence: of the first comparison that has the way.
-    ///
-    /// # Errors
-    /// When it was not measured.
+    /// Returns one number, formatted for a sentence, from the first comparison that has the way.
     pub(crate) fn number(
         &self,
         size: &str,
@@ -352,7 +340,6 @@ impl Process {
         what: &str,
         sources: &mut Sources,
     ) -> Result<String, String> {
-        let ms = |ms: f64| format!("{} ms", digits(ms, 3));
         let (comparison, text) = if way == "alone" {
             let (comparison, of_size) = self.sizes(size)?[0];
             let bound = &of_size.bound;
@@ -392,6 +379,6 @@ impl Process {
         };
         let source = self.source_of(comparison);
         sources.insert(source.clone());
-        Ok(number(&text, &format!("v13, {way} at {size}, {source}")))
+        Ok(quoted(&text, &format!("v13, {way} at {size}, {source}")))
     }
 }

@@ -1,4 +1,4 @@
-//! Is the code that the book shows the code that was compiled, counted and measured?
+//! Checks that the code in the book is the code that was compiled, counted and measured.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,17 @@ use std::process::{Command, Stdio};
 
 use catalog::provenance::{self, Stale};
 
-use crate::records::{Sources, known, number as quoted};
+use crate::kernel_args::find_kernel;
+use crate::quote::{Sources, quoted};
 use crate::{Problem, RepoPaths};
 
-/// `{{#n ptxas KERNEL sm_90 registers}}`: what ptxas made of a kernel, from the header of its PTX.
-///
-/// # Errors
-/// When the header does not say it: a sentence.
+/// `{{#n ptxas KERNEL sm_90 registers}}`: resources that ptxas reported for a kernel, from the header of its PTX.
 pub(crate) fn number(
     repo: &RepoPaths,
     [kernel, device, what]: [&str; 3],
     sources: &mut Sources,
 ) -> Result<String, String> {
-    let (_, known) = known(kernel)?;
+    let (_, known) = find_kernel(kernel)?;
     let source = known
         .source
         .ok_or_else(|| format!("{kernel} is not made from a source of ours"))?;
@@ -45,17 +43,20 @@ pub(crate) fn number(
     ))
 }
 
-/// How the listings were compared.
+/// Method by which the listings were compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum ListingCheck {
     /// The sources were compiled again.
     Compiled,
-    /// By the hashes in the header of the PTX: why not compiled.
+    /// By the hashes in the header of the PTX, with the reason for not compiling.
     Hashes(String),
 }
 
-/// Compares what the book shows with the PTX beside it.
-pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> (How, Vec<Problem>) {
+/// Compares the sources that the book shows with the committed PTX.
+pub(crate) fn check(
+    repo: &RepoPaths,
+    listings: &BTreeMap<PathBuf, (String, usize)>,
+) -> (ListingCheck, Vec<Problem>) {
     let mut problems = Vec::new();
     for (source, (file, line)) in listings {
         if let Err(what) = by_hash(repo, source) {
@@ -68,23 +69,23 @@ pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usiz
         }
     }
     if !problems.is_empty() || listings.is_empty() {
-        return (How::Hashes("no need to compile".into()), problems);
+        return (ListingCheck::Hashes("no need to compile".into()), problems);
     }
     match compiled(repo, listings) {
-        Ok(None) => (How::Compiled, Vec::new()),
+        Ok(None) => (ListingCheck::Compiled, Vec::new()),
         Ok(Some(said)) => {
             problems.push(Problem {
                 file: repo.shown(&repo.root().join("kernels/ptx")),
                 line: 0,
                 what: said,
             });
-            (How::Compiled, problems)
+            (ListingCheck::Compiled, problems)
         }
-        Err(why) => (How::Hashes(why), Vec::new()),
+        Err(why) => (ListingCheck::Hashes(why), Vec::new()),
     }
 }
 
-/// The hashes in the header of the PTX are those of the source, and of the files that it includes.
+/// Compares the hashes in the header of the PTX with the source and the files that it includes.
 fn by_hash(repo: &RepoPaths, source: &Path) -> Result<(), String> {
     let ptx = provenance::target_of(repo.root(), source);
     let shown = repo.shown(&ptx);
@@ -96,7 +97,7 @@ fn by_hash(repo: &RepoPaths, source: &Path) -> Result<(), String> {
     })
 }
 
-/// Compiles them with the tool that made them. `None`: they are what they should be.
+/// Compiles the sources with the tool that made the PTX; returns its message if the PTX is stale.
 fn compiled(
     repo: &RepoPaths,
     listings: &BTreeMap<PathBuf, (String, usize)>,

@@ -1,5 +1,5 @@
-//! `{{#predict}}`, `{{#sheets}}`, `{{#answers}}`: the questions of the steps, with their answers folded, on paper
-//! without them, and for instructors.
+//! `{{#predict}}`, `{{#sheets}}`, `{{#answers}}`: the questions of the steps in chapters with folded answers, on
+//! sheets without answers, and for instructors with answers.
 
 use std::fmt::Write as _;
 
@@ -8,25 +8,24 @@ use tasks::quiz;
 use tasks::task::{Answer, Question};
 
 use crate::RepoPaths;
+use crate::kernel_args::find_step;
+use crate::slides::QuestionSlide;
 use crate::tasks::{catalogue, prose};
 
-/// `{{#predict v05}}`: the questions of a step and those that come back there; with ids behind the step, these only.
-///
-/// # Errors
-/// When there is no such question.
+/// `{{#predict v05}}`: the questions of a step and those repeated there; ids behind the step select questions.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
-    let step = catalog::find(step).map_err(|error| error.to_string())?;
+    let step = find_step(step)?;
     let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));
     let catalogues = catalogues.collect::<Result<Vec<_>, _>>()?;
     let (again, all): (Vec<_>, Vec<_>) = quiz::of_step(&catalogues, step.id)
         .into_iter()
-        .partition(|asked| asked.again.is_some());
+        .partition(|posed| posed.again.is_some());
     let own = match ids {
         [] => all,
         ids => ids
             .iter()
             .map(|id| {
-                let found = all.iter().find(|asked| asked.question.id == *id);
+                let found = all.iter().find(|posed| posed.question.id == *id);
                 found
                     .copied()
                     .ok_or_else(|| format!("{} has no question `{id}`", step.id))
@@ -40,24 +39,24 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
         "Write your answers down before you unfold ours, or give them in a terminal: `cargo xtask predict {}`.\n\n",
         step.id
     );
-    for (number, asked) in (1..).zip(own) {
-        let _ = write!(out, "**{number}.** {}\n\n", unfolding(asked.question));
+    for (number, posed) in (1..).zip(own) {
+        let _ = write!(out, "**{number}.** {}\n\n", with_folded_answer(posed.question));
     }
     if ids.is_empty() {
-        for asked in again {
+        for posed in again {
             let _ = write!(
                 out,
                 "**Again, from {}.** {}\n\n",
-                asked.step,
-                unfolding(asked.question)
+                posed.step,
+                with_folded_answer(posed.question)
             );
         }
     }
     Ok(out)
 }
 
-/// A question, and its answer below.
-fn unfolding(question: &Question) -> String {
+/// Formats a question with its folded answer.
+fn with_folded_answer(question: &Question) -> String {
     let mut out = prose(&question.question);
     out.push_str("\n\n");
     if !question.choices.is_empty() {
@@ -69,13 +68,13 @@ fn unfolding(question: &Question) -> String {
     let _ = write!(
         out,
         "<details><summary>Answer</summary>\n\n{}\n\n</details>",
-        answered(question)
+        answer_with_reason(question)
     );
     out
 }
 
-/// The answer with its reason, and how to count it where that can be.
-fn answered(question: &Question) -> String {
+/// Formats the answer with its reason, and the kernel whose counts confirm it, if there is one.
+fn answer_with_reason(question: &Question) -> String {
     let counted = match &question.derive {
         Some(derived) => format!(" The emulated GPU counts it, in `{}`.", derived.kernel),
         None => String::new(),
@@ -83,7 +82,7 @@ fn answered(question: &Question) -> String {
     format!("**{}.** {}{counted}", answer(question), prose(&question.because))
 }
 
-/// `8`, or `(b) the text`.
+/// Formats an answer as `8` or `(b) the text`.
 fn answer(question: &Question) -> String {
     match &question.answer {
         Answer::Number(_) => question.answer.shown(),
@@ -95,11 +94,11 @@ fn answer(question: &Question) -> String {
     }
 }
 
-/// For a slide: the question in plain words with its choices, and the answer.
-pub(crate) fn plain(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<Slide>, String> {
+/// Returns questions for slides.
+pub(crate) fn slides(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<QuestionSlide>, String> {
     let questions = catalogue(repo, step)?.questions;
     let wanted = |question: &&Question| ids.is_empty() || ids.contains(&question.id.as_str());
-    let slides = questions.iter().filter(wanted).map(|question| Slide {
+    let slides = questions.iter().filter(wanted).map(|question| QuestionSlide {
         question: question.question.clone(),
         choices: question.choices.clone(),
         answer: question.answer.shown(),
@@ -108,19 +107,7 @@ pub(crate) fn plain(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<Sl
     Ok(slides.collect())
 }
 
-/// A question as a slide has it.
-#[derive(Debug, Clone)]
-pub(crate) struct Slide {
-    pub(crate) question: String,
-    pub(crate) choices: Vec<String>,
-    pub(crate) answer: String,
-    pub(crate) because: String,
-}
-
-/// `{{#sheets}}`: a sheet of paper for each step, to predict on.
-///
-/// # Errors
-/// When a catalogue cannot be used.
+/// `{{#sheets}}`: for each step, a sheet to print and write predictions on.
 pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
     let mut out = String::new();
     for step in STEPS {
@@ -157,10 +144,7 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
     Ok(out)
 }
 
-/// `{{#answers}}`: all of them, for the person who looks at the sheets.
-///
-/// # Errors
-/// When a catalogue cannot be used.
+/// `{{#answers}}`: all answers, for instructors.
 pub(crate) fn answers(repo: &RepoPaths) -> Result<String, String> {
     let mut out = String::from("| step | question | answer | again in |\n| --- | --- | --- | --- |\n");
     for step in STEPS {

@@ -1,4 +1,4 @@
-//! `{{#recorded}}`: the recorded numbers of a step as tables.
+//! `{{#recorded}}`: tables of the recorded numbers of a step.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,20 +6,19 @@ use std::fmt::Write as _;
 use catalog::{Family, Kernel, Shape};
 use records::{Measurement, Outcome, Record};
 
-use crate::records::{Records, Sources, name_of, shape, source, value};
+use crate::kernel_args::{find_step, parse_shape};
+use crate::quote::{Sources, run_source};
+use crate::records::{Records, name_of, value};
 use catalog::text::escaped;
 
 impl Records {
-    /// The recorded numbers of a step: a table per kind of work, with columns for other devices. Words behind the step
-    /// choose: sizes and kernels.
-    ///
-    /// # Errors
-    /// When nothing was recorded.
+    /// Returns a table for each kind of work in a step, with columns for other devices. Words behind the step select
+    /// sizes and kernels.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         let (step, choice) = args
             .split_first()
             .ok_or("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
-        let step = catalog::find(step).map_err(|error| error.to_string())?;
+        let step = find_step(step)?;
         let mut chosen: Vec<&Kernel> = Vec::new();
         let mut sizes: Vec<&str> = Vec::new();
         for word in choice {
@@ -34,15 +33,15 @@ impl Records {
         }
         let mut out = String::new();
         let real = self.real();
-        let (told, others) = real.split_first().map_or((None, &[][..]), |(a, b)| (Some(a), b));
+        let (main, others) = real.split_first().map_or((None, &[][..]), |(a, b)| (Some(a), b));
         for family in Family::all() {
             let kernels: Vec<_> = chosen
                 .iter()
                 .filter(|k| k.work.family() == family)
                 .copied()
                 .collect();
-            if let Some(told) = told {
-                out.push_str(&one_table(told, others, family, &kernels, &sizes, sources)?);
+            if let Some(main) = main {
+                out.push_str(&one_table(main, others, family, &kernels, &sizes, sources)?);
             }
         }
         match out.is_empty() {
@@ -56,7 +55,6 @@ impl Records {
     }
 }
 
-/// What a table of it is of.
 fn title(family: Family) -> String {
     match family {
         Family::Transposes => "Transposes".into(),
@@ -64,7 +62,7 @@ fn title(family: Family) -> String {
     }
 }
 
-/// What is told beside the time: the head of its column, and what `{{#n}}` calls it.
+/// Column beside the time: its title, and the name of the quantity in `{{#n}}`.
 fn rate(family: Family) -> (&'static str, &'static str) {
     match family {
         Family::Transposes => ("GB/s", "gbs"),
@@ -73,7 +71,7 @@ fn rate(family: Family) -> (&'static str, &'static str) {
     }
 }
 
-/// What it is held against, likewise.
+/// Column of the yardstick, in the same form.
 fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
     match family {
         Family::Transposes => Some(("of a copy", "of_copy")),
@@ -82,17 +80,19 @@ fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// A kernel on a shape, and what the device that the text is about has of it.
-type Row<'r> = (Shape, &'r Kernel, Option<&'r Measurement>);
+/// A shape, a kernel, and its measurement on the book's main device.
+type TimedRow<'r> = (Shape, &'r Kernel, Option<&'r Measurement>);
 
-/// What a GPU has of a kernel.
+/// Returns a kernel's measurements on real GPUs.
 fn measured<'r>(record: &'r Record, kernel: &Kernel) -> Vec<&'r Measurement> {
-    let all = record.measurements.iter().filter(|one| one.kernel == kernel.name);
-    all.filter(|one| record.run_of(one).is_some_and(|run| !run.emulated))
+    let all = record
+        .measurements
+        .iter()
+        .filter(|measurement| measurement.kernel == kernel.name);
+    all.filter(|measurement| record.run_of(measurement).is_some_and(|run| !run.emulated))
         .collect()
 }
 
-/// What another device has to say in a table.
 struct Beside<'r> {
     record: &'r Record,
     /// Short name of the GPU, such as `H100`.
@@ -100,10 +100,10 @@ struct Beside<'r> {
 }
 
 impl<'r> Beside<'r> {
-    /// Those of some records that have one of the rows.
-    fn among(records: &[&'r Record], rows: &[Row<'_>]) -> Vec<Self> {
+    /// Returns the records with a time for at least one of the rows.
+    fn among(records: &[&'r Record], rows: &[TimedRow<'_>]) -> Vec<Self> {
         let has = |record: &&&Record| {
-            let timed = |(shape, kernel, _): &Row<'_>| {
+            let timed = |(shape, kernel, _): &TimedRow<'_>| {
                 record
                     .of(kernel.name, *shape)
                     .is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
@@ -120,8 +120,8 @@ impl<'r> Beside<'r> {
             .collect()
     }
 
-    /// Some of its numbers of a kernel on a shape, and where they come from.
-    fn cells(&self, shape: Shape, kernel: &Kernel, whats: &[&str]) -> (Vec<String>, Option<String>) {
+    /// Returns cells of a kernel at a shape, and the sources of their numbers.
+    fn cells(&self, shape: Shape, kernel: &Kernel, quantities: &[&str]) -> (Vec<String>, Option<String>) {
         let found = self.record.of(kernel.name, shape).and_then(|m| match &m.outcome {
             Outcome::Passed(passed) => Some((self.record.run_of(m)?, passed)),
             _ => None,
@@ -132,8 +132,13 @@ impl<'r> Beside<'r> {
                 .ok()
                 .map(|text| bare(&text))
         };
-        let cells = whats.iter().map(|what| cell(what).unwrap_or_else(|| "–".into()));
-        (cells.collect(), found.map(|(run, _)| source(run, kernel.work)))
+        let cells = quantities
+            .iter()
+            .map(|what| cell(what).unwrap_or_else(|| "–".into()));
+        (
+            cells.collect(),
+            found.map(|(run, _)| run_source(run, kernel.work)),
+        )
     }
 }
 
@@ -145,38 +150,44 @@ fn one_table(
     sizes: &[&str],
     sources: &mut Sources,
 ) -> Result<String, String> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut rows: Vec<TimedRow<'_>> = Vec::new();
     for kernel in kernels {
         let wanted: Vec<Shape> = sizes
             .iter()
-            .map(|size| shape(kernel.name, size))
+            .map(|size| parse_shape(kernel.name, size))
             .collect::<Result<_, _>>()?;
         let is_wanted = |shape: &Shape| wanted.is_empty() || wanted.contains(shape);
         let here = measured(record, kernel);
         if here.is_empty() {
-            // A kernel that only other devices have run.
+            // Includes kernels that only other devices have run.
             let elsewhere = others.iter().map(|other| measured(other, kernel));
-            let shapes = elsewhere.flatten().map(|one| one.shape).filter(is_wanted);
+            let shapes = elsewhere
+                .flatten()
+                .map(|measurement| measurement.shape)
+                .filter(is_wanted);
             let shapes: BTreeSet<Shape> = shapes.collect();
             rows.extend(shapes.into_iter().map(|shape| (shape, *kernel, None)));
         }
-        let here = here.into_iter().filter(|one| is_wanted(&one.shape));
-        rows.extend(here.map(|one| (one.shape, *kernel, Some(one))));
+        let here = here
+            .into_iter()
+            .filter(|measurement| is_wanted(&measurement.shape));
+        rows.extend(here.map(|measurement| (measurement.shape, *kernel, Some(measurement))));
     }
     if rows.is_empty() {
         return Ok(String::new());
     }
-    // By volume, so that a tall one does not come behind all square ones; kernels as the step tells them.
+    // Sorted by volume, so that a tall shape does not come after all square ones; then in the order of the step.
     rows.sort_by_key(|(shape, kernel, _)| {
         let place = kernels.iter().position(|k| k.name == kernel.name);
         (shape.m * shape.n * shape.k.max(1), *shape, place)
     });
     let (rate, rate_key) = rate(family);
-    // Beside itself the yardstick would say nothing.
-    let has_yardstick = |(.., measurement): &Row<'_>| match measurement.map(|one| &one.outcome) {
-        Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
-        _ => false,
-    };
+    // The yardstick has no column beside itself.
+    let has_yardstick =
+        |(.., measurement): &TimedRow<'_>| match measurement.map(|measurement| &measurement.outcome) {
+            Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
+            _ => false,
+        };
     let (of, of_key) = yardstick(family)
         .filter(|_| rows.iter().any(has_yardstick))
         .unzip();
@@ -201,19 +212,22 @@ fn one_table(
     }
     out.push('\n');
     let mut runs = BTreeSet::new();
-    // Why, and what.
+    // Pairs of a reason and a kernel.
     let mut without_times: Vec<(String, String)> = Vec::new();
     for (shape, kernel, measurement) in rows {
         let mut cells = vec![shape.short()];
         cells.extend(with_kernel.then(|| format!("`{}`", kernel.name)));
         let about = format!("`{}` at {}", kernel.name, shape.short());
-        let run = measurement.map(|one| {
-            let run = record.run_of(one);
+        let run = measurement.map(|measurement| {
+            let run = record.run_of(measurement);
             run.ok_or_else(|| format!("a measurement of {} names no run", kernel.name))
         });
         let run = run.transpose()?;
-        runs.extend(run.map(|run| source(run, kernel.work)));
-        match run.zip(measurement).map(|(run, one)| (run, &one.outcome)) {
+        runs.extend(run.map(|run| run_source(run, kernel.work)));
+        match run
+            .zip(measurement)
+            .map(|(run, measurement)| (run, &measurement.outcome))
+        {
             None => {}
             Some((run, Outcome::Passed(passed))) => {
                 for what in ["ms", rate_key].into_iter().chain(of_key).chain(["spread"]) {
@@ -250,21 +264,21 @@ fn one_table(
     ))
 }
 
-/// One sentence for each reason.
+/// Formats one sentence for each reason.
 fn notes(mut all: Vec<(String, String)>) -> Vec<String> {
     all.sort();
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for (why, what) in all {
         match notes.last_mut() {
-            Some((last, whats)) if *last == why => whats.push(what),
+            Some((last, quantities)) if *last == why => quantities.push(what),
             _ => notes.push((why, vec![what])),
         }
     }
-    let note = |(why, whats): &(String, Vec<String>)| format!("{}: {why}.\n", whats.join(", "));
+    let note = |(why, quantities): &(String, Vec<String>)| format!("{}: {why}.\n", quantities.join(", "));
     notes.iter().map(note).collect()
 }
 
-/// A column has its unit in its head, except for percentages.
+/// Removes the unit, which is in the column's title; percentages keep it.
 fn bare(text: &str) -> String {
     match text.split_once(' ') {
         Some((number, "%")) => format!("{number} %"),

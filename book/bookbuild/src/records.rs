@@ -1,9 +1,7 @@
-//! The records of `book/data`, and `{{#n}}`: one number of them in a sentence.
-
-use std::collections::BTreeSet;
+//! The records of `book/data`, and `{{#n}}`: a recorded number in a sentence.
 
 use catalog::files::ending;
-use catalog::{Kernel, STEPS, Shape, Step, Work, WrongSize};
+use catalog::{Kernel, Shape, Work};
 use records::ceilings::Ceilings;
 use records::counters::PAIRS;
 use records::duel::{Duel, Round};
@@ -13,37 +11,34 @@ use records::{Outcome, Record, Run, Samples};
 use crate::RepoPaths;
 use crate::ceilings;
 use crate::counters::Counters;
+use crate::kernel_args::{find_kernel, parse_shape};
 use crate::others::Others;
 use crate::pair::Pair;
 use crate::process::Process;
-use catalog::text::{day, escaped, grouped, short_device};
+use crate::quote::{Sources, digits, ms, quoted, run_source};
+use catalog::text::{escaped, grouped, short_device};
 
-/// The records of `book/data`.
+/// Main device where `book.toml` names none.
+const MAIN_DEVICE: &str = "h200";
+
 pub(crate) struct Records {
     all: Vec<(String, Record)>,
-    /// The file whose numbers the text tells, without `.json`.
-    told: Option<String>,
-    /// What others take for the same products.
+    /// Record of the book's main device, as a file name without `.json`.
+    main_device: Option<String>,
+    /// Times of other implementations.
     others: Result<Others, String>,
-    /// What a product takes from the host and back.
+    /// Times with copies from and to the host, on one device.
     process: Result<Process, String>,
-    /// The same on two devices.
+    /// Times with copies from and to the host, on two devices.
     pair: Result<Pair, String>,
-    /// What tensor cores do at most, on each device where it was measured, with the name of its file.
+    /// Peak rates of tensor cores on each device, with the first part of the file's name.
     ceilings: Result<Vec<(String, Ceilings)>, String>,
-    /// Counters, emulated and measured.
     pub(crate) counters: Counters,
 }
 
-/// What a page has quoted: said at its end.
-pub(crate) type Sources = BTreeSet<String>;
-
 impl Records {
-    /// Reads every record; other files of the folder are not records, and somebody else's.
-    ///
-    /// # Errors
-    /// When a file cannot be understood.
-    pub(crate) fn load(repo: &RepoPaths, told: Option<String>) -> Result<Self, String> {
+    /// Reads every record of the folder, and skips other files.
+    pub(crate) fn load(repo: &RepoPaths, main_device: Option<String>) -> Result<Self, String> {
         let mut all = Vec::new();
         for path in ending(&repo.data(), ".json").unwrap_or_default() {
             let text = repo.read(&path)?;
@@ -59,94 +54,75 @@ impl Records {
                 all.push((stem, record));
             }
         }
+        let stem = main_device.as_deref().unwrap_or(MAIN_DEVICE);
         Ok(Self {
             all,
-            others: Others::load(repo, told.as_deref().unwrap_or("h200")),
-            process: Process::load(repo, told.as_deref().unwrap_or("h200")),
-            pair: Pair::load(repo, told.as_deref().unwrap_or("h200")),
+            others: Others::load(repo, stem),
+            process: Process::load(repo, stem),
+            pair: Pair::load(repo, stem),
             ceilings: ceilings::load(repo),
-            told,
+            main_device,
             counters: Counters::load(repo)?,
         })
     }
 
-    /// Real devices, the one that the text is about first.
+    /// Returns the records of real devices, the book's main device first.
     pub(crate) fn real(&self) -> Vec<&Record> {
-        let is_told = |stem: &String| self.told.as_ref() == Some(stem);
+        let is_main = |stem: &String| self.main_device.as_ref() == Some(stem);
         let is_real = |record: &&(String, Record)| record.1.runs.iter().any(|run| !run.emulated);
         let mut real: Vec<_> = self.all.iter().filter(is_real).collect();
-        real.sort_by_key(|(stem, _)| !is_told(stem));
+        real.sort_by_key(|(stem, _)| !is_main(stem));
         real.iter().map(|(_, record)| record).collect()
     }
 
-    /// The one that the text is about.
-    fn told(&self) -> Result<&Record, String> {
+    fn main_record(&self) -> Result<&Record, String> {
         self.real().first().copied().ok_or_else(|| {
             "no record of a GPU is in book/data; make one with: cargo xtask bench all --save".into()
         })
     }
 
-    /// What others take.
-    ///
-    /// # Errors
-    /// When that was not measured.
     pub(crate) fn others(&self) -> Result<&Others, String> {
         self.others.as_ref().map_err(Clone::clone)
     }
 
-    /// What a product takes from the host and back.
-    ///
-    /// # Errors
-    /// When that was not measured.
     pub(crate) fn process(&self) -> Result<&Process, String> {
         self.process.as_ref().map_err(Clone::clone)
     }
 
-    /// What it takes on two devices.
-    ///
-    /// # Errors
-    /// When that was not measured.
     pub(crate) fn pair(&self) -> Result<&Pair, String> {
         self.pair.as_ref().map_err(Clone::clone)
     }
 
-    /// What tensor cores do at most on the device that the text is about; `None` before that was measured.
-    ///
-    /// # Errors
-    /// When a record cannot be understood.
-    pub(crate) fn told_ceilings(&self) -> Result<Option<&Ceilings>, String> {
-        let told = self.told.as_deref().unwrap_or("h200");
-        self.ceilings(|stem, _| stem == told)
+    /// Returns the peak rates of tensor cores on the book's main device; `None` if they were not measured.
+    pub(crate) fn main_ceilings(&self) -> Result<Option<&Ceilings>, String> {
+        let main = self.main_device.as_deref().unwrap_or(MAIN_DEVICE);
+        self.ceilings(|stem, _| stem == main)
     }
 
-    fn ceilings(&self, is: impl Fn(&str, &Ceilings) -> bool) -> Result<Option<&Ceilings>, String> {
+    fn ceilings(&self, is_wanted: impl Fn(&str, &Ceilings) -> bool) -> Result<Option<&Ceilings>, String> {
         let all = self.ceilings.as_ref().map_err(Clone::clone)?;
-        let found = all.iter().find(|(stem, record)| is(stem, record));
+        let found = all.iter().find(|(stem, record)| is_wanted(stem, record));
         Ok(found.map(|(_, record)| record))
     }
 
-    /// One number, as words for a sentence.
-    ///
-    /// # Errors
-    /// When it was not recorded: a sentence.
     pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         match args {
-            ["device", what] => self.of_device(what, sources),
+            ["device", what] => self.device_number(what, sources),
             ["other", by, size, what] => self.others()?.number(by, size, what, sources),
             ["process", size, way, what] => self.process()?.number(size, way, what, sources),
             ["two", size, way, what] => self.pair()?.number(size, way, what, sources),
             &["ceiling", unit, elements, what] => {
-                ceilings::one(self.told_ceilings()?, [unit, elements, what], sources)
+                ceilings::number(self.main_ceilings()?, [unit, elements, what], sources)
             }
-            ["emulated", kernel, counter] => self.of_emulated(kernel, None, counter, sources),
-            ["emulated", kernel, size, counter] => self.of_emulated(kernel, Some(size), counter, sources),
+            ["emulated", kernel, counter] => self.counter_number(kernel, None, counter, sources),
+            ["emulated", kernel, size, counter] => self.counter_number(kernel, Some(size), counter, sources),
             &["on", device, "ceiling", unit, elements, what] => {
-                self.on(device)?;
+                self.record_of_gpu(device)?;
                 let found = self.ceilings(|_, record| short_device(&record.run.device) == device)?;
-                ceilings::one(found, [unit, elements, what], sources)
+                ceilings::number(found, [unit, elements, what], sources)
             }
-            ["on", device, kernel, rest @ ..] => measured(self.on(device)?, kernel, rest, sources),
-            [kernel, rest @ ..] if rest.len() > 1 => measured(self.told()?, kernel, rest, sources),
+            ["on", device, kernel, rest @ ..] => measured(self.record_of_gpu(device)?, kernel, rest, sources),
+            [kernel, rest @ ..] if rest.len() > 1 => measured(self.main_record()?, kernel, rest, sources),
             _ => Err(
                 "`{{#n}}` wants [on GPU] KERNEL SIZE WHAT, [on GPU] KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, process SIZE WAY WHAT, two SIZE WAY WHAT, ceiling UNIT ELEMENTS WHAT, emulated KERNEL [SIZE] COUNTER, \
                  output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, predicted KERNEL SIZE WHAT, or chip CONSTANT"
@@ -155,8 +131,8 @@ impl Records {
         }
     }
 
-    /// The record of a GPU with this short name: `H100`.
-    fn on(&self, device: &str) -> Result<&Record, String> {
+    /// Finds the record of a GPU by its short name, such as `H100`.
+    fn record_of_gpu(&self, device: &str) -> Result<&Record, String> {
         let real = self.real();
         let found = real.iter().find(|record| name_of(record) == device);
         found.copied().ok_or_else(|| {
@@ -168,8 +144,8 @@ impl Records {
         })
     }
 
-    fn of_device(&self, what: &str, sources: &mut Sources) -> Result<String, String> {
-        let record = self.told()?;
+    fn device_number(&self, what: &str, sources: &mut Sources) -> Result<String, String> {
+        let record = self.main_record()?;
         let run = record
             .runs
             .iter()
@@ -190,12 +166,15 @@ impl Records {
                 ));
             }
         };
-        sources.insert(source(run, Work::Sgemm));
-        Ok(number(&text, &format!("measured, {}", source(run, Work::Sgemm))))
+        sources.insert(run_source(run, Work::Sgemm));
+        Ok(quoted(
+            &text,
+            &format!("measured, {}", run_source(run, Work::Sgemm)),
+        ))
     }
 
-    /// A counter of the emulated GPU, or `a/b`: one for each of another, as in sectors for each multiply-add.
-    fn of_emulated(
+    /// Returns a counter of the emulated GPU, or the ratio `a/b` of two, such as sectors per multiply-add.
+    fn counter_number(
         &self,
         kernel: &str,
         size: Option<&str>,
@@ -217,7 +196,7 @@ impl Records {
             None => grouped(get(counter)?, "&nbsp;"),
         };
         sources.extend(self.counters.source(counted));
-        Ok(number(
+        Ok(quoted(
             &text,
             &format!(
                 "{counter} of {kernel} at {}, counted by the emulated GPU",
@@ -227,32 +206,32 @@ impl Records {
     }
 }
 
-/// A quantity of a kernel at a size in a record, or how many times as fast it is as another one there.
+/// Returns a recorded quantity of a kernel at a size, or the ratio of two kernels' times.
 fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources) -> Result<String, String> {
-    let (_, about) = known(kernel)?;
+    let (_, about) = find_kernel(kernel)?;
     match words {
         [size, "times", other] => {
             let (run, fast, _) = passed(record, kernel, size)?;
             let (_, slow, _) = passed(record, other, size)?;
             let ratio = median(&slow.hot, "hot")? / median(&fast.hot, "hot")?;
-            let told = source(run, about.work);
-            let words = format!("{other} takes so many times as long as {kernel} at {size}, {told}");
-            sources.insert(told);
-            Ok(number(&format!("{}×", digits(ratio, 2)), &words))
+            let source = run_source(run, about.work);
+            let words = format!("{other} takes so many times as long as {kernel} at {size}, {source}");
+            sources.insert(source);
+            Ok(quoted(&format!("{}×", digits(ratio, 2)), &words))
         }
         [size, what] => {
             let (run, found, words) = passed(record, kernel, size)?;
-            let text = value(about, shape(kernel, size)?, run, found, what)?;
-            sources.insert(source(run, about.work));
-            Ok(number(&text, &words))
+            let text = value(about, parse_shape(kernel, size)?, run, found, what)?;
+            sources.insert(run_source(run, about.work));
+            Ok(quoted(&text, &words))
         }
         _ => Err("of a kernel there are SIZE WHAT and SIZE times OTHER".into()),
     }
 }
 
 fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, &'r Passed, String), String> {
-    let (step, known) = known(kernel)?;
-    let shape = shape(kernel, size)?;
+    let (step, known) = find_kernel(kernel)?;
+    let shape = parse_shape(kernel, size)?;
     let again = format!("measure it with: cargo xtask bench {} --save", step.id);
     let found = record.of(known.name, shape).ok_or_else(|| {
         format!(
@@ -267,7 +246,7 @@ fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, 
         Outcome::Passed(passed) => Ok((
             run,
             passed,
-            format!("{kernel} at {shape}, {}", source(run, known.work)),
+            format!("{kernel} at {shape}, {}", run_source(run, known.work)),
         )),
         Outcome::Failed { why, .. } => Err(format!("{kernel} at {shape} failed ({why}): it has no speed")),
         Outcome::NotRun { why } => Err(format!(
@@ -276,51 +255,9 @@ fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, 
     }
 }
 
-/// Short name of the GPU of a record, such as `H100`.
+/// Returns the short name of a record's GPU, such as `H100`.
 pub(crate) fn name_of(record: &Record) -> &str {
     short_device(record.runs.first().map_or("", |run| run.device.as_str()))
-}
-
-/// `NVIDIA H200, 2026-11-21`; of what the CPU does, its name.
-pub(crate) fn source(run: &Run, work: Work) -> String {
-    let day = day(&run.date);
-    match work {
-        Work::Cpu => format!("{}, {day}", escaped(&run.host)),
-        _ => format!("{}, {day}", escaped(&run.device)),
-    }
-}
-
-pub(crate) fn known(kernel: &str) -> Result<(&'static Step, &'static Kernel), String> {
-    let all = || {
-        STEPS
-            .iter()
-            .flat_map(|step| step.kernels.iter().map(move |k| (step, k)))
-    };
-    all().find(|(_, k)| k.name == kernel).ok_or_else(|| {
-        let step = STEPS.iter().find(|step| kernel.contains(step.id));
-        let names: Vec<&str> = step.map_or(Vec::new(), |s| s.kernels.iter().map(|k| k.name).collect());
-        match names.is_empty() {
-            true => format!("there is no kernel `{kernel}` (see: cargo xtask list)"),
-            false => format!(
-                "there is no kernel `{kernel}`; {} has {}",
-                kernel_step(step),
-                names.join(", ")
-            ),
-        }
-    })
-}
-
-fn kernel_step(step: Option<&Step>) -> &'static str {
-    step.map_or("it", |step| step.id)
-}
-
-/// The shape of a kernel at a size: `4096`, `1025x1023x1021`, and for transposes `1000x3000`.
-pub(crate) fn shape(kernel: &str, size: &str) -> Result<Shape, String> {
-    let (_, kernel) = known(kernel)?;
-    let size: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
-    size.suits(kernel.name, [kernel.work])
-        .map_err(|error| error.to_string())?;
-    Ok(kernel.work.shape(size).unwrap_or(size))
 }
 
 fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {
@@ -331,15 +268,14 @@ fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("no {which} times were recorded"))
 }
 
-/// The mean of a kernel's times in the rounds of a duel.
-fn in_a_duel(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64, String> {
+/// Returns a kernel's mean time in the rounds of a duel.
+fn mean_duel_ms(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64, String> {
     let duel = passed.yardstick.as_ref().and_then(|beside| beside.duel.as_ref());
     let rounds = rounds(duel.ok_or("no duel was measured; do it with: cargo xtask bench --duel --save")?);
     let times = rounds.iter().flat_map(|[first, .., last]| [first, last]);
     Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
 }
 
-/// A quantity with its unit.
 pub(crate) fn value(
     kernel: &Kernel,
     shape: Shape,
@@ -363,15 +299,15 @@ pub(crate) fn value(
             .ok_or("the run does not know the ceilings of its device")
     };
     Ok(match what {
-        "ms" => format!("{} ms", digits(hot()?, 3)),
-        "cold_ms" => format!("{} ms", digits(median(&passed.cold, "cold")?, 3)),
-        "whole_ms" => format!("{} ms", digits(median(&passed.whole, "whole")?, 3)),
+        "ms" => ms(hot()?),
+        "cold_ms" => ms(median(&passed.cold, "cold")?),
+        "whole_ms" => ms(median(&passed.whole, "whole")?),
         "rest_ms" => {
             let rest = median(&passed.whole, "whole")? - hot()?;
-            format!("{} ms", digits(rest, 3))
+            ms(rest)
         }
         "of_whole" => format!("{} %", percent(hot()? / median(&passed.whole, "whole")? * 100.0)),
-        "cpu_ms" => format!("{} ms", digits(passed.cpu_ms.ok_or("the CPU was not timed")?, 3)),
+        "cpu_ms" => ms(passed.cpu_ms.ok_or("the CPU was not timed")?),
         "tflops" => format!("{} TFLOP/s", digits(tflops(hot()?), 3)),
         "gflops" => format!("{} GFLOP/s", digits(tflops(hot()?) * 1e3, 3)),
         "gbs" => format!("{} GB/s", digits(gbs(hot()?), 3)),
@@ -382,11 +318,11 @@ pub(crate) fn value(
         "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
         "sustained_tflops" => format!(
             "{} TFLOP/s",
-            digits(tflops(in_a_duel(passed, |duel| &duel.sustained)?), 3)
+            digits(tflops(mean_duel_ms(passed, |duel| &duel.sustained)?), 3)
         ),
         "burst_tflops" => format!(
             "{} TFLOP/s",
-            digits(tflops(in_a_duel(passed, |duel| &duel.burst)?), 3)
+            digits(tflops(mean_duel_ms(passed, |duel| &duel.burst)?), 3)
         ),
         "spread" => {
             let samples = passed.hot.as_ref().ok_or("no hot times were recorded")?;
@@ -406,37 +342,6 @@ pub(crate) fn value(
     })
 }
 
-/// So many digits that say something, and no exponent: 0.0123, 1.23, 12.3, 123, 1234.
-pub(crate) fn digits(number: f64, n: i32) -> String {
-    if number == 0.0 || !number.is_finite() {
-        return format!("{number}");
-    }
-    let before = number.abs().log10().floor() as i32 + 1;
-    format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
-}
-
 fn percent(number: f64) -> String {
     digits(number, if number < 10.0 { 2 } else { 3 })
-}
-
-/// A number in a sentence. `about` says where it comes from.
-pub(crate) fn number(text: &str, about: &str) -> String {
-    // The unit stays on the line of its number.
-    let text = text.replacen(' ', "&nbsp;", 1);
-    format!(
-        "<span class=\"measured\" title=\"{}\">{text}</span>",
-        about.replace('"', "&quot;")
-    )
-}
-
-/// What stands at the end of a page that quotes records.
-pub(crate) fn footnote(sources: &Sources) -> String {
-    if sources.is_empty() {
-        return String::new();
-    }
-    let all: Vec<&str> = sources.iter().map(String::as_str).collect();
-    format!(
-        "\n\n<p class=\"provenance\">Where the recorded numbers on this page come from: {}.</p>\n",
-        all.join("; ")
-    )
 }

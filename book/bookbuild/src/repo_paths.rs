@@ -5,8 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, Result};
+use serde::de::DeserializeOwned;
 
-/// The repository and the book in it. Remembers what was read, so that `--watch` knows what to look at.
+/// The repository and the book in it. Remembers the files that were read, so that `--watch` can watch them.
 #[derive(Debug, Clone)]
 pub struct RepoPaths {
     root: PathBuf,
@@ -14,7 +15,7 @@ pub struct RepoPaths {
 }
 
 impl RepoPaths {
-    /// A folder that holds `book/book.toml`.
+    /// `root` is the folder that contains `book/book.toml`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         Self {
@@ -23,32 +24,28 @@ impl RepoPaths {
         }
     }
 
-    /// The root of the repository.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The folder of `book.toml`.
     pub fn book(&self) -> PathBuf {
         self.root.join("book")
     }
 
-    /// The folder of the chapters.
     pub fn chapters(&self) -> PathBuf {
         self.book().join("src")
     }
 
-    /// Pictures and outputs that programs made.
+    /// Returns the folder of generated pictures and outputs.
     pub fn generated(&self) -> PathBuf {
         self.chapters().join("generated")
     }
 
-    /// The folder with records of measurements.
     pub fn data(&self) -> PathBuf {
         self.book().join("data")
     }
 
-    /// A path as seen from the repository.
+    /// Formats a path relative to the repository.
     pub fn shown(&self, path: &Path) -> String {
         let path = flat(path);
         path.strip_prefix(&self.root)
@@ -57,10 +54,7 @@ impl RepoPaths {
             .to_string()
     }
 
-    /// A text file, remembered as part of the book.
-    ///
-    /// # Errors
-    /// When there is none: a sentence that names it.
+    /// Reads a text file, and records it as part of the book.
     pub fn read(&self, path: &Path) -> Result<String, String> {
         let path = flat(path);
         self.note(&path);
@@ -70,20 +64,24 @@ impl RepoPaths {
         })
     }
 
-    /// Remembers a file as part of the book.
+    pub(crate) fn read_json<T: DeserializeOwned>(&self, path: &Path) -> Result<T, String> {
+        let text = self.read(path)?;
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", self.shown(path)))
+    }
+
+    /// Records a file as part of the book.
     pub fn note(&self, path: &Path) {
         if let Ok(mut read) = self.read.lock() {
             read.insert(path.to_owned());
         }
     }
 
-    /// Everything that was read.
     pub fn all_read(&self) -> BTreeSet<PathBuf> {
         self.read.lock().map(|read| read.clone()).unwrap_or_default()
     }
 }
 
-/// Without `..` in it, as far as the text of the path tells.
+/// Removes `..` components without looking at the file system.
 pub(crate) fn flat(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -96,10 +94,7 @@ pub(crate) fn flat(path: &Path) -> PathBuf {
     out
 }
 
-/// All files of a folder and of the folders in it, in order.
-///
-/// # Errors
-/// When a folder cannot be read.
+/// Returns all files of a folder and its subfolders, in order.
 pub(crate) fn files_under(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {

@@ -1,4 +1,4 @@
-//! `--watch`: a small server for one reader, who writes. Pages load again when the book was built again.
+//! `--watch`: a small local server for an author. Pages reload when the book was built again.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -13,16 +13,16 @@ use crate::make::{Options, make};
 use crate::repo_paths::files_under;
 use crate::{Problems, RepoPaths};
 
-/// How often files are looked at.
-const LOOK: Duration = Duration::from_millis(200);
-/// For how long nothing must change before it is built.
-const SETTLE: Duration = Duration::from_millis(40);
-/// How often a silent reader is asked whether it is still there.
-const ASK: Duration = Duration::from_secs(20);
-/// Where pages hear of changes.
+/// Interval between checks for changed files.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// Time without changes before the book is built.
+const QUIET_TIME: Duration = Duration::from_millis(40);
+/// Interval of keep-alive messages to a page, which detect a closed connection.
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
+/// Address from which pages receive events.
 const EVENTS: &str = "/~changes";
 
-/// Put into every page that is served; the files do not have it.
+/// Appended to every page that is served; the files on disk don't have it.
 const SCRIPT: &str = r#"<script>
 (() => {
     const events = new EventSource("/~changes");
@@ -45,28 +45,26 @@ const SCRIPT: &str = r#"<script>
 </script>
 "#;
 
-/// What the readers of the server are told.
 #[derive(Default)]
-struct News {
-    /// Counts the books that were built.
+struct BuildState {
     n_built: u64,
-    /// The problems of the last build; `None` if it succeeded.
+    /// Problems of the last build; `None` if it succeeded.
     problems: Option<String>,
-    /// Counts the builds that succeeded or failed.
+    /// Number of builds, successful or not.
     n_events: u64,
 }
 
 struct Server {
     folder: RwLock<PathBuf>,
-    news: Mutex<News>,
+    state: Mutex<BuildState>,
     changed: Condvar,
 }
 
-/// Builds, serves on `port` of this machine, and builds again whenever a file of the book changes, until it is
-/// interrupted. `ready` is told the address.
+/// Builds the book, serves it on `port` of this machine, and builds it again whenever a file of it changes, until
+/// interrupted. Calls `ready` with the address.
 ///
 /// # Errors
-/// When the port is taken, or the first try could not run.
+/// When the port is in use, or the first build could not run.
 pub fn watch(
     repo: &RepoPaths,
     options: &Options,
@@ -78,46 +76,46 @@ pub fn watch(
     let address = format!("http://{}/", listener.local_addr()?);
     let server = Arc::new(Server {
         folder: RwLock::default(),
-        news: Mutex::default(),
+        state: Mutex::default(),
         changed: Condvar::new(),
     });
-    let mut seen = look(repo);
+    let mut seen = file_times(repo);
     build(repo, options, &server)?;
     let accepting = Arc::clone(&server);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let server = Arc::clone(&accepting);
-            std::thread::spawn(move || drop(answer(&server, stream)));
+            std::thread::spawn(move || drop(respond_to(&server, stream)));
         }
     });
     ready(&address)?;
     loop {
-        std::thread::sleep(LOOK);
-        let mut now = look(repo);
+        std::thread::sleep(POLL_INTERVAL);
+        let mut now = file_times(repo);
         if now != seen {
             // An editor may still be writing.
             loop {
-                std::thread::sleep(SETTLE);
-                let later = look(repo);
+                std::thread::sleep(QUIET_TIME);
+                let later = file_times(repo);
                 if later == std::mem::replace(&mut now, later.clone()) {
                     break;
                 }
             }
             build(repo, options, &server)?;
-            // What was read only now belongs to it too; a file that changed meanwhile differs from `now`.
+            // Adds files that only the last build has read; a file that changed meanwhile differs from `now`.
             seen = now;
-            for (path, time) in look(repo) {
+            for (path, time) in file_times(repo) {
                 seen.entry(path).or_insert(time);
             }
         }
     }
 }
 
-/// When each file of the book was changed last, and how long it is.
-fn look(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
+/// Returns the modification time and length of each file of the book.
+fn file_times(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
     let mut files: Vec<PathBuf> = repo.all_read().into_iter().collect();
     for folder in [repo.chapters(), repo.book().join("theme"), repo.data()] {
-        // A folder can be missing, or go while it is looked at: that is a change too.
+        // A folder may be missing or removed meanwhile; that is a change too.
         files.extend(files_under(&folder).unwrap_or_default());
     }
     files.push(repo.book().join("book.toml"));
@@ -134,15 +132,15 @@ fn look(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
 #[expect(clippy::print_stderr, reason = "somebody watches")]
 fn build(repo: &RepoPaths, options: &Options, server: &Server) -> Result<()> {
     let start = Instant::now();
-    // Nobody is served a half-written book.
+    // The lock keeps pages of a half-written book from being served.
     let mut folder = server.folder.write().unwrap_or_else(|e| e.into_inner());
     let built = make(repo, options);
-    let mut news = server.news.lock().unwrap_or_else(|e| e.into_inner());
-    news.problems = None;
+    let mut state = server.state.lock().unwrap_or_else(|e| e.into_inner());
+    state.problems = None;
     match built {
         Ok(made) => {
             *folder = made.folder;
-            news.n_built += 1;
+            state.n_built += 1;
             for problem in &made.findings.problems {
                 eprintln!("draft: {problem}");
             }
@@ -154,16 +152,16 @@ fn build(repo: &RepoPaths, options: &Options, server: &Server) -> Result<()> {
                 None => format!("error: {error:#}"),
             };
             eprintln!("{text}");
-            news.problems = Some(text);
+            state.problems = Some(text);
         }
     }
-    news.n_events += 1;
+    state.n_events += 1;
     server.changed.notify_all();
     Ok(())
 }
 
-/// One request. Errors are the reader's: it went away.
-fn answer(server: &Server, stream: TcpStream) -> std::io::Result<()> {
+/// Handles one request. An I/O error means that the reader closed the connection.
+fn respond_to(server: &Server, stream: TcpStream) -> std::io::Result<()> {
     let mut lines = BufReader::new(&stream).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     let target = request.split_whitespace().nth(1).unwrap_or("/").to_owned();
@@ -178,7 +176,7 @@ fn answer(server: &Server, stream: TcpStream) -> std::io::Result<()> {
     if file.is_dir() {
         file.push("index.html");
     }
-    // Nothing above the book.
+    // Files outside of the book's folder are not served.
     let body = match file.starts_with(&*folder) {
         true => std::fs::read(&file),
         false => Err(std::io::ErrorKind::NotFound.into()),
@@ -215,30 +213,30 @@ fn respond(mut stream: TcpStream, status: &str, kind: &str, body: &[u8]) -> std:
     stream.write_all(body)
 }
 
-/// Tells a page of every book that was built, as long as it listens.
+/// Sends an event to a page after every build, as long as the page is open.
 fn events(server: &Server, mut stream: TcpStream) -> std::io::Result<()> {
     stream.write_all(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
     )?;
-    let mut told = 0;
-    let mut news = server.news.lock().unwrap_or_else(|e| e.into_inner());
+    let mut n_sent = 0;
+    let mut state = server.state.lock().unwrap_or_else(|e| e.into_inner());
     loop {
-        let text = match (&news.problems, news.n_events == told) {
+        let text = match (&state.problems, state.n_events == n_sent) {
             (_, true) => ":\n\n".to_owned(),
-            (None, false) => format!("event: built\ndata: {}\n\n", news.n_built),
+            (None, false) => format!("event: built\ndata: {}\n\n", state.n_built),
             (Some(problems), false) => {
                 let problems = serde_json::Value::from(problems.as_str());
                 format!("event: problems\ndata: {problems}\n\n")
             }
         };
-        told = news.n_events;
-        drop(news);
+        n_sent = state.n_events;
+        drop(state);
         stream.write_all(text.as_bytes())?;
         stream.flush()?;
-        news = server.news.lock().unwrap_or_else(|e| e.into_inner());
-        if news.n_events == told {
-            news = match server.changed.wait_timeout(news, ASK) {
-                Ok((news, _)) => news,
+        state = server.state.lock().unwrap_or_else(|e| e.into_inner());
+        if state.n_events == n_sent {
+            state = match server.changed.wait_timeout(state, KEEP_ALIVE) {
+                Ok((state, _)) => state,
                 Err(poisoned) => poisoned.into_inner().0,
             };
         }

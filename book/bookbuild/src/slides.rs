@@ -1,4 +1,4 @@
-//! Slides made from the chapters: their pictures, their questions, their tasks. One file that loads nothing, beside the
+//! Slides made from the chapters: their pictures, questions and tasks. They are one self-contained file beside the
 //! pages of the book.
 
 use std::fmt::Write as _;
@@ -6,42 +6,42 @@ use std::path::Path;
 
 use catalog::text::escaped;
 
-use crate::questions;
-
-/// The file, beside the pages.
 pub(crate) const FILE: &str = "slides.html";
 
-/// The slides of a chapter.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Deck {
-    /// Title of the chapter.
     pub(crate) title: String,
-    /// `v05`, of the chapter of a step.
     pub(crate) step: Option<&'static catalog::Step>,
-    /// The page, as seen from the slides.
+    /// Path from the slides to the chapter's page.
     pub(crate) page: String,
     pub(crate) slides: Vec<Slide>,
 }
 
-/// What a slide shows.
 #[derive(Debug, Clone)]
 pub(crate) enum Slide {
     /// A picture under the heading of its section.
     Picture {
         heading: String,
-        /// The HTML that `figures::figure` returned.
         html: String,
     },
-    /// A question with its answer folded.
-    Question(questions::Slide),
-    /// A task to do, by its name.
-    Task { name: String, minutes: u32 },
+    /// A question with a folded answer.
+    Question(QuestionSlide),
+    Task {
+        name: String,
+        minutes: u32,
+    },
 }
 
-/// Writes them; without any there is no file.
-///
-/// # Errors
-/// When the file cannot be written.
+/// A question on a slide, as plain text.
+#[derive(Debug, Clone)]
+pub(crate) struct QuestionSlide {
+    pub(crate) question: String,
+    pub(crate) choices: Vec<String>,
+    pub(crate) answer: String,
+    pub(crate) because: String,
+}
+
+/// Writes the slides; without any, writes no file.
 pub(crate) fn write(folder: &Path, decks: &[Deck]) -> std::io::Result<()> {
     let decks: Vec<&Deck> = decks.iter().filter(|deck| !deck.slides.is_empty()).collect();
     match decks.is_empty() {
@@ -68,7 +68,7 @@ fn page(decks: &[&Deck]) -> String {
             escaped(&deck.page)
         );
         for (at, slide) in deck.slides.iter().enumerate() {
-            // A picture that two chapters show is there twice.
+            // Prefixes make ids unique when two chapters show the same picture.
             let text = section(&title, slide).replace("\"figure-", &format!("\"slide-{number}-{at}-figure-"));
             body.push_str(&text);
         }

@@ -1,4 +1,4 @@
-//! `{{#step}}`: where a chapter stands on the ladder, and what it takes.
+//! `{{#step}}`: the head of a step's chapter, with its place on the ladder and its prerequisites.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -6,20 +6,21 @@ use std::sync::LazyLock;
 use catalog::{STEPS, Step};
 use regex::Regex;
 
-use crate::chapter::Line;
+use crate::chapter::ChapterLine;
+use crate::kernel_args::find_step;
 use catalog::text::escaped;
 
-/// `<!-- step: v05 minutes=50 after=v04 gpu=no -->`
+/// The comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` of a chapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Matter {
+pub(crate) struct StepHead {
     pub(crate) step: &'static Step,
     pub(crate) minutes: u32,
     pub(crate) after: Vec<&'static Step>,
     pub(crate) gpu: String,
 }
 
-/// The matter of a chapter, if it has one: the line, and what it says.
-pub(crate) fn matter(lines: &[Line<'_>]) -> Option<(usize, Result<Matter, String>)> {
+/// Finds and parses the comment of a chapter; returns its line too.
+pub(crate) fn step_head(lines: &[ChapterLine<'_>]) -> Option<(usize, Result<StepHead, String>)> {
     static COMMENT: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^\s*<!--\s*step:\s*(.*?)\s*-->\s*$").expect("a fixed pattern"));
     lines.iter().find_map(|line| {
@@ -28,10 +29,9 @@ pub(crate) fn matter(lines: &[Line<'_>]) -> Option<(usize, Result<Matter, String
     })
 }
 
-fn parse(text: &str) -> Result<Matter, String> {
+fn parse(text: &str) -> Result<StepHead, String> {
     let mut words = text.split_whitespace();
     let step = words.next().ok_or("the comment names no step")?;
-    let find = |name: &str| catalog::find(name).map_err(|error| error.to_string());
     let (mut minutes, mut after, mut gpu) = (None, Vec::new(), None);
     for word in words {
         match word.split_once('=') {
@@ -39,7 +39,7 @@ fn parse(text: &str) -> Result<Matter, String> {
                 minutes = Some(n.parse().map_err(|_| format!("`{n}` is no number of minutes"))?)
             }
             Some(("after", "")) => {}
-            Some(("after", steps)) => after = steps.split(',').map(find).collect::<Result<_, _>>()?,
+            Some(("after", steps)) => after = steps.split(',').map(find_step).collect::<Result<_, _>>()?,
             Some(("gpu", word @ ("no" | "yes" | "helps"))) => gpu = Some(word.to_owned()),
             _ => {
                 return Err(format!(
@@ -48,19 +48,19 @@ fn parse(text: &str) -> Result<Matter, String> {
             }
         }
     }
-    Ok(Matter {
-        step: find(step)?,
+    Ok(StepHead {
+        step: find_step(step)?,
         minutes: minutes.ok_or("minutes=N is missing")?,
         after,
         gpu: gpu.ok_or("gpu=no|yes|helps is missing")?,
     })
 }
 
-/// The strip at the head of a chapter. `page` finds the page of a step.
-pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> String {
+/// Returns the strip at the head of a chapter. `page` maps a step to its page.
+pub(crate) fn strip(head: &StepHead, page: impl Fn(&Step) -> Option<String>) -> String {
     let mut out = String::from("<nav class=\"strip\" aria-label=\"The ladder\">\n<ol>\n");
     for step in STEPS {
-        let here = step.id == matter.step.id;
+        let here = step.id == head.step.id;
         let label = format!("<abbr title=\"{}\">{}</abbr>", escaped(step.name), step.id);
         let _ = match (here, page(step)) {
             (true, _) => writeln!(out, "<li aria-current=\"step\">{label}</li>"),
@@ -68,12 +68,12 @@ pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> 
             (false, None) => writeln!(out, "<li>{label}</li>"),
         };
     }
-    let gpu = match matter.gpu.as_str() {
+    let gpu = match head.gpu.as_str() {
         "yes" => "needs a GPU",
         "helps" => "a GPU helps, and is not needed",
         _ => "no GPU needed",
     };
-    let after: Vec<String> = matter
+    let after: Vec<String> = head
         .after
         .iter()
         .map(|step| match page(step) {
@@ -88,35 +88,35 @@ pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> 
     let _ = write!(
         out,
         "</ol>\n<p><strong>{}</strong>: {}.</p>\n<p class=\"needs\">{} minutes{after} · {gpu} · <code>cargo xtask bench {}</code></p>\n</nav>\n",
-        matter.step.id,
-        escaped(matter.step.idea),
-        matter.minutes,
-        matter.step.id
+        head.step.id,
+        escaped(head.step.idea),
+        head.minutes,
+        head.step.id
     );
     out
 }
 
-/// `{{#steps}}`: a table of all steps whose chapters say what they take.
-pub(crate) fn table(matters: &[Matter], page: impl Fn(&Step) -> Option<String>) -> String {
+/// `{{#steps}}`: a table of all steps whose chapters have the comment.
+pub(crate) fn table(heads: &[StepHead], page: impl Fn(&Step) -> Option<String>) -> String {
     let mut out = String::from("| step | minutes | after | GPU |\n| --- | ---: | --- | --- |\n");
-    for matter in matters {
-        let step = match page(matter.step) {
-            Some(page) => format!("[{} {}]({page})", matter.step.id, matter.step.name),
-            None => format!("{} {}", matter.step.id, matter.step.name),
+    for head in heads {
+        let step = match page(head.step) {
+            Some(page) => format!("[{} {}]({page})", head.step.id, head.step.name),
+            None => format!("{} {}", head.step.id, head.step.name),
         };
-        let after: Vec<&str> = matter.after.iter().map(|step| step.id).collect();
+        let after: Vec<&str> = head.after.iter().map(|step| step.id).collect();
         let after = match after.is_empty() {
             true => "–".to_owned(),
             false => after.join(", "),
         };
-        let gpu = match matter.gpu.as_str() {
+        let gpu = match head.gpu.as_str() {
             "yes" => "needed",
             "helps" => "helps",
             _ => "not needed",
         };
-        let _ = writeln!(out, "| {step} | {} | {after} | {gpu} |", matter.minutes);
+        let _ = writeln!(out, "| {step} | {} | {after} | {gpu} |", head.minutes);
     }
-    let minutes: u32 = matters.iter().map(|matter| matter.minutes).sum();
+    let minutes: u32 = heads.iter().map(|head| head.minutes).sum();
     let _ = writeln!(out, "| together | {minutes} | | |");
     out
 }

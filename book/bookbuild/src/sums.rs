@@ -1,4 +1,4 @@
-//! `{{#sums v12}}`: on how many shapes C has the bits of cuBLAS's, by the checksums on record.
+//! `{{#sums v12}}`: the shapes on which C is bit-equal to cuBLAS's C, by recorded checksums.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,12 @@ use catalog::Kernel;
 use records::sums::{Record, Sum};
 
 use crate::RepoPaths;
-use crate::records::{Sources, source};
+use crate::kernel_args::find_step;
+use crate::quote::{Sources, run_source};
 
-/// The table of a step; where no GPU has computed the sums yet, the command that does.
-///
-/// # Errors
-/// When there is no such step, or the record is something else.
+/// Returns the table of a step; without recorded sums, the command that computes them.
 pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String, String> {
-    let step = catalog::find(step).map_err(|error| error.to_string())?;
+    let step = find_step(step)?;
     let record = Record::references(&repo.data()).map_err(|error| error.to_string())?;
     let mut rows = String::new();
     for kernel in step.kernels {
@@ -39,10 +37,10 @@ pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Resu
 
 fn provenance(record: &Record, kernel: &Kernel, sum: &Sum) -> Option<String> {
     let run = record.runs.iter().find(|run| run.id == sum.run)?;
-    Some(source(run, kernel.work))
+    Some(run_source(run, kernel.work))
 }
 
-/// On which of the shapes cuBLAS's C is the same; the shorter of the two lists.
+/// Lists the shapes with the same C as cuBLAS, or those with another one, whichever is shorter.
 fn beside(sums: &[&Sum]) -> String {
     let shapes = |wanted: bool| -> Vec<String> {
         let chosen = sums.iter().filter(|sum| sum.is_cublas() == Some(wanted));

@@ -1,7 +1,7 @@
-//! `{{#task}}`, `{{#judged}}`, `{{#transfers}}`, `{{#mistakes}}`: the tasks of a step as pages show them.
+//! `{{#task}}`, `{{#judged}}`, `{{#transfers}}`, `{{#mistakes}}`: the tasks of a step.
 //!
-//! The texts are those of `steps/vNN/tasks.toml`, which the command line and the grader read too. Not here: the
-//! questions of the same files (`questions`).
+//! The texts come from `steps/vNN/tasks.toml`, which the command line and the grader read too. Not here: the
+//! questions in the same files (`questions`).
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -13,29 +13,24 @@ use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
 use crate::RepoPaths;
 use crate::chapter::Items;
+use crate::kernel_args::find_step;
 use crate::slides::Slide;
 
-/// The catalogue of a step, remembered as part of the book.
-///
-/// # Errors
-/// When no step is called that, or its catalogue cannot be used: a sentence.
+/// Loads the catalogue of a step, and records it as part of the book.
 pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue, String> {
-    let step = catalog::find(step).map_err(|error| error.to_string())?;
+    let step = find_step(step)?;
     repo.note(&repo.root().join(task::file_of(step.id)));
     Catalogue::load(repo.root(), step.id).map_err(|error| error.to_string())
 }
 
-/// The task of that name: `v05`, `v05.wide`.
+/// Finds a task by its name: `v05`, `v05.wide`.
 pub(crate) fn task(repo: &RepoPaths, name: &str) -> Result<Task, String> {
     let name = TaskName::parse(name).map_err(|error| error.to_string())?;
     let catalogue = catalogue(repo, &name.step)?;
     catalogue.find(&name).cloned()
 }
 
-/// `{{#task v05}}`: what to do, how long it takes, and the commands.
-///
-/// # Errors
-/// When there is no such task.
+/// `{{#task v05}}`: the task, its duration, and the commands.
 pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String, String> {
     let task = task(repo, name)?;
     let name = &task.name;
@@ -52,10 +47,6 @@ pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String, String>
     ))
 }
 
-/// Its slide.
-///
-/// # Errors
-/// When there is no such task.
 pub(crate) fn slide(repo: &RepoPaths, name: &str) -> Result<Slide, String> {
     let task = task(repo, name)?;
     Ok(Slide::Task {
@@ -64,7 +55,7 @@ pub(crate) fn slide(repo: &RepoPaths, name: &str) -> Result<Slide, String> {
     })
 }
 
-/// What a learner begins with.
+/// Describes the file that a learner begins with.
 fn given(task: &Task) -> &'static str {
     match (task.has_starter, task.kind) {
         _ if task.host.is_some() => "what the host passes, filled in wrongly,",
@@ -74,10 +65,7 @@ fn given(task: &Task) -> &'static str {
     }
 }
 
-/// `{{#judged v05}}`: what `check` judges of a task, and why its limits are what they are.
-///
-/// # Errors
-/// When there is no such task.
+/// `{{#judged v05}}`: the criteria by which `check` judges a task, and the reasons for its limits.
 pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String, String> {
     let task = task(repo, name)?;
     let mut out = criteria(&task);
@@ -91,7 +79,6 @@ pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// A list of everything that has to hold.
 fn criteria(task: &Task) -> String {
     let mut out = format!(
         "- `right`: {}, on awkward shapes.\n- `clean`: {}: {}.\n",
@@ -114,7 +101,7 @@ fn criteria(task: &Task) -> String {
     out
 }
 
-/// Sizes of the launch that is counted, such as `256×256×64`.
+/// Formats the sizes of the counted launch, such as `256×256×64`.
 fn sizes(criterion: &Criterion) -> String {
     let sizes: Vec<String> = criterion
         .shape
@@ -125,7 +112,7 @@ fn sizes(criterion: &Criterion) -> String {
     sizes.join("×")
 }
 
-/// How the thresholds follow from the idea: the comment at the head of the catalogue says it, from `Thresholds.` on.
+/// Returns the reasons for the thresholds: the comment at the head of the catalogue, from `Thresholds.` on.
 fn limits(repo: &RepoPaths, step: &str) -> Option<String> {
     const BEGIN: &str = "Thresholds.";
     let text = repo.read(&repo.root().join(task::file_of(step))).ok()?;
@@ -139,16 +126,13 @@ fn limits(repo: &RepoPaths, step: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// `{{#transfers v05}}`: the transfer tasks of a step, folded; with ids behind the step, these only.
-///
-/// # Errors
-/// When the step has none, or none of that id.
+/// `{{#transfers v05}}`: the transfer tasks of a step, folded; ids behind the step select tasks.
 pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
     let catalogue = catalogue(repo, step)?;
     let id = |task: &Task| task.name.id.clone().unwrap_or_default();
     if let Some(gone) = ids
         .iter()
-        .find(|asked| !catalogue.tasks.iter().any(|task| id(task) == **asked))
+        .find(|wanted_id| !catalogue.tasks.iter().any(|task| id(task) == **wanted_id))
     {
         return Err(format!(
             "{} has no task `{step}.{gone}`",
@@ -180,11 +164,8 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
     }
 }
 
-/// `{{#mistakes v05}}`: for each way to fail a rebuild task, what it means, what to ask, and how many wrong kernels of
-/// that kind the tests judge.
-///
-/// # Errors
-/// When the step has no task.
+/// `{{#mistakes v05}}`: for each way to fail a rebuild task, its meaning, the question to ask, and the wrong kernels
+/// of that kind in the tests.
 pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
     let task = task(repo, step)?;
     let wrong = solutions::load(repo.root(), &task.name.step).map_err(|error| error.to_string())?;
@@ -232,7 +213,7 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// Paragraphs of a catalogue as Markdown; lines that are indented are code.
+/// Formats paragraphs of a catalogue as Markdown; indented lines are code.
 pub(crate) fn text(text: &str) -> String {
     let paragraphs: Vec<String> = text
         .trim()
@@ -253,8 +234,8 @@ pub(crate) fn text(text: &str) -> String {
     paragraphs.join("\n\n")
 }
 
-/// A sentence of a catalogue, which is plain text, as Markdown: names of the code in the font of code, and nothing else
-/// taken for a mark.
+/// Formats a sentence of a catalogue, which is plain text, as Markdown: names from the code are set as code, and
+/// nothing else is taken for markup.
 pub(crate) fn prose(text: &str) -> String {
     static NAME: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
@@ -265,7 +246,7 @@ pub(crate) fn prose(text: &str) -> String {
     static TIMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d) x (\d)").expect("a fixed pattern"));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = TIMES.replace_all(&text, "$1 × $2");
-    // Twice, because 4 x 4 x 4 has a number that both signs want.
+    // Applied twice, because the matches in 4 x 4 x 4 overlap.
     let text = TIMES.replace_all(&text, "$1 × $2").into_owned();
     let mut out = String::new();
     let mut from = 0;
@@ -278,7 +259,7 @@ pub(crate) fn prose(text: &str) -> String {
     Items::default().line(&out)
 }
 
-/// Without anything that Markdown takes for a mark.
+/// Escapes everything that Markdown takes for markup.
 fn escaped(text: &str) -> String {
     static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\\*_<\[\]`|]").expect("a fixed pattern"));
     MARK.replace_all(text, |mark: &Captures<'_>| format!("\\{}", &mark[0]))

@@ -1,8 +1,8 @@
-//! Transcripts: several commands one after another in a folder of their own, as a learner or an instructor types them.
+//! Transcripts: sequences of commands in a folder of their own, as a learner or an instructor types them.
 //!
-//! `book/transcripts/NAME.toml` lists the steps: commands to run, edits of files, files to write. They run in a folder
-//! under `target` that looks like a fresh checkout: it has no `my/`, and whatever the reader's own `my/` holds stays as
-//! it is. Each step with a name becomes a file of `book/src/generated`, for `{{#output}}`.
+//! `book/transcripts/NAME.toml` lists the steps: commands to run, files to edit, files to write. They run in a folder
+//! under `target` that looks like a fresh checkout: it has no `my/`, and the reader's own `my/` is not changed. Each
+//! step with a name becomes a file of `book/src/generated`, for `{{#output}}`.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,54 +14,53 @@ use serde::Deserialize;
 use tasks::solutions;
 
 use crate::RepoPaths;
-use crate::outputs::{HEAD, Output, environment, plain};
+use crate::output::{HEAD, Output, environment, plain};
 
-/// What is never seen in the folder of a transcript.
+/// Entries of the repository that the folder of a transcript lacks.
 const HIDDEN: [&str; 4] = [".git", "my", "target", "node_modules"];
 /// Programs that its commands start.
 const PROGRAMS: [&str; 3] = ["xtask", "judge", "teach"];
 /// Where a transcript takes place, as it is shown.
-const PLACE: &str = "~/tile-by-tile";
+const SHOWN_FOLDER: &str = "~/tile-by-tile";
 
-/// A file of `book/transcripts`.
+/// Contents of a file in `book/transcripts`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Transcript {
-    /// Stem of the file.
+    /// Stem of the file's name.
     #[serde(skip)]
     pub(crate) name: String,
-    /// Programs without which it is not run.
+    /// Programs that must be installed; otherwise the transcript is skipped.
     #[serde(default)]
     needs: Vec<String>,
-    step: Vec<Step>,
+    step: Vec<TranscriptStep>,
 }
 
-/// One thing that is done. Exactly one of `run`, `edit` and `write` is given.
+/// A step: exactly one of `run`, `edit` and `write`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Step {
-    /// `book/src/generated/TRANSCRIPT-NAME.txt`; without one, the step is not shown.
+struct TranscriptStep {
+    /// Name in `book/src/generated/TRANSCRIPT-NAME.txt`; a step without a name is not shown.
     #[serde(default)]
     name: Option<String>,
-    /// A command, as a reader types it: no shell is between.
+    /// A command as a reader types it; no shell runs it.
     #[serde(default)]
     run: Option<String>,
-    /// The exit code that is right.
     #[serde(default)]
     exit: i32,
-    /// Whether standard error is shown too, behind the rest.
+    /// Append standard error to the output.
     #[serde(default)]
     errors: bool,
-    /// Lines that are shown; the rest is left out, which is said.
+    /// Maximum number of lines to show; `…` stands for the rest.
     #[serde(default)]
     lines: Option<usize>,
-    /// Patterns of what is not twice the same, besides times and dates.
+    /// Patterns of volatile text, besides times and dates.
     #[serde(default)]
     volatile: Vec<String>,
-    /// A file to edit; what changed is shown.
+    /// A file to edit; the difference is shown.
     #[serde(default)]
     edit: Option<PathBuf>,
-    /// Texts that stand there once, and what comes in their place.
+    /// Texts that occur once in the file, each with its replacement.
     #[serde(default)]
     edits: Vec<[String; 2]>,
     /// A file to write: `text`, a file of the checkout (`from`), or one of `tests/data/solutions`.
@@ -71,23 +70,19 @@ struct Step {
     text: Option<String>,
     #[serde(default)]
     from: Option<PathBuf>,
-    /// Name of the solution that is copied, such as `v02/no-second-barrier`.
+    /// Name of the solution to copy, such as `v02/no-second-barrier`.
     #[serde(default)]
     solution: Option<String>,
 }
 
-/// What became of a transcript.
-pub(crate) enum Done {
+pub(crate) enum TranscriptRun {
     /// Every named step with its text.
     Texts(Vec<(Output, String)>),
-    /// Something that it needs is not here.
+    /// Skipped, for this reason.
     NotRun(String),
 }
 
-/// All of them, by name.
-///
-/// # Errors
-/// When a file makes no sense.
+/// Loads all transcripts, sorted by name.
 pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
     let folder = repo.book().join("transcripts");
     let mut found = Vec::new();
@@ -111,34 +106,30 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
 }
 
 impl Transcript {
-    /// Names of its outputs.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = String> {
         self.step
             .iter()
             .filter_map(|step| Some(format!("{}-{}", self.name, step.name.as_ref()?)))
     }
 
-    /// Whether it, or one of its outputs, is called that.
+    /// Returns true if `name` is that of the transcript or of one of its outputs.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.outputs().any(|output| output == name)
     }
 
-    /// Does it all.
-    ///
-    /// # Errors
-    /// When a step cannot be done, or ends otherwise than it should.
-    pub(crate) fn run(&self, repo: &RepoPaths, programs: &Programs) -> Result<Done> {
+    /// Runs all steps in a fresh folder.
+    pub(crate) fn run(&self, repo: &RepoPaths, programs: &Programs) -> Result<TranscriptRun> {
         if let Some(missing) = self.needs.iter().find(|name| on_path(name).is_none()) {
-            return Ok(Done::NotRun(format!("there is no {missing} here")));
+            return Ok(TranscriptRun::NotRun(format!("there is no {missing} here")));
         }
-        let place = Place::new(repo, &self.name)?;
-        if let Some(why) = programs.no_compiler(&place)? {
-            return Ok(Done::NotRun(why));
+        let sandbox = Sandbox::new(repo, &self.name)?;
+        if let Some(why) = programs.no_compiler(&sandbox)? {
+            return Ok(TranscriptRun::NotRun(why));
         }
         let mut texts = Vec::new();
         for (number, step) in (1..).zip(&self.step) {
             let here = || format!("step {number} of book/transcripts/{}.toml", self.name);
-            let text = step.run(repo, &place, programs).with_context(here)?;
+            let text = step.run(repo, &sandbox, programs).with_context(here)?;
             if let Some(name) = &step.name {
                 let output = Output {
                     name: format!("{}-{name}", self.name),
@@ -149,12 +140,12 @@ impl Transcript {
                 texts.push((output, text));
             }
         }
-        Ok(Done::Texts(texts))
+        Ok(TranscriptRun::Texts(texts))
     }
 }
 
-impl Step {
-    /// What is done, in words or as typed.
+impl TranscriptStep {
+    /// Describes the step: the command as typed, or the action and the file.
     fn shown(&self) -> String {
         match (&self.run, &self.edit, &self.write) {
             (Some(command), ..) => command.clone(),
@@ -164,18 +155,18 @@ impl Step {
         }
     }
 
-    /// The text of its file.
-    fn run(&self, repo: &RepoPaths, place: &Place, programs: &Programs) -> Result<String> {
+    /// Runs the step, and returns the text of its file.
+    fn run(&self, repo: &RepoPaths, sandbox: &Sandbox, programs: &Programs) -> Result<String> {
         match (&self.run, &self.edit, &self.write) {
-            (Some(command), None, None) => self.command(place, programs, command),
-            (None, Some(path), None) => self.edited(place, path),
-            (None, None, Some(path)) => self.written(repo, place, path),
+            (Some(command), None, None) => self.run_command(sandbox, programs, command),
+            (None, Some(path), None) => self.edit_file(sandbox, path),
+            (None, None, Some(path)) => self.write_file(repo, sandbox, path),
             _ => bail!("a step is exactly one of run, edit and write"),
         }
     }
 
-    fn command(&self, place: &Place, programs: &Programs, command: &str) -> Result<String> {
-        let out = programs.start(place, command)?.output()?;
+    fn run_command(&self, sandbox: &Sandbox, programs: &Programs, command: &str) -> Result<String> {
+        let out = programs.start(sandbox, command)?.output()?;
         let errors = String::from_utf8_lossy(&out.stderr).into_owned();
         let mut text = String::from_utf8_lossy(&out.stdout).into_owned();
         if out.status.code() != Some(self.exit) {
@@ -186,13 +177,13 @@ impl Step {
             );
         }
         if self.errors {
-            // Commands that are started are written there too; they name folders of this machine.
+            // Lines with `+` are commands that a program starts; they contain paths of this machine.
             for line in errors.lines().filter(|line| !line.starts_with('+')) {
                 text.push_str(line);
                 text.push('\n');
             }
         }
-        let text = plain(&place.told(&text));
+        let text = plain(&sandbox.with_shown_folder(&text));
         let text = match self.lines {
             Some(most) if text.lines().count() > most => {
                 let kept: Vec<&str> = text.lines().take(most).collect();
@@ -203,9 +194,9 @@ impl Step {
         Ok(format!("{HEAD}\n$ {command}\n{}\n", text.trim_end()))
     }
 
-    fn edited(&self, place: &Place, path: &Path) -> Result<String> {
+    fn edit_file(&self, sandbox: &Sandbox, path: &Path) -> Result<String> {
         let shown = path.display().to_string();
-        let file = place.file(path)?;
+        let file = sandbox.file(path)?;
         let old = std::fs::read_to_string(&file).with_context(|| shown.clone())?;
         let mut new = old.clone();
         for [find, replace] in &self.edits {
@@ -219,10 +210,10 @@ impl Step {
         Ok(format!("{HEAD}\n{}\n", text.trim_end()))
     }
 
-    fn written(&self, repo: &RepoPaths, place: &Place, path: &Path) -> Result<String> {
+    fn write_file(&self, repo: &RepoPaths, sandbox: &Sandbox, path: &Path) -> Result<String> {
         let text = match (&self.text, &self.from, &self.solution) {
             (Some(text), None, None) => text.clone(),
-            (None, Some(from), None) => std::fs::read_to_string(place.folder.join(from))
+            (None, Some(from), None) => std::fs::read_to_string(sandbox.folder.join(from))
                 .with_context(|| from.display().to_string())?,
             (None, None, Some(name)) => {
                 let step = name.split('/').next().unwrap_or_default();
@@ -233,20 +224,20 @@ impl Step {
             }
             _ => bail!("a file is written from exactly one of text, from and solution"),
         };
-        let file = place.file(path)?;
-        std::fs::create_dir_all(file.parent().unwrap_or(&place.folder))?;
+        let file = sandbox.file(path)?;
+        std::fs::create_dir_all(file.parent().unwrap_or(&sandbox.folder))?;
         std::fs::write(&file, &text)?;
         Ok(format!("{HEAD}\n{}\n", text.trim_end()))
     }
 }
 
-/// The folder in which a transcript takes place; it is removed afterwards.
-pub(crate) struct Place {
+/// The folder in which a transcript runs; removed when dropped.
+pub(crate) struct Sandbox {
     folder: PathBuf,
     root: PathBuf,
 }
 
-impl Place {
+impl Sandbox {
     fn new(repo: &RepoPaths, name: &str) -> Result<Self> {
         let folder = repo
             .root()
@@ -270,17 +261,17 @@ impl Place {
         })
     }
 
-    /// A file that a transcript may change: much of the folder is links into the checkout.
+    /// Returns the path of a file that a transcript may change: much of the folder is links into the checkout.
     fn file(&self, path: &Path) -> Result<PathBuf> {
         let file = self.folder.join(path);
         let is_link = file.is_symlink();
         let climbs = path.components().any(|part| part == Component::ParentDir);
-        let there = file
+        let real_folder = file
             .ancestors()
             .skip(1)
             .find_map(|folder| folder.canonicalize().ok());
         let own = self.folder.canonicalize()?;
-        match is_link || climbs || !there.is_some_and(|folder| folder.starts_with(own)) {
+        match is_link || climbs || !real_folder.is_some_and(|folder| folder.starts_with(own)) {
             true => bail!(
                 "{} is a file of the checkout, which no transcript changes",
                 path.display()
@@ -289,14 +280,14 @@ impl Place {
         }
     }
 
-    /// With this folder called as a reader's own.
-    fn told(&self, text: &str) -> String {
-        let text = text.replace(&*self.folder.to_string_lossy(), PLACE);
-        text.replace(&*self.root.to_string_lossy(), PLACE)
+    /// Replaces the folder's path with that of a reader.
+    fn with_shown_folder(&self, text: &str) -> String {
+        let text = text.replace(&*self.folder.to_string_lossy(), SHOWN_FOLDER);
+        text.replace(&*self.root.to_string_lossy(), SHOWN_FOLDER)
     }
 }
 
-impl Drop for Place {
+impl Drop for Sandbox {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -314,18 +305,14 @@ fn link(_: &Path, _: &Path) -> std::io::Result<()> {
     ))
 }
 
-/// The programs that commands of transcripts start, built.
+/// Built programs that the commands of transcripts start.
 pub(crate) struct Programs {
     folder: PathBuf,
-    /// Why kernels cannot be compiled here, once that was tried.
+    /// Reason why kernels cannot be compiled here, set after the first attempt.
     no_compiler: OnceLock<Option<String>>,
 }
 
 impl Programs {
-    /// Builds them.
-    ///
-    /// # Errors
-    /// When that fails.
     pub(crate) fn build(repo: &RepoPaths) -> Result<Self> {
         let mut command = Command::new(cargo());
         command.args(["build", "-q", "--message-format=json-render-diagnostics"]);
@@ -354,16 +341,16 @@ impl Programs {
         })
     }
 
-    /// A command of a transcript: `cargo xtask` is the one that was just built, and believes that the place is its
+    /// Prepares a command. `cargo xtask` becomes the program that was just built, with the transcript's folder as its
     /// checkout.
-    fn start(&self, place: &Place, line: &str) -> Result<Command> {
+    fn start(&self, sandbox: &Sandbox, line: &str) -> Result<Command> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut command = match words.as_slice() {
             ["cargo", "xtask", args @ ..] => {
                 let mut command = Command::new(self.folder.join("xtask"));
                 environment(command.args(args))
                     .env("CARGO", cargo())
-                    .env("CARGO_MANIFEST_DIR", place.folder.join("xtask"))
+                    .env("CARGO_MANIFEST_DIR", sandbox.folder.join("xtask"))
                     .env("TILE_JUDGE", self.folder.join("judge"))
                     .env("TILE_TEACH", self.folder.join("teach"))
                     .env("TILE_COMPILER", "nvrtc");
@@ -377,21 +364,21 @@ impl Programs {
             [] => bail!("a command is empty"),
         };
         command
-            .current_dir(&place.folder)
+            .current_dir(&sandbox.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         Ok(command)
     }
 
-    /// Why kernels cannot be compiled here.
-    fn no_compiler(&self, place: &Place) -> Result<Option<String>> {
+    /// Returns the reason why kernels cannot be compiled here.
+    fn no_compiler(&self, sandbox: &Sandbox) -> Result<Option<String>> {
         const NOT_RUN: i32 = 3;
         if let Some(known) = self.no_compiler.get() {
             return Ok(known.clone());
         }
         let out = self
-            .start(place, "cargo xtask ptx --check kernels/v01_col_per_lane.cu")?
+            .start(sandbox, "cargo xtask ptx --check kernels/v01_col_per_lane.cu")?
             .output()?;
         let errors = String::from_utf8_lossy(&out.stderr);
         let last = errors

@@ -1,4 +1,4 @@
-//! The 32 banks: which lanes each wavefront of one access serves.
+//! Pictures of the 32 banks: the lanes that each wavefront of one access serves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,25 +6,25 @@ use anyhow::Context as _;
 use catalog::Shape;
 use simt::memory::rules::{self, Addresses};
 
-use crate::machine::{self, FIRST, Reached, Who};
+use crate::machine::{self, FIRST, Reached, WarpPosition};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 const BANKS: usize = 32;
 const WORD: u64 = 4;
-/// Banks of one strip; two strips below each other are as wide as a phone can show with a number in each.
+/// Banks in one strip; two strips below each other are as wide as a phone can show with a number in each cell.
 const HALF: usize = 16;
 const CELL: f64 = WIDTH / HALF as f64;
 const ROW: f64 = 20.0;
 
-/// One access to shared memory, by byte offset from the start of its array.
+/// One access to shared memory, by byte offsets from the start of its array.
 #[derive(Debug, Clone)]
-struct Shot {
+struct SharedAccess {
     addresses: Addresses,
     bytes: u32,
     load: bool,
 }
 
-impl Shot {
+impl SharedAccess {
     fn of(reached: &Reached<'_>) -> Self {
         Self {
             addresses: reached.addresses(),
@@ -33,7 +33,6 @@ impl Shot {
         }
     }
 
-    /// The same access if the array had other rows.
     fn with_rows(&self, from: u64, to: u64) -> Self {
         let moved = |offset: u64| offset / from * to + offset % from;
         Self {
@@ -46,8 +45,8 @@ impl Shot {
         rules::shared_cost(&self.addresses, self.bytes, self.load)
     }
 
-    /// For each wavefront, the lanes that each bank serves. Which of the words of a bank goes first is not known;
-    /// here it is the one of the lowest lane.
+    /// Returns, for each wavefront, the lanes that each bank serves. The hardware does not document which word of a
+    /// bank is served first; here it is the word of the lowest lane.
     fn wavefronts(&self) -> Vec<BTreeMap<usize, Vec<usize>>> {
         let together = rules::lanes_together(&self.addresses, self.bytes, self.load);
         let mut all = Vec::new();
@@ -78,7 +77,7 @@ impl Shot {
     }
 }
 
-/// `0–15`, `3`, `0, 16`
+/// Formats lanes as `0–15`, `3` or `0, 16`.
 fn lanes(lanes: &[usize]) -> String {
     match lanes {
         [one] => one.to_string(),
@@ -88,9 +87,9 @@ fn lanes(lanes: &[usize]) -> String {
     }
 }
 
-/// One access: the strips of banks, one row per wavefront. Gives the lower edge.
-fn strips(drawing: &mut Drawing, top: f64, shot: &Shot, (light, ink): (&str, &str)) -> f64 {
-    let wavefronts = shot.wavefronts();
+/// Draws one access as strips of banks, one row per wavefront; returns the lower edge.
+fn strips(drawing: &mut Drawing, top: f64, access: &SharedAccess, (light, ink): (&str, &str)) -> f64 {
+    let wavefronts = access.wavefronts();
     let mut y = top;
     for first in [0, HALF] {
         for bank in [0, 5, 10, 15] {
@@ -107,12 +106,12 @@ fn strips(drawing: &mut Drawing, top: f64, shot: &Shot, (light, ink): (&str, &st
         drawing.rect("faint", strip);
         for (i, served) in wavefronts.iter().enumerate() {
             let y = y + ROW * i as f64;
-            for (start, n, who) in spans(served, first) {
+            for (start, n, served_lanes) in spans(served, first) {
                 let r = Rect::new(CELL * (start - first) as f64, y, CELL * n as f64, ROW).inset(0.75);
                 drawing.round(light, r, 2.0);
                 let label = match n {
-                    1 => who[0].to_string(),
-                    _ => lanes(&who),
+                    1 => served_lanes[0].to_string(),
+                    _ => lanes(&served_lanes),
                 };
                 let (x, middle) = r.middle();
                 drawing.text(ink, Anchor::Middle, (x, middle + 5.0), label);
@@ -127,23 +126,23 @@ fn strips(drawing: &mut Drawing, top: f64, shot: &Shot, (light, ink): (&str, &st
     y
 }
 
-/// Neighbouring banks that serve the same lanes, as one.
+/// Merges neighbouring banks that serve the same lanes.
 fn spans(served: &BTreeMap<usize, Vec<usize>>, first: usize) -> Vec<(usize, usize, Vec<usize>)> {
     let mut spans: Vec<(usize, usize, Vec<usize>)> = Vec::new();
-    for (bank, who) in served.range(first..first + HALF) {
+    for (bank, served_lanes) in served.range(first..first + HALF) {
         match spans.last_mut() {
-            Some((start, n, lanes)) if *start + *n == *bank && lanes == who => *n += 1,
-            _ => spans.push((*bank, 1, who.clone())),
+            Some((start, n, lanes)) if *start + *n == *bank && lanes == served_lanes => *n += 1,
+            _ => spans.push((*bank, 1, served_lanes.clone())),
         }
     }
     spans
 }
 
-/// What a reader should know beyond the numbers in the cells: who shares the words.
-fn sharing(shot: &Shot) -> Option<String> {
-    let wavefronts = shot.wavefronts();
+/// Describes which lanes share words, which the numbers in the cells do not show.
+fn sharing(access: &SharedAccess) -> Option<String> {
+    let wavefronts = access.wavefronts();
     let all: BTreeSet<Vec<usize>> = wavefronts.iter().flat_map(|w| w.values().cloned()).collect();
-    let wide = shot.bytes > 4;
+    let wide = access.bytes > 4;
     let apart: BTreeSet<usize> = all
         .iter()
         .map(|lanes| lanes.last().unwrap_or(&0) - lanes.first().unwrap_or(&0))
@@ -158,25 +157,18 @@ fn sharing(shot: &Shot) -> Option<String> {
     }
 }
 
-/// One of the accesses that a figure compares.
-struct Case {
+struct ComparedAccess {
     heading: String,
     code: String,
-    shot: Shot,
+    access: SharedAccess,
 }
 
-fn compare(title: &str, description: &str, cases: &[Case]) -> String {
-    let mut drawing = Drawing::new(title, description);
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, 33.0),
-        "32 banks, one row per wavefront. In the cells: lanes.",
-    );
+fn compare(title: &str, description: &str, cases: &[ComparedAccess]) -> String {
+    let mut drawing = Drawing::new(title, description).with_heading();
+    drawing.note(33.0, "32 banks, one row per wavefront. In the cells: lanes.");
     let mut y = 46.0;
     for case in cases {
-        let cost = case.shot.cost();
+        let cost = case.access.cost();
         let excess = cost.wavefronts - cost.ideal;
         let colours = if excess > 0 { ("bad2", "") } else { ("a2", "") };
         y += 16.0;
@@ -193,10 +185,10 @@ fn compare(title: &str, description: &str, cases: &[Case]) -> String {
         };
         drawing.text(ink, Anchor::End, (WIDTH, y), count);
         y += 19.0;
-        drawing.text("dim", Anchor::Start, (0.0, y), &case.code);
-        y = strips(&mut drawing, y + 6.0, &case.shot, colours);
-        if let Some(note) = sharing(&case.shot) {
-            drawing.text("dim", Anchor::Start, (0.0, y + 14.0), note);
+        drawing.note(y, &case.code);
+        y = strips(&mut drawing, y + 6.0, &case.access, colours);
+        if let Some(note) = sharing(&case.access) {
+            drawing.note(y + 14.0, note);
             y += 20.0;
         }
         y += 12.0;
@@ -204,19 +196,19 @@ fn compare(title: &str, description: &str, cases: &[Case]) -> String {
     drawing.finish(y)
 }
 
-/// A tile of the products, small and whole.
+/// A small GEMM that consists of whole tiles.
 const SHAPE: Shape = Shape { m: 128, n: 128, k: 8 };
 
-/// The first load of so many bytes per lane from b_tile.
-fn load_of_b(kernel: &'static str, bytes: u32) -> anyhow::Result<Shot> {
+/// Returns the first load of `bytes` bytes per lane from b_tile.
+fn load_of_b(kernel: &'static str, bytes: u32) -> anyhow::Result<SharedAccess> {
     let trace = machine::product(kernel, SHAPE, FIRST)?;
     let loads = trace.shared("b_tile");
     let load = loads.iter().find(|r| r.access.load && r.access.bytes == bytes);
     let load = load.with_context(|| format!("{kernel} has no load of {bytes} bytes from b_tile"))?;
-    Ok(Shot::of(load))
+    Ok(SharedAccess::of(load))
 }
 
-/// How v04 and v05 read a row of b_tile.
+/// Draws how v04 and v05 read a row of b_tile.
 pub(crate) fn loads_of_b() -> anyhow::Result<String> {
     Ok(compare(
         "A load of b_tile, before and after",
@@ -224,21 +216,21 @@ pub(crate) fn loads_of_b() -> anyhow::Result<String> {
          16-byte loads of them, but the lanes of a quarter-warp start 32 bytes apart and use half of the banks twice. \
          In v05 the lanes read neighbouring words, each in a bank of its own.",
         &[
-            Case {
+            ComparedAccess {
                 heading: "v04: 8 columns in a row".to_owned(),
                 code: "16 bytes per lane, 32 bytes apart".to_owned(),
-                shot: load_of_b("sgemm_v04_float4", 16)?,
+                access: load_of_b("sgemm_v04_float4", 16)?,
             },
-            Case {
+            ComparedAccess {
                 heading: "v05: every 16th column".to_owned(),
                 code: "4 bytes per lane, side by side".to_owned(),
-                shot: load_of_b("sgemm_v05_bank_conflict_free", 4)?,
+                access: load_of_b("sgemm_v05_bank_conflict_free", 4)?,
             },
         ],
     ))
 }
 
-/// How v05 stores a_tile, and what the padding is for.
+/// Draws how v05 stores a_tile, and the purpose of its padding.
 pub(crate) fn stores_of_a() -> anyhow::Result<String> {
     const KERNEL: &str = "sgemm_v05_bank_conflict_free";
     let trace = machine::product(KERNEL, SHAPE, FIRST)?;
@@ -247,7 +239,7 @@ pub(crate) fn stores_of_a() -> anyhow::Result<String> {
         .iter()
         .find(|r| !r.access.load)
         .with_context(|| format!("{KERNEL} stores nothing to a_tile"))?;
-    let padded = Shot::of(store);
+    let padded = SharedAccess::of(store);
     let (rows, pad) = (
         machine::constant(KERNEL, "BM")?,
         machine::constant(KERNEL, "PAD")?,
@@ -259,21 +251,21 @@ pub(crate) fn stores_of_a() -> anyhow::Result<String> {
         "One store of one warp to the transposed tile of A. Without padding two lanes meet in each of 16 banks; with \
          four floats of padding after each row, all 32 lanes have a bank of their own.",
         &[
-            Case {
+            ComparedAccess {
                 heading: format!("rows of {rows} floats"),
                 code: "a_tile[a_col][a_row] = a.x".to_owned(),
-                shot: plain,
+                access: plain,
             },
-            Case {
+            ComparedAccess {
                 heading: format!("v05: rows of {rows} + {pad} floats"),
                 code: "a_tile[a_col][a_row] = a.x".to_owned(),
-                shot: padded,
+                access: padded,
             },
         ],
     ))
 }
 
-/// How v05 and v06 fetch a fragment of B.
+/// Draws how v05 and v06 load a fragment of B.
 pub(crate) fn fragments_of_b() -> anyhow::Result<String> {
     Ok(compare(
         "Eight floats of b_tile per thread and k",
@@ -281,24 +273,23 @@ pub(crate) fn fragments_of_b() -> anyhow::Result<String> {
          eight columns of a thread; v06 fetches four floats per lane and needs two loads. Neither has a wavefront too \
          many; what v06 saves is instructions.",
         &[
-            Case {
+            ComparedAccess {
                 heading: "v05: 8 loads".to_owned(),
                 code: "4 bytes per lane".to_owned(),
-                shot: load_of_b("sgemm_v05_bank_conflict_free", 4)?,
+                access: load_of_b("sgemm_v05_bank_conflict_free", 4)?,
             },
-            Case {
+            ComparedAccess {
                 heading: "v06: 2 loads".to_owned(),
                 code: "16 bytes per lane".to_owned(),
-                shot: load_of_b("sgemm_v06_outer_product", 16)?,
+                access: load_of_b("sgemm_v06_outer_product", 16)?,
             },
         ],
     ))
 }
 
-/// Where the words of one column of the tile lie: three transposes.
 pub(crate) fn columns() -> anyhow::Result<String> {
-    /// A warp that is not the first, so that its column is not at the edge.
-    const WHO: Who = Who {
+    /// Not the first warp, so that its column is not at the edge.
+    const WARP: WarpPosition = WarpPosition {
         block: [0, 0],
         warp: 5,
     };
@@ -324,19 +315,19 @@ pub(crate) fn columns() -> anyhow::Result<String> {
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let top = 66.0;
     for (i, (kernel, name)) in kernels.into_iter().enumerate() {
-        let trace = machine::transpose(kernel, 64, WHO)?;
+        let trace = machine::transpose(kernel, 64, WARP)?;
         let accesses = trace.shared("tile");
         let load = accesses
             .iter()
             .find(|r| r.access.load)
             .with_context(|| format!("{kernel} loads nothing from its tile"))?;
-        let shot = Shot::of(load);
-        let cost = shot.cost();
+        let access = SharedAccess::of(load);
+        let cost = access.cost();
         let x = (edge + gap) * i as f64;
         drawing.text("strong", Anchor::Start, (x, 38.0), name);
         drawing.text("dim", Anchor::Start, (x, top - 6.0), "bank 0");
         drawing.text("dim", Anchor::End, (x + edge, top - 6.0), "31");
-        let words: Vec<usize> = shot
+        let words: Vec<usize> = access
             .addresses
             .iter()
             .flatten()
@@ -362,12 +353,7 @@ pub(crate) fn columns() -> anyhow::Result<String> {
         drawing.text(ink, Anchor::Start, (x, frame.bottom() + 20.0), count);
     }
     let y = top + DOT * 33.0 + 44.0;
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, y),
-        "Across: the bank. Down: shared memory, 32 words a row.",
-    );
+    drawing.note(y, "Across: the bank. Down: shared memory, 32 words a row.");
     Ok(drawing.finish(y + 8.0))
 }
 
@@ -377,12 +363,12 @@ mod tests {
 
     #[track_caller]
     fn check(addresses: Addresses, bytes: u32, load: bool) {
-        let shot = Shot {
+        let access = SharedAccess {
             addresses,
             bytes,
             load,
         };
-        assert_eq!(shot.wavefronts().len() as u32, shot.cost().wavefronts);
+        assert_eq!(access.wavefronts().len() as u32, access.cost().wavefronts);
     }
 
     #[test]
@@ -409,7 +395,7 @@ mod tests {
 
     #[test]
     fn the_kernels_cost_what_the_pictures_say() -> anyhow::Result<()> {
-        let cost = |kernel, bytes| load_of_b(kernel, bytes).map(|shot| shot.cost());
+        let cost = |kernel, bytes| load_of_b(kernel, bytes).map(|access| access.cost());
         let is = |wavefronts, ideal| rules::SharedCost { wavefronts, ideal };
         assert_eq!(cost("sgemm_v04_float4", 16)?, is(8, 4));
         assert_eq!(cost("sgemm_v05_bank_conflict_free", 4)?, is(1, 1));
@@ -419,13 +405,13 @@ mod tests {
 
     #[test]
     fn rows_of_another_length_keep_the_column() {
-        let shot = Shot {
+        let access = SharedAccess {
             addresses: std::array::from_fn(|lane| Some(lane as u64 * 132 * 4 + 8)),
             bytes: 4,
             load: false,
         };
         assert_eq!(
-            shot.with_rows(132 * 4, 128 * 4).addresses[3],
+            access.with_rows(132 * 4, 128 * 4).addresses[3],
             Some(3 * 128 * 4 + 8)
         );
     }

@@ -1,4 +1,4 @@
-//! Bars of what was measured: the ladder, the transposes, the CPU.
+//! Bar charts of measured times: the ladder, the transposes, the CPU.
 
 use catalog::{Kernel, STEPS, Shape, Work};
 use records::Record;
@@ -6,7 +6,7 @@ use records::Record;
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// Says that there is nothing to draw yet, and how to get it.
+/// Draws the placeholder for a picture without a record, with the command that makes one.
 pub(crate) fn missing(title: &str) -> String {
     let mut drawing = Drawing::new(title, "No record of measurements yet.");
     drawing.round("faint", Rect::new(0.0, 0.0, WIDTH, 92.0), 6.0);
@@ -26,7 +26,6 @@ pub(crate) fn missing(title: &str) -> String {
     drawing.finish(92.0)
 }
 
-/// Three digits that matter.
 pub(crate) fn digits(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),
@@ -42,23 +41,21 @@ fn percent(part: f64) -> String {
     }
 }
 
-/// One line and its bar.
 struct Bar {
     label: String,
     value: f64,
-    /// Of the yardstick; `None` for the yardstick itself.
+    /// Fraction of the yardstick; `None` for the yardstick itself.
     part: Option<f64>,
-    /// The page of its chapter, which the bar links to.
+    /// Page of the step's chapter, which the bar links to.
     page: Option<String>,
 }
 
 fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
-    let told: Vec<String> = bars
+    let summary: Vec<String> = bars
         .iter()
         .map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value)))
         .collect();
-    let mut drawing = Drawing::new(title, format!("Bars: {}.", told.join(", ")));
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let mut drawing = Drawing::new(title, format!("Bars: {}.", summary.join(", "))).with_heading();
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let mut y = 28.0;
     for Bar {
@@ -85,21 +82,21 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
         }
         y += 36.0;
     }
-    drawing.text("dim", Anchor::Start, (0.0, y + 12.0), foot);
+    drawing.note(y + 12.0, foot);
     drawing.finish(y + 20.0)
 }
 
-/// The page of the step that has this kernel.
+/// Returns the page of the step that has this kernel.
 fn chapter(kernel: &str) -> Option<String> {
     let has = |step: &&catalog::Step| step.kernels.iter().any(|its| its.name == kernel);
     let step = STEPS.iter().find(has)?;
     Some(format!("{}-{}.html", step.id, step.name))
 }
 
-/// The steps at one size, beside cuBLAS.
+/// Draws the steps at one size, beside cuBLAS.
 pub(crate) fn ladder(record: Option<&Record>) -> String {
     const SIZE: usize = 4096;
-    /// The kernels that stand for the steps.
+    /// Kernels that represent the steps.
     const KERNELS: &[(&str, &str)] = &[
         ("sgemm_v01_row_per_lane", "v01 row per lane"),
         ("sgemm_v01_col_per_lane", "v01 col per lane"),
@@ -139,7 +136,7 @@ fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static Kernel> {
     all.filter(move |kernel| wanted(kernel.work))
 }
 
-/// The transposes, beside a copy of as many bytes.
+/// Draws the transposes, beside a copy of as many bytes.
 pub(crate) fn transposes(record: Option<&Record>) -> String {
     const SHAPE: Shape = Shape {
         m: 8192,
@@ -177,7 +174,7 @@ pub(crate) fn transposes(record: Option<&Record>) -> String {
     draw(&title, "GB/s", &bars, &recorded.provenance())
 }
 
-/// What the CPU does, beside a library.
+/// Draws the CPU kernels, beside a library.
 pub(crate) fn cpus(record: Option<&Record>) -> String {
     const SIZE: usize = 1024;
     const LIBRARY: &str = "cpu_library";

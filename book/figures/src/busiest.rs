@@ -1,5 +1,5 @@
-//! What binds by our model, beside the busiest unit by Nsight Compute on a real GPU; what warps wait for; and how busy
-//! kernels keep tensor cores.
+//! Tables that compare the timing model with Nsight Compute: the binding unit beside the busiest unit, reasons of
+//! stalls, and the utilisation of tensor cores.
 
 use anyhow::{Context as _, ensure};
 use catalog::Shape;
@@ -8,13 +8,13 @@ use records::machine_code::{BINDS, level, unit};
 use timing::accuracy::{Needs, profiled};
 
 use crate::machine;
-use crate::sass::table;
+use crate::table::table;
 
 fn record() -> anyhow::Result<Record> {
     load("book/data/h200-busiest.json")
 }
 
-/// Kernels of tensor cores, of which there is no model, on each GPU that ran some.
+/// Loads the records of tensor core kernels, which the timing model does not cover, for each GPU.
 fn tensor_records() -> anyhow::Result<[Record; 2]> {
     Ok([
         load("book/data/h200-tensor-busiest.json")?,
@@ -27,7 +27,6 @@ fn load(path: &str) -> anyhow::Result<Record> {
     Record::load(&path).with_context(|| path.display().to_string())
 }
 
-/// What the model gives for a launch.
 fn needs(launch: &Launch) -> anyhow::Result<&'static Needs> {
     let shape = [launch.shape.m, launch.shape.n, launch.shape.k].map(|size| size as u32);
     let mut all = profiled().iter();
@@ -40,7 +39,7 @@ fn needs(launch: &Launch) -> anyhow::Result<&'static Needs> {
         })
 }
 
-/// What the model gives for a launch, in microseconds, and what a profiler saw of it.
+/// Returns the model's time for a launch in microseconds, and the profiled launch.
 pub(crate) fn at(kernel: &str, shape: Shape) -> anyhow::Result<(f64, Launch)> {
     let launches = record()?.launches.into_iter();
     let mut launches = launches.filter(|launch| launch.kernel == kernel && launch.shape == shape);
@@ -50,11 +49,11 @@ pub(crate) fn at(kernel: &str, shape: Shape) -> anyhow::Result<(f64, Launch)> {
     Ok((needs(&launch)?.predicted_us, launch))
 }
 
-/// How many warps an instruction could not be dispatched for, for each instruction issued.
+/// Warps that an instruction could not be dispatched for, per issued instruction.
 pub(crate) const DISPATCH: &str = "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio";
 
-/// The units that bind by the model: none where all rest most of the time.
-fn ours(needs: &Needs) -> Vec<&str> {
+/// Units that bind by the model: none if all are idle most of the time.
+fn binding_units(needs: &Needs) -> Vec<&str> {
     let most = needs.bounds.first().map_or(0.0, |(_, us)| *us);
     if most < BINDS * needs.predicted_us {
         return Vec::new();
@@ -63,7 +62,6 @@ fn ours(needs: &Needs) -> Vec<&str> {
     longest.iter().map(|(unit, _)| unit.as_str()).collect()
 }
 
-/// A verdict in words.
 fn words(units: &[&str]) -> String {
     match units {
         [] => "waits".into(),
@@ -71,10 +69,7 @@ fn words(units: &[&str]) -> String {
     }
 }
 
-/// A row for each kernel: our verdict, Nsight's, and how busy each unit was.
-///
-/// # Errors
-/// When the files do not fit together.
+/// Returns a row for each kernel: the model's verdict, Nsight's, and the utilisation of each unit.
 pub fn busiest() -> anyhow::Result<String> {
     const SHOWN: [(&str, &str); 5] = [
         ("issue", unit::ISSUE),
@@ -89,7 +84,7 @@ pub fn busiest() -> anyhow::Result<String> {
     for launch in &record()?.launches {
         let verdict = match UNMODELLED.contains(&launch.kernel.as_str()) {
             true => "no verdict".into(),
-            false => words(&ours(needs(launch)?)),
+            false => words(&binding_units(needs(launch)?)),
         };
         let mut row = vec![
             launch.kernel.clone(),
@@ -103,7 +98,7 @@ pub fn busiest() -> anyhow::Result<String> {
     Ok(table(&titles, &rows))
 }
 
-/// The reasons of stalls by Nsight's names, and what the table calls them.
+/// Stall reasons by Nsight's names, with the titles of the table.
 const REASONS: [(&str, &str); 9] = [
     ("long_scoreboard", "global"),
     ("short_scoreboard", "shared"),
@@ -116,7 +111,6 @@ const REASONS: [(&str, &str); 9] = [
     ("selected", "issues"),
 ];
 
-/// A stall's part of the warps' time, in percent.
 fn percent(stalls: &[(&str, f64)], name: &str) -> String {
     let part = stalls
         .iter()
@@ -125,10 +119,7 @@ fn percent(stalls: &[(&str, f64)], name: &str) -> String {
     format!("{:.0}", 100.0 * part)
 }
 
-/// A row for each product: where its warps were, in percent of their time.
-///
-/// # Errors
-/// When there is no record.
+/// Returns a row for each GEMM: the stalls of its warps, in percent of their time.
 pub fn stalls() -> anyhow::Result<String> {
     let mut titles = vec!["kernel"];
     titles.extend(REASONS.map(|(_, title)| title));
@@ -145,11 +136,8 @@ pub fn stalls() -> anyhow::Result<String> {
     Ok(table(&titles, &rows))
 }
 
-/// A row for each kernel of tensor cores of a step that was profiled: how long one launch took, the clock, how busy
-/// units were, and what its warps waited for, both in percent.
-///
-/// # Errors
-/// When there is no record, or nothing of this step in it, or a metric is missing.
+/// Returns a row for each profiled tensor core kernel of a step: duration of one launch, clock, utilisation of units,
+/// and stalls of warps, the last two in percent.
 pub fn tensor(step: &str) -> anyhow::Result<String> {
     let step = catalog::find(step)?;
     const SHOWN: [(&str, &str); 5] = [
@@ -194,7 +182,7 @@ pub fn tensor(step: &str) -> anyhow::Result<String> {
     Ok(table(&titles, &rows))
 }
 
-/// The large kernels from v07 on, as they follow each other.
+/// Large kernels from v07 on, each with its successor.
 const CLIMB: [&str; 6] = [
     "sgemm_v07_double_buffer",
     "sgemm_v11_large_tile",
@@ -204,11 +192,8 @@ const CLIMB: [&str; 6] = [
     "sgemm_v11_stream_k",
 ];
 
-/// A row for each of the large kernels from v07 on: what Nsight counted, and what its warps waited for, in warps for
-/// each instruction issued.
-///
-/// # Errors
-/// When there is no record, or one of them is not in it.
+/// Returns a row for each of the large kernels from v07 on: Nsight's counts, and stalls in warps per issued
+/// instruction.
 pub fn climb() -> anyhow::Result<String> {
     const SIZE: usize = 4096;
     const WAITS: [(&str, &str); 5] = [
@@ -269,17 +254,17 @@ mod tests {
                 launch.shape
             );
             let Ok(needs) = needs else { continue };
-            let ours = ours(needs);
+            let binding_units = binding_units(needs);
             let exception = EXCEPTIONS
                 .iter()
                 .find(|e| e.kernels.contains(&launch.kernel.as_str()));
             assert_eq!(
-                launch.agrees(&ours),
+                launch.agrees(&binding_units),
                 exception.is_none(),
                 "{} at {}: {}, by Nsight {:?}; {exception:?}",
                 launch.kernel,
                 launch.shape,
-                words(&ours),
+                words(&binding_units),
                 launch.busiest(),
             );
         }

@@ -1,6 +1,6 @@
-//! Rooflines of tensor cores: what the units do alone, what memory and L2 bring, and kernels between them.
+//! Rooflines of tensor cores: peak rates of the units, of device memory and of L2, and kernels below them.
 //!
-//! Device memory, L2 and the units are of `book/data/h200-ceilings.json`, speeds of the record of the ladder.
+//! Peak rates come from `book/data/h200-ceilings.json`, speeds of kernels from the record of the ladder.
 
 use catalog::Shape;
 use catalog::text::day;
@@ -9,25 +9,22 @@ use records::ceilings::Ceilings;
 
 use crate::bars::digits;
 use crate::machine;
-use crate::plots::{Axis, apart, tflops};
+use crate::plots::{Axis, spread_labels, tflops};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// The size at which kernels are compared.
 const SIZE: usize = 4096;
 
-/// A kernel in a picture.
-struct Point {
+struct KernelPoint {
     kernel: &'static str,
     label: &'static str,
-    /// Rows and columns of C for which its factors are brought from L2 once: of a block, or of a cluster.
+    /// Rows and columns of C that share one load from L2: the tile of a block, or of a cluster.
     tile: [usize; 2],
-    /// Bytes of an element of A or B.
     bytes: usize,
 }
 
-const fn bf16(kernel: &'static str, label: &'static str, tile: [usize; 2]) -> Point {
-    Point {
+const fn bf16(kernel: &'static str, label: &'static str, tile: [usize; 2]) -> KernelPoint {
+    KernelPoint {
         kernel,
         label,
         tile,
@@ -35,8 +32,8 @@ const fn bf16(kernel: &'static str, label: &'static str, tile: [usize; 2]) -> Po
     }
 }
 
-const BY_WARPS: &[Point] = &[
-    Point {
+const BY_WARPS: &[KernelPoint] = &[
+    KernelPoint {
         bytes: 4,
         ..bf16("sgemm_v07_double_buffer", "v07, FP32", [128, 128])
     },
@@ -47,7 +44,7 @@ const BY_WARPS: &[Point] = &[
     bf16("bf16gemm_v10_parts", "parts", [256, 128]),
 ];
 
-const BY_WARPGROUPS: &[Point] = &[
+const BY_WARPGROUPS: &[KernelPoint] = &[
     bf16("gemm_v12_mma_ring_f32", "mma_ring", [256, 128]),
     bf16("gemm_v12_wgmma_f32", "wgmma", [128, 256]),
     bf16("gemm_v12_ring_f32", "ring", [128, 256]),
@@ -57,8 +54,8 @@ const BY_WARPGROUPS: &[Point] = &[
     bf16("gemm_v12_ping_pong_f32", "ping_pong", [256, 128]),
 ];
 
-impl Point {
-    /// Operations for each byte that tiles and C have, at `shape`.
+impl KernelPoint {
+    /// Arithmetic intensity: operations per byte of the tiles and of C, at `shape`.
     fn intensity(&self, shape: Shape) -> f64 {
         const SUM: f64 = 4.0;
         let [rows, cols] = self.tile.map(|edge| edge as f64);
@@ -67,13 +64,12 @@ impl Point {
     }
 }
 
-/// A flat roof: the beginning of an instruction, its elements, what the picture calls it.
+/// A flat roof: the first part of an instruction's name, its elements, and its label.
 type Roof = (&'static str, &'static str, &'static str);
 const FMA: Roof = ("fma", "fp32", "FP32");
 const MMA: Roof = ("mma.sync", "bf16", "mma.sync");
 const WGMMA: Roof = ("wgmma", "bf16", "wgmma");
 
-/// For v10.
 pub(crate) fn by_warps(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
     draw(
         "Tensor cores by mma.sync, bf16",
@@ -84,7 +80,6 @@ pub(crate) fn by_warps(ceilings: Option<&Ceilings>, record: Option<&Record>) -> 
     )
 }
 
-/// For v12.
 pub(crate) fn by_warpgroups(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
     draw(
         "Tensor cores by wgmma, bf16",
@@ -95,7 +90,7 @@ pub(crate) fn by_warpgroups(ceilings: Option<&Ceilings>, record: Option<&Record>
     )
 }
 
-/// The record of what the units do; `None` before it was measured.
+/// Loads the record of peak rates; `None` if they were not measured.
 pub(crate) fn load() -> anyhow::Result<Option<Ceilings>> {
     let path = machine::root().join("book/data/h200-ceilings.json");
     Ceilings::load(&path).map_err(anyhow::Error::msg)
@@ -117,7 +112,7 @@ fn draw(
     ceilings: Option<&Ceilings>,
     record: Option<&Record>,
     roofs: &[Roof],
-    kernels: &[Point],
+    kernels: &[KernelPoint],
 ) -> String {
     let Some((ceilings, roofline)) = ceilings.and_then(|all| Some((all, all.run.roofline?))) else {
         return not_measured(title);
@@ -126,8 +121,7 @@ fn draw(
         title,
         "Both axes logarithmic: throughput over floating-point operations per byte of tiles. Flat lines are what units \
          do alone, slanted ones what device memory and L2 bring.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let (top, bottom) = (40.0, 340.0);
     const LOW: f64 = 10.0;
     const HIGH: f64 = 1000.0;
@@ -174,7 +168,7 @@ fn draw(
         .filter_map(|(unit, numbers, name)| Some((*name, ceilings.best(unit, numbers)?.burst.tflops)))
         .collect();
     let highest = roofs.iter().map(|roof| roof.1).fold(LOW, f64::max);
-    // From the left edge, or from below, up to the highest roof.
+    // Slopes from the left or lower edge up to the highest roof.
     let slopes = [
         ("rule", "memory", roofline.copy_gbs),
         ("rule dashed", "L2", ceilings.l2.own_gbs),
@@ -196,16 +190,16 @@ fn draw(
 
     let recorded = Recorded::new(record);
     let shape = Shape::square(SIZE);
-    let points: Vec<(&Point, f64)> = kernels
+    let points: Vec<(&KernelPoint, f64)> = kernels
         .iter()
         .filter_map(|point| Some((point, tflops(recorded.as_ref()?, point.kernel, SIZE)?)))
         .collect();
     let wanted: Vec<f64> = points.iter().map(|point| y.at(point.1)).collect();
-    // Below what stands above the roof of mma.sync, which is in both pictures.
+    // Starts below the text above the roof of mma.sync, which is in both pictures.
     let from = ceilings
         .best(MMA.0, MMA.1)
         .map_or(highest, |one| one.burst.tflops);
-    let labels = apart(&wanted, 17.0, y.at(from) + 16.0, bottom - 12.0);
+    let labels = spread_labels(&wanted, 17.0, y.at(from) + 16.0, bottom - 12.0);
     let column = WIDTH - 102.0;
     for ((point, tflops), to) in points.iter().zip(&labels) {
         let at = (x.at(point.intensity(shape)), y.at(*tflops));
@@ -239,7 +233,7 @@ fn draw(
     ];
     let mut at = bottom + 60.0;
     for line in foot {
-        drawing.text("dim", Anchor::Start, (0.0, at), line);
+        drawing.note(at, line);
         at += 19.0;
     }
     drawing.finish(at - 11.0)
@@ -300,10 +294,11 @@ mod tests {
         }
     }
 
-    /// FLOP/byte of `cargo xtask bench v10` and `v12`, whose kernels ask for all their bytes by ordinary loads.
+    /// Intensities in FLOP/byte as printed by `cargo xtask bench v10` and `v12`, for kernels that load all bytes by
+    /// ordinary loads.
     #[test]
     fn tiles_ask_for_what_is_counted() {
-        let of = |point: &Point, size: usize| format!("{:.1}", point.intensity(Shape::square(size)));
+        let of = |point: &KernelPoint, size: usize| format!("{:.1}", point.intensity(Shape::square(size)));
         assert_eq!(of(&BY_WARPS[3], 512), "51.2");
         assert_eq!(of(&BY_WARPS[0], 512), "28.4");
         assert_eq!(of(&BY_WARPGROUPS[0], 512), "64.0");

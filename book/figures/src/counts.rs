@@ -1,4 +1,4 @@
-//! What each step asks of the memory system for the same arithmetic: counted, not timed.
+//! Picture of each step's memory traffic for the same arithmetic: counted, not timed.
 
 use catalog::Shape;
 use counters::Counters;
@@ -7,14 +7,13 @@ use crate::bars::digits;
 use crate::machine;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// Large enough for the tiles to come round, small enough to be run each time.
+/// Large enough for a main loop, small enough to run every time.
 pub(crate) const SHAPE: Shape = Shape {
     m: 256,
     n: 256,
     k: 512,
 };
 
-/// The products of the ladder, as small pictures call them.
 pub(crate) const KERNELS: &[(&str, &str)] = &[
     ("sgemm_v01_row_per_lane", "v01 row"),
     ("sgemm_v01_col_per_lane", "v01 col"),
@@ -26,7 +25,7 @@ pub(crate) const KERNELS: &[(&str, &str)] = &[
     ("sgemm_v07_double_buffer", "v07"),
 ];
 
-/// A column: its heading, and what it counts.
+/// A column: its title, and the counter that it shows.
 type Column = (&'static str, &'static str, fn(&Counters) -> u64);
 
 const COLUMNS: [Column; 4] = [
@@ -46,7 +45,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         let per = PER * 32.0 / counters.fmas as f64;
         rows.push((*label, COLUMNS.map(|(_, _, count)| count(&counters) as f64 * per)));
     }
-    let told: Vec<String> = rows
+    let summary: Vec<String> = rows
         .iter()
         .map(|(label, values)| {
             let [requests, sectors, wavefronts, excess] = values.map(digits);
@@ -58,10 +57,9 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         format!(
             "A table with bars: for each step the requests to global memory, their sectors, the wavefronts of shared \
              memory, and how many of those a better layout would save. {}.",
-            told.join("; ")
+            summary.join("; ")
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    ).with_heading();
     const LABELS: f64 = 64.0;
     let width = (WIDTH - LABELS) / COLUMNS.len() as f64;
     let right = |column: usize| LABELS + width * (column + 1) as f64;
@@ -76,7 +74,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             let most = rows.iter().map(|(_, values)| values[column]).fold(0.0, f64::max);
             let room = width - 10.0;
             let frame = Rect::new(right(column) - room, y + 20.0, room, 6.0);
-            // Across four powers of ten: a bar a quarter shorter is ten times less.
+            // Logarithmic over four powers of ten: a bar that is a quarter shorter means ten times less.
             let part = (1.0 + (value / most).log10() / 4.0).clamp(0.0, 1.0);
             drawing.rect("faint", frame);
             let length = room * part;
@@ -105,7 +103,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         format!("Counted on the emulated GPU at {SHAPE}."),
         "Bars are logarithmic. Shared loads as ptxas merges them.".to_owned(),
     ] {
-        drawing.text("dim", Anchor::Start, (0.0, y), line);
+        drawing.note(y, line);
         y += 19.0;
     }
     Ok(drawing.finish(y - 11.0))

@@ -1,8 +1,8 @@
-//! The explorers' rules beside the emulator's: a table of cases, and a JavaScript engine that goes through them.
+//! Checks the explorers' rules against the emulator: a table of cases, and a JavaScript engine that evaluates them.
 //!
 //! The pages of the book run `book/theme/explorers/rules.js`, a port of [`simt::memory::rules`]. Its functions get
-//! every case of [`cases`] and must give what ours give. Only then is `checked.js` written, from which a page takes
-//! the sentence that says so.
+//! every case of [`cases`] and must return what the emulator returns. Only then is `checked.js` written, from which a
+//! page takes the sentence that reports the check.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,19 @@ use anyhow::{Context as _, bail};
 use catalog::Shape;
 use simt::memory::rules::{self, Addresses};
 
-use crate::machine::{self, Trace, Who};
+use crate::machine::{self, Trace, WarpPosition};
 use crate::race::{self, Race};
 use crate::steps;
 
-/// A question to `rules.js`, as a JavaScript expression, and the answer as JSON.
+/// An expression over `rules.js`, and its expected value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// An expression over `R`.
+    /// JavaScript expression over `R`.
     pub ask: String,
-    /// What it must give.
+    /// Expected value, as JSON.
     pub answer: String,
 }
 
-/// The folder with the explorers' scripts.
 pub fn folder() -> PathBuf {
     machine::root().join("book/theme/explorers")
 }
@@ -35,10 +34,7 @@ fn list(addresses: &Addresses) -> String {
     format!("[{}]", addresses.iter().map(word).collect::<Vec<_>>().join(","))
 }
 
-/// All cases: the rules on patterns of every kind, and the explorers' own patterns as real kernels make them.
-///
-/// # Errors
-/// When a kernel's files cannot be read.
+/// Returns all cases: patterns of every kind, and the explorers' own patterns as made by real kernels.
 pub fn cases() -> anyhow::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (addresses, bytes) in patterns() {
@@ -60,7 +56,6 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// What one access costs, in one line.
 fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
     let cost = rules::shared_cost(addresses, bytes, load);
     Case {
@@ -75,7 +70,7 @@ fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
     }
 }
 
-/// An order of two warps, and what the emulated GPU computes when it is forced into it.
+/// Makes a case of an order of two warps, with the result of the emulated GPU when it is forced into that order.
 fn raced(race: Race) -> anyhow::Result<Case> {
     let Race {
         first,
@@ -96,7 +91,7 @@ fn raced(race: Race) -> anyhow::Result<Case> {
     })
 }
 
-/// SplitMix64: the same numbers everywhere.
+/// SplitMix64, which gives the same numbers on every platform.
 struct Numbers(u64);
 
 impl Numbers {
@@ -108,7 +103,7 @@ impl Numbers {
     }
 }
 
-/// Mostly at multiples of the width, as the hardware demands; the functions answer for all.
+/// Returns access patterns, mostly at multiples of the width, as the hardware demands; the functions accept all.
 fn patterns() -> Vec<(Addresses, u32)> {
     const RANDOM: usize = 200;
     let mut all = Vec::new();
@@ -118,7 +113,7 @@ fn patterns() -> Vec<(Addresses, u32)> {
         let every = |f: &dyn Fn(u64) -> Option<u64>| -> Addresses {
             std::array::from_fn(|lane| f(lane as u64).map(|element| element * wide))
         };
-        // Strides, from every place in a sector, all lanes and some.
+        // Strides, from every offset in a sector, with all lanes and with some.
         for stride in (0..=33).chain([48, 63, 64, 65, 128, 1000]) {
             all.push((every(&|lane| Some(lane * stride)), bytes));
             all.push((every(&|lane| Some(lane * stride + 1)), bytes));
@@ -144,7 +139,7 @@ fn patterns() -> Vec<(Addresses, u32)> {
                 all.push((std::array::from_fn(|lane| Some(lane as u64 * apart + off)), bytes));
             }
         }
-        // Anywhere, close together and far apart, with holes.
+        // Random addresses, close together and far apart, with inactive lanes.
         for i in 0..RANDOM {
             let reach = [8, 64, 512, 1 << 20][i % 4];
             let holes = (i / 4) % 3;
@@ -161,7 +156,7 @@ fn patterns() -> Vec<(Addresses, u32)> {
     all
 }
 
-/// Accesses of real kernels, and how the explorers would ask for them.
+/// Adds accesses of real kernels, written as the explorers write them.
 fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     const SIZE: usize = 64;
     let tiles = [
@@ -171,8 +166,8 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     ];
     for (kernel, padding, swizzle) in tiles {
         for warp in [0, 1, 5, 31] {
-            let who = Who { block: [0, 0], warp };
-            let trace = machine::transpose(kernel, SIZE, who)?;
+            let position = WarpPosition { block: [0, 0], warp };
+            let trace = machine::transpose(kernel, SIZE, position)?;
             for (load, along) in [(false, "row"), (true, "column")] {
                 let accesses = trace.shared("tile");
                 let found = accesses.iter().find(|reached| reached.access.load == load);
@@ -187,7 +182,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         }
     }
     let shape = Shape::square(SIZE);
-    let who = Who {
+    let position = WarpPosition {
         block: [0, 0],
         warp: 0,
     };
@@ -200,7 +195,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         ("sgemm_v01_col_per_lane", 2, 1),
     ];
     for (kernel, buffer, stride) in strided {
-        let trace: Trace = machine::product(kernel, shape, who)?;
+        let trace: Trace = machine::product(kernel, shape, position)?;
         let accesses = trace.global(buffer);
         let first = accesses.first().context("it reaches all three matrices")?;
         cases.push(Case {
@@ -211,16 +206,12 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The rules as they are in the book.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn rules_js() -> anyhow::Result<String> {
     let path = folder().join("rules.js");
     std::fs::read_to_string(&path).with_context(|| path.display().to_string())
 }
 
-/// What `checked.js` says when these rules have passed so many cases.
+/// Returns the text of `checked.js` for rules that passed `n_cases` cases.
 pub fn claim(rules: &str, n_cases: usize) -> String {
     let hash = catalog::provenance::sha256(rules.as_bytes());
     format!(
@@ -229,7 +220,7 @@ pub fn claim(rules: &str, n_cases: usize) -> String {
     )
 }
 
-/// A program that asks all cases and sets `verdict`: `agreed 4000`, or the first disagreement.
+/// Returns a program that evaluates all cases and sets `verdict`: `agreed 4000`, or the first disagreement.
 fn program(rules: &str, cases: &[Case]) -> String {
     let mut program = format!(
         "{rules}\nconst R = globalThis.TileRules;\n\
@@ -261,17 +252,15 @@ fn program(rules: &str, cases: &[Case]) -> String {
     program
 }
 
-/// Something that runs JavaScript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// Node.js, as `node`.
     Node,
-    /// `chromium`, `google-chrome` and its like.
+    /// A Chromium, such as `chromium` or `google-chrome`.
     Browser(&'static str),
 }
 
 impl Engine {
-    /// The engines that this machine has.
+    /// Returns the engines that are installed.
     pub fn here() -> Vec<Self> {
         let runs = |name: &str| {
             let mut command = Command::new(name);
@@ -287,10 +276,10 @@ impl Engine {
         node.into_iter().chain(browser).collect()
     }
 
-    /// Lets `rules` answer all cases: how many it was asked.
+    /// Evaluates all cases with `rules`, and returns their number.
     ///
     /// # Errors
-    /// The first case in which it disagrees; or that the engine could not be run.
+    /// On the first disagreement, or when the engine cannot run.
     pub fn run(self, rules: &str, cases: &[Case], scratch: &Path) -> anyhow::Result<usize> {
         std::fs::create_dir_all(scratch).with_context(|| scratch.display().to_string())?;
         let program = program(rules, cases);

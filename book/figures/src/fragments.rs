@@ -1,4 +1,4 @@
-//! v05 beside v06: by which loads a thread gets its eight rows and eight columns for one k.
+//! Compares v05 and v06: the loads by which a thread gets its eight rows and eight columns for one k.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ const KERNELS: [(&str, &str); 2] = [
     ("sgemm_v05_bank_conflict_free", "v05"),
     ("sgemm_v06_outer_product", "v06"),
 ];
-/// Not the first, where the compiler may do things once.
+/// Not the first k, where the compiler may hoist loads.
 const K: usize = 3;
-/// The thread whose loads are shown is the first one.
 const LANE: usize = 0;
 
-/// The loads of thread 0 from one array at k = [`K`] of the first round: for each the rows or columns that it brings.
+/// Returns, for each load of thread 0 from one array at k = [`K`] of the first round, the rows or columns that it
+/// brings.
 fn loads(kernel: &'static str, array: &str) -> anyhow::Result<Vec<Vec<usize>>> {
     let edge = machine::constant(kernel, "BM")? as usize;
     let depth = machine::constant(kernel, "BK")? as usize;
@@ -52,7 +52,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     for (kernel, name) in KERNELS {
         panels.push((name, loads(kernel, "a_tile")?, loads(kernel, "b_tile")?));
     }
-    let told: Vec<String> = panels
+    let summary: Vec<String> = panels
         .iter()
         .map(|(name, a, b)| {
             format!(
@@ -67,10 +67,9 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         format!(
             "Two squares of eight by eight multiply-adds, each with a column of A on its left and a row of B above. A box \
              around operands is one load: {}.",
-            told.join("; ")
+            summary.join("; ")
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     const CELL: f64 = 17.0;
     let mut bottom = 0.0;
     for (i, (name, a, b)) in panels.iter().enumerate() {
@@ -118,12 +117,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             format!("a_frag: {} loads", a.len()),
         );
     }
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, bottom + 44.0),
-        "One box, one load instruction of the PTX.",
-    );
+    drawing.note(bottom + 44.0, "One box, one load instruction of the PTX.");
     Ok(drawing.finish(bottom + 52.0))
 }
 

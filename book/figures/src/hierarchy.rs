@@ -1,4 +1,4 @@
-//! Grid, block, warp, lane: what one launch of a real kernel is made of.
+//! Picture of one launch of a real kernel: grid, block, warp, lane.
 
 use anyhow::Context as _;
 use catalog::Shape;
@@ -10,13 +10,12 @@ const KERNEL: &str = "sgemm_v03_from_shared";
 const SIZE: usize = 1024;
 const LANES: u32 = 32;
 
-/// What the launch is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parts {
     grid: [u32; 2],
     tile: [u32; 2],
     threads: u32,
-    /// Elements of C that one thread stores.
+    /// Number of elements of C that one thread stores.
     owned: usize,
 }
 
@@ -58,11 +57,10 @@ pub(crate) fn draw() -> anyhow::Result<String> {
              {threads} threads; one warp of {LANES} lanes.",
             grid[0], grid[1]
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    ).with_heading();
     const TOP: f64 = 52.0;
     const EDGE: f64 = 120.0;
-    /// Of the warp, whose lanes have numbers of two digits.
+    /// Width of the warp, whose lanes have two-digit numbers.
     const WIDE: f64 = 138.0;
     let (first, second, third) = (0.0, 152.0, WIDTH - WIDE);
     for (x, name) in [(first, "grid"), (second, "block"), (third, "warp")] {
@@ -140,7 +138,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     Ok(drawing.finish(y + 28.0))
 }
 
-/// Lines from a part to the larger picture of it.
+/// Draws lines from a part to its enlarged picture.
 fn zoom(drawing: &mut Drawing, part: Rect, whole: Rect) {
     drawing.line("dash", (part.right(), part.y), (whole.x, whole.y));
     drawing.line("dash", (part.right(), part.bottom()), (whole.x, whole.bottom()));

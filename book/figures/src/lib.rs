@@ -1,8 +1,8 @@
 //! The book's pictures.
 //!
-//! Each is a function that returns SVG, made from one of two sources: the real kernels, run on the emulated GPU with a
-//! trace of one warp, or a record of measurements. Nothing is drawn by hand; where a record is missing, the picture
-//! says so. `cargo run -p figures -- write` writes them all to `book/src/generated`; a test compares.
+//! Each is a function that returns SVG, made from one of two sources: the real kernels, run on the emulated GPU with
+//! a trace of one warp, or a record of measurements. Nothing is drawn by hand; without a record, a picture contains a
+//! note instead. `cargo run -p figures -- write` writes all of them to `book/src/generated`; a test compares them.
 //!
 //! Not here: the text around them, and the pages (`bookbuild`).
 
@@ -29,6 +29,7 @@ mod sass;
 mod sectors;
 mod steps;
 mod svg;
+mod table;
 mod tensor;
 mod timeline;
 mod waiting;
@@ -45,19 +46,17 @@ pub use busiest::{busiest, climb, stalls, tensor};
 pub use predictions::errors;
 pub use steps::steps_js;
 
-/// A picture of the book.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
-    /// Its file, without `.svg`.
+    /// File name without `.svg`.
     pub name: &'static str,
-    /// Contents of the SVG file.
     pub svg: String,
 }
 
-/// All pictures, those of the kernels first.
+/// Draws all pictures, those of the kernels first.
 ///
 /// # Errors
-/// When a kernel's files cannot be read, or it no longer does what a picture is about.
+/// When a kernel's files cannot be read, or a kernel no longer behaves as a picture shows.
 pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let mut add = |name: &'static str, svg: anyhow::Result<String>| -> anyhow::Result<()> {
@@ -97,7 +96,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("v10-fragments", tensor::draw())?;
     add("counts", counts::draw())?;
     let ladder = bars::ladder(record);
-    // For README.md, on a page that says whether it is dark.
+    // For README.md, on a page that selects by its theme.
     add("ladder-light", Ok(svg::alone(&ladder, false)))?;
     add("ladder-dark", Ok(svg::alone(&ladder, true)))?;
     add("ladder", Ok(ladder))?;
@@ -120,10 +119,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The record that the book tells, when there is one.
-///
-/// # Errors
-/// When it is there and cannot be read.
+/// Loads the record of the book's main device, if it exists.
 pub fn record(path: &Path) -> anyhow::Result<Option<Record>> {
     match path.exists() {
         true => Ok(Some(Record::load(path)?)),
@@ -131,12 +127,10 @@ pub fn record(path: &Path) -> anyhow::Result<Option<Record>> {
     }
 }
 
-/// Where that record is.
 pub fn record_path() -> PathBuf {
     machine::root().join("book/data/h200.json")
 }
 
-/// The folder that receives the pictures.
 pub fn generated() -> PathBuf {
     machine::root().join("book/src/generated")
 }

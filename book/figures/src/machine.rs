@@ -1,4 +1,4 @@
-//! The real kernels on the emulated GPU: their committed PTX, launched, one warp followed.
+//! Runs the real kernels from their committed PTX on the emulated GPU, and traces one warp.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,37 +14,35 @@ use simt::program::{Kernel, MemSpace};
 use simt::report::LaunchReport;
 use simt::trace::{Access, Follow, Step};
 
-/// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     // This crate is `book/figures`.
     own.ancestors().nth(2).unwrap_or(own).to_owned()
 }
 
-/// Which warp of which block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Who {
+pub(crate) struct WarpPosition {
     /// Coordinates of the block in x and y.
     pub(crate) block: [u32; 2],
     pub(crate) warp: u32,
 }
 
 /// The first warp of the first block.
-pub(crate) const FIRST: Who = Who {
+pub(crate) const FIRST: WarpPosition = WarpPosition {
     block: [0, 0],
     warp: 0,
 };
 
-/// What a warp did, and what the launch counted.
+/// Trace of one warp, and the counters of the launch.
 pub(crate) struct Trace {
     pub(crate) report: LaunchReport,
     pub(crate) steps: Vec<Step>,
     loaded: Arc<LoadedKernel>,
-    /// First bytes of the buffers: A, B, C of a product, in and out of a transpose.
+    /// Addresses of the buffers: A, B, C of a GEMM, or input and output of a transpose.
     pub(crate) buffers: Vec<u64>,
 }
 
-/// An access with what is known of its array.
+/// An access of the trace, relative to its array.
 pub(crate) struct Reached<'t> {
     pub(crate) access: &'t Access,
     /// First byte of each active lane, from the start of the array.
@@ -52,7 +50,6 @@ pub(crate) struct Reached<'t> {
 }
 
 impl Reached<'_> {
-    /// By lane, from the start of the array.
     pub(crate) fn addresses(&self) -> Addresses {
         let mut addresses = [None; 32];
         for (lane, offset) in &self.offsets {
@@ -63,12 +60,11 @@ impl Reached<'_> {
 }
 
 impl Trace {
-    /// The kernel that ran.
     pub(crate) fn kernel(&self) -> &Kernel {
         self.loaded.kernel()
     }
 
-    /// The accesses to a buffer: 0 for A, 1 for B, 2 for C.
+    /// Returns the accesses to a buffer: 0 for A, 1 for B, 2 for C.
     pub(crate) fn global(&self, buffer: usize) -> Vec<Reached<'_>> {
         let base = self.buffers[buffer];
         let end = self.buffers.iter().filter(|b| **b > base).min().copied();
@@ -80,7 +76,7 @@ impl Trace {
         )
     }
 
-    /// The accesses to the shared array whose symbol contains this name.
+    /// Returns the accesses to the shared array whose symbol contains `name`.
     pub(crate) fn shared(&self, name: &str) -> Vec<Reached<'_>> {
         let Some(array) = self
             .kernel()
@@ -99,8 +95,8 @@ impl Trace {
 
     fn reached(&self, wanted: impl Fn(&Access, u64) -> bool, base: u64) -> Vec<Reached<'_>> {
         let mut found = Vec::new();
-        for did in &self.steps {
-            let Some(access) = &did.access else { continue };
+        for step in &self.steps {
+            let Some(access) = &step.access else { continue };
             let Some(first) = access.addresses.iter().flatten().next() else {
                 continue;
             };
@@ -115,13 +111,12 @@ impl Trace {
         found
     }
 
-    /// The PTX of a step.
     pub(crate) fn text(&self, step: usize) -> &str {
         &self.report.instructions[self.steps[step].instr as usize].text
     }
 }
 
-/// A kernel's file under `kernels`, without extension.
+/// Returns a kernel's file under `kernels`, without extension.
 pub(crate) fn source_of(kernel: &str) -> anyhow::Result<&'static str> {
     let mut all = STEPS.iter().flat_map(|step| step.kernels);
     let found = all.find(|k| k.name == kernel);
@@ -130,7 +125,7 @@ pub(crate) fn source_of(kernel: &str) -> anyhow::Result<&'static str> {
         .with_context(|| format!("the ladder has no kernel {kernel}"))
 }
 
-/// The value of `constexpr int NAME = 128` in a kernel's source.
+/// Returns the value of `constexpr int NAME = 128` in a kernel's source.
 pub(crate) fn constant(kernel: &str, name: &str) -> anyhow::Result<u32> {
     let path = root()
         .join("kernels")
@@ -141,7 +136,7 @@ pub(crate) fn constant(kernel: &str, name: &str) -> anyhow::Result<u32> {
     value.with_context(|| format!("{}: no constant {name}", path.display()))
 }
 
-/// Rows and columns of C that one block owns.
+/// Returns the rows and columns of C that one block owns.
 pub(crate) fn tile(kernel: &str) -> anyhow::Result<[u32; 2]> {
     for edge in [16, 32] {
         if kernel.ends_with(&format!("tile{edge}")) {
@@ -161,8 +156,8 @@ struct Launch {
     buffers: Vec<u64>,
 }
 
-/// Runs it, and follows a warp if there is one to follow.
-fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
+/// Runs a launch, and traces the warp `traced` if given.
+fn run(launch: &Launch, traced: Option<WarpPosition>) -> anyhow::Result<Trace> {
     const MOST_STEPS: usize = 1 << 20;
     let source = source_of(launch.kernel)?;
     let path = root().join("kernels/ptx").join(source).with_extension("ptx");
@@ -190,8 +185,8 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
     };
     let params = Gpu::params(kernel.kernel(), &arguments)?;
     let config = shape.config(params, LaunchOptions::default());
-    let (report, steps) = match who {
-        Some(Who { block: [x, y], warp }) => {
+    let (report, steps) = match traced {
+        Some(WarpPosition { block: [x, y], warp }) => {
             let follow = Follow {
                 block: [x, y, 0],
                 warp,
@@ -212,7 +207,7 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
     })
 }
 
-/// A product on matrices of zeros: what is computed does not matter here, only where.
+/// Prepares a GEMM on zero matrices: the pictures depend on addresses, not on values.
 fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
     let [tile_m, tile_n] = tile(kernel)?;
     let sizes = [shape.m, shape.n, shape.k].map(|size| size as i32).to_vec();
@@ -232,18 +227,16 @@ fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
     })
 }
 
-/// A product, one warp followed.
-pub(crate) fn product(kernel: &'static str, shape: Shape, who: Who) -> anyhow::Result<Trace> {
-    run(&launch_of(kernel, shape)?, Some(who))
+pub(crate) fn product(kernel: &'static str, shape: Shape, warp: WarpPosition) -> anyhow::Result<Trace> {
+    run(&launch_of(kernel, shape)?, Some(warp))
 }
 
-/// What a product counts.
 pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Counters> {
     Ok(run(&launch_of(kernel, shape)?, None)?.report.total)
 }
 
-/// A transpose by a kernel with one block per square tile of `in`.
-pub(crate) fn transpose(kernel: &'static str, size: usize, who: Who) -> anyhow::Result<Trace> {
+/// Runs a transpose with one block per square tile of `in`, and traces one warp.
+pub(crate) fn transpose(kernel: &'static str, size: usize, warp: WarpPosition) -> anyhow::Result<Trace> {
     let [edge, _] = tile(kernel)?;
     let n_blocks = (size as u32).div_ceil(edge);
     let launch = Launch {
@@ -252,5 +245,5 @@ pub(crate) fn transpose(kernel: &'static str, size: usize, who: Who) -> anyhow::
         sizes: vec![size as i32; 2],
         buffers: vec![4 * (size * size) as u64; 2],
     };
-    run(&launch, Some(who))
+    run(&launch, Some(warp))
 }

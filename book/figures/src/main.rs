@@ -1,7 +1,7 @@
 //! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run,
-//! `… -- sass` prints machine code and tables of it,
-//! `… -- predictions` the errors of predicted times, `… -- busiest`, `… -- stalls` and `… -- climb` the comparison with
-//! Nsight Compute, and `… -- tensor STEP` what it says of tensor cores.
+//! `… -- sass` prints machine code and tables of it, `… -- predictions` prints the errors of predicted times, `… --
+//! busiest`, `… -- stalls` and `… -- climb` compare with Nsight Compute, and `… -- tensor STEP` prints its
+//! measurements of tensor cores.
 
 #![forbid(unsafe_code)]
 
@@ -94,7 +94,6 @@ fn write(path: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints machine code, or a table of it.
 fn sass(words: &[String]) -> anyhow::Result<()> {
     let record = figures::record(&figures::record_path())?;
     print(&figures::sass(words, record.as_ref())?)
@@ -108,7 +107,7 @@ fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Lets the explorers' rules answer every case, and writes down that they did.
+/// Checks the explorers' rules in every engine, and records the result.
 fn explorers() -> anyhow::Result<()> {
     let (rules, cases) = (rules_js()?, cases()?);
     let engines = Engine::here();

@@ -1,10 +1,10 @@
-//! Who owns what of C: the elements that threads store, as they stored them.
+//! Pictures of the elements of C that each thread owns, from the stores of real kernels.
 
 use std::collections::BTreeSet;
 
 use catalog::Shape;
 
-use crate::machine::{self, Reached, Who};
+use crate::machine::{self, Reached, WarpPosition};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 const FLOAT: u64 = 4;
@@ -12,15 +12,15 @@ const LANES: usize = 32;
 /// Units per element, where the whole tile is shown.
 const CELL: f64 = 1.0;
 
-/// Elements of C as (row, column), by lane of a warp.
+/// Returns the elements of C that each lane of a warp stores, as (row, column).
 fn owned(kernel: &'static str, edge: usize, warp: u32) -> anyhow::Result<Vec<BTreeSet<(usize, usize)>>> {
     let shape = Shape {
         m: edge,
         n: edge,
         k: 8,
     };
-    let who = Who { block: [0, 0], warp };
-    let trace = machine::product(kernel, shape, who)?;
+    let position = WarpPosition { block: [0, 0], warp };
+    let trace = machine::product(kernel, shape, position)?;
     let mut lanes = vec![BTreeSet::new(); LANES];
     for Reached { access, offsets, .. } in trace.global(2) {
         for (lane, offset) in offsets {
@@ -53,17 +53,12 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
         (0.0, 14.0),
         format!("{id}: one block's tile of C, {edge} × {edge}"),
     );
-    // The warp's rows, as large as they can be.
+    // The warp's rows, as large as possible.
     let all: BTreeSet<(usize, usize)> = warp.iter().flatten().copied().collect();
     let n_rows = all.iter().map(|(row, _)| row + 1).max().unwrap_or(1);
     let cell = WIDTH / edge as f64;
     let close = Rect::new(0.0, 42.0, WIDTH, cell * n_rows as f64);
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, 34.0),
-        format!("its rows 0–{}: what warp 0 owns", n_rows - 1),
-    );
+    drawing.note(34.0, format!("its rows 0–{}: what warp 0 owns", n_rows - 1));
     drawing.rect("faint", close);
     drawing.rects("tint", runs(&all).into_iter().map(|run| place(close, cell, run)));
     for (lane, colour) in shown {
@@ -85,7 +80,7 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     );
     drawing.rect("frame", close);
 
-    // And where that is in the tile.
+    // Below them, their place in the tile.
     let top = close.bottom() + 14.0;
     let frame = Rect::new(0.0, top, CELL * edge as f64, CELL * edge as f64);
     drawing.rect("faint", frame);
@@ -115,22 +110,22 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     Ok(drawing.finish(frame.bottom() + 2.0))
 }
 
-/// A stretch of neighbours in a row.
+/// Adjacent elements of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Run {
+struct ElementRun {
     row: usize,
     col: usize,
     n: usize,
     n_rows: usize,
 }
 
-/// Stretches, equal ones below each other as one.
-fn runs(elements: &BTreeSet<(usize, usize)>) -> Vec<Run> {
-    let mut flat: Vec<Run> = Vec::new();
+/// Returns runs of elements; equal runs of consecutive rows are merged.
+fn runs(elements: &BTreeSet<(usize, usize)>) -> Vec<ElementRun> {
+    let mut flat: Vec<ElementRun> = Vec::new();
     for &(row, col) in elements {
         match flat.last_mut() {
             Some(run) if run.row == row && run.col + run.n == col => run.n += 1,
-            _ => flat.push(Run {
+            _ => flat.push(ElementRun {
                 row,
                 col,
                 n: 1,
@@ -138,7 +133,7 @@ fn runs(elements: &BTreeSet<(usize, usize)>) -> Vec<Run> {
             }),
         }
     }
-    let mut tall: Vec<Run> = Vec::new();
+    let mut tall: Vec<ElementRun> = Vec::new();
     for run in flat {
         let above = tall
             .iter_mut()
@@ -151,7 +146,7 @@ fn runs(elements: &BTreeSet<(usize, usize)>) -> Vec<Run> {
     tall
 }
 
-fn place(frame: Rect, cell: f64, run: Run) -> Rect {
+fn place(frame: Rect, cell: f64, run: ElementRun) -> Rect {
     Rect::new(
         frame.x + cell * run.col as f64,
         frame.y + cell * run.row as f64,
@@ -160,7 +155,7 @@ fn place(frame: Rect, cell: f64, run: Run) -> Rect {
     )
 }
 
-/// A thread's elements in words, one thing per line.
+/// Describes a thread's elements, one line for each group.
 fn lines(elements: &BTreeSet<(usize, usize)>) -> Vec<String> {
     let rows: BTreeSet<usize> = elements.iter().map(|(row, _)| *row).collect();
     let cols: BTreeSet<usize> = elements.iter().map(|(_, col)| *col).collect();
@@ -174,7 +169,7 @@ fn lines(elements: &BTreeSet<(usize, usize)>) -> Vec<String> {
         }
         groups
     };
-    let told = |what: &str, values: &BTreeSet<usize>| -> Vec<String> {
+    let describe = |what: &str, values: &BTreeSet<usize>| -> Vec<String> {
         match groups(values)[..] {
             [(start, n)] => vec![format!("{what} {start}–{}", start + n - 1)],
             [(_, 1), ..] => {
@@ -192,8 +187,8 @@ fn lines(elements: &BTreeSet<(usize, usize)>) -> Vec<String> {
         }
     };
     let mut lines = vec!["thread 0 owns".to_owned()];
-    lines.extend(told("rows", &rows));
-    lines.extend(told("columns", &cols));
+    lines.extend(describe("rows", &rows));
+    lines.extend(describe("columns", &cols));
     lines
 }
 

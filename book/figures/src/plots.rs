@@ -1,4 +1,4 @@
-//! Plots of what was measured: the roofline, throughput over size.
+//! Plots of measurements: the roofline, throughput over size.
 
 use catalog::{Shape, Work};
 use counters::Counters;
@@ -10,7 +10,6 @@ use crate::machine;
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// The size at which steps are compared.
 const SIZE: usize = 4096;
 
 /// A logarithmic or a linear axis from values to units.
@@ -31,8 +30,8 @@ impl Axis {
     }
 }
 
-/// Moves labels apart, as little as possible from top to bottom; gives their new places.
-pub(crate) fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+/// Moves labels apart by as little as possible, from top to bottom; returns their new positions.
+pub(crate) fn spread_labels(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
     let mut placed = wanted.to_vec();
@@ -49,7 +48,6 @@ pub(crate) fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     placed
 }
 
-/// TFLOP/s of a square product.
 pub(crate) fn tflops(recorded: &Recorded<'_>, kernel: &str, size: usize) -> Option<f64> {
     let shape = Shape::square(size);
     let timed = recorded.product(kernel, shape)?;
@@ -63,7 +61,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         ("sgemm_v06_outer_product", "v06", "b"),
         ("sgemm_v05_bank_conflict_free", "v05", "c"),
         ("sgemm_v04_float4", "v04", "d"),
-        // The same colours again, dashed.
+        // The colours repeat, dashed.
         ("sgemm_v03_from_shared", "v03", "a dashed"),
         ("sgemm_v02_tile32", "v02", "b dashed"),
         ("sgemm_v01_col_per_lane", "v01 col", "c dashed"),
@@ -73,7 +71,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
     let Some(recorded) = Recorded::new(record) else {
         return missing(title);
     };
-    /// Whole tiles only: the odd sizes are a subject of their own.
+    /// Selects sizes that consist of whole tiles; the odd sizes are another subject.
     fn regular(size: &usize) -> bool {
         size.is_multiple_of(256)
     }
@@ -99,8 +97,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         title,
         "One line per step over the size of the matrices, both axes logarithmic. Small products leave most of the GPU \
          idle; the lines level off where it is full.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let (top, bottom) = (34.0, 390.0);
     let x = Axis {
         low: low as f64,
@@ -140,7 +137,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         .iter()
         .map(|(_, _, points)| y.at(points.last().map_or(0.0, |(_, t)| *t)))
         .collect();
-    let labels = apart(&wanted, 17.0, top, bottom);
+    let labels = spread_labels(&wanted, 17.0, top, bottom);
     for ((label, class, points), at) in lines.iter().zip(&labels) {
         let path: Vec<(f64, f64)> = points.iter().map(|(s, t)| (x.at(*s as f64), y.at(*t))).collect();
         drawing.polyline(&format!("line-{class}"), &path);
@@ -157,12 +154,13 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
             label,
         );
     }
-    drawing.text("dim", Anchor::Start, (0.0, bottom + 44.0), recorded.provenance());
+    drawing.note(bottom + 44.0, recorded.provenance());
     drawing.finish(bottom + 52.0)
 }
 
-/// Floating-point operations per byte of the sectors that a kernel asks for, at `shape`. `counters` are of
-/// [`counts::SHAPE`]: both are multiples of every tile, so that loads grow with M, N and K, and stores with M and N.
+/// Floating-point operations per byte of the sectors that a kernel requests, at `shape`. `counters` belong to
+/// [`counts::SHAPE`]. Both shapes are multiples of every tile, so that loads grow with M, N and K, and stores with M
+/// and N.
 fn intensity(counters: &Counters, shape: Shape) -> f64 {
     const SECTOR: f64 = 32.0;
     let counted = counts::SHAPE;
@@ -194,8 +192,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         "Both axes logarithmic: throughput over floating-point operations per byte of sectors asked for. The flat line \
          is the multiply-add ceiling, the slanted one the device's copy. Points above the slanted line are served by \
          caches.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    ).with_heading();
     let (top, bottom) = (40.0, 340.0);
     let least = points.iter().map(|p| p.1).fold(0.2, f64::min);
     let x = Axis {
@@ -259,15 +256,15 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         (x.at(copy_at) + 10.0, y.at(copy(copy_at)) + 12.0),
         format!("copy {} TB/s", digits(roof.copy_gbs / 1000.0)),
     );
-    // The fast ones lie together: they are one frame here, and drawn larger below.
-    let (near, alone): (Vec<Point>, Vec<Point>) = points
+    // The fast kernels are close together: here they are one frame, which is enlarged below.
+    let (near, alone): (Vec<KernelPoint>, Vec<KernelPoint>) = points
         .iter()
         .copied()
         .partition(|point| point.2 >= roof.fp32_tflops * CLOSE);
     for (label, intensity, tflops) in &alone {
         let at = (x.at(*intensity), y.at(*tflops));
         drawing.circle("a", at, 4.5);
-        // On the side where the slope is not.
+        // Labels go on the side away from the slope.
         match *tflops > copy(*intensity) {
             true => drawing.text("", Anchor::End, (at.0 - 9.0, at.1 + 5.0), label),
             false => drawing.text("", Anchor::Start, (at.0 + 9.0, at.1 + 5.0), label),
@@ -278,7 +275,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     }
     let mut at = bottom + 60.0;
     if near.len() > 1 {
-        let edge = |pick: fn(&Point) -> f64, fold: fn(f64, f64) -> f64| {
+        let edge = |pick: fn(&KernelPoint) -> f64, fold: fn(f64, f64) -> f64| {
             near.iter().map(pick).reduce(fold).unwrap_or_default()
         };
         let (left, right) = (edge(|p| p.1, f64::min), edge(|p| p.1, f64::max));
@@ -300,7 +297,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
             (frame.right() + 8.0, frame.bottom() + 17.0),
             &names,
         );
-        at = closer(&mut drawing, &near, roof.fp32_tflops, bottom + 62.0);
+        at = draw_closeup(&mut drawing, &near, roof.fp32_tflops, bottom + 62.0);
     }
     let foot = [
         "Above the slope: caches serve what is asked for.".to_owned(),
@@ -310,22 +307,22 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     ];
     let n_lines = foot.len() as f64;
     for (i, line) in foot.into_iter().enumerate() {
-        drawing.text("dim", Anchor::Start, (0.0, at + 19.0 * i as f64), line);
+        drawing.note(at + 19.0 * i as f64, line);
     }
     Ok(drawing.finish(at + 19.0 * n_lines - 11.0))
 }
 
 /// A label, FLOP per byte, TFLOP/s.
-type Point = (&'static str, f64, f64);
+type KernelPoint = (&'static str, f64, f64);
 
-/// From this part of the ceiling on, points lie too close together for one scale.
+/// Fraction of the ceiling from which points are too close together for one scale.
 const CLOSE: f64 = 0.35;
 
-/// Points near the ceiling on linear axes of their own; gives where to go on below.
-fn closer(drawing: &mut Drawing, points: &[Point], ceiling: f64, from: f64) -> f64 {
+/// Draws points near the ceiling on linear axes of their own; returns the lower edge.
+fn draw_closeup(drawing: &mut Drawing, points: &[KernelPoint], ceiling: f64, from: f64) -> f64 {
     let (top, bottom) = (from + 30.0, from + 200.0);
     drawing.text("strong", Anchor::Start, (0.0, from), "The frame, enlarged");
-    let edges = |pick: fn(&Point) -> f64| {
+    let edges = |pick: fn(&KernelPoint) -> f64| {
         let values = || points.iter().map(pick);
         (
             values().fold(f64::INFINITY, f64::min),
@@ -371,7 +368,7 @@ fn closer(drawing: &mut Drawing, points: &[Point], ceiling: f64, from: f64) -> f
     }
     drawing.polyline("rule", &[(x.from, y.at(ceiling)), (x.to, y.at(ceiling))]);
     let wanted: Vec<f64> = points.iter().map(|p| y.at(p.2)).collect();
-    let labels = apart(&wanted, 17.0, top, bottom);
+    let labels = spread_labels(&wanted, 17.0, top, bottom);
     for ((label, intensity, tflops), to) in points.iter().zip(&labels) {
         let at = (x.at(*intensity), y.at(*tflops));
         drawing.line("line", (at.0 + 5.0, at.1), (x.to + 12.0, *to));
@@ -395,7 +392,7 @@ mod tests {
 
     #[test]
     fn labels_do_not_overlap() {
-        let placed = apart(&[10.0, 11.0, 12.0, 90.0], 17.0, 0.0, 100.0);
+        let placed = spread_labels(&[10.0, 11.0, 12.0, 90.0], 17.0, 0.0, 100.0);
         let mut sorted = placed.clone();
         sorted.sort_by(f64::total_cmp);
         assert!(
@@ -417,6 +414,6 @@ mod tests {
 
     #[test]
     fn a_lower_label_may_have_to_go_up() {
-        assert_eq!(apart(&[99.0, 100.0], 10.0, 0.0, 100.0), [90.0, 100.0]);
+        assert_eq!(spread_labels(&[99.0, 100.0], 10.0, 0.0, 100.0), [90.0, 100.0]);
     }
 }

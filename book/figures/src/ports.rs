@@ -1,12 +1,12 @@
-//! v04 beside v07: which operands of eight multiply-adds come from which bank of the register file, and which were
-//! kept.
+//! Compares v04 and v07: the register bank of each operand of eight multiply-adds, and the operands that were kept in
+//! the reuse cache.
 
 use sass::operation::Operation;
 
-use crate::sass::{Code, Read, Reuse, by_bank};
+use crate::sass::{Code, OperandRead, Reuse, by_bank};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// A kernel, its name here, and the first of eight multiply-adds in a row that cost what is usual in its loop.
+/// A kernel, its label, and the first of eight consecutive multiply-adds with the usual cost in its loop.
 const RUNS: [(&str, &str, u32); 2] = [
     ("sgemm_v04_float4", "v04", 0x1470),
     ("sgemm_v07_double_buffer", "v07", 0x1950),
@@ -16,12 +16,12 @@ const LENGTH: usize = 8;
 const CHIP: f64 = 62.0;
 const GAP: f64 = 6.0;
 const ROW: f64 = 22.0;
-/// Where the squares of the even and of the odd bank begin.
+/// Left edges of the squares for the even and the odd bank.
 const BANKS: [f64; 2] = [226.0, 306.0];
 const SQUARE: f64 = 14.0;
 
 struct Multiply {
-    reads: [Option<Read>; 3],
+    reads: [Option<OperandRead>; 3],
     banks: [usize; 2],
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     for (kernel, name, first) in RUNS {
         panels.push((name, run(kernel, first)?));
     }
-    let told: Vec<String> = panels
+    let summary: Vec<String> = panels
         .iter()
         .map(|(name, run)| {
             let clocks: usize = run.iter().map(Multiply::clocks).sum();
@@ -71,10 +71,9 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         format!(
             "For each multiply-add its three register operands, with the bank that each lies in, and how many registers \
              it reads from either bank. An operand that was kept is not read: {}.",
-            told.join("; ")
+            summary.join("; ")
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let mut y = 24.0;
     for (name, run) in &panels {
         y = panel(&mut drawing, y, name, run) + 16.0;
@@ -100,7 +99,7 @@ fn panel(drawing: &mut Drawing, top: f64, name: &str, run: &[Multiply]) -> f64 {
     let sum = format!("{LENGTH} multiply-adds, {clocks} clocks");
     drawing.text("dim", Anchor::End, (WIDTH, top + 16.0), sum);
     let head = top + 37.0;
-    drawing.text("dim", Anchor::Start, (0.0, head), "two factors");
+    drawing.note(head, "two factors");
     drawing.text("dim", Anchor::Start, (2.0 * (CHIP + GAP), head), "sum");
     for (x, label) in BANKS.into_iter().zip(["even", "odd"]) {
         drawing.text("dim", Anchor::Start, (x, head), label);

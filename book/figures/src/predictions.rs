@@ -1,16 +1,16 @@
-//! Predicted beside measured times: how wrong the model of time was, as a picture and as a table.
+//! Errors of the timing model: predicted beside measured times, as a picture and as a table.
 
 use timing::accuracy::{Point, Set, band, points};
 
-use crate::sass::table;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use crate::table::table;
 
-/// Where the launches were measured.
+/// Source of the measurements.
 const DEVICE: &str = "NVIDIA H200; emulator/timing/data/predictions.tsv";
 
-/// What counts as close.
+/// Largest error that counts as close.
 const CLOSE: f64 = 0.15;
-/// The largest error that the lower picture shows in its place.
+/// Largest error on the scale of the lower picture; a larger one is drawn at its edge.
 const WORST: f64 = 0.6;
 
 struct Axis {
@@ -32,7 +32,7 @@ impl Axis {
     }
 }
 
-/// `10 µs`, `1 ms`
+/// Formats a time as `10 µs` or `1 ms`.
 fn time(us: f64) -> String {
     match us {
         us if us < 1e3 => format!("{us:.0} µs"),
@@ -41,7 +41,7 @@ fn time(us: f64) -> String {
     }
 }
 
-/// Both pictures: predicted over measured, and the error over measured.
+/// Draws both pictures: predicted over measured, and the error over measured.
 pub(crate) fn draw() -> String {
     plot(points())
 }
@@ -71,8 +71,7 @@ fn plot(points: &[Point]) -> String {
             100.0 * CLOSE,
             points.len()
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let all = || {
         points
             .iter()
@@ -93,7 +92,7 @@ fn plot(points: &[Point]) -> String {
         to: 34.0,
     };
     let (left, right) = (10_f64.powi(low), 10_f64.powi(high));
-    // The band, cut off at the frame.
+    // The band, clipped at the frame.
     let (less, more) = (1.0 - CLOSE, 1.0 + CLOSE);
     let corners = [
         (left, left),
@@ -177,7 +176,7 @@ fn plot(points: &[Point]) -> String {
         (238.0, legend),
         format!("held out: {}", n(Set::HeldOut)),
     );
-    drawing.text("dim", Anchor::Start, (0.0, legend + 21.0), DEVICE);
+    drawing.note(legend + 21.0, DEVICE);
     drawing.finish(legend + 30.0)
 }
 
@@ -190,7 +189,7 @@ fn marks(drawing: &mut Drawing, points: &[Point], at: impl Fn(&Point) -> (f64, f
     }
 }
 
-/// A row of the table: its name, and which launches are in it.
+/// A row of the table: its title, and the launches in it.
 type Class = (&'static str, fn(&Point) -> bool);
 
 const CLASSES: [Class; 8] = [
@@ -210,7 +209,7 @@ fn is_of(point: &Point, names: &[&str]) -> bool {
     point.set == Set::Ladder && names.iter().any(|name| point.kernel.starts_with(name))
 }
 
-/// The errors by kinds of kernels, and the band that follows from them.
+/// Returns a table of errors for each class of kernels, and the band that follows from them.
 pub fn errors() -> String {
     if points().is_empty() {
         return "no predictions yet: see the examples of `timing`\n".to_owned();

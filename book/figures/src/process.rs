@@ -1,4 +1,4 @@
-//! v13 at 8192, on one device and on two: when copies and products ran, as events of a GPU recorded it.
+//! Timelines of v13 at 8192 on one and on two devices: copies and kernels, by events that a GPU recorded.
 
 use anyhow::Context as _;
 use catalog::Shape;
@@ -10,14 +10,14 @@ use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// Contents of `book/data/h200-process.json`, as far as they are drawn.
 #[derive(Deserialize)]
-struct Record {
+struct ProcessRecord {
     run: Run,
     comparisons: Vec<Comparison>,
 }
 
 #[derive(Deserialize)]
 struct Comparison {
-    /// Where it is not that of the file.
+    /// The run of this comparison, if it is not that of the file.
     run: Option<Run>,
     sizes: Vec<Size>,
 }
@@ -56,38 +56,37 @@ enum Queue {
     Peer,
 }
 
-/// A row: what is in it, its name, its class.
-type Row = (Queue, &'static str, &'static str);
-const IN: Row = (Queue::In, "copy in", "a");
-const PEER: Row = (Queue::Peer, "exchange", "b");
-const KERNEL: Row = (Queue::Kernel, "product", "c");
-const OUT: Row = (Queue::Out, "copy out", "d");
+/// A row: its queue, its label, its class.
+type QueueRow = (Queue, &'static str, &'static str);
+const IN: QueueRow = (Queue::In, "copy in", "a");
+const PEER: QueueRow = (Queue::Peer, "exchange", "b");
+const KERNEL: QueueRow = (Queue::Kernel, "product", "c");
+const OUT: QueueRow = (Queue::Out, "copy out", "d");
 const WAYS: [&str; 4] = ["pinned", "chunks", "shells", "panels"];
 const SIZE: usize = 8192;
-/// Milliseconds between two lines.
+/// Milliseconds between two grid lines.
 const STEP: f64 = 5.0;
 
 /// Contents of `book/data/h200-two.json`, as far as they are drawn.
 #[derive(Deserialize)]
-struct TwoRecord {
+struct PairRecord {
     run: Run,
-    sizes: Vec<TwoSize>,
+    sizes: Vec<PairSize>,
 }
 
 #[derive(Deserialize)]
-struct TwoSize {
+struct PairSize {
     shape: Shape,
-    ways: Vec<TwoWay>,
+    ways: Vec<PairWay>,
 }
 
 #[derive(Deserialize)]
-struct TwoWay {
+struct PairWay {
     way: String,
-    /// Of each device.
     events: Vec<Vec<Event>>,
 }
 
-/// The second of two devices, in these ways.
+/// Ways on two devices, with their labels; the events of the second device are drawn.
 const TWO_WAYS: [(&str, &str); 4] = [
     ("sent", "sent to both"),
     ("broadcast", "broadcast by NCCL"),
@@ -102,8 +101,8 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> anyhow::Result<T> {
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let record: Record = read("h200-process.json")?;
-    // Of the first comparison that has it, which the others repeat with other numbers of parts.
+    let record: ProcessRecord = read("h200-process.json")?;
+    // The first comparison that has the size; later ones repeat it with other numbers of parts.
     let first = record.comparisons.iter().find(|all| all.size().is_some());
     let first = first.with_context(|| format!("no product of {SIZE} was measured"))?;
     let run = first.run.as_ref().unwrap_or(&record.run);
@@ -127,7 +126,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
 }
 
 pub(crate) fn draw_two() -> anyhow::Result<String> {
-    let record: TwoRecord = read("h200-two.json")?;
+    let record: PairRecord = read("h200-two.json")?;
     let size = record.sizes.iter().find(|size| size.shape == Shape::square(SIZE));
     let size = size.with_context(|| format!("no product of {SIZE} was measured on two devices"))?;
     let ways = TWO_WAYS
@@ -143,14 +142,14 @@ pub(crate) fn draw_two() -> anyhow::Result<String> {
     Ok(time_lines(title, &ways, &[IN, PEER, KERNEL, OUT], &record.run))
 }
 
-/// A row for each queue of each way.
-fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -> String {
+/// Draws a row for each queue of each way.
+fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &Run) -> String {
     const LEFT: f64 = 72.0;
     const HALF_A_LABEL: f64 = 20.0;
     let end = |events: &[Event]| events.iter().map(|event| event.end_ms).fold(0.0, f64::max);
     let last = ways.iter().map(|(_, events)| end(events)).fold(0.0, f64::max);
     let x = |ms: f64| LEFT + ms / last * (WIDTH - LEFT);
-    let told: Vec<_> = ways
+    let totals: Vec<_> = ways
         .iter()
         .map(|(name, events)| format!("{name}: {:.1} ms", end(events)))
         .collect();
@@ -158,10 +157,10 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         title,
         format!(
             "A box for each copy and each product, by its time. {}.",
-            told.join("; ")
+            totals.join("; ")
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    )
+    .with_heading();
     let row = 14.0;
     let mut y = 24.0;
     for (name, events) in ways {
@@ -174,14 +173,14 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         );
         y += 20.0;
         for (queue, name, class) in rows {
-            drawing.text("dim", Anchor::Start, (0.0, y + 10.0), *name);
+            drawing.note(y + 10.0, *name);
             drawing.rect("faint", Rect::new(LEFT, y, WIDTH - LEFT, row - 3.0));
             let events = events.iter().filter(|event| event.queue == *queue);
             drawing.rects(
                 class,
                 events.map(|event| {
                     let (from, to) = (x(event.start_ms), x(event.end_ms));
-                    // A gap, so that two that follow each other are two.
+                    // A gap separates consecutive bars.
                     Rect::new(from, y, (to - from - 0.5).max(0.5), row - 3.0)
                 }),
             );
@@ -196,7 +195,7 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         } else {
             format!("{ms:.0} ms")
         };
-        // The last one may stand at the end of the line.
+        // The last label is right-aligned if it would cross the edge.
         let (anchor, at) = match x(ms) + HALF_A_LABEL > WIDTH {
             true => (Anchor::End, WIDTH),
             false => (Anchor::Middle, x(ms)),
@@ -205,10 +204,8 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         ms += STEP;
     }
     let day = catalog::text::day(&run.date);
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, y + 26.0),
+    drawing.note(
+        y + 26.0,
         format!("{}, {day}; by events in its streams.", run.device),
     );
     drawing.finish(y + 36.0)

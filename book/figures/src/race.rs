@@ -1,8 +1,8 @@
-//! The race of v02 without one of its barriers: in which orders two warps may go, and what comes out.
+//! The race of v02 without one of its barriers: the possible orders of two warps, and their results.
 //!
-//! [`Race::order`] says who goes when; `book/theme/explorers/rules.js` has the same rule. An order is not only thought out:
-//! [`forced`] makes the emulated GPU run the real kernel in it, by a turn that is inserted into its PTX before each
-//! access to the tile of B. Not here: races as the emulated GPU reports them.
+//! [`Race::order`] computes an order; `book/theme/explorers/rules.js` has the same rule. [`forced`] confirms it: the
+//! emulated GPU runs the real kernel in that order, by a turn inserted into its PTX before each access to the tile of
+//! B. Not here: races as the emulated GPU reports them.
 
 use anyhow::Context as _;
 use simt::gpu::{Argument, Gpu, Shape};
@@ -13,29 +13,29 @@ use simt::trace::Follow;
 use crate::machine;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// Edge of the tiles: two warps.
+/// Edge of the tiles, which take two warps.
 const EDGE: usize = 8;
 const ROUNDS: usize = 2;
 const DEPTH: usize = ROUNDS * EDGE;
-/// A warp's accesses to the tile of B in a round: it stores its rows, then takes one row after the other.
+/// Accesses of a warp to the tile of B in a round: it stores its rows, then loads one row after the other.
 const ACCESSES: usize = 1 + EDGE;
 const KERNEL: &str = "sgemm_v02_tile8";
 
-/// Which barriers there are, and who hurries.
+/// The barriers that are kept, and the warp that runs ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Race {
-    /// The barrier between stores and products.
+    /// Keep the barrier between stores and multiply-adds.
     pub(crate) first: bool,
-    /// The barrier between products and the next stores.
+    /// Keep the barrier between multiply-adds and the next stores.
     pub(crate) second: bool,
-    /// The warp that goes as far ahead as it can.
+    /// The warp that runs ahead.
     pub(crate) leader: usize,
-    /// By so many accesses at most.
+    /// Maximum number of accesses by which it runs ahead.
     pub(crate) lead: usize,
 }
 
 impl Race {
-    /// All that a page offers.
+    /// Returns all combinations that a page offers.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let flags = [(true, true), (true, false), (false, true), (false, false)];
         flags.into_iter().flat_map(|(first, second)| {
@@ -50,21 +50,23 @@ impl Race {
         })
     }
 
-    /// The barriers that a warp has come to when it has done so many accesses and wants the next.
+    /// Returns the number of barriers that a warp has reached when it has done `done` accesses and is ready for the
+    /// next.
     fn reached(&self, done: usize) -> usize {
         let (round, inside) = (done / ACCESSES, done % ACCESSES);
         let first = usize::from(self.first) * (round + usize::from(inside > 0));
         first + usize::from(self.second) * round
     }
 
-    /// The warp of each access, one after the other.
+    /// Returns the warp of each access, in order.
     pub(crate) fn order(&self) -> Vec<usize> {
         let all = ROUNDS * ACCESSES;
         let mut done = [0; 2];
         let mut order = Vec::new();
         while done != [all; 2] {
             let (leader, other) = (self.leader, 1 - self.leader);
-            // What a warp wants to do lies behind the barriers that it has come to; the other must have come there.
+            // The next access is behind the barriers that the warp has reached; the other warp must have reached them
+            // too.
             let may =
                 |warp: usize| done[warp] < all && self.reached(done[1 - warp]) >= self.reached(done[warp]);
             let goes = match may(leader) && done[leader] < done[other] + self.lead || !may(other) {
@@ -78,27 +80,26 @@ impl Race {
     }
 }
 
-/// One access to the tile of B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct TileAccess {
     pub(crate) warp: usize,
     pub(crate) round: usize,
-    /// The row that it takes, or `None` when it stores.
+    /// The row that is loaded; `None` for a store.
     pub(crate) row: Option<usize>,
-    /// The row of B that it found there; `None` when nothing had been stored.
+    /// The row of B that was found there; `None` if nothing had been stored.
     pub(crate) found: Option<usize>,
 }
 
-impl Event {
-    /// Whether a load found what was due.
-    pub(crate) fn right(&self) -> bool {
+impl TileAccess {
+    /// Returns true unless a load found another row than intended.
+    pub(crate) fn found_own_row(&self) -> bool {
         self.row
             .is_none_or(|row| self.found == Some(self.round * EDGE + row))
     }
 }
 
-/// What happens in an order.
-pub(crate) fn replay(order: &[usize]) -> Vec<Event> {
+/// Simulates the tile of B for an order.
+pub(crate) fn replay(order: &[usize]) -> Vec<TileAccess> {
     let mut tile = [None; EDGE];
     let mut done = [0; 2];
     let mut events = Vec::new();
@@ -112,7 +113,7 @@ pub(crate) fn replay(order: &[usize]) -> Vec<Event> {
                 *place = Some(round * EDGE + row);
             }
         }
-        events.push(Event {
+        events.push(TileAccess {
             warp,
             round,
             row,
@@ -130,8 +131,8 @@ fn b(row: usize, col: usize) -> f32 {
     (10 * row + col) as f32
 }
 
-/// C, if the loads found what they found. Nothing stored is 0 on the emulated GPU.
-pub(crate) fn result(events: &[Event]) -> Vec<f32> {
+/// Returns C computed from the rows that the loads found. A row without a store is 0 on the emulated GPU.
+pub(crate) fn result(events: &[TileAccess]) -> Vec<f32> {
     let mut c = vec![0.0; EDGE * EDGE];
     for event in events {
         let Some(row) = event.row else { continue };
@@ -149,7 +150,7 @@ fn filled(rows: usize, cols: usize, value: impl Fn(usize, usize) -> f32) -> Vec<
     (0..rows * cols).map(|i| value(i / cols, i % cols)).collect()
 }
 
-/// The kernel on the emulated GPU, from this PTX: what it computes, and the lines that reach the tile of B.
+/// Runs a PTX text on the emulated GPU; returns C, and the lines that access the tile of B.
 fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
     let module = gpu.load(ptx)?;
     let kernel = module.kernel(KERNEL).context("the kernel")?;
@@ -192,8 +193,8 @@ fn ptx() -> anyhow::Result<String> {
     std::fs::read_to_string(&path).with_context(|| path.display().to_string())
 }
 
-/// What the emulated GPU computes in this order: both warps wait for each other before each access to the tile of B, and then
-/// the one goes whose turn it is. The kernel's own barriers are taken out; the order respects those that are there.
+/// Runs the kernel on the emulated GPU in this order: both warps wait before each access to the tile of B until it is
+/// their turn. The kernel's own barriers are removed; the order respects those that are kept.
 pub(crate) fn forced(order: &[usize]) -> anyhow::Result<Vec<f32>> {
     const OVER: u32 = 2;
     let text = ptx()?;
@@ -213,7 +214,7 @@ pub(crate) fn forced(order: &[usize]) -> anyhow::Result<Vec<f32>> {
         if lines.contains(&(i as u32 + 1)) {
             forced += &turn(i, "%mine");
         }
-        // Who is ready goes on waiting, so that the other one's turns come.
+        // A warp that is done keeps waiting, so that the other one gets its turns.
         if line.contains("st.global") {
             forced += &turn(i, &OVER.to_string());
         }
@@ -232,7 +233,7 @@ pub(crate) fn forced(order: &[usize]) -> anyhow::Result<Vec<f32>> {
     Ok(run(&forced, &gpu)?.0)
 }
 
-/// The order with both barriers, and one without the second, for pages without JavaScript and for paper.
+/// Draws the order with both barriers, and one without the second, for pages without JavaScript and for print.
 pub(crate) fn draw() -> anyhow::Result<String> {
     const LABELS: f64 = 62.0;
     const ROW: f64 = 22.0;
@@ -248,8 +249,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         "Two time lines. S: the warp stores its four rows of the tile; a digit: it takes this row of it. With both \
          barriers, no warp stores before the other has taken all eight rows. Without the second, warp 1 stores rows of \
          the next round while warp 0 has not yet taken those of this one: the marked loads find wrong rows.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let right = result(&replay(&hurry(true).order()));
     let mut y = 26.0;
     for (race, name) in [
@@ -271,7 +271,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             drawing.rect("faint", Rect::new(LABELS, top + 1.0, WIDTH - LABELS, ROW - 2.0));
             for (at, event) in events.iter().enumerate().filter(|(_, event)| event.warp == warp) {
                 let place = Rect::new(LABELS + cell * at as f64, top + 1.0, cell, ROW - 2.0);
-                let (class, ink) = match (event.row, event.right()) {
+                let (class, ink) = match (event.row, event.found_own_row()) {
                     (None, _) => ("b", "on"),
                     (_, true) => ("b2", ""),
                     (_, false) => ("bad", "on"),
@@ -302,7 +302,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         y += 32.0;
     }
     let legend = "S: stores four rows; a digit: takes this row of the tile";
-    drawing.text("dim", Anchor::Start, (0.0, y + 6.0), legend);
+    drawing.note(y + 6.0, legend);
     Ok(drawing.finish(y + 14.0))
 }
 
@@ -310,7 +310,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
-    /// The result of the kernel with some of its barriers, as the emulated GPU happens to order it.
+    /// Returns the result of the kernel with some of its barriers, in the emulated GPU's own order.
     fn unforced(race: Race) -> anyhow::Result<Vec<f32>> {
         let text = ptx()?;
         let mut n = 0;
@@ -319,14 +319,14 @@ mod tests {
                 return true;
             }
             n += 1;
-            // The loop has two rounds in its body, and one is left for sums of an odd number of tiles.
+            // The loop is unrolled by two; a remainder handles an odd number of tiles.
             if n % 2 == 1 { race.first } else { race.second }
         };
         let kept: Vec<&str> = text.lines().filter(|line| keep(line)).collect();
         Ok(run(&kept.join("\n"), &Gpu::with_memory(1 << 24))?.0)
     }
 
-    fn right() -> Vec<f32> {
+    fn correct_result() -> Vec<f32> {
         let events = replay(
             &Race {
                 first: true,
@@ -352,7 +352,7 @@ mod tests {
     fn the_emulated_gpu_left_alone_takes_one_of_the_orders() -> anyhow::Result<()> {
         for race in Race::all().filter(|race| race.lead == ACCESSES && race.leader == 0) {
             let computed = unforced(race)?;
-            // Where nothing holds it, a warp of the emulated GPU runs to its end.
+            // Without a barrier, a warp of the emulated GPU runs to its end.
             let order = match race.first || race.second {
                 true => race.order(),
                 false => [[0; ROUNDS * ACCESSES], [1; ROUNDS * ACCESSES]].concat(),
@@ -367,15 +367,19 @@ mod tests {
         for race in Race::all() {
             let events = replay(&race.order());
             assert_eq!(events.len(), 2 * ROUNDS * ACCESSES);
-            let right_result = result(&events) == right();
-            assert_eq!(right_result, events.iter().all(Event::right), "{race:?}");
+            let right_result = result(&events) == correct_result();
+            assert_eq!(
+                right_result,
+                events.iter().all(TileAccess::found_own_row),
+                "{race:?}"
+            );
             assert!(right_result || !(race.first && race.second), "{race:?}");
         }
         let wrong = |first, second| {
             let its = |race: &Race| race.first == first && race.second == second;
             Race::all()
                 .filter(its)
-                .filter(|race| result(&replay(&race.order())) != right())
+                .filter(|race| result(&replay(&race.order())) != correct_result())
                 .count()
         };
         let wrong = [

@@ -1,36 +1,34 @@
-//! What the plots take from a record.
+//! Queries of a record for the plots.
 
 use catalog::Shape;
 use catalog::text::day;
 use records::record::Passed;
 use records::{Outcome, Record, Run};
 
-/// cuBLAS, as the ladder calls it.
 pub(crate) const CUBLAS: &str = "cublas_sgemm";
-/// Where cuBLAS was not measured as a step of its own, it was at least timed beside this one.
+/// The kernel beside which cuBLAS was timed, at sizes where it was not measured as a step of its own.
 const BESIDE: &str = "sgemm_v07_double_buffer";
 
-/// Where numbers come from.
 pub(crate) struct Recorded<'r> {
     record: &'r Record,
 }
 
-/// One kernel on one shape, timed on a real device.
+/// One kernel at one shape, timed on a real device.
 pub(crate) struct Timed {
     pub(crate) ms: f64,
-    /// What the yardstick took in the same minutes.
+    /// Time of the yardstick in the same measurement.
     pub(crate) yardstick_ms: Option<f64>,
 }
 
 impl<'r> Recorded<'r> {
-    /// `None` when there is no record, or it holds nothing of a real device.
+    /// Returns `None` without a record, or if it has no measurement of a real device.
     pub(crate) fn new(record: Option<&'r Record>) -> Option<Self> {
         let record = record?;
         let real = record.runs.iter().any(|run| !run.emulated);
         real.then_some(Self { record })
     }
 
-    /// Devices and date of the record, such as `NVIDIA H200, 2026-11-21`.
+    /// Returns devices and date of the record, such as `NVIDIA H200, 2026-11-21`.
     pub(crate) fn provenance(&self) -> String {
         let real = || self.record.runs.iter().filter(|run| !run.emulated);
         let mut devices: Vec<&str> = real().map(|run| run.device.as_str()).collect();
@@ -48,7 +46,7 @@ impl<'r> Recorded<'r> {
         format!("{}, {dates}", devices.join(" and "))
     }
 
-    /// The ceilings, of the last run that measured them: those that the text tells, too.
+    /// Returns the ceilings of the last run that measured them, as the text quotes them.
     pub(crate) fn roofline(&self) -> Option<records::record::Roofline> {
         let mut real = self.record.runs.iter().filter(|run| !run.emulated);
         real.rfind(|run| run.roofline.is_some())?.roofline
@@ -65,7 +63,7 @@ impl<'r> Recorded<'r> {
         })
     }
 
-    /// With its yardstick, if that is of this name.
+    /// Returns the time of a kernel, with its yardstick if that has this name.
     pub(crate) fn timed(&self, kernel: &str, shape: Shape, yardstick: &str) -> Option<Timed> {
         let passed = self.passed(kernel, shape)?;
         let beside = passed.yardstick.as_ref().filter(|y| y.name == yardstick);
@@ -75,7 +73,7 @@ impl<'r> Recorded<'r> {
         })
     }
 
-    /// A product beside cuBLAS; or cuBLAS.
+    /// Returns the time of a GEMM beside cuBLAS, or of cuBLAS itself.
     pub(crate) fn product(&self, kernel: &str, shape: Shape) -> Option<Timed> {
         const NAME: &str = "cuBLAS";
         self.timed(kernel, shape, NAME).or_else(|| {
@@ -87,26 +85,24 @@ impl<'r> Recorded<'r> {
         })
     }
 
-    /// The kernel by itself, and the whole with allocation and copies: medians, in milliseconds.
+    /// Returns the median times of the kernel, and of everything with allocation and copies, in milliseconds.
     pub(crate) fn whole(&self, kernel: &str, shape: Shape) -> Option<(f64, f64)> {
         let passed = self.passed(kernel, shape)?;
         Some((passed.hot.as_ref()?.median(), passed.whole.as_ref()?.median()))
     }
 
-    /// The median with warm caches in milliseconds, and the clock in MHz, if it was the same all the time.
+    /// Returns the median with warm caches in milliseconds, and the clock in MHz if it was constant.
     pub(crate) fn clocked(&self, kernel: &str, shape: Shape) -> Option<(f64, u32)> {
         let passed = self.passed(kernel, shape)?;
         let [low, high] = passed.clock_mhz?;
         (low == high).then_some((passed.hot.as_ref()?.median(), high))
     }
 
-    /// How many blocks were launched.
     pub(crate) fn blocks(&self, kernel: &str, shape: Shape) -> Option<u64> {
         let passed = self.passed(kernel, shape)?;
         Some(passed.grid.into_iter().map(u64::from).product())
     }
 
-    /// The shapes of a kernel.
     pub(crate) fn shapes(&self, kernel: &str) -> Vec<Shape> {
         let of = |m: &&records::Measurement| m.kernel == kernel;
         self.record
@@ -117,7 +113,7 @@ impl<'r> Recorded<'r> {
             .collect()
     }
 
-    /// The processor that measured, and when.
+    /// Returns processor and date of a measurement.
     pub(crate) fn host(&self, kernel: &str, shape: Shape) -> Option<String> {
         let measurement = self.record.of(kernel, shape)?;
         let run = self.record.run_of(measurement)?;
@@ -125,7 +121,7 @@ impl<'r> Recorded<'r> {
         Some(format!("{}, {date}", run.host))
     }
 
-    /// The sizes of square products of a kernel, smallest first.
+    /// Returns the sizes of square GEMMs of a kernel, smallest first.
     pub(crate) fn sizes(&self, kernel: &str) -> Vec<usize> {
         let of = |m: &records::Measurement| m.kernel == kernel || (kernel == CUBLAS && m.kernel == BESIDE);
         let square =

@@ -1,7 +1,7 @@
-//! Machine code of the ladder's kernels, as NVIDIA's compiler made it: listings, tables, and what their loops ask of
-//! the units of a multiprocessor.
+//! Machine code of the ladder's kernels, as compiled by NVIDIA: listings, tables, and the requirements of their loops
+//! on the units of a multiprocessor.
 //!
-//! `figures sass KERNEL FROM TO` prints a part of it, `figures sass loops` and `… binds` the tables. Not here: pictures
+//! `figures sass KERNEL FROM TO` prints a listing, `figures sass loops` and `… binds` the tables. Not here: pictures
 //! of it (`ports`).
 
 use std::cmp::Reverse;
@@ -21,11 +21,11 @@ use timing::Chip;
 use crate::busiest;
 use crate::machine::{self, FIRST};
 use crate::recorded::Recorded;
+use crate::table::table;
 
-/// Cubins for sm_90, of the sources beside them.
+/// Cubins for sm_90, compiled from the committed sources.
 const CUBINS: &str = "kernels/cubin";
 
-/// The kernels of the tables, as text calls them.
 const KERNELS: [&str; 9] = [
     "sgemm_v01_row_per_lane",
     "sgemm_v01_col_per_lane",
@@ -38,21 +38,18 @@ const KERNELS: [&str; 9] = [
     "sgemm_v07_double_buffer",
 ];
 
-/// Those of v11 that are made of one loop in CUDA C++, in tables of their own machine code.
+/// Kernels of v11 with a single loop in CUDA C++, which have tables of their own.
 const SUMMIT: [&str; 3] = [
     "sgemm_v11_large_tile",
     "sgemm_v11_free_banks",
     "sgemm_v11_small_tile",
 ];
 
-/// Machine code of a kernel.
 pub(crate) struct Code {
     kernel: ::sass::Kernel,
 }
 
 impl Code {
-    /// # Errors
-    /// When the ladder has no such kernel, or there is no machine code of it.
     pub(crate) fn of(name: &str) -> anyhow::Result<Self> {
         let path = machine::root()
             .join(CUBINS)
@@ -66,12 +63,9 @@ impl Code {
         Ok(Self { kernel })
     }
 
-    /// One pass of the loop that multiplies, by the way that takes every branch forward: where a matrix lies on 16 bytes
-    /// and a tile inside of it, kernels of the ladder jump over what is for edges. Where edges have a loop of their own,
-    /// theirs is the longer of the two.
-    ///
-    /// # Errors
-    /// When it has no loop.
+    /// Returns one pass of the main loop, along the path that takes every forward branch: where a matrix is aligned
+    /// to 16 bytes and the tile is inside of it, kernels of the ladder jump over the code for edges. If edges have a
+    /// loop of their own, it is the longer of the two.
     pub(crate) fn pass(&self) -> anyhow::Result<Vec<&Instruction>> {
         let all = &self.kernel.instructions;
         let back = |instruction: &Instruction| {
@@ -85,16 +79,16 @@ impl Code {
             loops.iter().any(|other| holds(&other))
         };
         let outermost = loops.iter().copied().filter(|&found| !is_inside(found));
-        let passes = outermost.map(|(first, last)| (last - first, self.through(first, last)));
+        let passes = outermost.map(|(first, last)| (last - first, self.forward_path(first, last)));
         let (_, pass) = passes
             .max_by_key(|(length, pass)| (multiply_adds(pass), Reverse(*length)))
             .with_context(|| format!("{} has no loop", self.kernel.name))?;
         Ok(pass)
     }
 
-    /// The instructions from one to another, by the way that takes every branch forward. Without ways that meet again
-    /// (`BSYNC`), what is jumped over is the load of the next tile, in the last pass only.
-    fn through(&self, first: u32, last: u32) -> Vec<&Instruction> {
+    /// Returns the instructions from `first` to `last` along the path that takes every forward branch. Without paths
+    /// that converge again (`BSYNC`), the skipped code is the load of the next tile, which only the last pass skips.
+    fn forward_path(&self, first: u32, last: u32) -> Vec<&Instruction> {
         let all = &self.kernel.instructions;
         let within = |i: &&Instruction| (first..=last).contains(&i.address);
         if !all.iter().filter(within).any(|i| i.operation == Operation::Bsync) {
@@ -113,14 +107,13 @@ impl Code {
         pass
     }
 
-    /// How many products each thread adds up in one k.
+    /// Returns the number of multiply-adds of each thread in one k.
     fn elements(&self) -> usize {
         let edge = |name| machine::constant(&self.kernel.name, name).unwrap_or(1) as usize;
         edge("TM") * edge("TN")
     }
 }
 
-/// Where a branch leads.
 fn target(instruction: &Instruction) -> Option<u32> {
     match instruction.operation {
         Operation::Bra => u32::try_from(instruction.label()?).ok(),
@@ -128,7 +121,6 @@ fn target(instruction: &Instruction) -> Option<u32> {
     }
 }
 
-/// The multiply-adds among instructions.
 pub(crate) fn multiply_adds(pass: &[&Instruction]) -> usize {
     count(pass, Operation::Ffma)
 }
@@ -137,22 +129,22 @@ fn count(pass: &[&Instruction], operation: Operation) -> usize {
     pass.iter().filter(|i| i.operation == operation).count()
 }
 
-/// A multiply-add's three operands: which are read from the register file, and which were kept by an earlier
-/// instruction at the same place.
+/// A register operand of a multiply-add, read from the register file or kept from an earlier instruction at the same
+/// operand position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Read {
+pub(crate) struct OperandRead {
     pub(crate) register: u8,
     pub(crate) kept: bool,
     pub(crate) marked: bool,
 }
 
-/// The registers that an instruction keeps at its three operand places.
+/// The reuse cache: the register kept at each of the three operand positions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reuse([Option<u8>; 3]);
 
 impl Reuse {
-    /// The register operands of the next instruction.
-    pub(crate) fn next(&mut self, instruction: &Instruction) -> [Option<Read>; 3] {
+    /// Advances by an instruction, and returns its register operands.
+    pub(crate) fn next(&mut self, instruction: &Instruction) -> [Option<OperandRead>; 3] {
         let mut reads = [None; 3];
         for ((operand, kept), read) in instruction.sources().iter().zip(&mut self.0).zip(&mut reads) {
             let Value::Register(register) = operand.value else {
@@ -161,7 +153,7 @@ impl Reuse {
             if register == Register::ZERO {
                 continue;
             }
-            *read = Some(Read {
+            *read = Some(OperandRead {
                 register: register.0,
                 kept: *kept == Some(register.0),
                 marked: operand.reuse,
@@ -172,8 +164,8 @@ impl Reuse {
     }
 }
 
-/// How many different registers these reads want from each of the two banks.
-pub(crate) fn by_bank(reads: &[Option<Read>; 3]) -> [usize; 2] {
+/// Returns the number of different registers that the operands read from each of the two banks.
+pub(crate) fn by_bank(reads: &[Option<OperandRead>; 3]) -> [usize; 2] {
     let fresh: BTreeSet<u8> = reads
         .iter()
         .flatten()
@@ -184,26 +176,26 @@ pub(crate) fn by_bank(reads: &[Option<Read>; 3]) -> [usize; 2] {
     [fresh.len() - odd, odd]
 }
 
-/// What the operands of a loop's multiply-adds cost.
-struct Reads {
-    /// Multiply-adds with a marked operand.
+/// Cost of the operands of a loop's multiply-adds.
+struct OperandCost {
+    /// Multiply-adds with an operand marked for reuse.
     marked: usize,
-    /// Those that take one, two and three clocks by themselves.
+    /// Multiply-adds that take one, two and three clocks by themselves.
     alone: [usize; 3],
-    /// Clocks of a pass for one warp with nobody else, when nothing but the order and the reads takes time.
+    /// Clocks of a pass for a single warp, when only the order and the operand reads take time.
     clocks: u64,
 }
 
-fn reads(pass: &[&Instruction]) -> Reads {
-    let mut found = Reads {
+fn reads(pass: &[&Instruction]) -> OperandCost {
+    let mut found = OperandCost {
         marked: 0,
         alone: [0; 3],
         clocks: 0,
     };
-    // The reads may be so many clocks behind the instruction that is issued.
+    // Clocks by which operand reads may lag behind instruction issue.
     let behind = Chip::h200().port_slack;
     let (mut reuse, mut busy, mut now) = (Reuse::default(), [0_u64; 2], 0);
-    // The first pass begins with nothing kept and nothing to wait for.
+    // The first pass begins with an empty cache and no lag.
     for n in 0..2 {
         let start = now;
         found.marked = 0;
@@ -231,10 +223,7 @@ fn reads(pass: &[&Instruction]) -> Reads {
     found
 }
 
-/// What is printed for the words behind `figures sass`.
-///
-/// # Errors
-/// When there is no such kernel, place or table.
+/// Returns the listing or table that the arguments of `figures sass` select.
 pub fn sass(words: &[String], record: Option<&Record>) -> anyhow::Result<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
@@ -255,7 +244,7 @@ fn address(text: &str) -> anyhow::Result<u32> {
     u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is no address"))
 }
 
-/// The instructions from one address to another, with their control bits.
+/// Returns the instructions of an address range, with their control bits.
 fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
     let code = Code::of(kernel)?;
     let mut out =
@@ -287,28 +276,7 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// A table: titles over numbers, aligned to the right.
-pub(crate) fn table(titles: &[&str], rows: &[Vec<String>]) -> String {
-    let width = |at: usize| {
-        let cells = rows.iter().map(|row| row[at].chars().count());
-        cells.max().unwrap_or(0).max(titles[at].chars().count())
-    };
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let cells = cells.enumerate().map(|(at, cell)| match at {
-            0 => format!("{cell:<0$}", width(0)),
-            _ => format!("{cell:>0$}", width(at)),
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        format!("{}\n", line.trim_end())
-    };
-    let mut out = line(&mut titles.iter().copied());
-    for row in rows {
-        out.push_str(&line(&mut row.iter().map(String::as_str)));
-    }
-    out
-}
-
-/// One pass of the loop of each kernel, by kinds of instructions.
+/// Returns a table of one pass of each kernel's loop, by classes of instructions.
 fn loops() -> anyhow::Result<String> {
     let titles = [
         "kernel",
@@ -350,7 +318,6 @@ fn loops() -> anyhow::Result<String> {
     Ok(table(&titles, &rows))
 }
 
-/// What the operands of the multiply-adds of each loop cost.
 fn registers() -> anyhow::Result<String> {
     let titles = [
         "kernel",
@@ -366,7 +333,7 @@ fn registers() -> anyhow::Result<String> {
     for name in KERNELS.into_iter().chain(SUMMIT) {
         let code = Code::of(name)?;
         let pass = code.pass()?;
-        let Reads {
+        let OperandCost {
             marked,
             alone,
             clocks,
@@ -387,24 +354,24 @@ fn registers() -> anyhow::Result<String> {
     Ok(table(&titles, &rows))
 }
 
-/// How many multiply-adds read two or more operands from one bank, and how many read all three.
-fn crowded(pass: &[&Instruction]) -> [usize; 2] {
+/// Returns the number of multiply-adds that read two or more operands from one bank, and that read all three.
+fn bank_conflicts(pass: &[&Instruction]) -> [usize; 2] {
     let mut reuse = Reuse::default();
-    let (mut crowded, mut bare) = (0, 0);
-    // What is kept at the start of a pass is what the pass before has left.
+    let (mut bank_conflicts, mut bare) = (0, 0);
+    // The second pass begins with the operands kept by the first.
     for n in 0..2 {
         for instruction in pass {
             let banks = by_bank(&reuse.next(instruction));
             if n > 0 && instruction.operation == Operation::Ffma {
-                crowded += usize::from(banks.iter().any(|reads| *reads > 1));
+                bank_conflicts += usize::from(banks.iter().any(|reads| *reads > 1));
                 bare += usize::from(banks.iter().sum::<usize>() == 3);
             }
         }
     }
-    [crowded, bare]
+    [bank_conflicts, bare]
 }
 
-/// v07 and the kernels of v11 that share its plan, in one place: banks, and three clocks.
+/// Returns a table of v07 and the kernels of v11 with the same plan, with their banks and three clocks.
 fn summit(record: Option<&Record>) -> anyhow::Result<String> {
     let recorded = Recorded::new(record).context("there is no record of a GPU in book/data")?;
     let shape = Shape::square(SIZE);
@@ -428,7 +395,7 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
     ] {
         let code = Code::of(name)?;
         let pass = code.pass()?;
-        let [crowded, bare] = crowded(&pass);
+        let [bank_conflicts, bare] = bank_conflicts(&pass);
         let (predicted, launch) = busiest::at(name, shape)?;
         let (ms, _) = recorded
             .clocked(name, shape)
@@ -438,7 +405,7 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
         rows.push(vec![
             name.to_owned(),
             multiply_adds(&pass).to_string(),
-            crowded.to_string(),
+            bank_conflicts.to_string(),
             bare.to_string(),
             format!("{:.2}", predicted / 1e3),
             format!("{:.2}", launch.metrics["gpu__time_duration.sum"] / 1e6),
@@ -451,12 +418,11 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
     Ok(table(&titles, &rows))
 }
 
-/// Schedulers of an SM: warp instructions, or multiply-adds, of a clock.
+/// Schedulers of an SM: warp instructions, or multiply-adds, per clock.
 const SCHEDULERS: f64 = 4.0;
-/// Where the record is compared.
 const SIZE: usize = 4096;
 
-/// Clocks of an SM for a multiply-add of a warp: what each unit needs, and what was measured.
+/// Returns a table of an SM's clocks per multiply-add of a warp: the need of each unit, and the measured time.
 fn binds(record: Option<&Record>) -> anyhow::Result<String> {
     let recorded = Recorded::new(record).context("there is no record of a GPU in book/data")?;
     let titles = [
@@ -522,11 +488,11 @@ fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
     Ok((trace.report.total, turns / fmas as f64))
 }
 
-/// Loads that hit the first-level cache, as the tests of `timing` have them: for each pattern its name, bytes of a lane,
+/// Loads that hit the first-level cache, from the tests of `timing`: for each pattern its name, bytes per lane,
 /// clocks on an SM, and the first byte of each lane.
 const LOADS: &str = "emulator/timing/tests/data/h200-l1-patterns.txt";
 
-/// Patterns of four bytes a lane that the table shows.
+/// Patterns with four bytes per lane that the table shows.
 const SHOWN: [&str; 11] = [
     "stride1",
     "stride2",
@@ -541,7 +507,7 @@ const SHOWN: [&str; 11] = [
     "stride1025",
 ];
 
-/// Strides of loads: what they touch, and how long they took.
+/// Returns a table of strided loads: the sectors that they touch, and their clocks.
 fn strides() -> anyhow::Result<String> {
     let path = machine::root().join(LOADS);
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -587,7 +553,7 @@ mod tests {
             let code = Code::of(name)?;
             let pass = code.pass()?;
             let passes = 1024 * code.elements() / multiply_adds(&pass);
-            // What is before and after the loop runs once.
+            // Code outside of the loop runs once.
             let outside = each - (passes * pass.len()) as f64;
             assert!(
                 (0.0..600.0).contains(&outside),

@@ -1,4 +1,4 @@
-//! Which lane touches which sector: one warp-wide load of A and of B and the store of C, as they ran.
+//! Pictures of the sectors that each lane touches: one warp-wide load of A and of B and the store of C, as they ran.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,8 @@ use simt::memory::rules;
 use crate::machine::{self, FIRST, Reached};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH, short};
 
-/// Matrices are this wide, so that a row is more than what is shown of it.
+/// Edge of the matrices, so that a row is longer than the part that is shown.
 const SIZE: usize = 64;
-/// Rows and columns shown.
 const SHOWN: usize = 32;
 const CELL: f64 = 4.0;
 const FLOAT: u64 = 4;
@@ -26,8 +25,7 @@ pub(crate) fn draw(kernel: &'static str, title: &str) -> anyhow::Result<String> 
             "Three squares, the first {SHOWN} rows and columns of A, B and C. Marked are the elements that the 32 lanes \
              of one warp reach with one instruction, and the 32-byte sectors that this moves."
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let edge = CELL * SHOWN as f64;
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let top = 50.0;
@@ -39,8 +37,8 @@ pub(crate) fn draw(kernel: &'static str, title: &str) -> anyhow::Result<String> 
         drawing.text(&format!("strong {ink}"), Anchor::Start, (x, 40.0), name);
         panel(&mut drawing, i, (x, top), reached);
         let sectors = rules::sectors(&reached.access.addresses, reached.access.bytes);
-        let asked: BTreeSet<u64> = reached.offsets.iter().map(|(_, offset)| *offset).collect();
-        let used = 100.0 * (asked.len() as f64 * FLOAT as f64) / (f64::from(sectors) * SECTOR as f64);
+        let offsets: BTreeSet<u64> = reached.offsets.iter().map(|(_, offset)| *offset).collect();
+        let used = 100.0 * (offsets.len() as f64 * FLOAT as f64) / (f64::from(sectors) * SECTOR as f64);
         let plural = if sectors == 1 { "sector" } else { "sectors" };
         let y = top + edge;
         drawing.text(
@@ -62,7 +60,7 @@ pub(crate) fn draw(kernel: &'static str, title: &str) -> anyhow::Result<String> 
     Ok(drawing.finish(y + 8.0))
 }
 
-/// `A[0..31][0]`: the rows and columns of the elements.
+/// Formats rows and columns of the elements, such as `A[0..31][0]`.
 fn elements(matrix: usize, reached: &Reached<'_>) -> String {
     let span = |values: Vec<u64>| match (values.iter().min(), values.iter().max()) {
         (Some(low), Some(high)) if low < high => format!("{low}..{high}"),
@@ -82,7 +80,7 @@ fn legend(drawing: &mut Drawing, y: f64) {
     drawing.text("dim", Anchor::Start, (248.0, y), "32-byte sector that moves");
 }
 
-/// The top left corner of one matrix, with what an access touches of it.
+/// Draws the top left corner of one matrix, and the part of it that an access touches.
 fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Reached<'_>) {
     let edge = CELL * SHOWN as f64;
     drawing.rect("faint", Rect::new(x, y, edge, edge));
@@ -110,7 +108,7 @@ fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Rea
         full,
         floats.iter().map(|offset| spot(place(*offset), 1.0).inset(0.25)),
     );
-    // Where sectors begin.
+    // Lines where sectors begin.
     let per_sector = (SECTOR / FLOAT) as usize;
     let borders = (per_sector..SHOWN).step_by(per_sector);
     drawing.rects(
@@ -120,7 +118,7 @@ fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Rea
     drawing.rect("frame", Rect::new(x, y, edge, edge));
 }
 
-/// Four strides of one warp-wide load of 4 bytes per lane, by the rule alone.
+/// Draws four strides of one warp-wide load of 4 bytes per lane, computed from the rule alone.
 pub(crate) fn strides() -> String {
     const WORDS: u64 = 256;
     const HEIGHT: f64 = 22.0;
@@ -131,8 +129,7 @@ pub(crate) fn strides() -> String {
         "Four strips of memory, 1024 bytes long. The 32 lanes of a warp load 4 bytes each, one, two, four and eight \
          words apart; the sectors that move grow from 4 to 32, and the part of them that is used falls from all to an \
          eighth.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let mut y = 38.0;
     for stride in [1, 2, 4, 8] {
         let addresses: rules::Addresses = std::array::from_fn(|lane| Some(lane as u64 * stride * FLOAT));
@@ -152,7 +149,7 @@ pub(crate) fn strides() -> String {
         let wide = word * (SECTOR / FLOAT) as f64;
         let sector = |sector: &u64| Rect::new(wide * *sector as f64, strip.y, wide, HEIGHT);
         drawing.rects("a2", sectors.iter().map(sector));
-        let asked = |a: &u64| {
+        let word_box = |a: &u64| {
             Rect::new(
                 word * (a / FLOAT) as f64 + 0.2,
                 strip.y + 3.0,
@@ -160,7 +157,7 @@ pub(crate) fn strides() -> String {
                 HEIGHT - 6.0,
             )
         };
-        drawing.rects("a", addresses.iter().flatten().map(asked));
+        drawing.rects("a", addresses.iter().flatten().map(word_box));
         let borders = 1..WORDS * FLOAT / SECTOR;
         drawing.rects(
             "paper",
@@ -173,7 +170,7 @@ pub(crate) fn strides() -> String {
     drawing.finish(y + 8.0)
 }
 
-/// What a warp of `v03` and of `v04` brings in of A and of B with one instruction.
+/// Draws the elements of A and of B that a warp of `v03` and of `v04` loads with one instruction.
 pub(crate) fn wide_loads() -> anyhow::Result<String> {
     const KERNELS: [(&str, &str); 2] = [
         ("sgemm_v03_from_shared", "v03: 4 bytes per lane"),
@@ -192,8 +189,7 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
         "For v03 and for v04 the corner of A and of B that a block reads first. Marked are the elements that one warp \
          loads with one instruction. A request of v04 moves four times as many sectors, so it takes a quarter of the \
          requests to bring in the same tiles.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let mut y = 36.0;
     for (kernel, heading) in KERNELS {
         let trace = machine::product(kernel, shape, FIRST)?;
@@ -248,16 +244,11 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
         }
         y += edge + 50.0;
     }
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, y - 14.0),
-        "Shown: 32 × 32 of A, 8 × 128 of B; lines: sectors",
-    );
+    drawing.note(y - 14.0, "Shown: 32 × 32 of A, 8 × 128 of B; lines: sectors");
     Ok(drawing.finish(y - 6.0))
 }
 
-/// The three ways to hand out a transpose: what a warp loads of `in` and stores of `out`.
+/// Draws three ways to distribute a transpose: the loads of a warp from `in`, and its stores to `out`.
 pub(crate) fn transposes() -> anyhow::Result<String> {
     const KERNELS: [(&str, &str); 3] = [
         ("transpose_coalesced_reads", "reads"),
@@ -270,8 +261,7 @@ pub(crate) fn transposes() -> anyhow::Result<String> {
         "Three columns, one per kernel: coalesced_reads, coalesced_writes and tile. Above, what one warp loads of in; \
          below, what it stores to out. The first two run down a column on one of the sides; by way of a tile both \
          sides run along rows.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let edge = CELL * SHOWN as f64;
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let mut y = 44.0;

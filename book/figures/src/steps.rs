@@ -1,7 +1,7 @@
-//! The data of the warp stepper: what one warp of a real kernel did, instruction by instruction.
+//! Data of the warp stepper: the trace of one warp of a real kernel, instruction by instruction.
 //!
-//! `book/theme/explorers/steps.js` is made of it, packed: a pattern of lanes is written once, and neighbouring
-//! instructions of one line that reach no memory are one step. Costs are not in it; the page computes them by
+//! `book/theme/explorers/steps.js` contains it, packed: each pattern of lanes is written once, and consecutive
+//! instructions of one line that access no memory are one step. Costs are not included; the page computes them by
 //! `rules.js`. Not here: how a page shows it.
 
 use std::collections::BTreeMap;
@@ -15,10 +15,9 @@ use simt::program::MemSpace;
 use crate::machine::{self, FIRST, Trace};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// A kernel whose warp can be followed, and what for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
-    /// The name by which a page asks for it.
+    /// Name that a page selects it by.
     pub(crate) key: &'static str,
     label: &'static str,
     kernel: &'static str,
@@ -33,7 +32,7 @@ const fn shape(m: usize, n: usize, k: usize) -> Shape {
 
 const V02_TILES: [(&str, [u32; 2]); 2] = [("a_tile", [32, 32]), ("b_tile", [32, 32])];
 
-/// All of them, those of one chapter side by side.
+/// Kernels of one chapter are next to each other.
 pub(crate) const SUBJECTS: [Subject; 7] = [
     Subject {
         key: "v01",
@@ -88,15 +87,12 @@ pub(crate) const SUBJECTS: [Subject; 7] = [
 
 const FLOAT: u64 = 4;
 
-/// What a step reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reach {
-    /// 0, 1, 2 for A, B, C; then the tiles.
+    /// Index of the array: 0, 1, 2 for A, B, C; then the tiles.
     array: usize,
     load: bool,
-    /// Number of floats that each lane accesses.
     width: u64,
-    /// First element of each lane.
     elements: [Option<u64>; 32],
 }
 
@@ -109,7 +105,7 @@ impl Reach {
         self.elements.map(|element| Some(element? * FLOAT))
     }
 
-    /// Sectors of an access to global memory, wavefronts of one to shared memory.
+    /// Returns the sectors of an access to global memory, or the wavefronts of one to shared memory.
     fn cost(&self) -> u32 {
         match self.array {
             0..=2 => rules::sectors(&self.addresses(), self.bytes()),
@@ -117,7 +113,7 @@ impl Reach {
         }
     }
 
-    /// Wavefronts beyond the least that the access could take.
+    /// Returns the wavefronts beyond the minimum of the access.
     fn excess(&self) -> u32 {
         match self.array {
             0..=2 => 0,
@@ -129,9 +125,9 @@ impl Reach {
     }
 }
 
-/// A step of the page: one access, one barrier, or some instructions of one line.
+/// A step of the page: one access, one barrier, or consecutive instructions of one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Step {
+struct PageStep {
     line: u32,
     text: String,
     instructions: u32,
@@ -141,10 +137,9 @@ struct Step {
     reach: Option<Reach>,
 }
 
-/// What one warp did.
 pub(crate) struct Followed {
     subject: Subject,
-    steps: Vec<Step>,
+    steps: Vec<PageStep>,
 }
 
 fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option<Reach>> {
@@ -201,7 +196,7 @@ fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option
     }))
 }
 
-/// The line of the kernel's own file: of a function in a header, that of its call.
+/// Returns the line in the kernel's own file; for a function of a header, the line of its call.
 fn line(trace: &Trace, step: usize) -> Option<u32> {
     let instr = &trace.kernel().instrs[trace.steps[step].instr as usize];
     let own = 1;
@@ -213,15 +208,15 @@ fn line(trace: &Trace, step: usize) -> Option<u32> {
 impl Followed {
     pub(crate) fn new(subject: Subject) -> anyhow::Result<Self> {
         let trace = machine::product(subject.kernel, subject.shape, FIRST)?;
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<PageStep> = Vec::new();
         for (i, did) in trace.steps.iter().enumerate() {
             if !did.first {
                 continue;
             }
             let instr = &trace.kernel().instrs[did.instr as usize];
-            // What has no line prepares something for what comes next.
+            // Instructions without a line prepare the next one that has a line.
             let mut from_here = (i..trace.steps.len()).filter_map(|i| line(&trace, i));
-            let step = Step {
+            let step = PageStep {
                 line: from_here.next().context("the last instruction has no line")?,
                 text: instr.text.trim_end_matches(';').to_owned(),
                 instructions: 1,
@@ -248,7 +243,7 @@ impl Followed {
         Ok(Self { subject, steps })
     }
 
-    /// Rows and columns, in the order of [`Reach::array`].
+    /// Returns the names, rows and columns of arrays, in the order of [`Reach::array`].
     fn arrays(&self) -> Vec<(&'static str, [u32; 2])> {
         let Shape { m, n, k } = self.subject.shape;
         let [m, n, k] = [m, n, k].map(|size| size as u32);
@@ -257,7 +252,7 @@ impl Followed {
         arrays
     }
 
-    /// The kernel's text, each line with its number, without what only starters and the book's own includes read.
+    /// Returns the kernel's text with line numbers, without marker lines for starters and includes.
     fn source(&self) -> anyhow::Result<(String, Vec<(u32, String)>)> {
         const MARKS: [&str; 3] = ["// ANCHOR", "// SOLUTION", "// STARTER"];
         let name = format!("kernels/{}.cu", machine::source_of(self.subject.kernel)?);
@@ -279,7 +274,6 @@ impl Followed {
         bail!("{name} has no end of its kernel")
     }
 
-    /// One entry of `steps.js`.
     fn pack(&self) -> anyhow::Result<Value> {
         let (file, source) = self.source()?;
         let (first, last) = (source[0].0, source[source.len() - 1].0);
@@ -288,7 +282,7 @@ impl Followed {
         let mut patterns = Index::default();
         let mut steps = Vec::new();
         for (i, step) in self.steps.iter().enumerate() {
-            // Entry and return stand in the wrapper around the body.
+            // Entry and return are in the wrapper around the body.
             let line = match step.line {
                 line if (first..=last).contains(&line) => line,
                 _ if i < self.steps.len() / 2 => first,
@@ -342,8 +336,8 @@ impl Followed {
     }
 }
 
-/// What a page must make of packed steps: its own trace, and `[requests, sectors, requests to tiles, wavefronts, those
-/// too many, multiply-adds, the sum of all elements]`.
+/// Returns the trace that a page must unpack, and its totals: `[requests, sectors, requests to tiles, wavefronts,
+/// excess wavefronts, multiply-adds, sum of all elements]`.
 pub(crate) fn counted(subject: Subject) -> anyhow::Result<(Value, Value)> {
     let followed = Followed::new(subject)?;
     let mut packed = followed.pack()?;
@@ -364,7 +358,7 @@ pub(crate) fn counted(subject: Subject) -> anyhow::Result<(Value, Value)> {
     Ok((packed, json!(sums)))
 }
 
-/// A list in which each value is kept once.
+/// A list that stores each value once.
 #[derive(Default)]
 struct Index {
     all: Vec<Value>,
@@ -380,10 +374,10 @@ impl Index {
     }
 }
 
-/// The whole of `steps.js`.
+/// Returns the text of `steps.js`.
 ///
 /// # Errors
-/// When a kernel's files cannot be read, or it does something that a page cannot show.
+/// When a kernel's files cannot be read, or a kernel does something that a page cannot show.
 pub fn steps_js() -> anyhow::Result<String> {
     let mut text = "// made by: cargo run -p figures -- explorers; what one warp of each kernel did on the emulated GPU\n\
          window.TileSteps = [\n"
@@ -397,7 +391,7 @@ pub fn steps_js() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// All of a warp's steps in one picture, for pages without JavaScript and for paper.
+/// Draws all steps of a warp in one picture, for pages without JavaScript and for print.
 pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
     const LABELS: f64 = 104.0;
     const ROW: f64 = 21.0;
@@ -405,7 +399,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         .into_iter()
         .filter(|subject| subject.key == key)
         .collect();
-    // Whole tiles: the first of each kernel.
+    // The first subject of each kernel, which has whole tiles.
     let mut wanted: Vec<Subject> = Vec::new();
     for subject in subjects {
         if wanted.iter().all(|known| known.kernel != subject.kernel) {
@@ -421,8 +415,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         title,
         "Rows for the loads and stores of each array and for multiply-adds; a mark where the warp does one. Beside each \
          row what it costs in sum: sectors in global memory, wavefronts in shared memory.",
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let mut y = 28.0;
     for one in &followed {
         drawing.text("strong", Anchor::Start, (0.0, y + 14.0), one.subject.label);
@@ -433,12 +426,12 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         let mut rows: Vec<(String, &str, Vec<usize>, String)> = Vec::new();
         for (array, (name, _)) in arrays.iter().enumerate() {
             for load in [false, true] {
-                let its = |step: &Step| {
+                let is_own = |step: &PageStep| {
                     step.reach
                         .as_ref()
                         .is_some_and(|r| r.array == array && r.load == load)
                 };
-                let at: Vec<usize> = (0..one.steps.len()).filter(|i| its(&one.steps[*i])).collect();
+                let at: Vec<usize> = (0..one.steps.len()).filter(|i| is_own(&one.steps[*i])).collect();
                 if at.is_empty() {
                     continue;
                 }
@@ -467,7 +460,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
             fmas,
             format!("{sum} for a lane"),
         ));
-        // As the warp comes to them.
+        // Sorted by the warp's first visit.
         rows.sort_by_key(|(_, _, at, _)| at[0]);
         let top = y;
         for (label, class, at, cost) in rows {
@@ -492,7 +485,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         true => "Dashed: barriers. To the right: order, not time.",
         false => "To the right: order, not time.",
     };
-    drawing.text("dim", Anchor::Start, (0.0, y + 6.0), text);
+    drawing.note(y + 6.0, text);
     Ok(drawing.finish(y + 14.0))
 }
 
@@ -500,7 +493,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
-    /// What the page adds up over one warp is what the launch counted, where all warps do the same.
+    /// Totals over one warp equal the counters of the launch where all warps do the same work.
     #[test]
     fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
         for subject in SUBJECTS {
@@ -508,8 +501,8 @@ mod tests {
             let counted = machine::counters(subject.kernel, subject.shape)?;
             let cost = |shared: bool, load: bool| -> u64 {
                 let reached = followed.steps.iter().filter_map(|step| step.reach.as_ref());
-                let its = reached.filter(|r| (r.array > 2) == shared && r.load == load);
-                its.map(|r| u64::from(r.cost())).sum()
+                let is_own = reached.filter(|r| (r.array > 2) == shared && r.load == load);
+                is_own.map(|r| u64::from(r.cost())).sum()
             };
             let fmas: u64 = followed
                 .steps
@@ -543,7 +536,7 @@ mod tests {
         Ok(())
     }
 
-    /// The most that fit in a picture of a page.
+    /// Maximum that fits in a picture of a page.
     #[test]
     fn no_access_takes_more_wavefronts_than_a_page_draws() -> anyhow::Result<()> {
         for subject in SUBJECTS {

@@ -1,23 +1,21 @@
-//! Writing SVG: shapes with classes, and one style sheet for all pictures.
+//! Writes SVG: shapes with classes, and one style sheet for all pictures.
 //!
-//! Pictures stand inside the book's pages and take their colours, light or dark; opened alone they follow the
-//! reader's system. A phone shows [`WIDTH`] units in some 340 pixels, so text is 14.5 units high and nothing is smaller. A plotting library would fix the colours, so axes are drawn here, too.
+//! Pictures are inlined in the book's pages and take their colours, light or dark; opened alone they follow the
+//! system's theme. A phone shows [`WIDTH`] units in some 340 pixels, so text is 14.5 units high and nothing is
+//! smaller. A plotting library would fix the colours, so axes are drawn here, too.
 
 use std::fmt::{Display, Write as _};
 
 use catalog::text::escaped;
 
-/// Units across every picture.
 pub(crate) const WIDTH: f64 = 440.0;
 
-/// One picture in the making.
 pub(crate) struct Drawing {
     title: String,
     description: String,
     body: String,
 }
 
-/// Where a text's anchor is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -39,7 +37,7 @@ impl Rect {
         Self { x, y, width, height }
     }
 
-    /// Smaller by so much on each side.
+    /// Returns a rectangle that is smaller by `by` on each side.
     pub(crate) fn inset(self, by: f64) -> Self {
         Self::new(
             self.x + by,
@@ -62,7 +60,7 @@ impl Rect {
     }
 }
 
-/// What every picture knows of colour and type. `a`, `b`, `c` are the matrices; `bad` is what costs.
+/// Style sheet of all pictures. `a`, `b`, `c` are the matrices; `bad` marks costs.
 const STYLE: &str = "\
 .tile-figure{--tf-ink:var(--fg,#24292f);--tf-dim:#5d6671;--tf-line:#c4cad1;--tf-faint:#e9ecef;--tf-paper:var(--bg,#fff);\
 --tf-a:#2166ac;--tf-b:#b35806;--tf-c:#1b7837;--tf-d:#762a83;--tf-bad:#c0232c;--tf-a2:#c6dbef;--tf-b2:#fdd9b5;\
@@ -99,21 +97,16 @@ figure.picture .tile-figure{width:100%;min-width:0}
 .tile-figure .line-c{fill:none;stroke:var(--tf-c);stroke-width:2}.tile-figure .line-d{fill:none;stroke:var(--tf-d);stroke-width:2}
 .tile-figure .line-bad{fill:none;stroke:var(--tf-bad);stroke-width:2}.tile-figure .line-grey{fill:none;stroke:var(--tf-dim);stroke-width:2}";
 
-/// A number as SVG wants it: two places, no more digits than it has.
+/// Formats a number with at most two decimal places.
 pub(crate) fn short(value: f64) -> String {
-    let text = format!("{value:.2}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
-    };
-    match text {
-        "-0" => "0".to_owned(),
-        text => text.to_owned(),
+    match catalog::text::number(value, 2) {
+        zero if zero == "-0" => "0".to_owned(),
+        text => text,
     }
 }
 
 impl Drawing {
-    /// The title says what is shown, the description what is to be seen in it.
+    /// The title names the subject, the description is the picture's text alternative.
     pub(crate) fn new(title: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -133,7 +126,6 @@ impl Drawing {
         ));
     }
 
-    /// Draws a rectangle with round corners.
     pub(crate) fn round(&mut self, class: &str, r: Rect, radius: f64) {
         let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
         let radius = short(radius);
@@ -142,7 +134,7 @@ impl Drawing {
         ));
     }
 
-    /// What is drawn until [`Drawing::end_link`] leads to a page of the book.
+    /// Begins a link to a page of the book, which [`Drawing::end_link`] ends.
     pub(crate) fn link(&mut self, page: &str) {
         self.push(format_args!("<a href=\"{}\">", escaped(page)));
     }
@@ -151,7 +143,7 @@ impl Drawing {
         self.push("</a>");
     }
 
-    /// Many rectangles of one class as one path: a tenth of the bytes.
+    /// Draws many rectangles of one class as one path, which takes a tenth of the bytes.
     pub(crate) fn rects(&mut self, class: &str, rects: impl IntoIterator<Item = Rect>) {
         let mut path = String::new();
         for r in rects {
@@ -178,7 +170,6 @@ impl Drawing {
         self.path(class, &path);
     }
 
-    /// Draws a line through all points.
     pub(crate) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
         let mut path = String::new();
         for (i, (x, y)) in points.iter().enumerate() {
@@ -188,7 +179,6 @@ impl Drawing {
         self.path(class, &path);
     }
 
-    /// A line with a head at its end.
     pub(crate) fn arrow(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let length = dx.hypot(dy).max(1e-9);
@@ -211,7 +201,7 @@ impl Drawing {
         ));
     }
 
-    /// Text of the usual size; `y` is its baseline.
+    /// Draws text of the usual size; `y` is its baseline.
     pub(crate) fn text(&mut self, class: &str, anchor: Anchor, at: (f64, f64), text: impl AsRef<str>) {
         let (x, y) = (short(at.0), short(at.1));
         let anchor = match anchor {
@@ -229,10 +219,22 @@ impl Drawing {
         ));
     }
 
-    /// The contents of the SVG file for a drawing of this height.
+    /// Draws the title at the top, and returns the drawing.
+    pub(crate) fn with_heading(mut self) -> Self {
+        let title = self.title.clone();
+        self.text("strong", Anchor::Start, (0.0, 14.0), title);
+        self
+    }
+
+    /// Draws a remark at the left edge; `y` is its baseline.
+    pub(crate) fn note(&mut self, y: f64, text: impl AsRef<str>) {
+        self.text("dim", Anchor::Start, (0.0, y), text);
+    }
+
+    /// Returns the contents of the SVG file for a drawing of this height.
     pub(crate) fn finish(self, height: f64) -> String {
         let (title, description) = (escaped(&self.title), escaped(&self.description));
-        // No two hyphens in the comment: opened alone the file is XML, which forbids them there.
+        // The comment has no two hyphens: opened alone the file is XML, which forbids them.
         format!(
             "<!-- made by `figures write`, of book/figures -->\n\
              <svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tile-figure\" viewBox=\"0 0 {} {}\">\n\
@@ -244,8 +246,7 @@ impl Drawing {
     }
 }
 
-/// A picture for pages that are not the book's and say themselves whether they are dark: in their colours whatever the
-/// system has, and without links.
+/// Returns a picture for pages outside of the book that select by theme: with fixed colours, and without links.
 pub(crate) fn alone(svg: &str, dark: bool) -> String {
     const SYSTEM: &str = "@media (prefers-color-scheme:dark){";
     let never = if dark { "@media all{" } else { "@media not all{" };

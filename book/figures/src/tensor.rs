@@ -1,4 +1,5 @@
-//! v10: which elements of a product of tensor cores four lanes of the warp hold, by the emulated GPU's own layout.
+//! Picture for v10: the elements of an MMA instruction that four lanes of the warp hold, by the emulated GPU's
+//! layout.
 
 use simt::mma::arithmetic::{Kind, Sum};
 use simt::mma::layout::Form;
@@ -7,14 +8,13 @@ use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// Lanes with colours of their own: two of the first group of four, one of the second, and the last.
 const SHOWN: [(usize, &str); 4] = [(0, "a"), (1, "b"), (4, "c"), (31, "d")];
-/// The instruction: rows, columns, and products that are added up.
 const M: usize = 16;
 const N: usize = 8;
 const K: usize = 16;
 const CELL: f64 = 13.0;
 const GAP: f64 = 18.0;
 
-/// Elements of A, B and D that a lane holds, as (row, column).
+/// Returns the elements of A, B and D that a lane holds, as (row, column).
 fn held(form: Form, lane: usize) -> [Vec<(usize, usize)>; 3] {
     let [n_a, n_b, n_d] = form.registers();
     let pair = |row: usize, col: usize| [(row, col), (row, col + 1)];

@@ -1,7 +1,7 @@
-//! v06 beside v07: in which order one warp loads, stores, waits and multiplies.
+//! Compares v06 and v07: the order in which one warp loads, stores, waits and multiplies.
 //!
-//! The order is that of the PTX as it ran. It says nothing of time; what it shows is how much work lies between a
-//! load from global memory and the first use of what it brings.
+//! The order is that of the executed PTX. It contains no times; it shows how much work lies between a load from
+//! global memory and the first use of its result.
 
 use catalog::Shape;
 
@@ -12,12 +12,11 @@ const KERNELS: [(&str, &str); 2] = [
     ("sgemm_v06_outer_product", "v06: load, then multiply"),
     ("sgemm_v07_double_buffer", "v07: load ahead"),
 ];
-/// Tiles along K, so that there are rounds that are neither first nor last.
+/// Tiles along K, so that some rounds are neither first nor last.
 const TILES: usize = 6;
 
-/// What an instruction is for, in this picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Purpose {
     GlobalLoad,
     SharedStore,
     Barrier,
@@ -25,22 +24,21 @@ enum Kind {
     Fma,
 }
 
-/// The rows, from above.
-const ROWS: [(Kind, &str, &str); 4] = [
-    (Kind::GlobalLoad, "load global", "a"),
-    (Kind::SharedStore, "store shared", "b"),
-    (Kind::SharedLoad, "load shared", "d"),
-    (Kind::Fma, "multiply-add", "c"),
+const ROWS: [(Purpose, &str, &str); 4] = [
+    (Purpose::GlobalLoad, "load global", "a"),
+    (Purpose::SharedStore, "store shared", "b"),
+    (Purpose::SharedLoad, "load shared", "d"),
+    (Purpose::Fma, "multiply-add", "c"),
 ];
 
-fn kind(text: &str) -> Option<Kind> {
+fn purpose(text: &str) -> Option<Purpose> {
     let mnemonic = text.split_whitespace().find(|word| !word.starts_with('@'))?;
     let kinds = [
-        ("ld.global", Kind::GlobalLoad),
-        ("st.shared", Kind::SharedStore),
-        ("bar", Kind::Barrier),
-        ("ld.shared", Kind::SharedLoad),
-        ("fma", Kind::Fma),
+        ("ld.global", Purpose::GlobalLoad),
+        ("st.shared", Purpose::SharedStore),
+        ("bar", Purpose::Barrier),
+        ("ld.shared", Purpose::SharedLoad),
+        ("fma", Purpose::Fma),
     ];
     kinds
         .into_iter()
@@ -48,19 +46,19 @@ fn kind(text: &str) -> Option<Kind> {
         .map(|(_, kind)| kind)
 }
 
-/// What a warp did, without what only computes addresses.
-fn sequence(trace: &Trace) -> Vec<Kind> {
+/// Returns the instructions of a warp, without those that only compute addresses.
+fn sequence(trace: &Trace) -> Vec<Purpose> {
     (0..trace.steps.len())
-        .filter_map(|step| kind(trace.text(step)))
+        .filter_map(|step| purpose(trace.text(step)))
         .collect()
 }
 
-/// Where the loads of a tile begin: the first of each group.
-fn starts(sequence: &[Kind]) -> Vec<usize> {
+/// Returns the first load of each tile.
+fn starts(sequence: &[Purpose]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::new();
     let mut last = None;
-    for (at, kind) in sequence.iter().enumerate() {
-        if *kind == Kind::GlobalLoad {
+    for (at, purpose) in sequence.iter().enumerate() {
+        if *purpose == Purpose::GlobalLoad {
             if last.is_none() {
                 starts.push(at);
             }
@@ -72,10 +70,10 @@ fn starts(sequence: &[Kind]) -> Vec<usize> {
     starts
 }
 
-/// Two rounds in the middle, and in them the way from a load to its use.
+/// Two rounds in the middle, and the distance from a load to its use.
 struct Rounds {
-    sequence: Vec<Kind>,
-    /// Of the load and of the first store that needs it.
+    sequence: Vec<Purpose>,
+    /// Indices of the load and of the first store that needs it.
     load: usize,
     used: usize,
 }
@@ -100,7 +98,7 @@ fn rounds(kernel: &'static str) -> anyhow::Result<Rounds> {
     let sequence = all[from..to].to_vec();
     let used = sequence
         .iter()
-        .position(|kind| *kind == Kind::SharedStore)
+        .position(|purpose| *purpose == Purpose::SharedStore)
         .ok_or_else(|| anyhow::anyhow!("{kernel} stores nothing to shared memory"))?;
     Ok(Rounds {
         sequence,
@@ -110,10 +108,9 @@ fn rounds(kernel: &'static str) -> anyhow::Result<Rounds> {
 }
 
 impl Rounds {
-    /// Multiply-adds between the load and its use.
     fn hidden_behind(&self) -> usize {
         let between = &self.sequence[self.load..self.used];
-        between.iter().filter(|kind| **kind == Kind::Fma).count()
+        between.iter().filter(|purpose| **purpose == Purpose::Fma).count()
     }
 }
 
@@ -132,18 +129,12 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             rounds[0].hidden_behind(),
             rounds[1].hidden_behind()
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    ).with_heading();
     let mut y = 28.0;
     for ((_, name), rounds) in KERNELS.into_iter().zip(&rounds) {
         y = track(&mut drawing, y, name, rounds) + 14.0;
     }
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, y + 6.0),
-        "Dashed: barriers. To the right: order, not time.",
-    );
+    drawing.note(y + 6.0, "Dashed: barriers. To the right: order, not time.");
     Ok(drawing.finish(y + 14.0))
 }
 
@@ -154,7 +145,7 @@ fn track(drawing: &mut Drawing, top: f64, name: &str, rounds: &Rounds) -> f64 {
     let n = rounds.sequence.len();
     let bin = |at: usize| at * STEPS / n;
     let x = |at: usize| LABELS + bin(at) as f64;
-    let n_barriers = rounds.sequence.iter().filter(|k| **k == Kind::Barrier).count() / 2;
+    let n_barriers = rounds.sequence.iter().filter(|k| **k == Purpose::Barrier).count() / 2;
     drawing.text("strong", Anchor::Start, (0.0, top + 16.0), name);
     let plural = if n_barriers == 1 { "" } else { "s" };
     let barriers = format!("{n_barriers} barrier{plural} per round");
@@ -188,7 +179,7 @@ fn track(drawing: &mut Drawing, top: f64, name: &str, rounds: &Rounds) -> f64 {
                 _ => marks.push(Rect::new(x, y + 2.0, 1.0, ROW - 4.0)),
             }
         }
-        // What is short is drawn wide enough to be seen.
+        // Short marks are widened to be visible.
         for mark in &mut marks {
             mark.width = mark.width.max(3.0);
         }
@@ -199,7 +190,7 @@ fn track(drawing: &mut Drawing, top: f64, name: &str, rounds: &Rounds) -> f64 {
         .sequence
         .iter()
         .enumerate()
-        .filter(|(_, k)| **k == Kind::Barrier)
+        .filter(|(_, k)| **k == Purpose::Barrier)
     {
         drawing.line("dash barrier", (x(at) + 0.5, rows), (x(at) + 0.5, bottom));
     }
@@ -216,7 +207,7 @@ mod tests {
         let (v06, v07) = (v06?, v07?);
         // 8 x 8 elements per thread, 8 deep.
         assert_eq!((v06.hidden_behind(), v07.hidden_behind()), (0, 8 * 8 * 8));
-        let barriers = |rounds: &Rounds| rounds.sequence.iter().filter(|k| **k == Kind::Barrier).count();
+        let barriers = |rounds: &Rounds| rounds.sequence.iter().filter(|k| **k == Purpose::Barrier).count();
         assert_eq!((barriers(&v06), barriers(&v07)), (4, 2));
         Ok(())
     }

@@ -1,6 +1,7 @@
-//! What one scheduler issues in forty clocks: multiply-adds of one sum or of four, by one warp or by four.
+//! Picture of the instructions that one scheduler issues in forty clocks: multiply-adds into one or four
+//! accumulators, by one warp or four.
 //!
-//! The clocks are those of the model of an H200 (`timing`), from the machine code of `kernels/bench/waiting.cu`.
+//! The clocks come from the timing model of an H200 (`timing`) and the machine code of `kernels/bench/waiting.cu`.
 
 use anyhow::Context as _;
 use simt::gpu::{self, Argument, Gpu};
@@ -11,7 +12,7 @@ use timing::{Chip, predict_with_timeline};
 use crate::machine::root;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// Kernel, warps on a scheduler, what to say of it.
+/// Kernel, warps per scheduler, label.
 const CASES: [(&str, u32, &str); 4] = [
     ("one_sum", 1, "one warp, one sum"),
     ("one_sum", 2, "two warps, one sum each"),
@@ -23,7 +24,7 @@ const CLOCKS: u64 = 40;
 /// Rounds of 64 multiply-adds.
 const ROUNDS: i32 = 64;
 
-/// For each warp of the first scheduler, the clocks in which it issued, from 0 to [`CLOCKS`].
+/// Returns, for each warp of the first scheduler, the clocks in which it issued, from 0 to [`CLOCKS`].
 fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
     let path = root().join("kernels/cubin/waiting.cubin");
     let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
@@ -64,7 +65,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         .map(|(kernel, warps, name)| Ok((*name, issued(kernel, *warps)?)))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let used = |rows: &[Vec<u64>]| rows.iter().map(Vec::len).sum::<usize>();
-    let told: Vec<String> = cases
+    let totals: Vec<String> = cases
         .iter()
         .map(|(name, rows)| format!("{name}: {} of {CLOCKS} clocks used", used(rows)))
         .collect();
@@ -72,10 +73,10 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         title,
         format!(
             "A row for each warp, a box for each instruction that it issues. {}.",
-            told.join("; ")
+            totals.join("; ")
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    )
+    .with_heading();
     let (clock, row) = (WIDTH / CLOCKS as f64, 16.0);
     let mut y = 28.0;
     for (name, rows) in &cases {
@@ -92,12 +93,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         }
         y += 12.0;
     }
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, y + 8.0),
-        "A row for each warp; clocks of the model of an H200.",
-    );
+    drawing.note(y + 8.0, "A row for each warp; clocks of the model of an H200.");
     Ok(drawing.finish(y + 18.0))
 }
 

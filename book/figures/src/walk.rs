@@ -1,19 +1,19 @@
-//! The tile walk of v02: which tiles of A and of B one block reads, and when.
+//! Picture of v02's walk over tiles: the tiles of A and of B that one block reads, in order.
 
 use std::collections::BTreeMap;
 
 use catalog::Shape;
 
-use crate::machine::{self, Who};
+use crate::machine::{self, WarpPosition};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 const KERNEL: &str = "sgemm_v02_tile32";
 const SIZE: usize = 128;
 const BLOCK: [u32; 2] = [2, 1];
 
-/// The tiles of a matrix that one warp of the block reads, in order, as (row, column) of tiles.
+/// Returns the tiles of a matrix that one warp of the block reads, in order, as (row, column) of tiles.
 fn tiles(buffer: usize, warp: u32, edge: usize) -> anyhow::Result<Vec<(usize, usize)>> {
-    let trace = machine::product(KERNEL, Shape::square(SIZE), Who { block: BLOCK, warp })?;
+    let trace = machine::product(KERNEL, Shape::square(SIZE), WarpPosition { block: BLOCK, warp })?;
     let mut order: Vec<(usize, usize)> = Vec::new();
     for reached in trace.global(buffer) {
         for (_, offset) in reached.offsets {
@@ -43,8 +43,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
              column from top to bottom, one of each per round.",
             BLOCK[1], BLOCK[0]
         ),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    ).with_heading();
     let cell = 42.0;
     let size = cell * n as f64;
     let (left, right) = (WIDTH - 2.0 * size - 44.0, WIDTH - size);
@@ -79,7 +78,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         let ink = ["ink-a", "ink-b", "ink-c"][i];
         drawing.text(&format!("strong {ink}"), Anchor::Start, (x, y - 8.0), name);
     }
-    // Where the walk goes, beside the tiles.
+    // Arrows of the walk, beside the tiles.
     let row = low + cell * (f64::from(BLOCK[1]) + 0.5);
     let col = right + cell * (f64::from(BLOCK[0]) + 0.5);
     drawing.arrow("line-a", (right - 38.0, row), (right - 6.0, row));
@@ -100,10 +99,8 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             (0.0, y + 12.0),
             format!("{}: k0 = {k0}", round + 1),
         );
-        drawing.text(
-            "dim",
-            Anchor::Start,
-            (0.0, y + 30.0),
+        drawing.note(
+            y + 30.0,
             format!("A tile ({},{}), B tile ({},{})", a.0, a.1, b.0, b.1),
         );
         y += 43.0;

@@ -1,4 +1,4 @@
-//! Which part of a whole product is the kernel, and how a kernel stands beside cuBLAS over shapes.
+//! Pictures of whole GEMMs: the kernel's part of the total time, and a kernel beside cuBLAS over shapes.
 
 use catalog::Shape;
 use records::Record;
@@ -7,10 +7,9 @@ use crate::bars::{digits, missing};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// What is not the kernel.
 const REST: &str = "all else";
 
-/// Three digits that matter, of times that may be short.
+/// Formats three significant digits of a time, which may be short.
 fn ms(value: f64) -> String {
     match value {
         short if short < 1.0 => format!("{short:.3}"),
@@ -25,14 +24,13 @@ fn percent(part: f64) -> String {
     }
 }
 
-/// One whole product: a kernel and a size.
 struct Product {
     label: &'static str,
     kernel_ms: f64,
     whole_ms: f64,
 }
 
-/// What the record separates of a whole product: the kernel by events, and everything by the host's clock.
+/// Draws the parts of whole GEMMs: the kernel by events, and everything by the host's clock.
 pub(crate) fn parts(record: Option<&Record>) -> String {
     const KERNELS: [(&str, &str); 3] = [
         ("sgemm_v01_row_per_lane", "v01 row"),
@@ -63,7 +61,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
     if groups.is_empty() {
         return missing(title);
     }
-    let told: Vec<String> = groups
+    let summary: Vec<String> = groups
         .iter()
         .flat_map(|(size, products)| products.iter().map(move |product| (size, product)))
         .map(|(size, p)| format!("{} at {size} {} of {}", p.label, ms(p.kernel_ms), ms(p.whole_ms)))
@@ -73,7 +71,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
         format!(
             "Bars, one scale for each size: the whole of a product with allocation and copies, and in it the kernel. \
              Milliseconds of the kernel, of the whole: {}.",
-            told.join("; ")
+            summary.join("; ")
         ),
     );
     const FROM: f64 = 62.0;
@@ -97,7 +95,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
         for product in products {
             let length = |ms: f64| (TO - FROM) * ms / longest;
             let whole = length(product.whole_ms);
-            // What is there is drawn wide enough to be seen.
+            // Nonzero parts are wide enough to be visible.
             let kernel = length(product.kernel_ms).max(1.0);
             drawing.text("", Anchor::Start, (0.0, y + 14.0), product.label);
             drawing.rect("b2", Rect::new(FROM, y + 4.0, whole, BAR));
@@ -117,13 +115,13 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
         "Kernel: device events. Whole: the host's clock.".to_owned(),
         format!("{}. Medians.", recorded.provenance()),
     ] {
-        drawing.text("dim", Anchor::Start, (0.0, y), line);
+        drawing.note(y, line);
         y += 19.0;
     }
     drawing.finish(y - 11.0)
 }
 
-/// v07 as a part of cuBLAS on every recorded shape, by the number of its blocks.
+/// Draws v07's speed as a fraction of cuBLAS's on every recorded shape, by its number of blocks.
 pub(crate) fn of_cublas(record: Option<&Record>) -> String {
     const KERNEL: &str = "sgemm_v07_double_buffer";
     let title = "v07 as a part of cuBLAS, by shape";
@@ -142,16 +140,16 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
     if rows.is_empty() {
         return missing(title);
     }
-    let told: Vec<String> = rows
+    let summary: Vec<String> = rows
         .iter()
         .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shape.short(), percent(*part)))
         .collect();
     let mut drawing = Drawing::new(
         title,
-        format!("Bars, sorted by how many blocks v07 has: {}.", told.join("; ")),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
-    drawing.text("dim", Anchor::Start, (0.0, 38.0), "M×N×K");
+        format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; ")),
+    )
+    .with_heading();
+    drawing.note(38.0, "M×N×K");
     drawing.text("dim", Anchor::End, (WIDTH - 120.0, 38.0), "blocks of v07");
     drawing.text("dim", Anchor::End, (WIDTH, 38.0), "of cuBLAS");
     let most = rows.iter().map(|(_, _, part)| *part).fold(1.0, f64::max);
@@ -168,7 +166,7 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
         "A full bar is cuBLAS, timed between the same samples.".to_owned(),
         recorded.provenance(),
     ] {
-        drawing.text("dim", Anchor::Start, (0.0, y + 12.0), line);
+        drawing.note(y + 12.0, line);
         y += 19.0;
     }
     drawing.finish(y + 1.0)

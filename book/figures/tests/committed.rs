@@ -1,4 +1,4 @@
-//! The pictures in the book are those that the kernels and the record give today.
+//! The committed pictures equal those drawn from the kernels and the record.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use figures::Figure;
 use records::record::{Accuracy, By, Passed, Roofline, Yardstick};
 use records::{Measurement, Outcome, Record, Run, Samples};
 
-/// A record of a device that does not exist: every product takes a second, and cuBLAS half of one.
+/// A record of a device that does not exist: every GEMM takes a second, and cuBLAS half of one.
 fn record() -> Record {
     let run = Run {
         id: "run".into(),
@@ -76,7 +76,7 @@ fn record() -> Record {
     }
 }
 
-/// All pictures without a record, and with [`record`]: drawn once for all tests here.
+/// All pictures without a record, and with [`record`]; drawn once for all tests here.
 fn drawn() -> &'static [Vec<Figure>; 2] {
     static DRAWN: OnceLock<[Vec<Figure>; 2]> = OnceLock::new();
     DRAWN.get_or_init(|| {
@@ -149,7 +149,7 @@ fn a_picture_can_stand_in_a_page() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The part of a line between two marks.
+/// Returns the part of a line between two marks.
 fn between<'t>(line: &'t str, before: &str, after: &str) -> Option<&'t str> {
     line.split_once(before)?
         .1
@@ -159,7 +159,7 @@ fn between<'t>(line: &'t str, before: &str, after: &str) -> Option<&'t str> {
 
 #[test]
 fn no_text_runs_out_of_its_picture() -> anyhow::Result<()> {
-    // Units per letter of the book's face at 14.5, a little more than the mean of English.
+    // Units per letter of the book's font at 14.5, a little more than the mean of English.
     const LETTER: f64 = 7.7;
     const LETTER_OF_CODE: f64 = 8.7;
     let (mut n, mut out) = (0, Vec::<String>::new());

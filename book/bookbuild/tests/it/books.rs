@@ -1,4 +1,4 @@
-//! Small books in folders of their own.
+//! Creates small books in temporary folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ record = "card"
 input-404 = ""
 "#;
 
-/// A kernel with marks, and anchors of all kinds.
+/// A kernel with marker lines, and with correct and incorrect anchors.
 pub(crate) const KERNEL: &str = "\
 // a kernel
 // ANCHOR: kernel
@@ -40,7 +40,7 @@ __global__ void add(int n, float* x)
 // ANCHOR_END: kernel
 ";
 
-/// The same kernel with another map from threads to elements.
+/// [`KERNEL`] with another map from threads to elements.
 pub(crate) const OTHER_KERNEL: &str = "\
 // ANCHOR: kernel
 __global__ void add(int n, float* x)
@@ -53,7 +53,7 @@ __global__ void add(int n, float* x)
 // ANCHOR_END: kernel
 ";
 
-/// The text of a page, without its tags; a bar stands behind each cell of a table.
+/// Returns the text of a page without tags; a bar follows each table cell.
 pub(crate) fn text_of(page: &str) -> String {
     let page = page.replace("</td>", " |").replace("</th>", " |");
     let mut out = String::new();
@@ -64,13 +64,13 @@ pub(crate) fn text_of(page: &str) -> String {
     lines.join("\n")
 }
 
-/// A repository with a book of one chapter.
+/// A repository whose book has one chapter.
 pub(crate) struct Small {
     root: PathBuf,
 }
 
 impl Small {
-    /// The chapter's text begins on line 3.
+    /// Creates the book; the chapter's text begins on line 3.
     pub(crate) fn new(chapter: &str) -> Self {
         static N: AtomicUsize = AtomicUsize::new(0);
         let name = format!(
@@ -88,7 +88,7 @@ impl Small {
             .with("kernels/other.cu", OTHER_KERNEL)
     }
 
-    /// Adds a file to the book.
+    /// Adds a file to the repository.
     pub(crate) fn with(self, path: &str, text: &str) -> Self {
         self.write(path, text);
         self
@@ -108,7 +108,7 @@ impl Small {
         bookbuild::make(&self.repo(), &Options::default())
     }
 
-    /// What stands in the page between its heading and its end.
+    /// Returns the HTML of the page below its heading.
     pub(crate) fn page(&self) -> String {
         let made = self.make().expect("a book without mistakes");
         let html = std::fs::read_to_string(made.folder.join("chapter.html")).expect("a page");
@@ -121,7 +121,7 @@ impl Small {
         text.trim().to_owned()
     }
 
-    /// The problems of building it, or of looking it over.
+    /// Returns the problems of building or checking the book.
     #[track_caller]
     pub(crate) fn problems(&self, check: bool) -> String {
         let done = match check {

@@ -1,4 +1,4 @@
-//! What the browser finds wrong with a page. Where there is no Chromium, the test says that it was not run.
+//! Faults that the browser finds in a page. Without Chromium, the test reports that it did not run.
 
 #![expect(clippy::print_stderr, reason = "a test that is not run says so")]
 

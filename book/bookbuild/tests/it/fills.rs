@@ -1,11 +1,11 @@
-//! What the directives become.
+//! Results of the directives.
 
 use crate::books::{Small, text_of};
 
 const RECORD: &str = include_str!("data/record.json");
 const COUNTERS: &str = include_str!("data/counters.json");
 
-/// The page of a chapter, with a record and counters at hand.
+/// Returns the page of a chapter, in a repository with a record and counters.
 fn page(chapter: &str) -> String {
     let small = Small::new(chapter);
     let small = small.with("book/data/card.json", RECORD);
@@ -296,7 +296,7 @@ fn numbers_in_a_sentence() {
     ");
 }
 
-/// Two tables of an output, with gaps and words.
+/// An output with two tables, with empty cells and words.
 const OUTPUT: &str = "\
 # Made by `cargo xtask book --refresh`.
 $ cargo xtask bench v03 --emulate
@@ -624,7 +624,7 @@ fn a_duel_that_nobody_has_run_says_how_to() {
     ");
 }
 
-/// The table of v04's duel, which ran beside its yardstick's times, or `earlier`.
+/// Returns the table of v04's duel; `earlier` names another run than that of the yardstick's times.
 fn duels_of_v04(earlier: &str) -> String {
     // The yardstick of v04 at 1023 x 1025 x 1021.
     const YARDSTICK: &str = r#""yardstick": {"name": "cuBLAS", "hot": [0.15]"#;

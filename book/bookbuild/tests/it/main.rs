@@ -1,4 +1,4 @@
-//! Bookbuild on small books: what it fills in, and everything that it refuses.
+//! Tests bookbuild on small books: the directives that it fills in, and every error.
 
 mod books;
 mod browses;

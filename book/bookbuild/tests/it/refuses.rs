@@ -1,8 +1,8 @@
-//! What a chapter names must be there: otherwise there is no book, and a sentence says what to do.
+//! Errors in chapters: the book is not built, and a message names the correction.
 
 use crate::books::Small;
 
-/// The only problem is on line 3 of the chapter, and says so.
+/// Asserts that the only problem is on line 3 of the chapter, with this message.
 #[track_caller]
 fn refused(chapter: &str, why: &str) {
     assert_eq!(
@@ -11,7 +11,7 @@ fn refused(chapter: &str, why: &str) {
     );
 }
 
-/// A listing on line 4, behind the opening of its fence.
+/// Asserts that a listing on line 4, in a fence, has this problem.
 #[track_caller]
 fn listing_refused(what: &str, why: &str) {
     let chapter = format!("```cpp\n{{{{#include {what}}}}}\n```");

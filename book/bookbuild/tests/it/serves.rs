@@ -1,4 +1,4 @@
-//! The program: as a preprocessor of somebody else's mdBook, and as a server.
+//! The program as a preprocessor of a separately installed mdBook, and as a server.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ fn bookbuild() -> Command {
     command
 }
 
-/// What a plain `mdbook build` would send and get.
+/// Sends a book as a plain `mdbook build` does; returns the reply.
 fn preprocess(small: &Small) -> Result<Book, String> {
     let book = MDBook::load(small.repo().book()).expect("a book");
     let context =
@@ -73,7 +73,7 @@ fn only_html_is_made() {
     assert_eq!(supports("epub"), Some(1));
 }
 
-/// Bookbuild serving a book; it ends with the test.
+/// A running `bookbuild --watch`, stopped when dropped.
 struct Serving {
     child: Child,
     address: String,

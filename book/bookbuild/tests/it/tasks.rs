@@ -1,4 +1,4 @@
-//! Tasks and questions of a catalogue as pages, sheets, lessons and slides have them.
+//! Tasks and questions of a catalogue in pages, sheets, lessons and slides.
 
 use crate::books::{Small, text_of};
 

@@ -1,0 +1,55 @@
+//! Numbers quoted from files: their format in a sentence, and the sources that a page lists.
+
+use std::collections::BTreeSet;
+
+use catalog::Work;
+use catalog::text::{day, escaped};
+use records::Run;
+
+/// Sources of the numbers that a page quotes.
+pub(crate) type Sources = BTreeSet<String>;
+
+/// Formats a number for a sentence; `about` is its source, shown on hover.
+pub(crate) fn quoted(text: &str, about: &str) -> String {
+    // A no-break space keeps the unit on the line of its number.
+    let text = text.replacen(' ', "&nbsp;", 1);
+    format!(
+        "<span class=\"measured\" title=\"{}\">{text}</span>",
+        about.replace('"', "&quot;")
+    )
+}
+
+/// Formats `n` significant digits without an exponent: 0.0123, 1.23, 12.3, 123, 1234.
+pub(crate) fn digits(number: f64, n: i32) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number}");
+    }
+    let before = number.abs().log10().floor() as i32 + 1;
+    format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
+}
+
+/// Formats milliseconds with three significant digits.
+pub(crate) fn ms(ms: f64) -> String {
+    format!("{} ms", digits(ms, 3))
+}
+
+/// Formats device and day of a run, such as `NVIDIA H200, 2026-11-21`; for CPU kernels, the processor.
+pub(crate) fn run_source(run: &Run, work: Work) -> String {
+    let day = day(&run.date);
+    match work {
+        Work::Cpu => format!("{}, {day}", escaped(&run.host)),
+        _ => format!("{}, {day}", escaped(&run.device)),
+    }
+}
+
+/// Returns the list of sources for the end of a page.
+pub(crate) fn footnote(sources: &Sources) -> String {
+    if sources.is_empty() {
+        return String::new();
+    }
+    let all: Vec<&str> = sources.iter().map(String::as_str).collect();
+    format!(
+        "\n\n<p class=\"provenance\">Where the recorded numbers on this page come from: {}.</p>\n",
+        all.join("; ")
+    )
+}
