@@ -12,12 +12,12 @@ use crate::process::{Ended, Stopped};
 use crate::rubric::GradedTask;
 use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
 
-/// The programs that do the work, and where they find what they need.
+/// The programs that compile and judge, and the files that they need.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    /// Sets limits; see [`Launcher`].
+    /// The program that sets limits; see [`Launcher`].
     pub launcher: Launcher,
-    /// Compiles `my/TASK.cu` of the folder in which it starts, and prints a [`Compiled`].
+    /// A program that compiles `my/TASK.cu` of its working directory, and prints a [`Compiled`].
     pub compiler: PathBuf,
     /// Its arguments before the source.
     pub compiler_arguments: Vec<OsString>,
@@ -27,26 +27,24 @@ pub struct Tools {
     pub judge: PathBuf,
     /// Headers that sources may include: name and text.
     pub headers: Vec<(String, String)>,
-    /// Changes when the programs do: part of the key of a result.
+    /// Version of the programs: part of the key of a result.
     pub version: String,
 }
 
-/// What the compiler prints, as JSON.
+/// Output of the compiler, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compiled {
     /// The PTX of the kernel.
     Ptx(String),
-    /// What it says of a source that it refuses.
+    /// The messages about a refused source.
     Refused(String),
 }
 
-/// Bounds of one task.
+/// Limits for one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Bounds {
-    /// What the compiler may take.
     pub compile: Limits,
-    /// What `judge` may take.
     pub judge: Limits,
 }
 
@@ -68,23 +66,21 @@ impl Default for Bounds {
     }
 }
 
-/// Codes of verdicts that only a grader gives, beside those of `judge`.
+/// Codes of verdicts from the grader, which `judge` does not have.
 pub mod code {
-    /// Nothing was handed in.
+    /// No file was handed in.
     pub const MISSING: &str = "missing";
-    /// What was handed in is not read.
+    /// The file was not read.
     pub const REFUSED: &str = "refused";
-    /// It took too long.
+    /// A time limit was reached.
     pub const TIMEOUT: &str = "timeout";
-    /// The program that judges ended without a verdict.
+    /// The program `judge` ended without a verdict.
     pub const STOPPED: &str = "stopped";
 }
 
-/// Compiles and judges a source, or judges an answer to a task for the host. `job` is a folder for this work alone, which
-/// exists and is empty.
-///
-/// # Errors
-/// When that could not be done for a reason that lies here, and not with the source: nothing is known then.
+/// Compiles and judges a source, or judges an answer to a task for the host. `job` is an empty folder for this call
+/// alone. An error means that this was impossible for a reason other than the source, about which nothing is known
+/// then.
 pub fn judge(
     tools: &Tools,
     sandbox: &Sandbox,
@@ -182,7 +178,7 @@ fn compile(
             Ok(Compiled::Refused(log)) => Ok(Err(Box::new(refused(&log)))),
             Err(_) => Err(complaint("the compiler", &compiled)),
         },
-        // NVIDIA's compiler crashes on some sources that it had better refuse.
+        // NVIDIA's compiler crashes on some sources that it ought to refuse.
         Outcome::Crashed(why) => Ok(Err(Box::new(refused(&why)))),
         Outcome::Stopped(code, why) => {
             let mut verdict = refused(&why);
@@ -196,22 +192,22 @@ fn compile(
 
 enum Outcome {
     Ended,
-    /// By a limit: the code, and a sentence.
+    /// Stopped by a limit: code and sentence.
     Stopped(&'static str, String),
-    /// By a signal of its own doing.
+    /// Killed by a signal that it caused.
     Crashed(String),
 }
 
-/// Whether a program came to its end; otherwise what stopped it. It is an error when that was somebody else: an
-/// interrupt, a scheduler, or the system where memory ran out.
+/// How a program ended. It is an error when the cause was outside of it: an interrupt, a scheduler, or the system out
+/// of memory.
 fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> {
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;
-    const MOST_SIGNALS: i32 = 64;
+    const N_SIGNALS: i32 = 64;
     let passed_on = ended
         .status
         .code()
-        .filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + MOST_SIGNALS).contains(code));
+        .filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + N_SIGNALS).contains(code));
     let signal = signal_of(ended.status).or(passed_on.map(|code| code - BY_SIGNAL));
     let too_long = || {
         Outcome::Stopped(
@@ -224,7 +220,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
     };
     Ok(match (ended.stopped, signal) {
         (Some(Stopped::Interrupt), _) => return Err(format!("{who} was interrupted")),
-        (Some(Stopped::Time), _) | (_, Some(OUT_OF_TIME)) => too_long(),
+        (Some(Stopped::Time), _) | (_, Some(SIGXCPU)) => too_long(),
         (Some(Stopped::Output), _) => Outcome::Stopped(
             code::STOPPED,
             format!(
@@ -235,7 +231,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
         (None, Some(signal)) if is_from_outside(signal) => {
             return Err(format!("{who} was ended from outside (signal {signal})"));
         }
-        // What the libraries do when an allocation fails.
+        // Typical end of a library when an allocation fails.
         (_, Some(signal)) if is_out_of_memory(&ended.errors) => Outcome::Stopped(
             code::STOPPED,
             format!(
@@ -249,9 +245,9 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
 }
 
 /// Number of SIGXCPU, which ends a program that used up its processor time.
-const OUT_OF_TIME: i32 = 24;
+const SIGXCPU: i32 = 24;
 
-/// Whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
+/// True for signals that the grader does not send, but others use to end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
 /// SIGTERM.
 fn is_from_outside(signal: i32) -> bool {
     matches!(signal, 1 | 2 | 3 | 9 | 15)
@@ -275,7 +271,7 @@ fn is_out_of_memory(errors: &str) -> bool {
     .any(|words| errors.contains(words))
 }
 
-/// Why there is no answer, from what it wrote last; of a panic, from its message.
+/// Reason for a missing answer, from the end of standard error, or from the message of a panic.
 fn complaint(who: &str, ended: &Ended) -> String {
     let mut lines = ended.errors.trim().lines();
     let words = match lines.find(|line| line.contains(" panicked at ")) {
