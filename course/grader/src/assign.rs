@@ -24,7 +24,7 @@ pub struct Assignment {
     pub tasks: Vec<Given>,
     /// Questions with their ids, such as `v02.sectors`.
     pub questions: Vec<(String, Question)>,
-    /// True when results count only on a real GPU.
+    /// Results count only from a real GPU.
     pub gpu_required: bool,
     /// Measured minutes by task, in place of the catalogue's.
     pub minutes: BTreeMap<String, u32>,
@@ -32,7 +32,7 @@ pub struct Assignment {
 
 /// Programs that the repository builds.
 const ROOTS: [&str; 2] = ["xtask", "judge"];
-/// Sections of a manifest whose files are not copied.
+/// Sections of a manifest that name what is not copied.
 const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bin"];
 /// Files of the kernels' folder that programs include.
 const KERNELS: [&str; 2] = ["probe.cu", "ptx/probe.ptx"];
@@ -49,7 +49,7 @@ const UNCHANGED: [&str; 5] = [
 #[derive(Debug, Clone)]
 pub struct Given {
     pub task: Task,
-    /// Text of the learner's starting point.
+    /// The file that a learner begins with.
     pub starter: String,
     /// The drawn numbers, for a variant task.
     pub drawn: Option<Drawn>,
@@ -271,7 +271,7 @@ impl Copier<'_> {
     }
 }
 
-/// Leftovers of editors and tests, and snapshots.
+/// Leftovers of editors and tests, and snapshots of tests.
 fn is_scratch(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".snap") || name.ends_with(".snap.new")

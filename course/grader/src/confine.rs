@@ -22,7 +22,7 @@ pub fn become_program(limits: &Ceilings, program: &[OsString]) -> io::Error {
     Command::new(name).args(arguments).exec()
 }
 
-/// True when the finished children have used all the processor time that one of them may use.
+/// Returns whether the children of this process have used all the processor time that one of them may.
 pub fn is_out_of_time() -> bool {
     // SAFETY: both are plain numbers, for which zero is a value.
     let (mut limit, mut used): (libc::rlimit, libc::rusage) =

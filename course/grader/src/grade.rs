@@ -25,7 +25,7 @@ use crate::unit::{self, Bounds, Tools, code};
 /// Raised when results of an older version must not be used.
 const VERSION: u32 = 1;
 
-/// Parameters of a grading.
+/// A grading: submissions, rubric, programs.
 #[derive(Debug)]
 pub struct Grading<'a> {
     /// The folder with a submission per student.
@@ -38,7 +38,7 @@ pub struct Grading<'a> {
     /// The programs that compile and judge.
     pub tools: &'a Tools,
     pub sandbox: &'a Sandbox,
-    /// Limits of the compiler and of `judge`.
+    /// Limits of the programs.
     pub bounds: Bounds,
     /// Starters by task name.
     pub starters: &'a BTreeMap<String, String>,
@@ -66,6 +66,7 @@ pub struct Student {
     pub name: String,
     /// Points given for all items.
     pub points: f64,
+    /// The parts that the points are made of.
     pub items: Vec<Item>,
     /// Verdicts in the order of the rubric.
     pub verdicts: Vec<Verdict>,
@@ -75,7 +76,7 @@ pub struct Student {
 }
 
 impl Student {
-    /// True when something could not be graded, for a reason other than the submission.
+    /// Returns whether something could not be graded for a reason that is not the student's.
     pub fn is_ungraded(&self) -> bool {
         self.verdicts
             .iter()
@@ -101,7 +102,7 @@ pub enum Stop {
 pub type Watch<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
 /// A task of a student.
-struct TaskOfStudent<'a> {
+struct Entry<'a> {
     graded: &'a GradedTask,
     handed: Handed,
     key: Option<String>,
@@ -125,7 +126,7 @@ fn work(out: &Path) -> PathBuf {
     out.join("work")
 }
 
-fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<TaskOfStudent<'a>>)>, Stop> {
+fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)>, Stop> {
     let submissions = submissions::all(grading.submissions, grading.out)
         .map_err(|error| Stop::Failed(format!("{}: {error}", grading.submissions.display())))?;
     if submissions.is_empty() {
@@ -146,7 +147,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<TaskOfStude
                     Handed::Text(source) => Some(key(grading, graded, source)),
                     _ => None,
                 };
-                TaskOfStudent { graded, handed, key }
+                Entry { graded, handed, key }
             })
             .collect()
     };
@@ -159,7 +160,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<TaskOfStude
         .collect())
 }
 
-/// Hash of everything that a verdict depends on.
+/// The hash of everything that a verdict depends on.
 fn key(grading: &Grading<'_>, graded: &GradedTask, source: &str) -> String {
     let parts = serde_json::json!([
         VERSION,
@@ -177,7 +178,7 @@ fn key(grading: &Grading<'_>, graded: &GradedTask, source: &str) -> String {
 
 fn judge_all(
     grading: &Grading<'_>,
-    found: &[(Submission, Vec<TaskOfStudent<'_>>)],
+    found: &[(Submission, Vec<Entry<'_>>)],
     part: Option<(usize, usize)>,
     watch: Watch<'_>,
 ) -> Result<(), Stop> {
@@ -185,7 +186,7 @@ fn judge_all(
     let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", work.display()));
     std::fs::create_dir_all(&work).map_err(failed)?;
     let mut keys = BTreeSet::new();
-    let mut all: Vec<&TaskOfStudent<'_>> = found
+    let mut all: Vec<&Entry<'_>> = found
         .iter()
         .flat_map(|(_, entries)| entries)
         .filter(|entry| entry.key.as_ref().is_some_and(|key| keys.insert(key.clone())))
@@ -198,7 +199,7 @@ fn judge_all(
         });
     }
     let of = all.len();
-    let open: Vec<&TaskOfStudent<'_>> = all
+    let open: Vec<&Entry<'_>> = all
         .into_iter()
         .filter(|entry| {
             entry
@@ -251,7 +252,7 @@ fn judge_all(
     }
 }
 
-/// The stored outcome for a source.
+/// The stored result of a judged source.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StoredOutcome {
@@ -262,7 +263,7 @@ enum StoredOutcome {
 
 /// Judges a source and stores the outcome. Returns false without storing it after an interrupt. An error concerns the
 /// folder for results: failures of one source do not stop the others.
-fn judge_one(grading: &Grading<'_>, entry: &TaskOfStudent<'_>) -> Result<bool, String> {
+fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
     let (Handed::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
         return Ok(true);
     };
@@ -319,7 +320,7 @@ fn stored_outcome(out: &Path, key: &str) -> Option<StoredOutcome> {
     serde_json::from_str(&std::fs::read_to_string(file(out, key)).ok()?).ok()
 }
 
-fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<TaskOfStudent<'_>>)]) -> Result<Class, Stop> {
+fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Result<Class, Stop> {
     let rubric = grading.rubric;
     let mut students = Vec::new();
     for (submission, entries) in found {
@@ -377,8 +378,8 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<TaskOfStudent<'_>>)]
     })
 }
 
-/// The stored verdict for a task, or a verdict on a missing or refused file.
-fn verdict_of(grading: &Grading<'_>, entry: &TaskOfStudent<'_>) -> Verdict {
+/// The verdict on a task: the stored one, or one that says that nothing was handed in.
+fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
     let task = &entry.graded.task;
     let absent = |status: Status, code: Option<&str>, why: &str| {
         let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", why);

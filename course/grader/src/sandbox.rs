@@ -17,7 +17,7 @@ const JOB: &str = "/job";
 /// Path of programs in the sandbox.
 const PROGRAMS: &str = "/bin";
 
-/// Resource limits of a program.
+/// Limits of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Limits {
     /// Processor time in seconds.
@@ -37,7 +37,7 @@ const PROCESSES: u64 = 64;
 /// No limit without a sandbox, because it would count everything else that the user runs.
 const NO_LIMIT: u64 = u64::MAX;
 
-/// Limits set by the launcher: values for `setrlimit`, passed as words of its command line.
+/// Numbers for `setrlimit`, which the launcher gets as words of its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ceilings {
     /// Processor time in seconds.
@@ -94,6 +94,7 @@ pub struct Confined<'a> {
     pub job: &'a Path,
     /// Arguments; paths are relative to the job, or among `reads`.
     pub arguments: &'a [OsString],
+    /// Limits of the program.
     pub limits: Limits,
 }
 
@@ -113,7 +114,7 @@ impl Sandbox {
         }))
     }
 
-    /// True when nothing outside can be reached.
+    /// Returns whether a program can reach nothing outside.
     pub fn is_tight(&self) -> bool {
         matches!(self, Self::Bubblewrap(_))
     }
@@ -152,7 +153,7 @@ pub struct Launcher {
     pub word: String,
     /// Libraries of the launcher and of the programs that it starts.
     pub libraries: BTreeSet<PathBuf>,
-    /// Polled during a run; true stops the running programs.
+    /// Returns whether running programs are to be stopped.
     pub interrupted: fn() -> bool,
 }
 
@@ -219,7 +220,7 @@ impl Bubblewrap {
     }
 }
 
-/// True when `bubblewrap 0.8.0` has the options of 0.8.
+/// Returns whether a version such as `bubblewrap 0.8.0` has the options of 0.8.
 fn is_new(version: &str) -> bool {
     let number = version.trim().rsplit(' ').next().unwrap_or_default();
     let mut parts = number.split('.').map(|part| part.parse::<u32>().unwrap_or(0));

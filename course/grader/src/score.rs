@@ -16,12 +16,13 @@ pub struct Item {
     /// Task of the item; none for a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskName>,
-    /// Requirement as a clause, or the text of the question.
+    /// The requirement as a clause, or the question.
     pub what: String,
     /// Points given.
     pub points: f64,
     /// Points that can be reached.
     pub max: f64,
+    /// Passed, failed, or not run.
     pub status: Status,
     /// Reason for missing points.
     #[serde(default, skip_serializing_if = "Option::is_none")]

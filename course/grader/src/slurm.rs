@@ -7,7 +7,7 @@ use std::path::Path;
 
 use catalog::text::shell_word;
 
-/// Parameters of the scripts.
+/// The jobs of a grading.
 #[derive(Debug, Clone)]
 pub struct Jobs<'a> {
     /// Program and arguments, with absolute paths.

@@ -20,7 +20,7 @@ const PROGRESS: [&str; 2] = ["my/progress.toml", "progress.toml"];
 /// Files for answers written by hand, as the README of an assignment says; they take precedence.
 const ANSWERS: [&str; 2] = ["my/answers.toml", "answers.toml"];
 
-/// The files of one student.
+/// The files that one student handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
     /// Name of the folder or file, without control characters.
@@ -263,7 +263,7 @@ mod tests {
         folder
     }
 
-    /// The source read from the only submission, after `make` wrote it.
+    /// Reads the only submission, after `make` wrote it.
     #[track_caller]
     fn handed(name: &str, make: impl FnOnce(&Path)) -> Handed {
         let folder = folder(name);

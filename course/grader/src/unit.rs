@@ -31,20 +31,22 @@ pub struct Tools {
     pub version: String,
 }
 
-/// Output of the compiler, as JSON.
+/// The output of the compiler, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compiled {
     /// The PTX of the kernel.
     Ptx(String),
-    /// The messages about a refused source.
+    /// The messages of the compiler on a source that it refuses.
     Refused(String),
 }
 
 /// Limits for one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Bounds {
+    /// Limits of the compiler.
     pub compile: Limits,
+    /// Limits of `judge`.
     pub judge: Limits,
 }
 
@@ -70,7 +72,7 @@ impl Default for Bounds {
 pub mod code {
     /// No file was handed in.
     pub const MISSING: &str = "missing";
-    /// The file was not read.
+    /// The submission cannot be read.
     pub const REFUSED: &str = "refused";
     /// A time limit was reached.
     pub const TIMEOUT: &str = "timeout";
@@ -198,8 +200,8 @@ enum Outcome {
     Crashed(String),
 }
 
-/// How a program ended. It is an error when the cause was outside of it: an interrupt, a scheduler, or the system out
-/// of memory.
+/// Returns whether a program ran to its end, or else what stopped it. It is an error when that was somebody else: an
+/// interrupt, a scheduler, or the system where memory ran out.
 fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> {
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;
@@ -231,7 +233,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
         (None, Some(signal)) if is_from_outside(signal) => {
             return Err(format!("{who} was ended from outside (signal {signal})"));
         }
-        // Typical end of a library when an allocation fails.
+        // The libraries end so when an allocation fails.
         (_, Some(signal)) if is_out_of_memory(&ended.errors) => Outcome::Stopped(
             code::STOPPED,
             format!(
@@ -247,7 +249,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
 /// Number of SIGXCPU, which ends a program that used up its processor time.
 const SIGXCPU: i32 = 24;
 
-/// True for signals that the grader does not send, but others use to end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
+/// Returns whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
 /// SIGTERM.
 fn is_from_outside(signal: i32) -> bool {
     matches!(signal, 1 | 2 | 3 | 9 | 15)

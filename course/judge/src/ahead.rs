@@ -19,9 +19,9 @@ use crate::machine::Machine;
 use crate::trial::Trial;
 use follow::{Program, WarpLoads};
 
-/// Steps followed per warp.
+/// Steps of a warp that are followed.
 const MAX_STEPS: usize = 100_000;
-/// Share of a tile's multiply-adds that a load must overlap with.
+/// Share of a tile's multiply-adds that a load must have time for.
 const MIN_OVERLAP: f64 = 0.5;
 /// Share of a tile's multiply-adds that may lie on the other side of a load.
 const TOLERANCE: f64 = 0.05;

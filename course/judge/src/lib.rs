@@ -54,8 +54,8 @@ pub struct Request<'a> {
     pub threads: usize,
 }
 
-/// Limit for the kept output of a kernel, in bytes.
-const MAX_PRINTED_BYTES: usize = 4096;
+/// Bytes of what a kernel prints that are kept.
+const MAX_PRINTED: usize = 4096;
 
 /// Judges a kernel on the shapes of its task.
 pub fn judge(request: &Request<'_>) -> Verdict {
@@ -165,8 +165,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 return Ran::Broken;
             }
         };
-        if self.printed.len() < MAX_PRINTED_BYTES {
-            let room = MAX_PRINTED_BYTES - self.printed.len();
+        if self.printed.len() < MAX_PRINTED {
+            let room = MAX_PRINTED - self.printed.len();
             self.printed.extend(report.printed.chars().take(room));
         }
         for finding in &report.findings {

@@ -137,7 +137,7 @@ fn parts(class: &Class) -> String {
     out + "</table>\n"
 }
 
-/// Failures by code: number of students, and the message of the first one.
+/// Failures by code: their number, and the text of the first.
 fn misconceptions(class: &Class) -> String {
     let mut codes: BTreeMap<(String, String), (String, Vec<&str>)> = BTreeMap::new();
     for student in &class.students {

@@ -7,7 +7,7 @@ use simt::trace::Step;
 use super::instruction::{Instruction, InstructionKind};
 use super::{Ahead, WARP};
 
-/// Pending loads tracked per register; further ones are at least as old.
+/// Loads of which one value can be made; more are as old as these.
 const MAX_PENDING: usize = 16;
 
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl Program {
             synchronises_otherwise: false,
         };
         let mut fmas = 0.0;
-        let all_lanes = steps.iter().fold(0, |lanes, step| lanes | step.lanes);
+        let everybody = steps.iter().fold(0, |lanes, step| lanes | step.lanes);
         // Copies without a group, and groups that are still pending.
         let mut open: Vec<usize> = Vec::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -167,7 +167,7 @@ impl Program {
                     }
                     for register in &instruction.written {
                         let value = &mut values[*register];
-                        if step.lanes == all_lanes {
+                        if step.lanes == everybody {
                             value.clear();
                         }
                         if is_global && value.len() < MAX_PENDING {
@@ -208,7 +208,7 @@ impl Program {
                     passed.sort_unstable();
                     passed.dedup();
                     passed.truncate(MAX_PENDING);
-                    let whole = step.lanes == all_lanes && !instruction.guarded;
+                    let whole = step.lanes == everybody && !instruction.guarded;
                     for register in &instruction.written {
                         let value = &mut values[*register];
                         if whole {

@@ -202,7 +202,7 @@ fn prediction(predicted: &timing::Prediction) -> Prediction {
 
 /// Clocks in the middle of a launch that are searched for a loop iteration.
 const WINDOW: u64 = 16_384;
-/// Clocks kept of an iteration.
+/// Clocks of a pass that are kept.
 const MAX_CLOCKS: u64 = 4096;
 
 /// The median iteration of the busiest loop in the window: issues of all schedulers from one iteration's start to its
