@@ -47,9 +47,7 @@ pub struct Grading<'a> {
 /// The grades of a class. Fields are only ever added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Class {
-    /// Version of this layout.
     pub format: u32,
-    /// Title of the assignment.
     pub title: String,
     /// Points that can be reached.
     pub max: f64,
@@ -59,7 +57,6 @@ pub struct Class {
     pub similar: Vec<Pair>,
 }
 
-/// The grades of one student.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Student {
     /// Name of the submission.

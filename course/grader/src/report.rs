@@ -165,7 +165,6 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Minutes {
-    /// Version of this layout.
     pub format: u32,
     /// Minutes by task name.
     #[serde(default)]

@@ -30,7 +30,6 @@ use tasks::task::Question;
 use tasks::variant::{self, Point};
 use tasks::{Catalogue, Task, TaskName};
 
-/// Layout of the file.
 pub const FORMAT: u32 = 1;
 
 #[derive(Deserialize)]
@@ -84,7 +83,6 @@ impl Default for CriterionPoints {
 /// A rubric with its tasks and questions resolved.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rubric {
-    /// Title of the assignment.
     pub title: String,
     /// Seed of inputs and hidden shapes.
     pub seed: u64,

@@ -18,13 +18,11 @@ pub struct Item {
     pub task: Option<TaskName>,
     /// The requirement as a clause, or the question.
     pub what: String,
-    /// Points given.
     pub points: f64,
     /// Points that can be reached.
     pub max: f64,
     /// Passed, failed, or not run.
     pub status: Status,
-    /// Reason for missing points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }

@@ -23,7 +23,6 @@ pub struct Tools {
     pub compiler_arguments: Vec<OsString>,
     /// Files and folders that it reads.
     pub compiler_reads: Vec<PathBuf>,
-    /// Path of the program `judge`.
     pub judge: PathBuf,
     /// Headers that sources may include: name and text.
     pub headers: Vec<(String, String)>,

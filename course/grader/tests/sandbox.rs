@@ -1,4 +1,4 @@
-//! The sandbox gives a program access to nothing. The program stands for a compiler that a source has taken over.
+//! A program in the sandbox reaches nothing outside. It stands for a compiler that a source has taken over.
 //!
 //! This program plays all parts: it makes the canaries, starts itself in the sandbox, sets the limits there, and looks
 //! around. Without bubblewrap it is skipped with a message.
@@ -19,7 +19,7 @@ fn main() {
         Some("look") => look(&arguments[1..]),
         Some("sleep") => std::thread::sleep(std::time::Duration::from_secs(1000)),
         Some("spin") => while std::hint::black_box(true) {},
-        // Queries of a test runner.
+        // Arguments of a test runner.
         Some("--list") => {}
         #[cfg(target_os = "linux")]
         _ => linux::tests(),

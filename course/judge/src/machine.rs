@@ -101,7 +101,6 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Threads per block.
     pub fn threads(&self) -> u32 {
         self.request
             .task
@@ -278,9 +277,7 @@ impl<'a> Machine<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchSetup {
-    /// Blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads in x, y and z.
     pub block: [u32; 3],
     /// Argument names, in order.
     pub arguments: Vec<String>,

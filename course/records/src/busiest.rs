@@ -10,7 +10,6 @@ use crate::machine_code::{BINDS, unit};
 use crate::record::{self, RecordError};
 use catalog::shape::Shape;
 
-/// Layout of the file.
 pub const SCHEMA: u32 = 1;
 
 /// One session with a profiler.
@@ -27,13 +26,10 @@ pub struct Record {
 /// Date and equipment of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Device, such as `NVIDIA H200`.
     pub device: String,
-    /// Driver version, such as `580.159.04`.
     pub driver_version: String,
     /// Profiler and its version, such as `Nsight Compute 2025.3.1.0`.
     pub profiler: String,
-    /// Date, such as `2026-11-22`.
     pub date: String,
     /// Clock of the multiprocessors in MHz.
     pub clock_mhz: u32,
@@ -44,7 +40,6 @@ pub struct Run {
 /// One launch of committed code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Entry point.
     pub kernel: String,
     pub shape: Shape,
     /// Date of a launch profiled on another day than [`Run::date`], with the same device, driver and profiler.
@@ -54,9 +49,7 @@ pub struct Launch {
     pub code: String,
     /// SHA-256 of that file; of a later version, where only names or comments have changed since.
     pub code_sha256: String,
-    /// Blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads in x, y and z.
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
@@ -96,9 +89,7 @@ pub const UNITS: [(&str, &str); 7] = [
 /// Kernels for which our verdict differs from Nsight's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exception {
-    /// Entry points.
     pub kernels: &'static [&'static str],
-    /// Reason in a sentence.
     pub why: &'static str,
 }
 
@@ -183,7 +174,6 @@ impl Launch {
 }
 
 impl Record {
-    /// Reads the file.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
         record::load_json(path, SCHEMA, |found: &Self| found.schema)
     }

@@ -7,12 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::Run;
 
-/// The contents of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ceilings {
     /// Device, date and revision, with the bandwidth of device memory in its roofline.
     pub run: Run,
-    /// Multiprocessors of the device.
     pub n_sms: usize,
     /// Bandwidth of L2.
     pub l2: L2,
@@ -25,7 +23,6 @@ pub struct Ceilings {
 pub struct L2 {
     /// Measured device, which may differ from that of the instructions.
     pub device: String,
-    /// Date of the measurement.
     pub date: String,
     /// GB/s where each block reads bytes that no other reads.
     pub own_gbs: f64,
@@ -62,7 +59,6 @@ pub struct Rate {
     pub samples: Vec<Sample>,
 }
 
-/// One launch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Milliseconds, by the device's events.
@@ -84,7 +80,6 @@ impl Ceilings {
             .map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Parses a record.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }

@@ -37,9 +37,7 @@ pub struct Earlier {
 pub struct Speed {
     /// Geometric mean over the rounds.
     pub times: f64,
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
 }
 

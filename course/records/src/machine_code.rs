@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// Machine code of one kernel for sm_90, on one shape on the emulated device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MachineCode {
-    /// SHA-256 of the cubin.
     pub cubin_sha256: String,
     /// What the emulated device counted. `None` where it does not run this code.
     #[serde(default)]
@@ -27,7 +26,6 @@ pub struct Forecast {
     /// Predicted time; `None` where there is none.
     #[serde(default)]
     pub prediction: Option<Prediction>,
-    /// Reason for a missing prediction.
     #[serde(default)]
     pub no_prediction: Option<String>,
 }
@@ -47,7 +45,6 @@ pub struct Occupancy {
     pub registers: u32,
 }
 
-/// Predicted time of a launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// Name of the modelled GPU, such as `H200`.
@@ -64,9 +61,7 @@ pub struct Prediction {
     /// Clock of the device.
     #[serde(default)]
     pub ghz: f64,
-    /// Blocks of the launch.
     pub n_blocks: u64,
-    /// Multiprocessors of the device.
     pub n_sms: u32,
 }
 
@@ -79,7 +74,6 @@ pub struct Bound {
     pub us: f64,
 }
 
-/// Comparison of two predictions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change {
     /// The difference is within the error of the model.

@@ -39,7 +39,6 @@ pub struct Run {
     pub device: String,
     /// True for the emulated device: counters are exact then, and times say nothing about a GPU.
     pub emulated: bool,
-    /// Compute capability, such as `9.0`.
     pub capability: String,
     /// CUDA version that the driver supports: `13.0`.
     pub driver: String,
@@ -67,12 +66,9 @@ pub struct Roofline {
 pub struct Measurement {
     /// [`Run::id`] of the process.
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
-    /// Entry point.
     pub kernel: String,
     pub shape: Shape,
-    /// Seed of the inputs.
     pub seed: u64,
     /// SHA-256 of the PTX; empty for a kernel of a library.
     pub ptx_sha256: String,
@@ -101,7 +97,6 @@ impl Measurement {
         });
     }
 
-    /// Its duel, if there was one.
     pub fn duel(&self) -> Option<&Duel> {
         match &self.outcome {
             Outcome::Passed(passed) => passed.yardstick.as_ref()?.duel.as_ref(),
@@ -116,24 +111,15 @@ impl Measurement {
     }
 }
 
-/// Outcome of a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The result is right, with its cost.
     Passed(Box<Passed>),
     /// The result is wrong, or a check found something.
-    Failed {
-        /// Reason in one sentence.
-        why: String,
-        /// The whole diagnosis.
-        details: String,
-    },
+    Failed { why: String, details: String },
     /// Not tried, or given up: too slow, does not fit, needs a GPU.
-    NotRun {
-        /// Reason in one sentence.
-        why: String,
-    },
+    NotRun { why: String },
 }
 
 /// A verified result and its cost.
@@ -141,7 +127,6 @@ pub enum Outcome {
 pub struct Passed {
     /// Blocks in x, y and z; zero for a library that does not tell.
     pub grid: [u32; 3],
-    /// Threads in x, y and z.
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
@@ -269,14 +254,10 @@ pub enum Line {
 pub struct Launched {
     /// [`Run::id`] of the process.
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
-    /// Entry point.
     pub kernel: String,
     pub shape: Shape,
-    /// SHA-256 of the PTX.
     pub ptx_sha256: String,
-    /// Blocks in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
@@ -293,9 +274,7 @@ pub struct Launched {
 pub struct Check {
     /// [`Run::id`] of the process.
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
-    /// Entry point.
     pub kernel: String,
     /// Number of shapes with right results and clean checks.
     pub n_passed: usize,
@@ -309,9 +288,7 @@ pub struct Check {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailedCheck {
     pub shape: Shape,
-    /// Reason in one sentence.
     pub why: String,
-    /// The whole diagnosis.
     pub details: String,
 }
 
@@ -342,7 +319,6 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Reads a file.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
         load_json(path, SCHEMA, |found: &Self| found.schema)
     }
@@ -397,7 +373,6 @@ impl Record {
         record.save(path)
     }
 
-    /// The run of a measurement.
     pub fn run_of(&self, measurement: &Measurement) -> Option<&Run> {
         self.run(&measurement.run)
     }
@@ -425,7 +400,6 @@ impl Record {
     }
 }
 
-/// Reads a file of this schema.
 pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
     path: &Path,
     schema: u32,

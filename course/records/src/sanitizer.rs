@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{self, RecordError, Run};
 
-/// Layout of the file.
 pub const SCHEMA: u32 = 2;
 
 /// Tools of the sanitizer, in the order in which they run.
@@ -31,7 +30,6 @@ pub struct Session {
     pub run: Run,
     /// Name and version of the sanitizer, such as `Compute Sanitizer 2025.3.1.0`.
     pub sanitizer: String,
-    /// Driver version, such as `580.159.04`.
     pub driver_version: String,
 }
 
@@ -40,7 +38,6 @@ pub struct Session {
 pub struct Verdict {
     /// [`Run::id`] of the [`Session`].
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
     /// One of [`TOOLS`].
     pub tool: String,
@@ -72,7 +69,6 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Reads a file.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
         record::load_json(path, SCHEMA, |found: &Self| found.schema)
     }

@@ -9,7 +9,6 @@ use crate::record::{self, RecordError, Run};
 use catalog::provenance::sha256;
 use catalog::shape::Shape;
 
-/// Layout of the file.
 pub const SCHEMA: u32 = 1;
 
 /// Files of `book/data` that other devices, the emulated one among them, are compared with. A kernel that the first one
@@ -44,16 +43,12 @@ pub struct Record {
 pub struct Sum {
     /// [`Run::id`] of the process.
     pub run: String,
-    /// The step, such as `v12`.
     pub step: String,
-    /// Entry point.
     pub kernel: String,
     pub shape: Shape,
-    /// Seed of the inputs.
     pub seed: u64,
     /// Multiprocessors that the launch assumed.
     pub multiprocessors: usize,
-    /// SHA-256 of the PTX.
     pub ptx_sha256: String,
     /// SHA-256 of the elements of C, row-major, little-endian. Empty where nothing ran.
     pub c_sha256: String,
@@ -110,7 +105,6 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Reads a file.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
         record::load_json(path, SCHEMA, |found: &Self| found.schema)
     }

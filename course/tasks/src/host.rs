@@ -66,9 +66,7 @@ impl Number {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaunchAnswer {
-    /// Blocks in x, y, z.
     pub grid: [Number; 3],
-    /// Threads in x, y, z.
     pub block: [Number; 3],
     /// Argument names, in order.
     pub arguments: Vec<String>,

@@ -69,7 +69,6 @@ pub fn finished(text: &str) -> String {
     out
 }
 
-/// A region of a solution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Region {
     /// Description of the region.

@@ -24,7 +24,6 @@ const MAX_PAUSE_SECONDS: u64 = 20 * 60;
 const HEAD: &str = "# Progress through the tasks and questions, written by `cargo xtask`.\n\
                     # You may correct it; what is deleted here is forgotten.\n\n";
 
-/// Contents of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// [`FORMAT`], also for a file without the field.
@@ -103,7 +102,6 @@ pub struct TaskProgress {
 /// Progress of one question. Times are as in [`TaskProgress`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuestionProgress {
-    /// The last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Correctness of the last answer; none for a skipped question.

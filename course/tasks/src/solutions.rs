@@ -36,27 +36,13 @@ pub struct Solution {
 #[derive(Debug, thiserror::Error)]
 pub enum SolutionError {
     #[error("{file}: {why}")]
-    Unreadable {
-        /// Path from the root of the checkout.
-        file: String,
-        why: std::io::Error,
-    },
+    Unreadable { file: String, why: std::io::Error },
     /// Invalid TOML, or a field that does not belong there.
     #[error("{file}: {why}")]
-    Syntax {
-        /// Path from the root of the checkout.
-        file: String,
-        why: String,
-    },
+    Syntax { file: String, why: String },
     /// An invalid entry.
     #[error("{file}: {name}: {why}")]
-    Content {
-        /// Path from the root of the checkout.
-        file: String,
-        /// Name of the entry.
-        name: String,
-        why: String,
-    },
+    Content { file: String, name: String, why: String },
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
 }

@@ -61,24 +61,20 @@ pub enum TaskKind {
     Transfer,
 }
 
-/// A kernel to write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// Name such as `v05.wide`.
     pub name: TaskName,
     pub kind: TaskKind,
-    /// Title in one line.
     pub title: String,
     /// Description of the kernel to write and of the criteria.
     pub text: String,
     /// Path of the finished kernel, from the root of the checkout.
     pub solution: PathBuf,
-    /// Entry point of the kernel.
     pub entry: String,
     pub work: Work,
     /// Rows and columns of C (of a transpose: of the input) per block.
     pub tile: [u32; 2],
-    /// Threads per block.
     pub block: [u32; 3],
     /// Dynamic shared memory per block, in bytes.
     #[serde(default)]

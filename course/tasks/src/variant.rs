@@ -35,7 +35,6 @@ pub const ID: &str = "variant";
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// Points that may be drawn.
     pub points: Vec<Point>,
     /// Table of a transfer task, with expressions.
     task: Table,

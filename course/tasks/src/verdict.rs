@@ -37,7 +37,6 @@ pub struct Verdict {
     /// The first failure: `compile`, `no-entry`, a finding's code, `wrong-result`, `timeout`, or a criterion's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Reason in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// `compiles`, `right`, `clean` and the criteria, in this order.
@@ -118,7 +117,6 @@ pub struct Wrong {
     /// `small integers` or `reals`, and the number within a batch.
     pub on: String,
     pub n_wrong: usize,
-    /// Number of all elements.
     pub n: usize,
     /// The first wrong element: position, value, expected value, owner.
     pub first: String,
@@ -141,7 +139,6 @@ pub struct Found {
     pub file: String,
     /// Line from 1; 0 when unknown.
     pub line: u32,
-    /// Sizes of the launch.
     pub shape: Shape,
     /// The whole message of the check.
     pub text: String,

@@ -5,7 +5,6 @@ use tasks::verdict::Status;
 
 use crate::grade::Student;
 
-/// The grades of one student.
 pub(crate) fn results(student: &Student) -> Value {
     let is_compiled = |verdict: &tasks::Verdict| {
         !verdict

@@ -5,7 +5,6 @@ use tasks::verdict::Status;
 
 use crate::grade::{Class, Student};
 
-/// The grades of one student.
 pub(crate) fn results(class: &Class, student: &Student) -> Value {
     let tests: Vec<Value> = student
         .items

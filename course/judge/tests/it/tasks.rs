@@ -24,7 +24,6 @@ fn judged_host(task: &Task, answer: &str) -> Verdict {
     judge::host::judge(&request(task, &ptx), &host.call, answer).expect("the kernel is finished")
 }
 
-/// The committed PTX of a source.
 fn ptx_of(source: impl AsRef<Path>) -> String {
     let root = root();
     let path = target_of(root, &root.join(source));

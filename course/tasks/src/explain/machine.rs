@@ -16,9 +16,7 @@ pub struct Machine {
     pub target: String,
     /// Sizes of the launch, larger than those of the PTX counts: a GPU must have enough work.
     pub shape: Shape,
-    /// Blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads in x, y and z.
     pub block: [u32; 3],
     /// Registers per thread.
     pub registers: u32,
@@ -117,7 +115,6 @@ impl Control {
     }
 }
 
-/// Execution unit of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {

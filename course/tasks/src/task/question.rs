@@ -10,7 +10,6 @@ pub struct Question {
     /// Name within the step; it never changes, because progress files contain it.
     pub id: String,
     pub question: String,
-    /// The right answer.
     pub answer: Answer,
     /// Texts to choose from; none for a number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -14,15 +14,10 @@ use crate::work::Work;
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     #[error("{file}: {why}")]
-    Unreadable {
-        /// Path such as `steps/v05/tasks.toml`.
-        file: String,
-        why: std::io::Error,
-    },
+    Unreadable { file: String, why: std::io::Error },
     /// Invalid TOML, or a field that does not belong there.
     #[error("{file}:{line}: {why}")]
     Syntax {
-        /// Path such as `steps/v05/tasks.toml`.
         file: String,
         /// Line from 1.
         line: usize,
@@ -32,11 +27,9 @@ pub enum CatalogueError {
     /// An invalid value.
     #[error("{file}: {place}: {why}")]
     Content {
-        /// Path such as `steps/v05/tasks.toml`.
         file: String,
         /// Place in the file, such as `transfer wide, does no-excess`.
         place: String,
-        /// Reason in one sentence.
         why: String,
     },
 }
