@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use catalog::text::capital;
 use regex::{Captures, Regex};
-use tasks::task::{Criterion, Kind, Task};
+use tasks::task::{Criterion, Task, TaskKind};
 use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
 use crate::RepoPaths;
@@ -59,8 +59,8 @@ pub(crate) fn slide(repo: &RepoPaths, name: &str) -> Result<Slide, String> {
 fn given(task: &Task) -> &'static str {
     match (task.has_starter, task.kind) {
         _ if task.host.is_some() => "what the host passes, filled in wrongly,",
-        (true, Kind::Rebuild) => "the finished kernel without its idea",
-        (true, Kind::Transfer) => "a kernel with gaps",
+        (true, TaskKind::Rebuild) => "the finished kernel without its idea",
+        (true, TaskKind::Transfer) => "a kernel with gaps",
         (false, _) => "a file with nothing but the signature and the launch",
     }
 }
@@ -139,8 +139,9 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
             task::file_of(step).display()
         ));
     }
-    let wanted =
-        |task: &&Task| task.kind == Kind::Transfer && (ids.is_empty() || ids.contains(&id(task).as_str()));
+    let wanted = |task: &&Task| {
+        task.kind == TaskKind::Transfer && (ids.is_empty() || ids.contains(&id(task).as_str()))
+    };
     let mut out = String::new();
     for task in catalogue.tasks.iter().filter(wanted) {
         let name = &task.name;

@@ -1,9 +1,9 @@
-//! Grades a class of made-up submissions, and says how long it took and how much memory all processes had together.
+//! Grades a class of generated submissions, and prints the time and the peak memory of all processes together.
 //!
 //! `cargo build --release -p xtask -p judge && cargo run -p grader --example class -- target/release/xtask 300`
 //!
-//! Each submission to v02 is a text of its own, so that nothing is judged once for several: right ones, and kernels with
-//! one of several mistakes.
+//! The texts of the submissions to v02 all differ, so that no verdict is shared: right ones, and kernels with one of
+//! several mistakes.
 
 #![expect(clippy::print_stdout, reason = "an example shows what came out")]
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What is replaced in the finished kernel, and by what.
+/// Edits of the finished kernel: text and replacement.
 const MISTAKES: [(&str, &str); 5] = [
     ("", ""),
     ("__syncthreads();", ""),
@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Bytes of memory that a process and all below it have, as Linux counts them.
+/// Resident memory in bytes of a process and its descendants, from `/proc`.
 fn resident(of: u32) -> u64 {
     const PAGE: u64 = 4096;
     let mut all: Vec<(u32, u32, u64)> = Vec::new();
@@ -86,7 +86,7 @@ fn resident(of: u32) -> u64 {
         };
         let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
         let (stat, memory) = (read("stat"), read("statm"));
-        // The name, in brackets, may hold anything.
+        // The name, in brackets, may contain anything.
         let parent = stat
             .rsplit(')')
             .next()

@@ -1,8 +1,8 @@
 //! Writes a starter repository: everything that `check` needs for some tasks, and no solution.
 //!
-//! Its workspace has copies of the crates that the command line and `judge` are made of, found by following their
-//! manifests; of the kernels only headers and the probe of the device. Tests, examples and everything else that could
-//! hold a finished kernel stay behind. Answers to questions, and the last level of hints, are taken out of the catalogues.
+//! Its workspace has copies of the crates behind the command line and `judge`, found by following their manifests; of
+//! the kernels only headers and the probe of the device. Tests, examples and everything else that could hold a finished
+//! kernel stay behind. Answers to questions, and the last level of hints, are taken out of the catalogues.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,19 +16,17 @@ use toml::{Table, Value};
 /// An assignment for a class: its tasks, its questions and the hidden seed.
 #[derive(Debug, Clone)]
 pub struct Assignment {
-    /// Title of the assignment.
     pub title: String,
-    /// The due date, as it is printed in the README.
+    /// The due date, as printed in the README.
     pub due: Option<String>,
-    /// Seed of the hidden tests; it is in the rubric and nowhere in the repository.
+    /// Seed of the hidden tests, stored in the rubric and nowhere in the repository.
     pub seed: u64,
-    /// Tasks with their starters.
     pub tasks: Vec<Given>,
-    /// Questions with their ids, as `v02.sectors`.
+    /// Questions with their ids, such as `v02.sectors`.
     pub questions: Vec<(String, Question)>,
     /// Results count only from a real GPU.
     pub gpu_required: bool,
-    /// Measured minutes by task, which replace those of the catalogue.
+    /// Measured minutes by task, in place of the catalogue's.
     pub minutes: BTreeMap<String, u32>,
 }
 
@@ -38,8 +36,8 @@ const ROOTS: [&str; 3] = ["xtask", "xtask_start", "judge"];
 const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bin"];
 /// Files of the kernels' folder that programs include.
 const KERNELS: [&str; 2] = ["probe.cu", "ptx/probe.ptx"];
-/// Files of the root that are copied as they are.
-const AS_THEY_ARE: [&str; 5] = [
+/// Files of the root that are copied unchanged.
+const UNCHANGED: [&str; 5] = [
     ".cargo/config.toml",
     "Cargo.lock",
     "LICENSE-APACHE",
@@ -47,36 +45,31 @@ const AS_THEY_ARE: [&str; 5] = [
     "rustfmt.toml",
 ];
 
-/// A task that is assigned.
+/// An assigned task.
 #[derive(Debug, Clone)]
 pub struct Given {
-    /// The task that is assigned.
     pub task: Task,
     /// The file that a learner begins with.
     pub starter: String,
-    /// The numbers that were drawn, for a task with a variant.
+    /// The drawn numbers, for a variant task.
     pub drawn: Option<Drawn>,
 }
 
-/// A task whose numbers were drawn.
+/// A variant task at its drawn point.
 #[derive(Debug, Clone)]
 pub struct Drawn {
-    /// The numbers that were drawn.
     pub point: Point,
-    /// Its table for the catalogue.
+    /// Table for the catalogue.
     table: Table,
-    /// A kernel that passes; for the instructor.
+    /// A kernel that passes, for the instructor.
     pub reference: String,
 }
 
 /// Tasks, and the questions of their steps by id.
 pub type Chosen = (Vec<Given>, Vec<(String, Question)>);
 
-/// Reads tasks and questions from the checkout at `root`; `starter` gives the text that a learner begins with. The
-/// numbers of `vNN.variant` are drawn from the seed.
-///
-/// # Errors
-/// With one sentence, as for a task that is not there.
+/// Reads tasks and questions from the checkout at `root`; `starter` returns the learner's starting point. The numbers
+/// of `vNN.variant` are drawn from the seed. The error is one sentence, such as for an unknown task.
 pub fn choose(
     root: &Path,
     names: &[TaskName],
@@ -111,7 +104,7 @@ pub fn choose(
             );
         }
     }
-    // The PTX of a kernel that is launched is in the repository.
+    // The repository contains the PTX of a launched kernel.
     for launch in &given {
         let kernel = launch.task.host.as_ref().and_then(|host| host.call.kernel());
         let is_asked = |other: &&Given| Some(&other.task.solution) == kernel.as_ref();
@@ -129,8 +122,8 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), 
     let step = &catalogue.step;
     let Some(variant) = &catalogue.variant else {
         let why = match (catalogue.tasks.is_empty(), with_variants(root)) {
-            (true, there) => format!("it has no tasks; numbers are drawn for {there}"),
-            (_, there) => format!("its tasks have one right answer each; numbers are drawn for {there}"),
+            (true, steps) => format!("it has no tasks; numbers are drawn for {steps}"),
+            (_, steps) => format!("its tasks have one right answer each; numbers are drawn for {steps}"),
         };
         return Err(format!("{step} has nothing to vary: {why}"));
     };
@@ -149,20 +142,17 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), 
     Ok((variant.task(step, point).map_err(place)?, drawn))
 }
 
-/// Steps that have a task whose numbers are drawn.
+/// Steps with a variant task.
 fn with_variants(root: &Path) -> String {
     let catalogues = Catalogue::load_all(root).unwrap_or_default();
-    let there = catalogues.iter().filter(|catalogue| catalogue.variant.is_some());
-    there
+    let steps = catalogues.iter().filter(|catalogue| catalogue.variant.is_some());
+    steps
         .map(|catalogue| catalogue.step.as_str())
         .collect::<Vec<_>>()
         .join(", ")
 }
 
-/// Writes the repository into `out`, which is made; the checkout at `root` is only read.
-///
-/// # Errors
-/// With the file that cannot be read or written.
+/// Writes the repository into `out`, which is created; the checkout at `root` is only read.
 pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), String> {
     let copier = Copier { root, out };
     let workspace = copier.toml("Cargo.toml")?;
@@ -193,7 +183,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
         Path::new("Cargo.toml"),
         &toml_text(&trimmed(workspace, &members, &own))?,
     )?;
-    for name in AS_THEY_ARE {
+    for name in UNCHANGED {
         if root.join(name).is_file() {
             copier.copy(Path::new(name))?;
         }
@@ -291,7 +281,7 @@ fn toml_text(table: &Table) -> Result<String, String> {
     toml::to_string(table).map_err(|error| error.to_string())
 }
 
-/// Crates of the workspace that [`ROOTS`] are made of: name and folder.
+/// Crates of the workspace that [`ROOTS`] depend on: name and folder.
 fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, PathBuf>, String> {
     let shared = workspace
         .get("workspace")
@@ -324,7 +314,7 @@ fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, Pa
     Ok(found)
 }
 
-/// Names of all crates of the workspace. Where `*` stands in a path, there are several.
+/// Names of all crates of the workspace. A path with `*` stands for several.
 fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, String> {
     let members = workspace.get("workspace").and_then(|it| it.get("members"));
     let patterns = members.and_then(Value::as_array).into_iter().flatten();
@@ -354,7 +344,7 @@ fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, Strin
     folders.iter().map(name).collect()
 }
 
-/// The manifest of the workspace, whose crates are `own`, with these members only.
+/// The manifest of the workspace, whose crates are `own`, reduced to these members.
 fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>, own: &BTreeSet<String>) -> Table {
     let folders = members
         .values()
@@ -367,7 +357,7 @@ fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>, own: &BTree
         }
     }
     if let Some(Value::Table(profiles)) = manifest.get_mut("profile") {
-        // Settings of crates that are not there make Cargo complain; those of other people's crates stay.
+        // Cargo warns about settings of crates that are missing; settings of external crates stay.
         for (_, profile) in profiles.iter_mut() {
             if let Some(Value::Table(packages)) = profile.get_mut("package") {
                 packages.retain(|name, _| members.contains_key(name) || !own.contains(name));
@@ -377,7 +367,7 @@ fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>, own: &BTree
     manifest
 }
 
-/// The catalogue of a step with the assigned tasks only, without answers.
+/// The catalogue of a step, reduced to the assigned tasks, without answers.
 fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
     let assigned = |id: Option<&str>| {
         let name = TaskName {
@@ -542,7 +532,7 @@ fn workflow(assignment: &Assignment) -> String {
     )
 }
 
-/// The rubric that belongs to it, with the seed.
+/// The rubric of the assignment, with the seed.
 pub fn rubric(assignment: &Assignment) -> String {
     const RIGHT: f64 = 4.0;
     const CLEAN: f64 = 2.0;
@@ -593,7 +583,7 @@ mod tests {
         let copier = Copier { root, out };
         let mut workspace = copier.toml("Cargo.toml").expect("a manifest");
         let own = own(&copier, &workspace).expect("manifests");
-        // Members that are named, and found by a pattern.
+        // Members listed by name, and members found by a pattern.
         for name in ["tests", "v00", "emulator_client"] {
             assert!(own.contains(name), "{name}");
         }

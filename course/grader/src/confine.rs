@@ -1,7 +1,7 @@
-//! Limits that a process sets for itself before it becomes the program that is not trusted.
+//! Limits that a process sets for itself before it becomes the untrusted program.
 //!
 //! The limits are those of `setrlimit`, so they hold for that program and for all that it starts. Open files that the
-//! process inherited, beside its three streams, are closed.
+//! process inherited, apart from its three streams, are closed.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::sandbox::Ceilings;
 
-/// Becomes the program; returns only when that fails.
+/// Becomes the program; returns only on failure.
 pub fn become_program(limits: &Ceilings, program: &[OsString]) -> io::Error {
     let Some((name, arguments)) = program.split_first() else {
         return io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
@@ -38,7 +38,7 @@ pub fn is_out_of_time() -> bool {
 
 fn set(limits: &Ceilings) -> io::Result<()> {
     const OPEN_FILES: u64 = 256;
-    // One second between the two: the signal of the first says which limit it was.
+    // The soft and the hard limit differ by one second: the signal of the soft one identifies the limit.
     limit(libc::RLIMIT_CPU as _, limits.seconds, limits.seconds + 1)?;
     limit(libc::RLIMIT_FSIZE as _, limits.file, limits.file)?;
     limit(libc::RLIMIT_CORE as _, 0, 0)?;
@@ -56,7 +56,7 @@ type Resource = libc::__rlimit_resource_t;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 type Resource = libc::c_int;
 
-/// Sets a limit, or leaves a stricter one.
+/// Sets a limit, or keeps a stricter one.
 fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
     let mut now = libc::rlimit {
         rlim_cur: 0,
@@ -77,12 +77,12 @@ fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
     }
 }
 
-/// Marks all but the three streams to be closed when the process becomes the program.
+/// Marks all files but the three streams to be closed when the process becomes the program.
 fn close_inherited() {
     const FIRST: libc::c_int = 3;
     const LAST: libc::c_int = 4096;
     for file in FIRST..LAST {
-        // SAFETY: a number that is no open file is refused, and nothing else happens.
+        // SAFETY: a number that is no open file is refused, without other effects.
         unsafe { libc::fcntl(file, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
 }

@@ -1,4 +1,4 @@
-//! The grades of a class in the formats that course systems read.
+//! The grades of a class in the formats of course systems.
 
 mod csv;
 mod exercism;
@@ -14,10 +14,7 @@ use tasks::verdict::{Status, Verdict};
 use crate::file_name;
 use crate::grade::{Class, Student};
 
-/// Writes all formats below `out`, and returns the files that a person would open.
-///
-/// # Errors
-/// With the file that cannot be written.
+/// Writes all formats below `out`, and returns the files for people.
 pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, String> {
     let put = |path: PathBuf, text: &str| {
         let folder = catalog::files::folder_of(&path);
@@ -47,8 +44,8 @@ fn json(value: &impl serde::Serialize) -> Result<String, String> {
     Ok(text)
 }
 
-/// Everything that a student is told about a task, as plain text: what failed, the first wrong element, the findings.
-fn told(verdict: &Verdict) -> String {
+/// Feedback on a task as plain text: failed parts, the first wrong element, the findings.
+fn feedback(verdict: &Verdict) -> String {
     let mut out = String::new();
     let mut add = |text: &str| {
         let clean: String = text
@@ -98,7 +95,7 @@ fn output_of(student: &Student, item: &crate::score::Item) -> String {
         .find(|other| other.status == Status::Failed && other.task == item.task);
     let is_first = first_failed.is_some_and(|first| first.id == item.id);
     if let Some(verdict) = verdict.filter(|_| failed && is_first) {
-        let more = told(verdict);
+        let more = feedback(verdict);
         if !more.is_empty() && more != out {
             out = match more.starts_with(&out) {
                 true => more,
@@ -118,7 +115,7 @@ pub(crate) mod tests {
     use crate::similar::Pair;
     use tasks::TaskName;
 
-    /// A class of two, with names and texts that try to break out.
+    /// A class of two, with names and texts that try to escape their format.
     pub(crate) fn class() -> Class {
         let item = |id: &str, points: f64, status: Status, why: Option<&str>| Item {
             id: id.into(),

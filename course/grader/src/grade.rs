@@ -1,8 +1,8 @@
-//! Grades all submissions: in parallel, each result kept by its key.
+//! Grades all submissions in parallel, each result stored under a key.
 //!
-//! A result lies in `work/KEY.json` of the folder for results. The key is a hash of everything that the verdict depends
-//! on, so the same source is judged once, a grading that was stopped goes on where it was, parts can be done on several
-//! machines that share the folder, and nothing stale is used. The reports are made from these files alone.
+//! A result is the file `work/KEY.json` in the folder for results. The key is a hash of everything that the verdict
+//! depends on. Equal sources are therefore judged once, an interrupted grading continues, several machines with a
+//! shared folder can each grade a part, and no stale result is used. The reports are made from these files alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,38 +30,33 @@ const VERSION: u32 = 1;
 pub struct Grading<'a> {
     /// The folder with a submission per student.
     pub submissions: &'a Path,
-    /// The tasks and their points.
     pub rubric: &'a Rubric,
-    /// The folder that receives the results.
+    /// The folder for results.
     pub out: &'a Path,
     /// Submissions judged at a time.
     pub jobs: usize,
     /// The programs that compile and judge.
     pub tools: &'a Tools,
-    /// How they are kept from everything else.
     pub sandbox: &'a Sandbox,
     /// Limits of the programs.
     pub bounds: Bounds,
-    /// Starters by the name of the task.
+    /// Starters by task name.
     pub starters: &'a BTreeMap<String, String>,
 }
 
 /// The grades of a class. Fields are only ever added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Class {
-    /// Version of this layout.
     pub format: u32,
-    /// Title of the assignment.
     pub title: String,
     /// Points that can be reached.
     pub max: f64,
-    /// Students in the order of their names.
+    /// Students, sorted by name.
     pub students: Vec<Student>,
-    /// Submissions that have passages in common.
+    /// Pairs of submissions with common passages.
     pub similar: Vec<Pair>,
 }
 
-/// The grades of one student.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Student {
     /// Name of the submission.
@@ -86,21 +81,21 @@ impl Student {
     }
 }
 
-/// Why there are no grades.
+/// Reason for the lack of grades.
 #[derive(Debug)]
 pub enum Stop {
-    /// The watcher asked for it.
+    /// The [`Watch`] returned false.
     Interrupted {
         /// Number of results so far.
         done: usize,
         /// Number of results in all.
         of: usize,
     },
-    /// A file could not be read or written: why.
+    /// A file could not be read or written.
     Failed(String),
 }
 
-/// Called after each result with how many there are, and how many there will be; false stops.
+/// Callback after each result, with the number of results so far and in all; false stops the grading.
 pub type Watch<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
 /// A task of a student.
@@ -110,20 +105,14 @@ struct Entry<'a> {
     key: Option<String>,
 }
 
-/// Grades the class, or goes on with it.
-///
-/// # Errors
-/// When files cannot be read or written, or the watcher stops it.
+/// Grades the class, or continues an interrupted grading.
 pub fn run(grading: &Grading<'_>, watch: Watch<'_>) -> Result<Class, Stop> {
     let found = find(grading)?;
     judge_all(grading, &found, None, watch)?;
     collect(grading, &found)
 }
 
-/// Judges one of several parts, and makes no reports.
-///
-/// # Errors
-/// As for [`run`].
+/// Judges one of several parts, without reports.
 pub fn run_part(grading: &Grading<'_>, part: usize, of: usize, watch: Watch<'_>) -> Result<(), Stop> {
     let found = find(grading)?;
     judge_all(grading, &found, Some((part, of)), watch)
@@ -148,7 +137,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         tasks
             .iter()
             .map(|graded| {
-                // One file alone is a kernel.
+                // A single file is a kernel.
                 let is_only = tasks.len() == 1 && graded.task.host.is_none();
                 let handed = submission.source(&graded.task.file(), is_only);
                 let key = match &handed {
@@ -263,14 +252,14 @@ fn judge_all(
 /// The stored result of a judged source.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kept {
+enum StoredOutcome {
     Verdict(Box<Verdict>),
-    /// It could not be judged; tried again next time.
+    /// Not judged; the next grading tries again.
     Ungraded(String),
 }
 
-/// Judges a source and keeps what came out: false when an interrupt came first, and nothing is kept. An error is one of
-/// the folder for results: nothing else stops the others.
+/// Judges a source and stores the outcome. Returns false without storing it after an interrupt. An error concerns the
+/// folder for results: failures of one source do not stop the others.
 fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
     let (Handed::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
         return Ok(true);
@@ -281,7 +270,7 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(error)),
         _ => Ok(()),
     };
-    // A grading that was killed leaves it behind.
+    // A killed grading leaves the folder behind.
     remove()?;
     std::fs::create_dir_all(&job).map_err(io)?;
     let job_path = job.canonicalize().map_err(io)?;
@@ -298,13 +287,13 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
         )
     }));
     let kept = match judged {
-        Ok(Ok(verdict)) => Kept::Verdict(Box::new(verdict)),
+        Ok(Ok(verdict)) => StoredOutcome::Verdict(Box::new(verdict)),
         _ if (grading.tools.launcher.interrupted)() => {
             remove()?;
             return Ok(false);
         }
-        Ok(Err(why)) => Kept::Ungraded(why),
-        Err(_) => Kept::Ungraded("the grader made a mistake: look at this one by hand".into()),
+        Ok(Err(why)) => StoredOutcome::Ungraded(why),
+        Err(_) => StoredOutcome::Ungraded("the grader made a mistake: look at this one by hand".into()),
     };
     let text = serde_json::to_string(&kept).map_err(|error| error.to_string())?;
     write_whole(&file(grading.out, key), &text).map_err(io)?;
@@ -316,15 +305,15 @@ fn file(out: &Path, key: &str) -> PathBuf {
     work(out).join(format!("{key}.json"))
 }
 
-/// The verdict that is kept under a key.
+/// The verdict stored under a key.
 fn stored(out: &Path, key: &str) -> Option<Verdict> {
-    match kept(out, key)? {
-        Kept::Verdict(verdict) => Some(*verdict),
-        Kept::Ungraded(_) => None,
+    match stored_outcome(out, key)? {
+        StoredOutcome::Verdict(verdict) => Some(*verdict),
+        StoredOutcome::Ungraded(_) => None,
     }
 }
 
-fn kept(out: &Path, key: &str) -> Option<Kept> {
+fn stored_outcome(out: &Path, key: &str) -> Option<StoredOutcome> {
     serde_json::from_str(&std::fs::read_to_string(file(out, key)).ok()?).ok()
 }
 
@@ -403,9 +392,9 @@ fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
             absent(Status::NotRun, Some(code::MISSING), &why)
         }
         (Handed::Refused(why), _) => absent(Status::Failed, Some(code::REFUSED), why),
-        (Handed::Text(_), key) => match key.as_ref().and_then(|key| kept(grading.out, key)) {
-            Some(Kept::Verdict(verdict)) => *verdict,
-            Some(Kept::Ungraded(why)) => absent(Status::NotRun, None, &why),
+        (Handed::Text(_), key) => match key.as_ref().and_then(|key| stored_outcome(grading.out, key)) {
+            Some(StoredOutcome::Verdict(verdict)) => *verdict,
+            Some(StoredOutcome::Ungraded(why)) => absent(Status::NotRun, None, &why),
             None => absent(Status::NotRun, None, "there is no result"),
         },
     }
@@ -419,7 +408,7 @@ mod tests {
 
     const RUBRIC: &str = "format = 1\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
 
-    /// A class of one, graded by shell scripts in place of the compiler and of `judge`.
+    /// A class of one, graded with shell scripts in place of the compiler and of `judge`.
     struct Played {
         folder: PathBuf,
         rubric: Rubric,
@@ -493,7 +482,7 @@ mod tests {
 
     const COMPILES: &str = "echo '{\"ptx\": \"\"}'\n";
 
-    /// Nothing is known of a source when these run, and the next grading judges it.
+    /// Checks that a source is ungraded after these programs, and judged by the next grading.
     #[track_caller]
     fn check_ungraded(test: &str, compiler: &str, judge: &str, why: &str) {
         let played = Played::new(test);
@@ -508,13 +497,13 @@ mod tests {
     fn a_program_that_is_ended_from_outside_says_nothing_of_a_source() {
         for (signal, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("KILL", 9), ("TERM", 15)] {
             let why = |who: &str| format!("{who} was ended from outside (signal {number})");
-            // The others may be ignored where the tests run, as HUP is under nohup.
+            // The test process may ignore the others, as HUP under nohup.
             if signal == "KILL" {
                 let ends = "kill -KILL $$\n";
                 check_ungraded("compiler-ends", ends, "", &why("the compiler"));
                 check_ungraded("judge-ends", COMPILES, ends, &why("the kernel"));
             }
-            // As a sandbox passes it on.
+            // A sandbox passes it on like this.
             let passes_on = format!("exit {}\n", 128 + number);
             check_ungraded(
                 &format!("passed-{signal}"),

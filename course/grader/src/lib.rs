@@ -1,16 +1,16 @@
 //! For instructors: grades submissions in a sandbox, and writes the grades in the formats that course systems read.
 //!
-//! - [`report`]: which students are stuck on which task, from the progress files of a class.
-//! - [`rubric`]: which tasks and questions, for how many points.
+//! - [`report`]: students who are stuck, by task, from the progress files of a class.
+//! - [`rubric`]: tasks and questions with their points.
 //! - [`slurm`]: a job array that grades on several machines.
-//! - [`submissions`]: reads what students handed in; links are not followed, and large files are not read.
+//! - [`submissions`]: reads submissions, without following links or reading large files.
 //! - [`sandbox`]: starts a program that can reach nothing outside its folder; [`confine`]: the limits that the started
 //!   process sets for itself.
 //! - [`mod@unit`]: compiles and judges one task of one submission.
 //! - [`grade`]: grades all submissions, in parallel; results are kept by key, so that a grading that was stopped can be
 //!   continued.
 //! - [`score`][]: computes the points of a submission.
-//! - [`similar`]: which submissions have passages in common.
+//! - [`similar`]: submissions with common passages.
 //! - [`assign`]: writes a starter repository without solutions.
 //! - [`formats`]: Gradescope, Exercism, JUnit, CSV, HTML.
 //!
@@ -33,25 +33,25 @@ pub mod slurm;
 pub mod submissions;
 pub mod unit;
 
-/// Text of a stranger in one line for a terminal or a table: without control characters, and not endless.
+/// Untrusted text as one line for a terminal or a table: shortened, without control characters.
 pub fn plain(text: &str) -> String {
-    const MOST: usize = 300;
+    const MAX_CHARS: usize = 300;
     let clean = |c: char| if c.is_control() { ' ' } else { c };
-    let mut out: String = text.chars().take(MOST).map(clean).collect();
-    if text.chars().nth(MOST).is_some() {
+    let mut out: String = text.chars().take(MAX_CHARS).map(clean).collect();
+    if text.chars().nth(MAX_CHARS).is_some() {
         out.push('…');
     }
     out
 }
 
-/// A name of a file or folder for any text: different for different texts.
+/// A file name for any text; different texts have different names.
 pub fn file_name(text: &str) -> String {
-    const MOST: usize = 60;
+    const MAX_BYTES: usize = 60;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.@+".contains(c);
     let is_plain = text.chars().all(plain)
         && !text.starts_with('.')
         && !text.is_empty()
-        && text.len() <= MOST
+        && text.len() <= MAX_BYTES
         && text.to_ascii_lowercase() == text;
     if is_plain {
         return text.to_owned();
@@ -59,7 +59,7 @@ pub fn file_name(text: &str) -> String {
     let kept: String = text
         .chars()
         .map(|c| if plain(c) { c } else { '_' })
-        .take(MOST)
+        .take(MAX_BYTES)
         .collect();
     let hash = catalog::provenance::sha256(text.as_bytes());
     format!("{}~{}", kept.trim_start_matches('.'), &hash[..8])

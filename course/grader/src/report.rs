@@ -1,4 +1,4 @@
-//! Where a class stands: from the progress files that students hand in.
+//! State of a class, from the progress files that students hand in.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,19 +8,19 @@ use tasks::Task;
 
 use crate::submissions;
 
-/// From so many students on that passed and whose time is known, their median replaces the estimate.
-const ENOUGH: usize = 3;
-/// Minutes are rounded up to a multiple of this.
-const STEP: u32 = 5;
-/// Codes named for a task.
-const MOST_CODES: usize = 3;
+/// Number of timed students from which their median replaces the estimate.
+const MIN_TIMED: usize = 3;
+/// Unit to which minutes are rounded up.
+const ROUNDED_TO: u32 = 5;
+/// Limit of codes listed for a task.
+const MAX_CODES: usize = 3;
 
-/// The progress of a class.
+/// Progress of a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// Students with a progress file.
     pub students: usize,
-    /// In the order of the steps; only tasks that somebody began.
+    /// Tasks begun by at least one student, in the order of the steps.
     pub tasks: Vec<TaskReport>,
     /// Files that could not be read: student and reason.
     pub unreadable: Vec<(String, String)>,
@@ -28,34 +28,34 @@ pub struct Report {
     pub without: Vec<String>,
 }
 
-/// The progress of a class in one task.
+/// Progress of a class in one task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TaskReport {
-    /// Name of the task, such as `v02`.
+    /// Name such as `v02`.
     pub task: String,
-    /// Students that began it.
+    /// Students who began it.
     pub begun: usize,
-    /// Students that passed it.
+    /// Students who passed it.
     pub passed: usize,
-    /// Students that gave up before they passed.
+    /// Students who gave up before they passed.
     pub gave_up: usize,
-    /// Students that began it, and neither passed nor gave up.
+    /// Students who began it, and neither passed nor gave up.
     pub stuck: Vec<Stuck>,
-    /// Hints shown, in all.
+    /// Hints shown in all.
     pub hints: u32,
-    /// Median of the minutes of work of those who passed.
+    /// Median minutes of work of those who passed.
     pub minutes: Option<f64>,
-    /// Number of students whose minutes are known.
+    /// Number of students with known minutes.
     pub timed: usize,
-    /// Minutes that the catalogue estimates.
+    /// Minutes estimated in the catalogue.
     pub estimate: u32,
-    /// Median of the checks until the first that passed.
+    /// Median number of checks until the first pass.
     pub checks: Option<f64>,
-    /// Codes of failed checks and the number of students that had them, the most frequent first.
+    /// Codes of failed checks and the number of students who had them, the most frequent first.
     pub codes: Vec<(String, usize)>,
 }
 
-/// Somebody who has not passed yet.
+/// A student who has not passed yet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stuck {
     /// Name of the student, from the folder of the submission.
@@ -66,14 +66,10 @@ pub struct Stuck {
     pub checks: u32,
     /// Minutes of work so far.
     pub minutes: u32,
-    /// Number of hints shown.
     pub hints: u32,
 }
 
 /// Reads the progress files below `folder`: `NAME/my/progress.toml` or `NAME/progress.toml`.
-///
-/// # Errors
-/// When the folder cannot be read.
 pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
     let (mut class, mut unreadable, mut without) = (Vec::new(), Vec::new(), Vec::new());
     for submission in submissions::all(folder, Path::new(""))? {
@@ -105,7 +101,7 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
         let mut codes: Vec<(String, usize)> =
             codes.into_iter().map(|(code, n)| (code.to_owned(), n)).collect();
         codes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-        codes.truncate(MOST_CODES);
+        codes.truncate(MAX_CODES);
         let mut stuck: Vec<Stuck> = all
             .iter()
             .filter(|(_, own)| !own.is_over())
@@ -155,7 +151,7 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
     })
 }
 
-/// The one in the middle, or the mean of the two there.
+/// The middle value, or the mean of the two in the middle.
 pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     match values.len() {
@@ -169,20 +165,22 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Minutes {
-    /// Version of this layout.
     pub format: u32,
-    /// Minutes by the name of the task.
+    /// Minutes by task name.
     #[serde(default)]
     pub minutes: BTreeMap<String, u32>,
 }
 
 impl Report {
-    /// The medians of the tasks for which there are times of enough students, rounded up.
+    /// The medians, rounded up, of tasks with times of enough students.
     pub fn measured(&self) -> Minutes {
-        let enough = self.tasks.iter().filter(|task| task.timed >= ENOUGH);
+        let enough = self.tasks.iter().filter(|task| task.timed >= MIN_TIMED);
         let minutes = enough.filter_map(|task| {
             let measured = task.minutes?.ceil() as u32;
-            Some((task.task.clone(), measured.max(1).div_ceil(STEP) * STEP))
+            Some((
+                task.task.clone(),
+                measured.max(1).div_ceil(ROUNDED_TO) * ROUNDED_TO,
+            ))
         });
         Minutes {
             format: 1,
@@ -192,10 +190,7 @@ impl Report {
 }
 
 impl Minutes {
-    /// Reads the file that [`Minutes::text`] wrote.
-    ///
-    /// # Errors
-    /// With one sentence; `name` is the file in it.
+    /// Reads a file written by [`Minutes::text`]; `name` is its path in errors. The error is one sentence.
     pub fn parse(text: &str, name: &str) -> Result<Self, String> {
         let minutes: Self = toml::from_str(text).map_err(|error| {
             let (line, why) = tasks::toml_error(text, &error);
@@ -207,7 +202,7 @@ impl Minutes {
         }
     }
 
-    /// The text of a file that [`Minutes::parse`] reads.
+    /// The text of a file for [`Minutes::parse`].
     pub fn text(&self) -> String {
         let table = toml::to_string(self).unwrap_or_default();
         format!(
@@ -241,7 +236,7 @@ mod tests {
         student("ada", &passed(31));
         student("bob", &passed(52));
         student("cleo", &passed(90));
-        // A time that is not known counts for nothing.
+        // An unknown time does not count.
         student("zoe", &passed(0));
         student(
             "dan",

@@ -1,4 +1,4 @@
-//! The rubric: which tasks and questions, for how many points, and the seed of the hidden tests.
+//! The rubric: tasks and questions with their points, and the seed of the hidden tests.
 //!
 //! ```toml
 //! format = 1
@@ -30,7 +30,6 @@ use tasks::task::Question;
 use tasks::variant::{self, Point};
 use tasks::{Catalogue, Task, TaskName};
 
-/// Layout of the file.
 pub const FORMAT: u32 = 1;
 
 #[derive(Deserialize)]
@@ -57,7 +56,7 @@ struct TaskTable {
     #[serde(default)]
     clean: f64,
     #[serde(default)]
-    does: Does,
+    does: CriterionPoints,
 }
 
 #[derive(Deserialize)]
@@ -70,21 +69,20 @@ struct QuestionTable {
 /// Points for criteria: one number for all of them together, or one for each by its id.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-enum Does {
+enum CriterionPoints {
     Shared(f64),
     Each(BTreeMap<String, f64>),
 }
 
-impl Default for Does {
+impl Default for CriterionPoints {
     fn default() -> Self {
         Self::Shared(0.0)
     }
 }
 
-/// A rubric with the tasks and questions that it names.
+/// A rubric with its tasks and questions resolved.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rubric {
-    /// Title of the assignment.
     pub title: String,
     /// Seed of inputs and hidden shapes.
     pub seed: u64,
@@ -97,13 +95,12 @@ pub struct Rubric {
 /// A task with its points.
 #[derive(Debug, Clone, Serialize)]
 pub struct GradedTask {
-    /// The task that is judged.
     pub task: Task,
     /// Points for a right result.
     pub right: f64,
     /// Points for a kernel without findings.
     pub clean: f64,
-    /// By the criterion's id, for all criteria of the task.
+    /// Points by criterion id, for all criteria of the task.
     pub does: BTreeMap<String, f64>,
     /// PTX of the finished kernel that a task for the host launches.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,11 +110,10 @@ pub struct GradedTask {
 /// A question with its points.
 #[derive(Debug, Clone, Serialize)]
 pub struct GradedQuestion {
-    /// Step and id of the question, such as `v02.sectors`.
+    /// Step and id, such as `v02.sectors`.
     pub id: String,
-    /// Points of the right answer.
+    /// Points for the right answer.
     pub points: f64,
-    /// The question and its answer.
     pub question: Question,
 }
 
@@ -129,10 +125,8 @@ impl GradedTask {
 }
 
 impl Rubric {
-    /// Reads a rubric; `root` is the checkout with the tasks, `name` the file in errors.
-    ///
-    /// # Errors
-    /// With one sentence that names the file and the place.
+    /// Reads a rubric; `root` is the checkout with the tasks, `name` the path in errors. The error is one sentence with
+    /// file and place.
     pub fn parse(text: &str, name: &str, root: &Path) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| {
             let (line, why) = tasks::toml_error(text, &error);
@@ -213,24 +207,24 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
     let criteria = task.criteria();
     let ids = || criteria.iter().map(|(id, _)| (*id).to_owned());
     let does = match &table.does {
-        Does::Shared(all) => {
+        CriterionPoints::Shared(all) => {
             let all = points("does", *all)?;
             if all > 0.0 && criteria.is_empty() {
                 return Err("does: the task has no criteria".into());
             }
             ids().map(|id| (id, all / criteria.len() as f64)).collect()
         }
-        Does::Each(each) => {
+        CriterionPoints::Each(each) => {
             let mut does: BTreeMap<String, f64> = ids().map(|id| (id, 0.0)).collect();
             for (id, value) in each {
-                let Some(known) = does.get_mut(id) else {
-                    let there: Vec<String> = ids().collect();
+                let Some(entry) = does.get_mut(id) else {
+                    let known_ids: Vec<String> = ids().collect();
                     return Err(format!(
                         "does: no criterion is called `{id}`; there are {}",
-                        there.join(", ")
+                        known_ids.join(", ")
                     ));
                 };
-                *known = points(id, *value)?;
+                *entry = points(id, *value)?;
             }
             does
         }
@@ -251,10 +245,10 @@ fn graded_question(table: &QuestionTable, root: &Path) -> Result<GradedQuestion,
     let step = catalog::find(step).map_err(|error| error.to_string())?.id;
     let catalogue = Catalogue::load(root, step).map_err(|error| error.to_string())?;
     let Some(question) = catalogue.questions.iter().find(|question| question.id == id) else {
-        let there: Vec<&str> = catalogue.questions.iter().map(|q| q.id.as_str()).collect();
-        return Err(match there.is_empty() {
+        let known_ids: Vec<&str> = catalogue.questions.iter().map(|q| q.id.as_str()).collect();
+        return Err(match known_ids.is_empty() {
             true => format!("{step} has no questions"),
-            false => format!("{step} has no such question; it has {}", there.join(", ")),
+            false => format!("{step} has no such question; it has {}", known_ids.join(", ")),
         });
     };
     Ok(GradedQuestion {

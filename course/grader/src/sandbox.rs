@@ -1,8 +1,8 @@
-//! How a program is started that must reach nothing: bubblewrap, with limits set by the program itself.
+//! Starts untrusted programs: bubblewrap isolates them, and the started program sets limits for itself.
 //!
-//! Inside there are the program, the libraries that it loads, the folder of the job (read-only), and nothing else: no
-//! other file, no device, no `/proc`, no network, no other process, no environment, no capability, nothing that can be
-//! written. Both the compiler and the kernel run so, each in a sandbox of its own.
+//! The sandbox contains the program, the libraries that it loads, the folder of the job (read-only), and nothing else:
+//! no other file, no device, no `/proc`, no network, no other process, no environment, no capability, nothing writable.
+//! Both the compiler and the kernel run so, each in a sandbox of its own.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,51 +12,51 @@ use std::time::Duration;
 
 use catalog::process;
 
-/// Where the job lies inside.
+/// Path of the job's folder in the sandbox.
 const JOB: &str = "/job";
-/// Where programs lie inside.
+/// Path of programs in the sandbox.
 const PROGRAMS: &str = "/bin";
 
 /// Limits of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Limits {
-    /// Seconds of processor time.
+    /// Processor time in seconds.
     pub seconds: u64,
-    /// Bytes of address space.
+    /// Address space in bytes.
     pub memory: u64,
-    /// Bytes that it may print.
+    /// Printed output in bytes.
     pub output: usize,
 }
 
-/// Seconds of the clock for one of processor time: the machine does other work, too.
-const PATIENCE: u64 = 10;
-/// Bytes of a file that a program may write; nothing that it sees can be written.
-const FILE: u64 = 1 << 20;
+/// Wall-clock seconds per second of processor time: the machine does other work, too.
+const CLOCK_PER_CPU: u64 = 10;
+/// Limit for a file that a program writes, in bytes, although nothing in the sandbox is writable.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Processes and threads of one program.
 const PROCESSES: u64 = 64;
-/// Without a sandbox the limit would count everything else that the user runs, too.
+/// No limit without a sandbox, because it would count everything else that the user runs.
 const NO_LIMIT: u64 = u64::MAX;
 
 /// Numbers for `setrlimit`, which the launcher gets as words of its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ceilings {
-    /// Seconds of processor time.
+    /// Processor time in seconds.
     pub seconds: u64,
-    /// Bytes of address space.
+    /// Address space in bytes.
     pub memory: u64,
-    /// Bytes of a file that the program writes.
+    /// Size of a written file in bytes.
     pub file: u64,
     /// Number of processes and threads.
     pub processes: u64,
 }
 
 impl Ceilings {
-    /// `20 4294967296 1048576 64`
+    /// Words of the command line: `20 4294967296 1048576 64`.
     pub fn words(&self) -> [String; 4] {
         [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
     }
 
-    /// Reads the numbers that [`Ceilings::words`] wrote.
+    /// Parses the numbers written by [`Ceilings::words`].
     pub fn of_words(words: [u64; 4]) -> Self {
         let [seconds, memory, file, processes] = words;
         Self {
@@ -68,44 +68,39 @@ impl Ceilings {
     }
 }
 
-/// How programs are kept from everything else.
+/// Isolation of programs.
 #[derive(Debug, Clone)]
 pub enum Sandbox {
-    /// With bubblewrap.
     Bubblewrap(Bubblewrap),
-    /// None: limits of time and memory only.
+    /// Limits of time and memory only.
     None,
 }
 
-/// bubblewrap as it is installed here.
+/// The installed bubblewrap.
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
-    /// Since 0.8: nothing inside can make a user namespace.
+    /// True since 0.8: nothing inside can make a user namespace.
     has_disable_userns: bool,
 }
 
 /// A program to run in a sandbox.
 #[derive(Debug, Clone)]
 pub struct Confined<'a> {
-    /// Path of the program.
     pub program: &'a Path,
-    /// Further files and folders that it reads: outside, and the same place inside.
+    /// Further files and folders that it reads, under the same paths inside.
     pub reads: &'a [PathBuf],
-    /// The folder of the job, in which it starts.
+    /// The folder of the job, its working directory.
     pub job: &'a Path,
-    /// Its arguments; paths are relative to the job, or among `reads`.
+    /// Arguments; paths are relative to the job, or among `reads`.
     pub arguments: &'a [OsString],
     /// Limits of the program.
     pub limits: Limits,
 }
 
 impl Sandbox {
-    /// bubblewrap, if it is installed; otherwise why not. Some systems do not let users make a sandbox: that shows when
-    /// one is run.
-    ///
-    /// # Errors
-    /// With a sentence for the instructor.
+    /// Finds bubblewrap. The error is a sentence for the instructor. On systems where users may not make a sandbox,
+    /// only running one fails.
     pub fn find() -> Result<Self, String> {
         let missing = "no bubblewrap found (the program `bwrap`; Debian and Ubuntu: apt install bubblewrap)";
         let program = catalog::programs::on_path("bwrap").ok_or(missing)?;
@@ -124,7 +119,8 @@ impl Sandbox {
         matches!(self, Self::Bubblewrap(_))
     }
 
-    /// The command that runs it. `launcher` is a program that calls [`crate::confine`], with the words before its limits.
+    /// The command that runs the program. `launcher` is a program that calls [`crate::confine`] with the words before
+    /// its limits.
     pub fn command(&self, launcher: &Launcher, what: &Confined<'_>) -> Command {
         match self {
             Self::Bubblewrap(wrap) => wrap.command(launcher, what),
@@ -140,12 +136,9 @@ impl Sandbox {
         }
     }
 
-    /// Runs it.
-    ///
-    /// # Errors
-    /// When it cannot be started.
+    /// Runs the program. It fails when it cannot be started.
     pub fn run(&self, launcher: &Launcher, what: &Confined<'_>) -> std::io::Result<process::Ended> {
-        let clock = Duration::from_secs(what.limits.seconds * PATIENCE);
+        let clock = Duration::from_secs(what.limits.seconds * CLOCK_PER_CPU);
         let mut command = self.command(launcher, what);
         command.stdin(Stdio::null());
         process::run(command, clock, what.limits.output, &launcher.interrupted)
@@ -155,11 +148,10 @@ impl Sandbox {
 /// The program that sets the limits and becomes another.
 #[derive(Debug, Clone)]
 pub struct Launcher {
-    /// Path of the program.
     pub program: PathBuf,
     /// Its first argument, a subcommand.
     pub word: String,
-    /// Libraries that it loads, and those of the programs that it starts.
+    /// Libraries of the launcher and of the programs that it starts.
     pub libraries: BTreeSet<PathBuf>,
     /// Returns whether running programs are to be stopped.
     pub interrupted: fn() -> bool,
@@ -170,7 +162,7 @@ impl Launcher {
         let ceilings = Ceilings {
             seconds: limits.seconds,
             memory: limits.memory,
-            file: FILE,
+            file: MAX_FILE_BYTES,
             processes,
         };
         let mut words = vec![self.word.clone()];
@@ -235,10 +227,8 @@ fn is_new(version: &str) -> bool {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (0, 8)
 }
 
-/// The libraries that the loader gives to programs and libraries of ours, by `ldd`.
-///
-/// # Errors
-/// When there is no `ldd`, or it does not find one of them.
+/// Libraries that the loader resolves for programs and libraries of ours, by `ldd`. It fails without `ldd`, or when a
+/// library is missing.
 pub fn libraries(of: &[PathBuf]) -> Result<BTreeSet<PathBuf>, String> {
     let mut found = BTreeSet::new();
     for path in of {

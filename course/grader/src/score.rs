@@ -1,4 +1,4 @@
-//! Points: what a verdict and the answers to questions are worth.
+//! Points for verdicts and for answers to questions.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,24 @@ use crate::rubric::{GradedQuestion, GradedTask};
 /// One line of a student's grade.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Item {
-    /// Name of the item, such as `v02.right` or `v02.barriers`.
+    /// Name such as `v02.right` or `v02.barriers`.
     pub id: String,
-    /// The task that it is of; none for a question.
+    /// Task of the item; none for a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskName>,
     /// The requirement as a clause, or the question.
     pub what: String,
-    /// Points given for it.
     pub points: f64,
     /// Points that can be reached.
     pub max: f64,
     /// Passed, failed, or not run.
     pub status: Status,
-    /// Why there are not all points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// The lines of a task. Points for something that the kernel does not do wrong (`clean`, a threshold) are given only
-/// where its result is right for one shape at least: a kernel that does nothing makes no mistakes.
+/// The lines of a task. Points for the absence of a mistake (`clean`, a threshold) require a right result for at least
+/// one shape: a kernel that does nothing makes no mistakes.
 pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
     let name = &graded.task.name;
     let mut parts = vec![
@@ -72,7 +70,7 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
         .collect()
 }
 
-/// The line of a question, from the answers by their ids. Whether one is right is decided here, whatever a file says.
+/// The line of a question, from the answers by their ids. It checks the answer itself and trusts no file's claim.
 pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>) -> Item {
     let (status, why) = match answers.get(&graded.id) {
         None => (Status::NotRun, Some("no answer".to_owned())),
@@ -97,7 +95,7 @@ pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>) 
     }
 }
 
-/// `7.5`: with two digits at most.
+/// Points with at most two digits: `7.5`.
 pub fn shown(points: f64) -> String {
     catalog::text::number(points, 2)
 }
@@ -115,7 +113,7 @@ mod tests {
         Rubric::parse(text, "rubric.toml", &root).expect("a rubric")
     }
 
-    /// Points of a verdict with these parts failed; `does` is all criteria.
+    /// Points of a verdict with these parts failed; `does` stands for all criteria.
     fn points(failed: &[&str], n_shapes: usize) -> String {
         let graded = &rubric().tasks[0];
         let mut verdict = Verdict::stopped(TaskName::rebuild("v02"), &graded.task.does, "x", "x");

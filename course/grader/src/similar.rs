@@ -1,9 +1,8 @@
-//! Which submissions have passages in common: a pointer for a person, and no verdict.
+//! Submissions with common passages: a hint for a person, and no verdict.
 //!
-//! Sources are compared as sequences of tokens, with names and numbers that the author chose left open, so that renaming
-//! changes nothing. Of all runs of `RUN` tokens, the smallest hash of each `WINDOW` neighbours is kept (winnowing): a
-//! passage of `RUN + WINDOW - 1` tokens that two sources share is always found. What the starter has, and what many
-//! share, is left out.
+//! Sources are compared as sequences of tokens without chosen names and numbers, so that renaming changes nothing. Of
+//! all runs of `RUN` tokens, the smallest hash of each `WINDOW` neighbours is kept (winnowing): a shared passage of
+//! `RUN + WINDOW - 1` tokens is always found. Passages of the starter, and those that many share, are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,17 +12,17 @@ use serde::{Deserialize, Serialize};
 const RUN: usize = 14;
 /// Runs of which one is kept.
 const WINDOW: usize = 8;
-/// Share of the smaller one's own passages from which a pair is named.
-const FROM: f64 = 0.6;
-/// Passages that two must share at least.
-const LEAST: usize = 6;
-/// A passage that more submissions than this have is the task's.
+/// Smallest reported share of the passages of the smaller source.
+const MIN_SHARE: f64 = 0.6;
+/// Smallest reported number of common passages.
+const MIN_PASSAGES: usize = 6;
+/// Share of submissions above which a passage belongs to the task.
 const COMMON: f64 = 0.25;
-/// In a small class, this many may share a passage.
+/// Submissions that may share a passage even in a small class.
 const COMMON_AT_LEAST: usize = 3;
-/// Pairs that are named.
-const MOST: usize = 30;
-/// Names that mean something to the compiler, and are kept.
+/// Limit of reported pairs.
+const MAX_PAIRS: usize = 30;
+/// Words with a meaning for the compiler, which are kept.
 const WORDS: &[&str] = &[
     "auto",
     "bool",
@@ -90,9 +89,9 @@ pub struct Pair {
     pub task: String,
     /// The two students, in alphabetical order.
     pub students: [String; 2],
-    /// Share of the smaller one's own passages that the other has, too; from 0 to 1, two digits.
+    /// Common part of the smaller source's passages, from 0 to 1, with two digits.
     pub share: f64,
-    /// Number of passages that both have.
+    /// Number of common passages.
     pub passages: usize,
 }
 
@@ -115,7 +114,7 @@ pub fn pairs(task: &str, starter: &str, sources: &[(String, String)]) -> Vec<Pai
         for b in a + 1..sources.len() {
             let passages = prints[a].intersection(&prints[b]).count();
             let smaller = prints[a].len().min(prints[b].len());
-            if passages < LEAST || (passages as f64) < FROM * smaller as f64 {
+            if passages < MIN_PASSAGES || (passages as f64) < MIN_SHARE * smaller as f64 {
                 continue;
             }
             let mut students = [sources[a].0.clone(), sources[b].0.clone()];
@@ -134,7 +133,7 @@ pub fn pairs(task: &str, starter: &str, sources: &[(String, String)]) -> Vec<Pai
             .unwrap_or(std::cmp::Ordering::Equal)
             .then_with(|| a.students.cmp(&b.students))
     });
-    found.truncate(MOST);
+    found.truncate(MAX_PAIRS);
     found
 }
 
@@ -157,7 +156,7 @@ fn fingerprint(text: &str) -> BTreeSet<u64> {
     }
 }
 
-/// FNV-1a, stirred, so that the smallest of several is any of them.
+/// FNV-1a with a final mix, so that the smallest of several hashes is a random one.
 fn hash(tokens: &[String]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in tokens.iter().flat_map(|token| token.bytes().chain([0])) {
@@ -168,7 +167,7 @@ fn hash(tokens: &[String]) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// The tokens of a source: comments and white space left out, chosen names as `n`, numbers as `0`, strings as `s`.
+/// The tokens of a source: without comments and white space, chosen names as `n`, numbers as `0`, strings as `s`.
 fn tokens(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -207,7 +206,7 @@ fn tokens(text: &str) -> Vec<String> {
     out
 }
 
-/// Bytes of a literal at the beginning, with its quotes.
+/// Length in bytes of a literal at the beginning, with its quotes.
 fn string(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -226,7 +225,7 @@ fn string(text: &str, quote: char) -> usize {
 mod tests {
     use super::*;
 
-    /// A text of its own for each seed: statements with operators that chance chose.
+    /// A text for each seed: statements with random operators.
     fn source(seed: usize, names: &str) -> String {
         const OPERATORS: [&str; 8] = ["+", "-", "*", "/", "&", "|", "^", "<"];
         let mut state = seed as u64;

@@ -1,7 +1,7 @@
 //! Scripts for Slurm: a job array that judges the parts, and a job after it that makes the reports.
 //!
-//! The parts share the folder for results, and each result lies under its key, so there is nothing to merge: the last job
-//! grades again, finds every result, and judges what a part that failed has left.
+//! The parts share the folder for results, and each result lies under its key, so there is nothing to merge: the last
+//! job grades again, finds the results, and judges the remainder of parts that failed.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use catalog::text::shell_word;
 /// The jobs of a grading.
 #[derive(Debug, Clone)]
 pub struct Jobs<'a> {
-    /// The program and its arguments, all paths absolute.
+    /// Program and arguments, with absolute paths.
     pub command: &'a [String],
-    /// Variables that it needs.
+    /// Environment variables.
     pub variables: &'a [(String, String)],
-    /// Folder in which it starts.
+    /// Working directory.
     pub folder: &'a Path,
     /// Folder for scripts and logs.
     pub scripts: &'a Path,

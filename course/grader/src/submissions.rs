@@ -1,8 +1,8 @@
-//! Reads what students handed in.
+//! Reads submissions.
 //!
-//! A submission is a folder, named after its student, with the files of the tasks (`v02.cu`, or `my/v02.cu` as the
-//! exercises have it), or a single `.cu` file where there is one task. Symbolic links are not followed, not even those of
-//! folders; devices and pipes are not opened; files that are too large are not read. Other files are left alone.
+//! A submission is a folder, named after its student, with the files of the tasks (`v02.cu`, or `my/v02.cu` as in the
+//! exercises), or a single `.cu` file for an assignment of one task. Symbolic links are not followed, not even links to
+//! folders; devices and pipes are not opened; files that are too large are not read. Other files are ignored.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 
 use tasks::progress::{Progress, ProgressError};
 
-/// Bytes of a source. The longest of the course has a hundredth of it.
+/// Limit for a source, in bytes. The longest of the course has a hundredth of it.
 pub const LARGEST_SOURCE: u64 = 1 << 20;
-/// Bytes of a progress file.
-const LARGEST_PROGRESS: u64 = 1 << 18;
-/// Where `predict` keeps answers.
+/// Limit for a progress file, in bytes.
+const MAX_PROGRESS_BYTES: u64 = 1 << 18;
+/// Files in which `predict` stores answers.
 const PROGRESS: [&str; 2] = ["my/progress.toml", "progress.toml"];
-/// Where answers are written by hand, as the README of an assignment says; these come first.
+/// Files for answers written by hand, as the README of an assignment says; they take precedence.
 const ANSWERS: [&str; 2] = ["my/answers.toml", "answers.toml"];
 
 /// The files that one student handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// The name of the folder or file, without control characters.
+    /// Name of the folder or file, without control characters.
     pub student: String,
     path: PathBuf,
 }
@@ -31,18 +31,13 @@ pub struct Submission {
 /// A file of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Handed {
-    /// The student handed nothing in.
     Missing,
     /// The file was not read, for this reason.
     Refused(String),
-    /// The text of the file.
     Text(String),
 }
 
-/// All submissions of a folder, by name; hidden entries and `skip` are left out.
-///
-/// # Errors
-/// When the folder cannot be read.
+/// All submissions of a folder, sorted by name, without hidden entries and `skip`.
 pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
     let skip = skip.canonicalize().ok();
     let mut found = Vec::new();
@@ -70,7 +65,7 @@ pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
         });
     }
     found.sort_by(|a, b| (&a.student, &a.path).cmp(&(&b.student, &b.path)));
-    // Two entries that look the same are told apart by a number.
+    // A number distinguishes entries that look the same.
     for at in 1..found.len() {
         let n = found[..at]
             .iter()
@@ -84,7 +79,7 @@ pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
 }
 
 impl Submission {
-    /// The file of that name, a task's; `is_only` when the assignment has no other.
+    /// The file of a task by name; `is_only` when the assignment has no other task.
     pub fn source(&self, name: &str, is_only: bool) -> Handed {
         match self.path.symlink_metadata() {
             Err(error) => return Handed::Refused(format!("it cannot be read: {error}")),
@@ -103,7 +98,7 @@ impl Submission {
         self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source")
     }
 
-    /// The answers to questions by their ids, as `v02.sectors`, and what is wrong with the files that hold them.
+    /// The answers to questions by their ids, such as `v02.sectors`, and complaints about their files.
     pub fn answers(&self) -> (BTreeMap<String, String>, Vec<String>) {
         let (mut answers, mut notes) = (BTreeMap::new(), Vec::new());
         if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
@@ -116,7 +111,7 @@ impl Submission {
             }
             Err(why) => notes.push(why),
         }
-        match self.first(&ANSWERS, LARGEST_PROGRESS, "a file of answers") {
+        match self.first(&ANSWERS, MAX_PROGRESS_BYTES, "a file of answers") {
             Handed::Missing => {}
             Handed::Refused(why) => notes.push(why),
             Handed::Text(text) => match toml::from_str::<toml::Table>(&text) {
@@ -140,15 +135,12 @@ impl Submission {
         (answers, notes)
     }
 
-    /// The progress file, if there is one.
-    ///
-    /// # Errors
-    /// With one sentence, when there is one that cannot be read.
+    /// The progress file, if there is one. The error is one sentence about a file that cannot be read.
     pub fn progress(&self) -> Result<Option<Progress>, String> {
         if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
             return Ok(None);
         }
-        match self.first(&PROGRESS, LARGEST_PROGRESS, "a progress file") {
+        match self.first(&PROGRESS, MAX_PROGRESS_BYTES, "a progress file") {
             Handed::Missing => Ok(None),
             Handed::Refused(why) => Err(why),
             Handed::Text(text) => match Progress::parse(&text, "the progress file") {
@@ -162,7 +154,7 @@ impl Submission {
         }
     }
 
-    /// The first of several files that is there.
+    /// The first existing file of several.
     fn first(&self, names: &[&str], most: u64, what: &str) -> Handed {
         for name in names {
             let mut path = self.path.clone();
@@ -183,7 +175,7 @@ impl Submission {
     }
 }
 
-/// The entries of a file of answers. Without quotes the key `v02.sectors` is a table in a table.
+/// The entries of a file of answers. A key without quotes, `v02.sectors`, is a table in a table.
 fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
     let mut entries = Vec::new();
     for (id, value) in table {
@@ -198,7 +190,7 @@ fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
     entries
 }
 
-/// The answer that a value is.
+/// The text of an answer given as a string, number or truth value.
 fn answer(value: toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text),
@@ -212,7 +204,7 @@ fn unreadable(what: &str, error: &toml::de::Error) -> String {
     format!("{what} cannot be read: {}", crate::plain(error.message().trim()))
 }
 
-/// A file that was just seen to be no link.
+/// Reads a file that was just seen to be no link.
 fn read(path: &Path, most: u64, what: &str) -> Handed {
     let name = path
         .file_name()
@@ -360,7 +352,7 @@ mod tests {
         std::fs::create_dir_all(&my).expect("a folder");
         let progress = "format = 1\n[questions.\"v02.a\"]\nanswer = \"8\"\nright = true\n[questions.\"v02.b\"]\nanswer = \"1\"\n";
         std::fs::write(my.join("progress.toml"), progress).expect("written");
-        // Without quotes a key is a table in a table.
+        // A key without quotes is a table in a table.
         let by_hand = "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\nv02.c = 8\n[v03]\nd = \"yes\"\ne.f = 1.5\n";
         std::fs::write(my.join("answers.toml"), by_hand).expect("written");
         let found = all(&folder, Path::new("/nowhere")).expect("readable");

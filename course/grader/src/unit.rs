@@ -12,22 +12,21 @@ use crate::rubric::GradedTask;
 use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
 use catalog::process::{Ended, Stopped};
 
-/// The programs that do the work, and where they find what they need.
+/// The programs that compile and judge, and the files that they need.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    /// Sets limits; see [`Launcher`].
+    /// The program that sets limits; see [`Launcher`].
     pub launcher: Launcher,
-    /// Compiles `my/TASK.cu` of the folder in which it starts, and prints a [`Compiled`].
+    /// A program that compiles `my/TASK.cu` of its working directory, and prints a [`Compiled`].
     pub compiler: PathBuf,
     /// Its arguments before the source.
     pub compiler_arguments: Vec<OsString>,
     /// Files and folders that it reads.
     pub compiler_reads: Vec<PathBuf>,
-    /// Path of the program `judge`.
     pub judge: PathBuf,
     /// Headers that sources may include: name and text.
     pub headers: Vec<(String, String)>,
-    /// Changes when the programs do: part of the key of a result.
+    /// Version of the programs: part of the key of a result.
     pub version: String,
 }
 
@@ -41,7 +40,7 @@ pub enum Compiled {
     Refused(String),
 }
 
-/// Bounds of one task.
+/// Limits for one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Bounds {
     /// Limits of the compiler.
@@ -68,23 +67,21 @@ impl Default for Bounds {
     }
 }
 
-/// Codes of verdicts that only a grader gives, beside those of `judge`.
+/// Codes of verdicts from the grader, which `judge` does not have.
 pub mod code {
-    /// Nothing was handed in.
+    /// No file was handed in.
     pub const MISSING: &str = "missing";
     /// The submission cannot be read.
     pub const REFUSED: &str = "refused";
-    /// It took too long.
+    /// A time limit was reached.
     pub const TIMEOUT: &str = "timeout";
-    /// The program that judges ended without a verdict.
+    /// The program `judge` ended without a verdict.
     pub const STOPPED: &str = "stopped";
 }
 
-/// Compiles and judges a source, or judges an answer to a task for the host. `job` is a folder for this work alone, which
-/// exists and is empty.
-///
-/// # Errors
-/// When that could not be done for a reason that lies here, and not with the source: nothing is known then.
+/// Compiles and judges a source, or judges an answer to a task for the host. `job` is an empty folder for this call
+/// alone. An error means that this was impossible for a reason other than the source, about which nothing is known
+/// then.
 pub fn judge(
     tools: &Tools,
     sandbox: &Sandbox,
@@ -182,7 +179,7 @@ fn compile(
             Ok(Compiled::Refused(log)) => Ok(Err(Box::new(refused(&log)))),
             Err(_) => Err(complaint("the compiler", &compiled)),
         },
-        // NVIDIA's compiler crashes on some sources that it had better refuse.
+        // NVIDIA's compiler crashes on some sources that it ought to refuse.
         Outcome::Crashed(why) => Ok(Err(Box::new(refused(&why)))),
         Outcome::Stopped(code, why) => {
             let mut verdict = refused(&why);
@@ -196,9 +193,9 @@ fn compile(
 
 enum Outcome {
     Ended,
-    /// By a limit: the code, and a sentence.
+    /// Stopped by a limit: code and sentence.
     Stopped(&'static str, String),
-    /// By a signal of its own doing.
+    /// Killed by a signal that it caused.
     Crashed(String),
 }
 
@@ -207,11 +204,11 @@ enum Outcome {
 fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> {
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;
-    const MOST_SIGNALS: i32 = 64;
+    const N_SIGNALS: i32 = 64;
     let passed_on = ended
         .status
         .code()
-        .filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + MOST_SIGNALS).contains(code));
+        .filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + N_SIGNALS).contains(code));
     let signal = signal_of(ended.status).or(passed_on.map(|code| code - BY_SIGNAL));
     let too_long = || {
         Outcome::Stopped(
@@ -224,7 +221,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
     };
     Ok(match (ended.stopped, signal) {
         (Some(Stopped::Interrupt), _) => return Err(format!("{who} was interrupted")),
-        (Some(Stopped::Time), _) | (_, Some(OUT_OF_TIME)) => too_long(),
+        (Some(Stopped::Time), _) | (_, Some(SIGXCPU)) => too_long(),
         (Some(Stopped::Output), _) => Outcome::Stopped(
             code::STOPPED,
             format!(
@@ -249,7 +246,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
 }
 
 /// Number of SIGXCPU, which ends a program that used up its processor time.
-const OUT_OF_TIME: i32 = 24;
+const SIGXCPU: i32 = 24;
 
 /// Returns whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
 /// SIGTERM.
@@ -275,7 +272,7 @@ fn is_out_of_memory(errors: &str) -> bool {
     .any(|words| errors.contains(words))
 }
 
-/// Why there is no answer, from what it wrote last; of a panic, from its message.
+/// Reason for a missing answer, from the end of standard error, or from the message of a panic.
 fn complaint(who: &str, ended: &Ended) -> String {
     let mut lines = ended.errors.trim().lines();
     let words = match lines.find(|line| line.contains(" panicked at ")) {

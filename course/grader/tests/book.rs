@@ -1,4 +1,4 @@
-//! The rubrics of the book: every step with tasks has one, which can be read, and is worth ten points.
+//! The rubrics of the book: each step with tasks has one, which can be read, and is worth ten points.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! What a program in the sandbox reaches: nothing. It stands for a compiler that a source has taken over.
+//! A program in the sandbox reaches nothing outside. It stands for a compiler that a source has taken over.
 //!
 //! This program plays all parts: it makes the canaries, starts itself in the sandbox, sets the limits there, and looks
-//! around. Where there is no bubblewrap it cannot, and says so.
+//! around. Without bubblewrap it is skipped with a message.
 
 #![expect(clippy::print_stdout, reason = "its output is its answer")]
 
@@ -19,7 +19,7 @@ fn main() {
         Some("look") => look(&arguments[1..]),
         Some("sleep") => std::thread::sleep(std::time::Duration::from_secs(1000)),
         Some("spin") => while std::hint::black_box(true) {},
-        // What a test runner asks for.
+        // Arguments of a test runner.
         Some("--list") => {}
         #[cfg(target_os = "linux")]
         _ => linux::tests(),
@@ -28,7 +28,7 @@ fn main() {
     }
 }
 
-/// Tries everything, and prints what could be done.
+/// Tries every access, and prints those that succeeded.
 fn look(arguments: &[OsString]) {
     let mut reached: BTreeMap<String, String> = BTreeMap::new();
     let mut note = |what: String, how: String| {
@@ -125,7 +125,7 @@ mod linux {
     /// The text of a file that was open already.
     pub(super) fn read_open(number: i32) -> Option<String> {
         let mut bytes = [0_u8; 64];
-        // SAFETY: the buffer is as long as it is said to be; a number that is no file is refused.
+        // SAFETY: the buffer is as long as stated; a number that is no file is refused.
         let n = unsafe { libc::pread(number, bytes.as_mut_ptr().cast(), bytes.len(), 0) };
         let n = usize::try_from(n).ok()?;
         Some(String::from_utf8_lossy(&bytes[..n]).into_owned())
@@ -192,13 +192,13 @@ mod linux {
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a socket");
         let port = tcp.local_addr().expect("bound").port().to_string();
         let open = std::fs::File::open(place.folder.join("canary")).expect("the canary");
-        // SAFETY: a flag of a file that is open.
+        // SAFETY: a flag of an open file.
         unsafe { libc::fcntl(open.as_raw_fd(), libc::F_SETFD, 0) };
         let ended = place.run(sandbox, limits, &["look", &folder, &port]);
         let out = String::from_utf8_lossy(&ended.output);
         assert!(ended.status.success(), "{}{}", ended.status, ended.errors);
         assert_eq!(out.trim(), "{}", "something is reached");
-        // The program looks well: without a sandbox it reaches most of it.
+        // Control: without a sandbox the program reaches most of it.
         let bare = place.run(&Sandbox::None, limits, &["look", &folder, &port]);
         let out = String::from_utf8_lossy(&bare.output);
         for what in ["/canary", "/etc/passwd", "unix socket", "tcp socket", "write ."] {

@@ -1,4 +1,4 @@
-//! What each line of the kernels that the book shows does in one counted launch: `line-counts.json`, for the pages.
+//! Counts per source line of the kernels in the book, from one counted launch each: `line-counts.json`, for the pages.
 //!
 //! `cargo run -p judge --example line_counts -- FOLDER`
 
@@ -17,10 +17,10 @@ struct Other {
     step: &'static str,
     source: &'static str,
     entry: &'static str,
-    /// Rows and columns of a block.
+    /// Rows and columns per block.
     tile: [u32; 2],
     threads: u32,
-    /// Bytes of dynamic shared memory for the step's shape.
+    /// Dynamic shared memory for the step's shape, in bytes.
     shared: u32,
 }
 
@@ -47,7 +47,8 @@ impl Other {
     }
 }
 
-/// Not among them is `v08_gemm_transposed`: four kernels share the lines of its template, and do other things in each.
+/// The kernels without a task. `v08_gemm_transposed` is absent: four kernels share the lines of its template, with
+/// different counts in each.
 const OTHERS: [Other; 10] = [
     other(
         "v01",
@@ -98,7 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .canonicalize()?;
     let mut tasks: Vec<Task> = Vec::new();
     for catalogue in Catalogue::load_all(&root)? {
-        // The first task of a step is to rebuild its kernel.
+        // The first task of a step rebuilds its kernel.
         tasks.extend(
             catalogue
                 .tasks

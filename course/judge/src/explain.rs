@@ -1,4 +1,4 @@
-//! What each source line of a kernel did: one counted launch of a task's kernel, by lines.
+//! Counts per source line of a kernel, from one counted launch.
 
 pub mod code;
 
@@ -16,14 +16,12 @@ use crate::Request;
 use crate::machine::Machine;
 use crate::trial::trials;
 
-/// Sizes where no criterion names any: a few blocks of the largest tile, and a few steps of k.
+/// Default sizes without a criterion: a few blocks of the largest tile, and a few steps of k.
 const EDGE: usize = 256;
 const DEPTH: usize = 64;
 
-/// Launches the kernel once, on the sizes of the task's first criterion, and counts by source line.
-///
-/// # Errors
-/// With the reason when nothing can be launched.
+/// Launches the kernel once, with the sizes of the task's first criterion, and counts by source line. The error is the
+/// reason that nothing could be launched.
 pub fn explain(request: &Request<'_>) -> Result<Explained, String> {
     let machine = Machine::new(request).map_err(|stopped| stopped.to_string())?;
     match request.task.work.is_double() {

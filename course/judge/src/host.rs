@@ -1,4 +1,4 @@
-//! Judging what a learner writes for the host: the geometry of a launch, the operands of a call of cuBLAS.
+//! Judges answers to tasks for the host: the geometry of a launch, the operands of a cuBLAS call.
 
 use catalog::Shape;
 use tasks::Task;
@@ -6,14 +6,12 @@ use tasks::compile::Refused;
 use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, read};
 use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
 
-use crate::machine::{How, Machine};
+use crate::machine::{LaunchSetup, Machine};
 use crate::trial::{Trial, trials};
-use crate::{Judgement, Request, keep_what_says_more, shapes};
+use crate::{Judgement, Request, keep_more_informative, shapes};
 
-/// Judges an answer; `request.ptx` is that of the finished kernel, for a launch.
-///
-/// # Errors
-/// When the finished kernel cannot be loaded, which says nothing about the answer.
+/// Judges an answer. For a launch, `request.ptx` is the finished kernel; the error means that it cannot be loaded,
+/// whatever the answer.
 pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Verdict, String> {
     let outcome = match call {
         HostCall::Launch { .. } => {
@@ -33,12 +31,12 @@ pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Ver
     })
 }
 
-/// Why a part was not run.
+/// Reason for parts that were not run.
 pub(crate) const NOT_RIGHT: &str = "the launch is not right yet";
 const READ: &str = "the file can be read";
 
-/// A verdict with nothing wrong so far.
-fn begun(task: &Task) -> Verdict {
+/// A verdict whose parts have passed so far.
+fn all_passed(task: &Task) -> Verdict {
     let mut verdict = Verdict::stopped(task.name.clone(), &[], "", "");
     verdict.status = Status::Passed;
     (verdict.code, verdict.why) = (None, None);
@@ -50,12 +48,12 @@ fn begun(task: &Task) -> Verdict {
     verdict
 }
 
-/// Part `at` failed, and what comes after it was not run.
+/// Marks part `at` as failed, and the parts after it as not run.
 fn failed(mut verdict: Verdict, at: usize, code: &str, why: &str) -> Verdict {
     verdict.status = Status::Failed;
     verdict.code = Some(code.to_owned());
     verdict.why = Some(why.to_owned());
-    // A wrong result says nothing beside a mistake in the launch.
+    // A wrong result carries no information beside a mistake in the launch.
     verdict.wrong = verdict.wrong.filter(|_| at == RIGHT_AT);
     for (number, part) in verdict.parts.iter_mut().enumerate() {
         if number == at {
@@ -83,9 +81,9 @@ fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
     Ok(sizes)
 }
 
-/// The geometry that an answer gives for a shape.
-fn how(answer: &LaunchAnswer, shape: Shape) -> Result<How, String> {
-    Ok(How {
+/// The setup that an answer gives for a shape.
+fn setup(answer: &LaunchAnswer, shape: Shape) -> Result<LaunchSetup, String> {
+    Ok(LaunchSetup {
         grid: sizes(&answer.grid, shape)?,
         block: sizes(&answer.block, shape)?,
         arguments: answer.arguments.clone(),
@@ -99,21 +97,23 @@ fn launch(request: &Request<'_>, machine: &Machine<'_>, answer: &LaunchAnswer) -
     let mut judgement = Judgement::<f32>::new(request, machine);
     let mut idle = None;
     for shape in shapes::of(task, request.seed, request.hidden) {
-        let how = match how(answer, shape) {
-            Ok(how) => how,
+        let setup = match setup(answer, shape) {
+            Ok(setup) => setup,
             Err(why) => {
-                let mut verdict = begun(task);
+                let mut verdict = all_passed(task);
                 verdict.parts.push(no_idle_blocks);
                 return failed(verdict, READ_AT, "compile", &why);
             }
         };
-        if !judgement.shape(shape, &how) {
+        if !judgement.shape(shape, &setup) {
             break;
         }
         let blocks = |grid: [u32; 3]| grid.iter().map(|n| u64::from(*n)).product::<u64>();
-        let (there, needed) = (blocks(how.grid), blocks(task.work.grid(task.tile, shape)));
-        if there > needed && idle.is_none() {
-            idle = Some(format!("{shape} needs {needed} blocks, and {there} are launched"));
+        let (launched, needed) = (blocks(setup.grid), blocks(task.work.grid(task.tile, shape)));
+        if launched > needed && idle.is_none() {
+            idle = Some(format!(
+                "{shape} needs {needed} blocks, and {launched} are launched"
+            ));
         }
     }
     let mut verdict = judgement.verdict(Vec::new());
@@ -133,17 +133,17 @@ fn launch(request: &Request<'_>, machine: &Machine<'_>, answer: &LaunchAnswer) -
 /// A column-major matrix in memory.
 struct Operand<'a> {
     values: &'a [f32],
-    turned: bool,
-    between: usize,
+    transposed: bool,
+    leading_dimension: usize,
     name: &'a str,
 }
 
 impl Operand<'_> {
-    /// The element `op(X)[row][col]`; an error if it lies outside of the matrix.
+    /// The element `op(X)[row][col]`; an error outside of the matrix.
     fn at(&self, row: usize, col: usize) -> Result<f64, String> {
-        let (row, col) = if self.turned { (col, row) } else { (row, col) };
+        let (row, col) = if self.transposed { (col, row) } else { (row, col) };
         let at = col
-            .checked_mul(self.between)
+            .checked_mul(self.leading_dimension)
             .and_then(|start| start.checked_add(row))
             .filter(|at| *at < self.values.len());
         match at {
@@ -155,7 +155,7 @@ impl Operand<'_> {
 
 fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     let task = request.task;
-    let mut verdict = begun(task);
+    let mut verdict = all_passed(task);
     for shape in shapes::of(task, request.seed, request.hidden) {
         let mut right = true;
         for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
@@ -167,7 +167,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
                 }
             };
             if let Some(wrong) = trial.look(task, &got) {
-                keep_what_says_more(&mut verdict.wrong, wrong);
+                keep_more_informative(&mut verdict.wrong, wrong);
                 right = false;
                 break;
             }
@@ -183,7 +183,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     }
 }
 
-/// What `cublasSgemm` does, or why it does not: a code and a sentence.
+/// The result of `cublasSgemm`, or its failure as a code and a sentence.
 fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'static str, String)> {
     let shape = trial.shape;
     let misread = |why: String| ("compile", why);
@@ -199,7 +199,7 @@ fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'stat
             .map_err(|why| misread(format!("{name}: {why}")))?;
         usize::try_from(value).map_err(|_| refused(format!("{name} is {value}")))
     };
-    let turned = |name: &str, text: &str| match text {
+    let transposed = |name: &str, text: &str| match text {
         "n" | "N" => Ok(false),
         "t" | "T" => Ok(true),
         other => Err(misread(format!("{name}: `{other}` is neither n nor t"))),
@@ -221,34 +221,34 @@ fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'stat
     );
     let a = Operand {
         values: values("a", &answer.a)?,
-        turned: turned("transa", &answer.transa)?,
-        between: lda,
+        transposed: transposed("transa", &answer.transa)?,
+        leading_dimension: lda,
         name: &answer.a,
     };
     let b = Operand {
         values: values("b", &answer.b)?,
-        turned: turned("transb", &answer.transb)?,
-        between: ldb,
+        transposed: transposed("transb", &answer.transb)?,
+        leading_dimension: ldb,
         name: &answer.b,
     };
     let rows = [
-        ("lda", lda, if a.turned { k } else { m }),
-        ("ldb", ldb, if b.turned { n } else { k }),
+        ("lda", lda, if a.transposed { k } else { m }),
+        ("ldb", ldb, if b.transposed { n } else { k }),
         ("ldc", ldc, m),
     ];
-    for (name, between, rows) in rows {
-        if between < rows.max(1) {
+    for (name, leading_dimension, rows) in rows {
+        if leading_dimension < rows.max(1) {
             return Err(refused(format!(
-                "{name} is {between}, and a column of that matrix has {rows} elements"
+                "{name} is {leading_dimension}, and a column of that matrix has {rows} elements"
             )));
         }
     }
     let mut c = trial.start.clone();
-    // Columns without rows: nothing is written, however many they are.
+    // Columns without rows write nothing, however many they are.
     if m == 0 {
         return Ok(c);
     }
-    // Much more than the product takes: it ends at an element that is not there long before.
+    // Sizes may be far too large; the loop then ends early, at the first element outside of a matrix.
     for col in 0..n {
         for row in 0..m {
             let mut sum = 0.0;

@@ -1,18 +1,18 @@
-//! Judges one kernel: its results on awkward shapes, all checks, and then by counters whether it uses the idea of its
-//! task.
+//! Judges one kernel: its results on awkward shapes, all checks, and its counters, which show whether it uses the idea
+//! of the task.
 //!
-//! The kernel runs on the emulated GPU inside of this process, without the driver: no library is looked for, nothing is
-//! shared between two judgements, and the verdict depends on the PTX, the task and the seed alone; a task whose results
-//! count from a real GPU is the one exception. This is the only program that runs kernels of learners; the command line
-//! and the grader start it as a process.
+//! The kernel runs on the emulated GPU within this process, without the driver: no library is loaded, two judgements
+//! share nothing, and the verdict depends on the PTX, the task and the seed alone. The exception is a task whose
+//! results count on a real GPU. No other program runs kernels of learners; the command line and the grader start it as
+//! a process.
 //!
 //! - [`host`]: tasks whose idea is on the host.
-//! - [`trial`]: inputs of a shape and what must come out.
+//! - [`trial`]: inputs of a shape and expected results.
 //! - [`machine`]: a module with its launches.
 //! - [`shapes`]: the shapes on which a kernel is judged.
-//! - [`ahead`]: how long before their use values are loaded, from the trace of a warp.
-//! - [`explain`]: what each source line did, in one launch.
-//! - [`real`]: tasks whose results count from a real GPU.
+//! - [`ahead`]: overlap of loads with multiply-adds, from the trace of a warp.
+//! - [`explain`]: counts per source line of one launch.
+//! - [`real`]: tasks whose results count on a real GPU.
 
 #![forbid(unsafe_code)]
 
@@ -37,19 +37,17 @@ use tasks::verdict::{CLEAN, Found, Measured, Part, RIGHT, Status, Verdict, Wrong
 use tasks::{Task, compile::Refused};
 
 use ahead::Ahead;
-use machine::{How, Machine, Stopped};
+use machine::{LaunchSetup, LoadError, Machine};
 use trial::{Trial, trials};
 
-/// A kernel to be judged, and the task that it is for.
+/// A kernel with the task to judge it by.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    /// The task whose criteria it must meet.
     pub task: &'a Task,
-    /// PTX of the kernel.
     pub ptx: &'a str,
-    /// Texts of source files by the names that the PTX has for them, for messages.
+    /// Source texts for messages, by their names in the PTX.
     pub sources: &'a [(String, String)],
-    /// Seed of the inputs, and of the hidden shapes.
+    /// Seed of the inputs and of the hidden shapes.
     pub seed: u64,
     /// Adds shapes drawn from the seed.
     pub hidden: bool,
@@ -66,15 +64,15 @@ pub fn judge(request: &Request<'_>) -> Verdict {
     judge_on(request, &shapes)
 }
 
-/// The same on shapes of the caller's.
+/// Judges a kernel on the given shapes.
 pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
     let task = request.task;
     let machine = match Machine::new(request) {
         Ok(machine) => machine,
-        Err(Stopped::NotLoaded(why)) => {
+        Err(LoadError::NotLoaded(why)) => {
             return Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
         }
-        Err(Stopped::NoEntry(why)) => {
+        Err(LoadError::NoEntry(why)) => {
             return Verdict::stopped(task.name.clone(), &task.does, "no-entry", &why);
         }
     };
@@ -84,7 +82,6 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
     }
 }
 
-/// A verdict in the making.
 struct Judgement<'a, T: Sums> {
     request: &'a Request<'a>,
     task: &'a Task,
@@ -93,10 +90,9 @@ struct Judgement<'a, T: Sums> {
     findings: Vec<Found>,
     wrong: Option<Wrong>,
     printed: String,
-    of: std::marker::PhantomData<T>,
+    element: std::marker::PhantomData<T>,
 }
 
-/// What became of one launch.
 enum Ran {
     Right(Box<Report>),
     Wrong,
@@ -113,7 +109,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             findings: Vec::new(),
             wrong: None,
             printed: String::new(),
-            of: std::marker::PhantomData,
+            element: std::marker::PhantomData,
         }
     }
 
@@ -134,8 +130,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         self.findings.iter().any(|found| found.severity == "error")
     }
 
-    /// All shapes with all checks. What a check finds ends it: what comes after is the same mistake again, or its
-    /// consequence. A wrong result does not, because another shape may say more about it.
+    /// Runs all shapes with all checks, up to the first finding: later ones repeat the mistake or follow from it. A
+    /// wrong result does not end the run, because another shape may be more informative.
     fn awkward(&mut self, shapes: &[Shape]) {
         for &shape in shapes {
             if !self.shape(shape, &self.machine.how(shape)) {
@@ -144,11 +140,11 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
     }
 
-    /// One shape with all checks: false when a check found a mistake.
-    fn shape(&mut self, shape: Shape, how: &How) -> bool {
+    /// Runs one shape with all checks; false when a check found a mistake.
+    fn shape(&mut self, shape: Shape, setup: &LaunchSetup) -> bool {
         let mut right = true;
         for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
-            match self.launch(&trial, Watch::CheckedGlobalRaces, how) {
+            match self.launch(&trial, Watch::CheckedGlobalRaces, setup) {
                 Ran::Right(_) => {}
                 Ran::Wrong => {
                     right = false;
@@ -161,9 +157,9 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         true
     }
 
-    /// One launch, and the comparison of what came out.
-    fn launch(&mut self, trial: &Trial<T>, watch: Watch, how: &How) -> Ran {
-        let (report, got) = match self.machine.launch(trial, watch, how) {
+    /// Launches once and compares the result.
+    fn launch(&mut self, trial: &Trial<T>, watch: Watch, setup: &LaunchSetup) -> Ran {
+        let (report, got) = match self.machine.launch(trial, watch, setup) {
             Ok(ran) => ran,
             Err(refusal) => {
                 self.findings.push(refused(&refusal, trial.shape));
@@ -177,7 +173,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         for finding in &report.findings {
             self.add(found(finding, trial.shape, None));
         }
-        // An undefined value in the result is a mistake also where it happens to be the right one.
+        // An undefined value in the result is a mistake even where it happens to be the right one.
         for output in &report.outputs {
             self.add(found(&output.finding, trial.shape, Some("error")));
         }
@@ -187,7 +183,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         match trial.look(self.task, &got) {
             None => Ran::Right(Box::new(report)),
             Some(wrong) => {
-                keep_what_says_more(&mut self.wrong, wrong);
+                keep_more_informative(&mut self.wrong, wrong);
                 Ran::Wrong
             }
         }
@@ -201,7 +197,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
     }
 
-    /// What the task is about. Launches are shared by criteria of one shape.
+    /// Measures the criteria; those with equal shapes share a launch.
     fn criteria(&mut self) -> Vec<Part> {
         let mut launched: Vec<(Trial<T>, Box<Report>)> = Vec::new();
         let mut parts = Vec::new();
@@ -257,7 +253,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             bk: criterion.bk,
             ahead,
         });
-        // Where there is nothing to measure, nothing is too much, and everything is too little.
+        // Without a value, a lower limit fails and an upper limit passes.
         let passes = value.map_or(criterion.at_least.is_none(), |value| criterion.accepts(value));
         let measure = serde_json::to_value(criterion.measure).unwrap_or_default();
         Part {
@@ -323,10 +319,11 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 }
 
-/// Of two wrong results the one that is kept: what shows a pattern, and where. A row or a column alone shows little.
-fn keep_what_says_more(kept: &mut Option<Wrong>, wrong: Wrong) {
+/// Keeps the more informative of two wrong results: one with a pattern, or with a map. A single row or column shows
+/// little.
+fn keep_more_informative(kept: &mut Option<Wrong>, wrong: Wrong) {
     let is_flat = |wrong: &Wrong| wrong.shape.m == 1 || wrong.shape.n == 1;
-    let says = |wrong: &Wrong| {
+    let rank = |wrong: &Wrong| {
         let names_a_cause = |diagnosis: &String| diagnosis != ZEROS;
         let diagnosis = wrong.diagnosis.as_ref();
         (
@@ -336,12 +333,12 @@ fn keep_what_says_more(kept: &mut Option<Wrong>, wrong: Wrong) {
             !wrong.map.is_empty(),
         )
     };
-    if kept.as_ref().is_none_or(|known| says(&wrong) > says(known)) {
+    if kept.as_ref().is_none_or(|known| rank(&wrong) > rank(known)) {
         *kept = Some(wrong);
     }
 }
 
-/// A finding as a record; `severity` in place of its own.
+/// Converts a finding to a record; `severity` overrides its own.
 fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<&str>) -> Found {
     let word = |value: serde_json::Result<serde_json::Value>| {
         let value = value.unwrap_or_default();
@@ -364,7 +361,7 @@ fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<&str>) -
     }
 }
 
-/// A launch that did not start, by its message: `error[E-LAUNCH]: …`
+/// Converts the message of a refused launch, `error[E-LAUNCH]: …`, to a record.
 fn refused(text: &str, shape: Shape) -> Found {
     let first = text.lines().next().unwrap_or_default();
     let code = first.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
@@ -384,7 +381,7 @@ fn refused(text: &str, shape: Shape) -> Found {
 mod tests {
     use super::*;
 
-    /// The diagnosis that is kept of two wrong results on shapes with so many columns.
+    /// The kept diagnosis of two wrong results, each with the columns of its shape.
     fn kept(one: (&str, usize), two: (&str, usize)) -> Option<String> {
         let mut kept = None;
         for (diagnosis, n) in [one, two] {
@@ -397,7 +394,7 @@ mod tests {
                 diagnosis: (!diagnosis.is_empty()).then(|| diagnosis.to_owned()),
                 map: "o".into(),
             };
-            keep_what_says_more(&mut kept, wrong);
+            keep_more_informative(&mut kept, wrong);
         }
         kept.and_then(|wrong| wrong.diagnosis)
     }

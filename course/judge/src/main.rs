@@ -115,7 +115,7 @@ fn run(cli: &Cli) -> Result<u8, String> {
     })
 }
 
-/// One line of JSON. Nobody may be reading.
+/// Prints one line of JSON. A closed pipe is not an error.
 fn print(answer: &impl serde::Serialize) -> Result<(), String> {
     let text = serde_json::to_string(answer).map_err(|error| error.to_string())?;
     match writeln!(std::io::stdout().lock(), "{text}") {

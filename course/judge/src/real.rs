@@ -1,6 +1,6 @@
-//! The machine's own GPU, for tasks whose results count only from one.
+//! Judging on this machine's GPU, for tasks whose results count only there.
 //!
-//! A kernel is launched there when it has passed everything on the emulated GPU: nothing stops one that never ends.
+//! A kernel must first pass on the emulated GPU, because nothing stops an endless one on a real GPU.
 
 use catalog::Shape;
 use harness::Gpu;
@@ -12,10 +12,10 @@ use tasks::verdict::{Part, Status, Verdict};
 use crate::trial::{Trial, trials};
 use crate::{Request, shapes};
 
-/// What the part requires, as a clause.
+/// Requirement of the part, as a clause.
 const WHAT: &str = "right on a real GPU, where everything else ran on the emulated one";
 
-/// Adds what a GPU of this machine says to a verdict. Where there is none, nothing has passed.
+/// Adds the part `gpu` to a verdict. Without a GPU the verdict is not a pass.
 pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, String>) {
     let mut part = Part::passed("gpu", WHAT);
     if verdict.status != Status::Passed {
@@ -47,7 +47,7 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, String
     verdict.parts.push(part);
 }
 
-/// All shapes; the first thing that is wrong.
+/// Runs all shapes, up to the first wrong result.
 fn on<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
     let task = request.task;
     let kernel = load(gpu, request.ptx, &task.entry).map_err(|trouble| trouble.to_string())?;
@@ -71,7 +71,7 @@ fn on<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
     Ok(())
 }
 
-/// Arguments in the order in which the task's kernel takes them.
+/// Arguments in the order of the kernel's parameters.
 fn arguments<T: Sums>(request: &Request<'_>, trial: &Trial<T>) -> Vec<Argument> {
     let Shape { m, n, k } = trial.shape;
     let size = |n: usize| Argument::Int(i32::try_from(n).unwrap_or(i32::MAX));

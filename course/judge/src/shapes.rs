@@ -1,4 +1,4 @@
-//! Which shapes a kernel is judged on.
+//! Shapes on which a kernel is judged.
 
 use catalog::Shape;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
@@ -6,7 +6,7 @@ use tasks::Task;
 
 const N_HIDDEN: usize = 8;
 
-/// The awkward shapes of the ladder, those around the task's own tile, and hidden ones from the seed.
+/// The awkward shapes of the course, shapes around the task's own tile, and hidden ones from the seed.
 pub fn of(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
     let is_transpose = task.work.is_transpose();
     let work = match is_transpose {
@@ -25,7 +25,7 @@ pub fn of(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
         }
     };
     let [rows, cols] = task.tile.map(|n| n as usize);
-    // Where the tile is not one that the awkward shapes are made for: more than one, and an edge of one.
+    // The awkward shapes do not fit every tile: more than one tile, and one with an edge.
     if rows.max(cols) <= LARGEST_TILE {
         add(rows + 1, 2 * cols - 1, 12);
         add(2 * rows, cols, 32);
@@ -41,9 +41,9 @@ pub fn of(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
     shapes
 }
 
-/// Larger ones would make shapes that take long.
+/// Limit for the added shapes, because larger ones take long.
 const LARGEST_TILE: usize = 256;
-/// So that inputs and hidden shapes of one seed have nothing to do with each other.
+/// Separates the hidden shapes from the inputs of the same seed.
 const HIDDEN: u64 = 0x5eed_0f5a_a9e5;
 
 #[cfg(test)]

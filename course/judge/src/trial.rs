@@ -1,4 +1,4 @@
-//! Inputs of a shape, what must come out of a kernel, and how it is compared.
+//! Inputs of a shape, expected results, and the comparison.
 
 use catalog::Shape;
 use harness::diagnose::{Diagnosis, Terms, WrongResult};
@@ -8,36 +8,35 @@ use harness::verify::{self, Comparison};
 use tasks::verdict::Wrong;
 use tasks::{Task, Work};
 
-/// One launch: operands, and what must come out.
+/// One launch: operands and expected results.
 #[derive(Debug)]
 pub struct Trial<T: Sums> {
-    /// Sizes of the launch.
     pub shape: Shape,
     /// `small integers` or `reals`.
     pub on: &'static str,
-    /// A and B, or the matrix to transpose, as the kernel takes them.
+    /// A and B, or the matrix to transpose, in the kernel's layout.
     pub inputs: Vec<Vec<T>>,
-    /// What lies in the output before the launch: numbers that matter, or NaN.
+    /// Contents of the output before the launch: the C of βC, or NaN.
     pub start: Vec<T>,
     /// Factor of the product.
     pub alpha: f32,
-    /// Factor of what was there.
+    /// Factor of the previous C.
     pub beta: f32,
-    /// What must come out, in pieces that are compared one by one.
+    /// Parts of the output, compared one by one.
     pieces: Vec<Piece<T>>,
     right_on_integers: bool,
-    /// On which results are compared.
+    /// Threads of the comparison.
     threads: usize,
 }
 
-/// A part of the output with its answer: a product of a batch, or a field of a struct.
+/// A part of the output with its expected result: a product of a batch, or a field of a struct.
 #[derive(Debug)]
 struct Piece<T: Sums> {
-    /// `product 1 of 3`; empty where there is one piece.
+    /// Name such as `product 1 of 3`; empty for a single part.
     name: String,
-    /// Elements of the output before its first one.
+    /// Index of its first element in the output.
     offset: usize,
-    /// From one of its elements to the next.
+    /// Distance between its elements in the output.
     stride: usize,
     expected: Expected<T>,
 }
@@ -105,8 +104,8 @@ fn scaled<'p, T: Sums>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[
 /// Seeds of the products of a batch lie so far apart.
 const NEXT: u64 = 1 << 32;
 
-/// The launches that decide whether a kernel is right on a shape, in order: on integers first, where every sum is exact.
-/// Each is made when it is asked for, on so many threads; 0 for one per core.
+/// The launches that decide about a shape, in order: first on integers, where every sum is exact. Each is made on
+/// demand, with the given threads; 0 for one per core.
 pub fn trials<T: Sums>(
     work: Work,
     shape: Shape,
@@ -115,7 +114,7 @@ pub fn trials<T: Sums>(
 ) -> impl DoubleEndedIterator<Item = Trial<T>> {
     let launches: &'static [(Data, f32, f32)] = match work {
         _ if work.is_transpose() => &[(Data::Reals, 1.0, 0.0)],
-        // With β = 0 nothing of C may be read: it is NaN.
+        // With β = 0 the kernel must not read C, which is NaN.
         Work::SgemmScaled => &[
             (Data::Integers, 2.0, 0.0),
             (Data::Integers, 2.0, 3.0),
@@ -225,7 +224,7 @@ fn product<T: Sums>(
 }
 
 impl<T: Sums> Trial<T> {
-    /// A launch whose output is not compared: on sizes where the answer would take longer than the launch.
+    /// A launch without comparison, for sizes where the expected result would take longer than the launch.
     pub fn without_answer(work: Work, shape: Shape, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
         let reals = |operand: u64, n: usize| elements::<T>(Data::Reals, seed, operand, k, n);
@@ -253,7 +252,7 @@ impl<T: Sums> Trial<T> {
         }
     }
 
-    /// Compares an output with the answer: `None` when it is right.
+    /// Compares an output with the expected result: `None` when it is right.
     pub fn look(&self, task: &Task, got: &[T]) -> Option<Wrong> {
         self.pieces.iter().find_map(|piece| {
             let answer = piece.expected.answer();
@@ -391,7 +390,7 @@ mod tests {
         catalogue.tasks.into_iter().next().expect("a task")
     }
 
-    /// What a right kernel makes of a trial, with its factors as `[alpha, beta]`.
+    /// The result of a right kernel, with its factors as `[alpha, beta]`.
     fn right<T: Sums>(trial: &Trial<T>, work: Work, factors: [f64; 2]) -> Vec<T> {
         let Shape { m, n, k } = trial.shape;
         if work.is_transpose() {
@@ -456,7 +455,7 @@ mod tests {
     fn each_factor_that_is_forgotten_is_named() {
         let task = task("sgemm_scaled");
         let trials: Vec<Trial<f32>> = trials(task.work, SHAPE, 7, 1).collect();
-        let told = |trial: &Trial<f32>, factors: [f64; 2]| {
+        let message = |trial: &Trial<f32>, factors: [f64; 2]| {
             let got = right(trial, task.work, factors);
             trial.look(&task, &got).and_then(|wrong| wrong.diagnosis)
         };
@@ -464,22 +463,28 @@ mod tests {
             panic!("three trials");
         };
         assert_eq!(
-            told(zero, [1.0, 0.0]).as_deref(),
+            message(zero, [1.0, 0.0]).as_deref(),
             Some("the product is not multiplied by alpha")
         );
         let alpha = f64::from(reals.alpha);
-        assert_eq!(told(both, [2.0, 0.0]).as_deref(), Some("beta * C is missing"));
-        assert_eq!(told(both, [2.0, 1.0]).as_deref(), Some("C is added without beta"));
+        assert_eq!(message(both, [2.0, 0.0]).as_deref(), Some("beta * C is missing"));
         assert_eq!(
-            told(both, [2.0, 6.0]).as_deref(),
+            message(both, [2.0, 1.0]).as_deref(),
+            Some("C is added without beta")
+        );
+        assert_eq!(
+            message(both, [2.0, 6.0]).as_deref(),
             Some("beta * C is multiplied by alpha, too")
         );
         assert_eq!(
-            told(both, [1.0, 0.0]).as_deref(),
+            message(both, [1.0, 0.0]).as_deref(),
             Some("it is A * B, without alpha and beta")
         );
-        assert_eq!(told(reals, [alpha, 0.0]).as_deref(), Some("beta * C is missing"));
-        // With beta = 0 what lies in C is NaN, and nothing of it may be read.
+        assert_eq!(
+            message(reals, [alpha, 0.0]).as_deref(),
+            Some("beta * C is missing")
+        );
+        // With beta = 0, C is NaN and must not be read.
         assert!(
             zero.start.iter().all(|value| value.is_nan()) && both.start.iter().all(|value| !value.is_nan())
         );

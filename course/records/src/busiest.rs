@@ -1,4 +1,4 @@
-//! What Nsight Compute says of the busiest units of the ladder's kernels: `book/data/h200-busiest.json`, and of those on
+//! Busiest units of the steps' kernels according to Nsight Compute: `book/data/h200-busiest.json`, and for kernels on
 //! tensor cores `book/data/h200-tensor-busiest.json`.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,6 @@ use crate::machine_code::{BINDS, unit};
 use crate::record::{self, RecordError};
 use catalog::shape::Shape;
 
-/// Layout of the file.
 pub const SCHEMA: u32 = 1;
 
 /// One session with a profiler.
@@ -18,60 +17,53 @@ pub const SCHEMA: u32 = 1;
 pub struct Record {
     /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// When and with what the launches were profiled.
+    /// Date and equipment of the profiling.
     pub run: Run,
-    /// One of each kernel.
+    /// One launch per kernel.
     pub launches: Vec<Launch>,
 }
 
-/// When and with what.
+/// Date and equipment of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Name of the device, such as `NVIDIA H200`.
     pub device: String,
-    /// Version of the driver, such as `580.159.04`.
     pub driver_version: String,
-    /// Name and version of the profiler, such as `Nsight Compute 2025.3.1.0`.
+    /// Profiler and its version, such as `Nsight Compute 2025.3.1.0`.
     pub profiler: String,
-    /// Date, such as `2026-11-22`.
     pub date: String,
     /// Clock of the multiprocessors in MHz.
     pub clock_mhz: u32,
-    /// What was launched, and with which options of the profiler.
+    /// Launched programs and options of the profiler.
     pub how: String,
 }
 
 /// One launch of committed code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes of the launch.
     pub shape: Shape,
-    /// Date, if it was profiled on another day than [`Run::date`], with the same device, driver and profiler.
+    /// Date of a launch profiled on another day than [`Run::date`], with the same device, driver and profiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Path of the machine code that ran, such as `kernels/cubin/….cubin`, or of the PTX that the driver compiled.
+    /// Path of the launched machine code, such as `kernels/cubin/….cubin`, or of the PTX that the driver compiled.
     pub code: String,
-    /// SHA-256 of that file. Where only names or comments in it have changed since, of the later file.
+    /// SHA-256 of that file; of a later version, where only names or comments have changed since.
     pub code_sha256: String,
-    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
     /// Arguments between the sizes and the buffers, such as alpha.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub floats: Vec<f32>,
-    /// Sizes of the buffers in bytes. None where a step's program launched it, which knows its arguments.
+    /// Sizes of the buffers in bytes. Empty for a launch by a step's program, which knows its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<usize>,
     /// Metrics of Nsight Compute.
     pub metrics: BTreeMap<String, f64>,
 }
 
-/// Units by the names that predictions use, and what Nsight Compute calls the part of the time that they are busy.
+/// Units by their names in predictions, and the metrics of Nsight Compute for the part of the time that they are busy.
 pub const UNITS: [(&str, &str); 7] = [
     (
         unit::TENSOR,
@@ -94,16 +86,14 @@ pub const UNITS: [(&str, &str); 7] = [
     (unit::DRAM, "dram__throughput.avg.pct_of_peak_sustained_elapsed"),
 ];
 
-/// Why our verdict is another than Nsight's.
+/// Kernels for which our verdict differs from Nsight's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exception {
-    /// Names of entry points.
     pub kernels: &'static [&'static str],
-    /// The reason, in a sentence.
     pub why: &'static str,
 }
 
-/// All exceptions: a test wants each, and no other.
+/// All exceptions: a test requires each, and no other.
 pub const EXCEPTIONS: &[Exception] = &[
     Exception {
         kernels: &["dgemm_v01_col_per_lane"],
@@ -116,7 +106,7 @@ pub const EXCEPTIONS: &[Exception] = &[
     },
 ];
 
-/// Kernels of which the model has no verdict: the emulated GPU does not run their machine code (copies to shared memory
+/// Kernels without a verdict of the model: the emulated GPU does not run their machine code (copies to shared memory
 /// without registers, barriers there), or their blocks wait for each other.
 pub const UNMODELLED: [&str; 6] = [
     "sgemm_v11_slices_16x32",
@@ -139,7 +129,7 @@ impl Launch {
         self.metrics.get(*metric).copied()
     }
 
-    /// The unit that is busy longest, and how long.
+    /// The unit that is busy longest, and its part of the time.
     pub fn busiest(&self) -> Option<(&'static str, f64)> {
         let busy = |(unit, _): &(&'static str, &str)| Some((*unit, self.busy(unit)?));
         UNITS.iter().filter_map(busy).max_by(|a, b| a.1.total_cmp(&b.1))
@@ -151,7 +141,7 @@ impl Launch {
         (percent >= 100.0 * BINDS).then_some(unit)
     }
 
-    /// Whether Nsight's busiest unit is among these of ours; nothing stands for waiting.
+    /// True when Nsight's busiest unit is among ours; an empty list stands for waiting.
     pub fn agrees(&self, ours: &[&str]) -> bool {
         let metered = |name: &&str| match *name {
             unit::REGISTERS => unit::ISSUE,
@@ -167,7 +157,7 @@ impl Launch {
         }
     }
 
-    /// What warps wait for: the reason, by Nsight's name, and its part of all warps that wait or issue, the longest first.
+    /// Stall reasons by Nsight's names, and their parts of all warps that wait or issue, the longest first.
     pub fn stalls(&self) -> Vec<(&str, f64)> {
         let metrics = self.metrics.iter();
         let mut all: Vec<(&str, f64)> = metrics
@@ -184,10 +174,6 @@ impl Launch {
 }
 
 impl Record {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is something else.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
         record::load_json(path, SCHEMA, |found: &Self| found.schema)
     }

@@ -1,4 +1,5 @@
-//! What a device's arithmetic units do at most, as `steps/v12/examples/ceilings.rs` measures it: `book/data/h200-ceilings.json`.
+//! Peak rates of a device's arithmetic units, as measured by `steps/v12/examples/ceilings.rs`:
+//! `book/data/h200-ceilings.json`.
 
 use std::path::Path;
 
@@ -6,25 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::Run;
 
-/// The contents of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ceilings {
     /// Device, date and revision, with the bandwidth of device memory in its roofline.
     pub run: Run,
-    /// Multiprocessors of the device.
     pub n_sms: usize,
-    /// What multiprocessors get from L2.
+    /// Bandwidth of L2.
     pub l2: L2,
-    /// What each kernel reached.
+    /// Rate of each kernel.
     pub ceilings: Vec<Ceiling>,
 }
 
-/// Bytes that all multiprocessors together get from L2, in a burst.
+/// Bandwidth from L2 to all multiprocessors together, in a burst.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct L2 {
-    /// Where it was measured: also on another device than the instructions.
+    /// Measured device, which may differ from that of the instructions.
     pub device: String,
-    /// When.
     pub date: String,
     /// GB/s where each block reads bytes that no other reads.
     pub own_gbs: f64,
@@ -32,20 +30,20 @@ pub struct L2 {
     pub same_gbs: f64,
 }
 
-/// What a kernel reached that does nothing but one instruction.
+/// Rate of a kernel that repeats one instruction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ceiling {
     /// The instruction, such as `mma.sync.m16n8k16`.
     pub instruction: String,
     /// Type of the elements of A and B: `fp32`, `tf32`, `bf16` or `e4m3`.
     pub numbers: String,
-    /// All elements were zero, in place of random ones.
+    /// True for all elements zero, false for random ones.
     pub zeros: bool,
     /// Warps on each multiprocessor.
     pub warps: u32,
     /// Launches of some milliseconds, with pauses.
     pub burst: Rate,
-    /// One launch that is long enough for the limit of power to count.
+    /// One launch long enough to reach the power limit.
     pub sustained: Rate,
 }
 
@@ -54,28 +52,23 @@ pub struct Ceiling {
 pub struct Rate {
     /// 10¹² operations per second; a multiply-add is two.
     pub tflops: f64,
-    /// Clock of the multiprocessors as the kernel saw it.
+    /// Clock of the multiprocessors as read by the kernel.
     pub ghz: f64,
-    /// Clocks for an instruction of a quarter of a multiprocessor; a wgmma is one of all four.
+    /// Clocks per instruction on a quarter of a multiprocessor; a wgmma occupies all four.
     pub clocks: f64,
-    /// Every launch.
     pub samples: Vec<Sample>,
 }
 
-/// One launch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Milliseconds, by the device's events.
     pub ms: f64,
-    /// Clock of the multiprocessors, the median of the blocks.
+    /// Clock of the multiprocessors, the median over the blocks.
     pub ghz: f64,
 }
 
 impl Ceilings {
-    /// The record at a path; `None` where there is no file.
-    ///
-    /// # Errors
-    /// When it cannot be read or understood.
+    /// Reads a record; `None` where there is no file.
     pub fn load(path: &Path) -> Result<Option<Self>, String> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -87,17 +80,13 @@ impl Ceilings {
             .map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// The record in a text.
-    ///
-    /// # Errors
-    /// When it is something else.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// One line for each ceiling, so that the difference between two records can be read.
+    /// JSON with one line per ceiling, so that diffs are readable.
     pub fn text(&self) -> String {
-        // Strings, numbers and lists: nothing that JSON could not hold.
+        // Strings, numbers and lists always serialise.
         let json = |one: &Ceiling| serde_json::to_string(one).expect("plain data");
         let lines: Vec<String> = self.ceilings.iter().map(json).collect();
         format!(
@@ -109,21 +98,22 @@ impl Ceilings {
         )
     }
 
-    /// The fastest with random numbers among the instructions whose names begin so.
+    /// The fastest instruction with this prefix and element type, on random numbers.
     pub fn best(&self, instruction: &str, numbers: &str) -> Option<&Ceiling> {
-        let of =
-            |one: &&Ceiling| one.instruction.starts_with(instruction) && one.numbers == numbers && !one.zeros;
+        let matches = |ceiling: &&Ceiling| {
+            ceiling.instruction.starts_with(instruction) && ceiling.numbers == numbers && !ceiling.zeros
+        };
         let faster = |a: &&Ceiling, b: &&Ceiling| a.burst.tflops.total_cmp(&b.burst.tflops);
-        self.ceilings.iter().filter(of).max_by(faster)
+        self.ceilings.iter().filter(matches).max_by(faster)
     }
 
-    /// Operations for each byte of device memory that a kernel needs to reach a rate; `None` where the bandwidth was
-    /// not measured.
+    /// Arithmetic intensity that a kernel needs to reach a rate, in operations per byte of device memory; `None` where
+    /// the bandwidth was not measured.
     pub fn per_byte(&self, tflops: f64) -> Option<f64> {
         Some(tflops * 1e3 / self.run.roofline?.copy_gbs)
     }
 
-    /// The same for bytes that L2 has, and that no other multiprocessor reads at the time.
+    /// Arithmetic intensity per byte from L2 that no other multiprocessor reads at the time.
     pub fn per_l2_byte(&self, tflops: f64) -> f64 {
         tflops * 1e3 / self.l2.own_gbs
     }

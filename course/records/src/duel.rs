@@ -1,51 +1,49 @@
-//! A kernel and what it is compared with, in the order A B B A: how much faster one is, and how sure that is.
+//! Paired timing of a kernel and a yardstick in the order A B B A: the speed-up and its confidence interval.
 //!
-//! A GPU at its limit of power has no speed of its own: its clock depends on what ran before. Two that take
-//! turns have the same conditions on average, and from A B B A a drift that is as long as a round falls out.
+//! A GPU at its power limit has no speed of its own: its clock depends on earlier work. Two kernels that alternate have
+//! the same conditions on average, and A B B A cancels a drift that is as long as a round.
 
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds of one launch each: of the kernel, of the yardstick twice, and of the kernel again.
 pub type Round = [f64; 4];
 
-/// All rounds, of one kernel at one shape.
+/// All rounds of one kernel at one shape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Duel {
-    /// Without pauses, in pieces that are long enough for the clock to follow the load.
+    /// Rounds without pauses, in intervals long enough for the clock to follow the load.
     pub sustained: Vec<Round>,
-    /// In pieces of about a millisecond, each after a pause.
+    /// Rounds in intervals of about a millisecond, each after a pause.
     pub burst: Vec<Round>,
-    /// Milliseconds of such a piece without pauses, and of a pause.
+    /// Milliseconds of an interval without pauses, and of a pause.
     pub piece_and_pause: [f64; 2],
-    /// The process that ran it, where a later one took the other times.
+    /// The process that ran the rounds, where a later one took the other times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Earlier>,
 }
 
-/// What a duel cannot have from the measurement beside it.
+/// Properties of a duel that differ from those of the measurement beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Earlier {
-    /// The process: its [`Run::id`](crate::Run::id).
+    /// [`Run::id`](crate::Run::id) of the process.
     pub run: String,
-    /// Which of cublasLt's algorithms the kernel ran against; none where the library chose.
+    /// Number of the cublasLt algorithm that the kernel ran against; none where the library chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<usize>,
 }
 
-/// How many times as fast the kernel is as the yardstick, with the ends of an interval that has the true value in 95 of
-/// 100 cases.
+/// Speed of the kernel as a multiple of the yardstick's, with a 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed {
-    /// The geometric mean over the rounds.
+    /// Geometric mean over the rounds.
     pub times: f64,
-    /// The lower end.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
 }
 
 impl Speed {
-    /// From rounds; `None` of fewer than two. The interval is Student's, of the logarithms of the rounds' quotients.
+    /// Speed from rounds; `None` for fewer than two. The interval is Student's, of the logarithms of the rounds'
+    /// quotients.
     pub fn of(rounds: &[Round]) -> Option<Self> {
         let logarithms: Vec<f64> = rounds
             .iter()
@@ -65,15 +63,14 @@ impl Speed {
         })
     }
 
-    /// `104.7 % (104.4 to 105.0 %)`, as much as is sure.
+    /// Percentages with the significant digits: `104.7 % (104.4 to 105.0 %)`.
     pub fn percent(&self) -> String {
         let [times, low, high] = [self.times, self.low, self.high].map(|one| one * 100.0);
         format!("{times:.1} % ({low:.1} to {high:.1} %)")
     }
 }
 
-/// Student's t that is exceeded, up or down, in 5 of 100 cases. Between two entries the larger, so that no interval is
-/// too short.
+/// Two-sided 5 % quantile of Student's t. Between two entries the larger applies, so that no interval is too short.
 fn two_sided_95(freedom: usize) -> f64 {
     const UP_TO_30: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
@@ -92,8 +89,8 @@ fn two_sided_95(freedom: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Of the density `(1 + x² / ν)^(−(ν + 1) / 2)`, the part within `t`: both integrals by Simpson's rule, the outer with
-    /// x = t tan φ.
+    /// Integral of the density `(1 + x² / ν)^(−(ν + 1) / 2)` within `t`, as a part of the whole: both by Simpson's
+    /// rule, the outer with x = t tan φ.
     fn within(t: f64, freedom: usize) -> f64 {
         let v = freedom as f64;
         let density = |angle: f64| {
@@ -126,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_speed_has_the_interval_of_its_rounds() {
-        // Quotients of 1.1 and 1.21: logarithms of 1 and 2 times ln 1.1, mean 1.5, standard error 0.5 of them.
+        // Quotients of 1.1 and 1.21: logarithms of 1 and 2 times ln 1.1, with mean 1.5 and standard error 0.5.
         let rounds = [[10.0, 11.0, 11.0, 10.0], [10.0, 12.1, 12.1, 10.0]];
         let speed = Speed::of(&rounds).expect("two rounds");
         let power = |exponent: f64| 1.1f64.powf(exponent);
@@ -142,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_drifts_evenly_falls_out() {
-        // Each piece takes longer than the one before; both are equally fast.
+        // Each interval takes longer than the one before; both kernels are equally fast.
         let drifting: Vec<Round> = (0..10)
             .map(|round| std::array::from_fn(|piece| 1.0 + 0.01 * (4 * round + piece) as f64))
             .collect();

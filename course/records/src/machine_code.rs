@@ -1,13 +1,11 @@
-//! What a kernel's machine code says without a GPU: counts of the hardware's own instructions, and the time that a GPU
-//! would take.
+//! Results from a kernel's machine code without a GPU: counts of hardware instructions, and the predicted time.
 
 use counters::Counters;
 use serde::{Deserialize, Serialize};
 
-/// Of one kernel on one shape: its machine code for sm_90 on the emulated device.
+/// Machine code of one kernel for sm_90, on one shape on the emulated device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MachineCode {
-    /// SHA-256 of the cubin.
     pub cubin_sha256: String,
     /// What the emulated device counted. `None` where it does not run this code.
     #[serde(default)]
@@ -15,76 +13,71 @@ pub struct MachineCode {
     /// What the time of a launch would be.
     #[serde(flatten)]
     pub forecast: Forecast,
-    /// The same of the kernel as it was before an edit.
+    /// Forecast for the kernel before an edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Forecast>,
 }
 
-/// What is known of a launch before a GPU has run it.
+/// Properties of a launch that are known before it has run on a GPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
-    /// Blocks on one multiprocessor. `None` where not even that is known.
+    /// Blocks on one multiprocessor; `None` where unknown.
     #[serde(default)]
     pub occupancy: Option<Occupancy>,
-    /// The time that is predicted; `None` where it cannot be.
+    /// Predicted time; `None` where there is none.
     #[serde(default)]
     pub prediction: Option<Prediction>,
-    /// Why there is no prediction.
     #[serde(default)]
     pub no_prediction: Option<String>,
 }
 
-/// How many blocks fit on one multiprocessor.
+/// Occupancy of one multiprocessor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
     /// Blocks that a multiprocessor holds at a time.
     pub blocks: u32,
     /// Warps of these blocks.
     pub warps: u32,
-    /// The most warps that a multiprocessor can hold.
+    /// Limit of warps on a multiprocessor.
     pub most_warps: u32,
-    /// What there is not enough of for one more block: `registers`, `shared memory`, `threads`, `blocks`.
+    /// The resource that limits the blocks: `registers`, `shared memory`, `threads`, `blocks`.
     pub limit: String,
-    /// Registers of a thread.
+    /// Registers per thread.
     pub registers: u32,
 }
 
-/// The time that a model gives for a launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// Name of the GPU that it is for, such as `H200`.
+    /// Name of the modelled GPU, such as `H200`.
     pub gpu: String,
     /// Microseconds, with warm caches.
     pub us: f64,
-    /// Nine in ten predictions for other kernels were wrong by less than this part of the measured time.
+    /// Relative error that nine in ten predictions for other kernels stayed below.
     pub band: f64,
-    /// What each unit would need if it were the only limit, the slowest first.
+    /// Time of each unit if it were the only limit, the slowest first.
     pub bounds: Vec<Bound>,
-    /// What some of these units are made of.
+    /// Shares of some of these units.
     #[serde(default)]
     pub parts: Vec<Bound>,
     /// Clock of the device.
     #[serde(default)]
     pub ghz: f64,
-    /// Blocks of the launch.
     pub n_blocks: u64,
-    /// Multiprocessors of the device.
     pub n_sms: u32,
 }
 
-/// The time that one unit needs for a launch.
+/// Time that one unit needs for a launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
-    /// `instruction issue`, `shared memory`.
+    /// Name such as `instruction issue` or `shared memory`.
     pub unit: String,
-    /// Microseconds that this unit alone would need.
+    /// Microseconds of this unit alone.
     pub us: f64,
 }
 
-/// How two predictions compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change {
-    /// The difference is within what the model is wrong by.
+    /// The difference is within the error of the model.
     Equal,
     /// The second takes this part of the first less: 0.18 for 18 % less.
     Less(f64),
@@ -98,11 +91,11 @@ pub mod unit {
     pub const FP32: &str = "32-bit float arithmetic";
     /// Multiply-adds of 64 bits.
     pub const FP64: &str = "64-bit float arithmetic";
-    /// Products of tensor cores.
+    /// Instructions of tensor cores.
     pub const TENSOR: &str = "tensor cores";
     /// Issue slots of the schedulers.
     pub const ISSUE: &str = "instruction issue";
-    /// The same, with what reading and writing registers takes of them.
+    /// Issue slots, with those lost to register reads and writes.
     pub const REGISTERS: &str = "register ports";
     /// Wavefronts of shared memory.
     pub const SHARED: &str = "shared memory";
@@ -110,20 +103,20 @@ pub mod unit {
     pub const L1: &str = "L1";
     /// Both, which are one memory.
     pub const SHARED_AND_L1: &str = "shared memory and L1";
-    /// Between the second level and the multiprocessors.
+    /// Transfers between the second level and the multiprocessors.
     pub const L2: &str = "L2";
     /// Transfers from and to device memory.
     pub const DRAM: &str = "device memory";
 }
 
-/// A unit that is busy for less than this part of the time does not bind. Nsight Compute draws its line between
-/// throughput and latency at the same place.
+/// Smallest part of the time that a binding unit is busy. Nsight Compute draws its line between throughput and latency
+/// at the same place.
 pub const BINDS: f64 = 0.6;
 
-/// Two units are level where one needs this part of the other: the model is not more exact.
+/// Ratio from which two units are level: the model is not more exact.
 pub const LEVEL: f64 = 0.9;
 
-/// Of what units need, longest first: the first, and those that are level with it.
+/// The first of the units, sorted by time, and those that are level with it.
 pub fn level<T>(bounds: &[T], us: impl Fn(&T) -> f64) -> &[T] {
     let most = bounds.first().map_or(0.0, &us);
     let n = bounds.iter().take_while(|bound| us(bound) >= most * LEVEL);
@@ -131,7 +124,7 @@ pub fn level<T>(bounds: &[T], us: impl Fn(&T) -> f64) -> &[T] {
 }
 
 impl Prediction {
-    /// The units that are needed longest: the first, and those that are level with it.
+    /// The longest busy unit, and those that are level with it.
     pub fn longest(&self) -> &[Bound] {
         level(&self.bounds, |bound| bound.us)
     }
@@ -146,19 +139,19 @@ impl Prediction {
         bound.us / self.us
     }
 
-    /// What a unit needs, alone or as a part of another.
+    /// Time of a unit, alone or as a part of another.
     pub fn of_unit(&self, unit: &str) -> Option<&Bound> {
         let mut all = self.bounds.iter().chain(&self.parts);
         all.find(|bound| bound.unit == unit)
     }
 
-    /// The same in clocks, of all multiprocessors together.
+    /// Time of a unit in clocks, summed over all multiprocessors.
     pub fn clocks(&self, bound: &Bound) -> f64 {
         let busy_sms = self.n_blocks.min(self.n_sms.into()) as f64;
         bound.us * 1e3 * self.ghz * busy_sms
     }
 
-    /// How this compares with the prediction of what was there before.
+    /// Comparison with the prediction before an edit.
     pub fn since(&self, before: &Prediction) -> Change {
         let change = self.us / before.us - 1.0;
         match change {

@@ -1,4 +1,4 @@
-//! What was measured, with everything needed to argue with it.
+//! Measurements, with everything needed to argue with them.
 //!
 //! A [`Record`] is one JSON file per machine under `book/data`. Runs and measurements are kept apart, because many
 //! measurements share a run: a process that took them one after another on the same device. A step binary prints
@@ -26,32 +26,30 @@ pub struct Record {
     pub schema: u32,
     /// The processes that measured.
     pub runs: Vec<Run>,
-    /// What these processes measured.
     pub measurements: Vec<Measurement>,
 }
 
 /// One process that measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Unique in a file: what [`Measurement::run`] refers to.
+    /// Id within a file, for [`Measurement::run`].
     pub id: String,
     /// Time in UTC, such as `2026-11-21T22:40:12Z`.
     pub date: String,
-    /// As the driver names it: `NVIDIA H200`, `Emulated GPU (sm_90)`.
+    /// Name from the driver: `NVIDIA H200`, `Emulated GPU (sm_90)`.
     pub device: String,
-    /// Whether that is the emulated one: counters are exact then, and times say nothing about a GPU.
+    /// True for the emulated device: counters are exact then, and times say nothing about a GPU.
     pub emulated: bool,
-    /// Compute capability of the device, such as `9.0`.
     pub capability: String,
     /// CUDA version that the driver supports: `13.0`.
     pub driver: String,
     /// Host processor and the number of its threads.
     pub host: String,
-    /// Revision of the repository, `-dirty` when there were changes; `unknown` outside of a checkout.
+    /// Revision of the repository, with `-dirty` after changes; `unknown` outside of a checkout.
     pub revision: String,
     /// Ceilings of the device as measured in this run.
     pub roofline: Option<Roofline>,
-    /// cuBLAS, when it was there: `12.4.5`.
+    /// Version of cuBLAS, where installed: `12.4.5`.
     pub cublas: Option<String>,
 }
 
@@ -67,24 +65,19 @@ pub struct Roofline {
 /// One kernel on one shape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// The process that measured: its [`Run::id`].
+    /// [`Run::id`] of the process.
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
-    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes of the launch.
     pub shape: Shape,
-    /// Seed of the inputs.
     pub seed: u64,
-    /// SHA-256 of the PTX that ran; empty for what is not a kernel of ours.
+    /// SHA-256 of the PTX; empty for a kernel of a library.
     pub ptx_sha256: String,
-    /// Whether it passed, and its times.
     pub outcome: Outcome,
 }
 
 impl Measurement {
-    /// Takes the duel of an older measurement of the same code, if it has none itself.
+    /// Takes over the duel of an older measurement of the same code, unless it has its own.
     fn keep_duel(&mut self, older: Self) {
         let same_code = self.ptx_sha256 == older.ptx_sha256;
         let (Outcome::Passed(new), Outcome::Passed(old)) = (&mut self.outcome, older.outcome) else {
@@ -105,7 +98,6 @@ impl Measurement {
         });
     }
 
-    /// Its duel, if there was one.
     pub fn duel(&self) -> Option<&Duel> {
         match &self.outcome {
             Outcome::Passed(passed) => passed.yardstick.as_ref()?.duel.as_ref(),
@@ -113,58 +105,47 @@ impl Measurement {
         }
     }
 
-    /// The processes that it refers to: its own, and that of a duel.
+    /// Ids of the processes that it refers to: its own, and that of a duel.
     fn runs(&self) -> impl Iterator<Item = &str> {
         let earlier = self.duel().and_then(|duel| duel.earlier.as_ref());
         std::iter::once(self.run.as_str()).chain(earlier.map(|earlier| earlier.run.as_str()))
     }
 }
 
-/// Whether a measurement passed, failed or was not made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It gave the right answer, and this is what it took.
+    /// The result is right, with its cost.
     Passed(Box<Passed>),
-    /// The answer is wrong, or a check found something: the diagnosis.
-    Failed {
-        /// The reason, in one sentence.
-        why: String,
-        /// Everything there is to tell.
-        details: String,
-    },
-    /// It was not tried, or given up: too slow, does not fit, needs a GPU.
-    NotRun {
-        /// The reason, in one sentence.
-        why: String,
-    },
+    /// The result is wrong, or a check found something.
+    Failed { why: String, details: String },
+    /// Not tried, or given up: too slow, does not fit, needs a GPU.
+    NotRun { why: String },
 }
 
 /// A verified result and its cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passed {
-    /// Blocks. Zero where a library chooses, and does not say.
+    /// Blocks in x, y and z; zero for a library that does not tell.
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
     /// Errors of the result, compared with the reference.
     pub accuracy: Accuracy,
-    /// Launches in one sample of `hot`: many, where one is too short to time alone. A sample is the time of one.
+    /// Launches in one sample of `hot`, several where one is too short to time alone. A sample is the time of one.
     pub batch: u32,
-    /// How they were put into the stream.
     #[serde(default, skip_serializing_if = "By::is_batch")]
     pub by: By,
     /// Kernel time with warm caches. `None` on the emulated device.
     pub hot: Option<Samples>,
-    /// Kernel time with caches full of something else.
+    /// Kernel time with caches full of other data.
     pub cold: Option<Samples>,
-    /// Allocate, copy in, run, copy out: the whole GPU part.
+    /// Time of the whole GPU part: allocate, copy in, run, copy out.
     pub whole: Option<Samples>,
-    /// The CPU's reference, in milliseconds.
+    /// Time of the CPU's reference, in milliseconds.
     pub cpu_ms: Option<f64>,
-    /// What the same work takes elsewhere, timed in the same minutes: cuBLAS for products, a copy for transposes.
+    /// Yardstick timed in the same minutes: cuBLAS for GEMMs, a copy for transposes.
     pub yardstick: Option<Yardstick>,
     /// SM clock in MHz while timing, lowest and highest seen. `None` where it cannot be read.
     pub clock_mhz: Option<[u32; 2]>,
@@ -175,36 +156,35 @@ pub struct Passed {
     pub machine_code: Option<Box<MachineCode>>,
 }
 
-/// How far a result is from the reference.
+/// Distance of a result from the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
     /// Largest |got − want| on random reals.
     pub max_abs_error: f64,
     /// Largest |got − want| as a part of the bound of that element: below 1 is right.
     pub max_of_bound: f64,
-    /// Whether it was also bit-equal on integers, where FP32 sums are exact.
+    /// True when it was also bit-equal on integers, where FP32 sums are exact.
     pub exact_on_integers: bool,
 }
 
-/// Something to compare with.
+/// A competitor that does the same work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Yardstick {
-    /// Its name in tables: `cuBLAS` or `copy`.
+    /// Name in tables: `cuBLAS` or `copy`.
     pub name: String,
-    /// How it was put into the stream.
     #[serde(default, skip_serializing_if = "By::is_batch")]
     pub by: By,
-    /// Which of cublasLt's algorithms it is; none where the library chose.
+    /// Number of the cublasLt algorithm; none where the library chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<usize>,
     /// Times with warm caches.
     pub hot: Samples,
-    /// With the kernel in turns.
+    /// Rounds against the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duel: Option<Duel>,
 }
 
-/// How the launches of a sample were put into the stream.
+/// Submission of the launches of a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
@@ -216,19 +196,19 @@ pub enum By {
 }
 
 impl By {
-    /// What records do not write.
+    /// Skips the default in files.
     fn is_batch(&self) -> bool {
         *self == Self::Batch
     }
 }
 
-/// Times in milliseconds, every one of them, in the order taken.
+/// Times in milliseconds, in the order taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Samples(pub Vec<f64>);
 
 impl Samples {
-    /// The middle one; the mean of the two middle ones.
+    /// The middle value; the mean of the two middle ones.
     pub fn median(&self) -> f64 {
         let sorted = self.sorted();
         match sorted.len() {
@@ -255,36 +235,30 @@ impl Samples {
     }
 }
 
-/// What a step binary prints with `--json`, one per line.
+/// A line of a step binary's `--json` output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
     /// The process that prints: the first line.
     Run(Box<Run>),
-    /// A measurement of this process.
     Measurement(Box<Measurement>),
-    /// The outcome of `check` for a kernel; refers to it too, and is not kept.
+    /// The outcome of `check` for a kernel; it refers to the process, and is not kept.
     Check(Box<Check>),
-    /// One launch for a profiler; refers to it, and is not kept either.
+    /// One launch for a profiler; it refers to the process, and is not kept.
     Launched(Box<Launched>),
-    /// The checksum of C after a launch; it goes into a record of its own.
+    /// The checksum of C after a launch; it goes into [`crate::sums`].
     Sum(Box<Sum>),
 }
 
-/// One launch that was neither verified nor timed: what a profiler looked at.
+/// One launch for a profiler, neither verified nor timed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Launched {
-    /// The process that launched: its [`Run::id`].
+    /// [`Run::id`] of the process.
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
-    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes of the launch.
     pub shape: Shape,
-    /// SHA-256 of the PTX that ran.
     pub ptx_sha256: String,
-    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
@@ -296,61 +270,43 @@ pub struct Launched {
     pub not_run: Option<String>,
 }
 
-/// What `check` found out about a kernel.
+/// Outcome of `check` for a kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// The process that checked: its [`Run::id`].
+    /// [`Run::id`] of the process.
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
-    /// Name of the entry point.
     pub kernel: String,
-    /// Shapes on which it was right, with all checks clean.
+    /// Number of shapes with right results and clean checks.
     pub n_passed: usize,
-    /// Shapes that were not tried, because they do not fit: the first reason.
+    /// First reason for shapes that were not tried, because they do not fit.
     pub not_run: Option<String>,
-    /// The first shape that failed, and why. `None` when none did.
+    /// The first failed shape. `None` when none failed.
     pub failed: Option<FailedCheck>,
 }
 
 /// A shape that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailedCheck {
-    /// Sizes of the launch.
     pub shape: Shape,
-    /// The reason, in one sentence.
     pub why: String,
-    /// Everything there is to tell.
     pub details: String,
 }
 
 /// A record that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// Not readable or not writable.
     #[error("{}: {source}", .path.display())]
-    Io {
-        /// Path of the file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// The file is not a record of measurements.
     #[error("{} is not a record of measurements: {source}", .path.display())]
     Format {
-        /// Path of the file.
         path: PathBuf,
-        /// The error of the JSON parser.
         source: serde_json::Error,
     },
     /// A later version wrote the file.
     #[error("{} has schema {found}, this program reads {SCHEMA}", .path.display())]
-    Schema {
-        /// Path of the file.
-        path: PathBuf,
-        /// Version of the format that the file has.
-        found: u32,
-    },
+    Schema { path: PathBuf, found: u32 },
 }
 
 impl Default for Record {
@@ -364,16 +320,12 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is something else.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
         load_json(path, SCHEMA, |found: &Self| found.schema)
     }
 
-    /// Takes in a line of a step. A measurement replaces the older one of the same kernel and shape, and keeps its duel
-    /// if it has none itself.
+    /// Adds a line of a step. A measurement replaces the older one of the same kernel and shape, and keeps its duel
+    /// unless it has its own.
     pub fn add(&mut self, line: Line) {
         match line {
             Line::Run(run) => {
@@ -393,16 +345,13 @@ impl Record {
         }
     }
 
-    /// Drops runs that nothing refers to.
+    /// Drops unreferenced runs.
     pub fn tidy(&mut self) {
         let used: BTreeSet<&str> = self.measurements.iter().flat_map(Measurement::runs).collect();
         self.runs.retain(|run| used.contains(run.id.as_str()));
     }
 
     /// Writes the file whole or not at all: beside it first, then in its place.
-    ///
-    /// # Errors
-    /// When that is not possible; the old file is as it was.
     pub fn save(&self, path: &Path) -> Result<(), RecordError> {
         save_text(
             path,
@@ -410,11 +359,8 @@ impl Record {
         )
     }
 
-    /// Adds lines of steps to a file. What other processes added to it since it was read stays: it is read again
-    /// under a lock. `base` is the record to start from where the file is missing.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written; it is as it was then.
+    /// Adds lines of steps to a file, which is read again under a lock, so that additions of other processes stay.
+    /// `base` is the record to start from where the file is missing. After an error the file is unchanged.
     pub fn merge_into(path: &Path, base: &Self, lines: &[Line]) -> Result<(), RecordError> {
         let _lock = lock_folder_of(path)?;
         let mut record = match Self::load(path) {
@@ -428,17 +374,15 @@ impl Record {
         record.save(path)
     }
 
-    /// The run of a measurement.
     pub fn run_of(&self, measurement: &Measurement) -> Option<&Run> {
         self.run(&measurement.run)
     }
 
-    /// The run with this id.
     pub fn run(&self, id: &str) -> Option<&Run> {
         self.runs.iter().find(|run| run.id == id)
     }
 
-    /// When these were measured: `2026-11-22`, or `2026-11-22 to 2026-11-23`.
+    /// Days of these measurements: `2026-11-22`, or `2026-11-22 to 2026-11-23`.
     pub fn days<'a>(&self, measurements: impl IntoIterator<Item = &'a Measurement>) -> String {
         let runs = measurements.into_iter().filter_map(|one| self.run_of(one));
         let days = runs.map(|run| catalog::text::day(&run.date));
@@ -457,7 +401,6 @@ impl Record {
     }
 }
 
-/// Reads a file of this schema.
 pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
     path: &Path,
     schema: u32,
@@ -489,13 +432,13 @@ pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
 }
 
 impl RecordError {
-    /// There is no such file.
+    /// True when the file does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
     }
 }
 
-/// The lock of the folder in which a record lies.
+/// The lock of a record's folder.
 pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
     let folder = folder_of(path);
     lock_folder(folder).map_err(|source| RecordError::Io {
@@ -504,7 +447,7 @@ pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
     })
 }
 
-/// A file with one run and one item per line, so that a diff shows what changed.
+/// JSON with one run and one item per line, so that diffs are readable.
 pub(crate) fn json_file<R: Serialize, T: Serialize>(
     schema: u32,
     name: &str,
@@ -515,15 +458,15 @@ pub(crate) fn json_file<R: Serialize, T: Serialize>(
     format!("{{\n\"schema\": {schema},\n\"runs\": [\n{runs}\n],\n\"{name}\": [\n{items}\n]\n}}\n")
 }
 
-/// One item per line.
+/// JSON with one item per line.
 pub(crate) fn json_lines<T: Serialize>(items: &[T]) -> String {
-    // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
+    // Strings, numbers, lists and maps with string keys always serialise.
     let line = |item| serde_json::to_string(item).expect("plain data");
     items.iter().map(line).collect::<Vec<_>>().join(",\n")
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn measurement(kernel: &str, size: usize, run: &str) -> Measurement {
@@ -538,7 +481,7 @@ mod tests {
         }
     }
 
-    fn run(id: &str) -> Run {
+    pub(crate) fn run(id: &str) -> Run {
         Run {
             id: id.into(),
             date: "2026-11-21T00:00:00Z".into(),
@@ -566,7 +509,7 @@ mod tests {
         assert_eq!(record.measurements.len(), 2);
     }
 
-    /// A measurement that passed, beside cuBLAS's algorithm of this number, with a duel or without.
+    /// A passed measurement beside the cuBLAS algorithm of this number, with a duel or without.
     fn beside(algorithm: usize, run: &str, has_duel: bool) -> Measurement {
         let duel = Duel {
             sustained: vec![[1.0; 4]; 2],

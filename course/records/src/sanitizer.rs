@@ -1,4 +1,4 @@
-//! What NVIDIA's compute-sanitizer said of the steps, one file per machine: `book/data/h200-sanitizer.json`.
+//! Results of NVIDIA's compute-sanitizer for the steps, one file per machine: `book/data/h200-sanitizer.json`.
 
 use std::path::Path;
 
@@ -6,18 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{self, RecordError, Run};
 
-/// Layout of the file.
 pub const SCHEMA: u32 = 2;
 
-/// Its tools, in the order in which they run.
+/// Tools of the sanitizer, in the order in which they run.
 pub const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"];
 
-/// What compute-sanitizer said, session after session.
+/// Results of compute-sanitizer, session after session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// The sessions that verdicts are of.
+    /// The sessions that verdicts refer to.
     pub runs: Vec<Session>,
     /// The verdicts, ordered by step and tool.
     pub verdicts: Vec<Verdict>,
@@ -26,36 +25,34 @@ pub struct Record {
 /// One session with compute-sanitizer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// The first process that was looked at.
+    /// The first checked process.
     #[serde(flatten)]
     pub run: Run,
     /// Name and version of the sanitizer, such as `Compute Sanitizer 2025.3.1.0`.
     pub sanitizer: String,
-    /// Version of the driver: `580.159.04`.
     pub driver_version: String,
 }
 
-/// What one tool said of `check` of a step.
+/// Result of one tool for `check` of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// The session: [`Run::id`] of its [`Session`].
+    /// [`Run::id`] of the [`Session`].
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
-    /// The tool that checked: one of [`TOOLS`].
+    /// One of [`TOOLS`].
     pub tool: String,
-    /// Kernels that ran, each on all its shapes, with right answers.
+    /// Kernels that ran on all their shapes with right results.
     pub kernels: Vec<String>,
-    /// Shapes, over all kernels.
+    /// Number of shapes over all kernels.
     pub n_shapes: usize,
-    /// Errors, or for races, hazards that are errors.
+    /// Errors; for races, hazards that are errors.
     pub n_errors: u64,
     /// Hazards that are warnings.
     pub n_warnings: u64,
 }
 
 impl Verdict {
-    /// Whether the tool found nothing.
+    /// True when the tool found nothing.
     pub fn is_clean(&self) -> bool {
         (self.n_errors, self.n_warnings) == (0, 0)
     }
@@ -72,27 +69,17 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is something else.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
         record::load_json(path, SCHEMA, |found: &Self| found.schema)
     }
 
     /// Writes the file whole or not at all.
-    ///
-    /// # Errors
-    /// When that is not possible; the old file is as it was.
     pub fn save(&self, path: &Path) -> Result<(), RecordError> {
         let text = record::json_file(self.schema, "verdicts", &self.runs, &self.verdicts);
         record::save_text(path, &text)
     }
 
     /// Adds the verdicts of one session to a file, in place of older ones of the same steps and tools.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written; it is as it was then.
     pub fn merge_into(path: &Path, by: &Session, verdicts: &[Verdict]) -> Result<(), RecordError> {
         let _lock = record::lock_folder_of(path)?;
         let mut record = match Self::load(path) {
@@ -103,7 +90,7 @@ impl Record {
         record.save(path)
     }
 
-    /// The same in memory. Sessions that nothing refers to go.
+    /// Adds verdicts in memory, and removes unreferenced sessions.
     pub fn add(&mut self, by: &Session, verdicts: &[Verdict]) {
         self.runs.push(by.clone());
         let again = |old: &Verdict| {
@@ -125,21 +112,11 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::tests::run;
 
     fn session(id: &str) -> Session {
         Session {
-            run: Run {
-                id: id.into(),
-                date: "2026-11-23T00:00:00Z".into(),
-                device: "a device".into(),
-                emulated: false,
-                capability: "9.0".into(),
-                driver: "13.0".into(),
-                host: "a host".into(),
-                revision: "unknown".into(),
-                roofline: None,
-                cublas: None,
-            },
+            run: run(id),
             sanitizer: "a sanitizer".into(),
             driver_version: "1".into(),
         }

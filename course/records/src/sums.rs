@@ -1,5 +1,5 @@
-//! Checksums of C, one file per machine: `book/data/h200-sums.json`. Two devices that compute the same bits have the
-//! same sums.
+//! Checksums of C, one file per machine: `book/data/h200-sums.json`. Devices that compute the same bits have the same
+//! sums.
 
 use std::path::Path;
 
@@ -9,23 +9,22 @@ use crate::record::{self, RecordError, Run};
 use catalog::provenance::sha256;
 use catalog::shape::Shape;
 
-/// Layout of the file.
 pub const SCHEMA: u32 = 1;
 
-/// The records that other devices, the emulated one among them, are compared with: files of `book/data`. Of a kernel
-/// that the first one lacks, the sums are those of the next.
+/// Files of `book/data` that other devices, the emulated one among them, are compared with. A kernel that the first one
+/// lacks is looked up in the next.
 pub const REFERENCES: [&str; 2] = ["h200-sums.json", "h100-80gb-hbm3-sums.json"];
 
-/// Multiprocessors that a launch counts on, whatever the device has: where blocks share out tiles, or the terms of a
-/// tile, their number is the same everywhere. It is small, so that small shapes have more tiles than blocks.
+/// Multiprocessors assumed by launches on every device, so that blocks share out tiles, or the terms of a tile, in the
+/// same way everywhere. The number is small, so that small shapes have more tiles than blocks.
 pub const MULTIPROCESSORS: usize = 4;
 
-/// Kernels whose C depends on the number of multiprocessors: they share out the terms of a tile by it, and each part is
-/// rounded before the parts are added.
+/// Kernels whose C depends on the number of multiprocessors: it divides the terms of a tile into parts, which are
+/// rounded before they are added.
 pub const BY_MULTIPROCESSORS: [&str; 2] = ["sgemm_v11_split_k", "sgemm_v11_stream_k"];
 
-/// Kernels that no reference has yet. A test fails where this list and the records disagree: after
-/// `cargo xtask sums --save` on such a device the names have to go.
+/// Kernels without a reference. A test fails where this list and the records disagree: after `cargo xtask sums --save`
+/// on such a device the names have to go.
 pub const NOT_SUMMED: &[&str] = &[];
 
 /// Sums of the kernels, session after session.
@@ -39,58 +38,53 @@ pub struct Record {
     pub sums: Vec<Sum>,
 }
 
-/// What is in C after one launch.
+/// Checksum of C after one launch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sum {
-    /// The process: its [`Run::id`].
+    /// [`Run::id`] of the process.
     pub run: String,
-    /// The step, such as `v12`.
     pub step: String,
-    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes of the launch.
     pub shape: Shape,
-    /// Seed of the inputs.
     pub seed: u64,
-    /// Multiprocessors that the launch counted on.
+    /// Multiprocessors that the launch assumed.
     pub multiprocessors: usize,
-    /// SHA-256 of the PTX.
     pub ptx_sha256: String,
-    /// SHA-256 of the elements of C, row-major, each with its lowest byte first. Empty where nothing ran.
+    /// SHA-256 of the elements of C, row-major, little-endian. Empty where nothing ran.
     pub c_sha256: String,
-    /// The same of cuBLAS's C from the same inputs, where it ran.
+    /// SHA-256 of cuBLAS's C from the same inputs, where it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cublas_sha256: Option<String>,
-    /// Why the kernel did not run; records have no such lines.
+    /// Reason for a kernel that did not run; never in a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_run: Option<String>,
 }
 
-/// What a record says of a sum.
+/// Comparison of a sum with a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beside<'a> {
-    /// It has the same.
+    /// The record has an equal sum.
     Same,
-    /// It has this one.
+    /// The record has this different sum.
     Other(&'a Sum),
-    /// It has none of this kernel, shape, seed and number of multiprocessors.
+    /// The record has none for this kernel, shape, seed and number of multiprocessors.
     Missing,
 }
 
 impl Sum {
-    /// Whether cuBLAS's C has the same bits; `None` where it did not run.
+    /// True when cuBLAS's C has the same bits; `None` where it did not run.
     pub fn is_cublas(&self) -> Option<bool> {
         self.cublas_sha256.as_ref().map(|other| *other == self.c_sha256)
     }
 
-    /// Whether two sums are of the same product.
+    /// True when two sums are of the same GEMM: kernel, shape, seed and multiprocessors.
     fn is_of(&self, other: &Self) -> bool {
         let key = |sum: &Self| (sum.shape, sum.seed, sum.multiprocessors);
         self.kernel == other.kernel && key(self) == key(other)
     }
 }
 
-/// The first digits of a sum, enough to see that two differ.
+/// The first digits of a sum, enough to distinguish two.
 pub fn short(sum: &str) -> &str {
     sum.get(..12).unwrap_or(sum)
 }
@@ -111,18 +105,11 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is something else.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
         record::load_json(path, SCHEMA, |found: &Self| found.schema)
     }
 
-    /// The same, empty where there is no such file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is something else.
+    /// Reads a file; a missing one is an empty record.
     pub fn load_or_empty(path: &Path) -> Result<Self, RecordError> {
         match Self::load(path) {
             Err(error) if error.is_missing() => Ok(Self::default()),
@@ -130,10 +117,7 @@ impl Record {
         }
     }
 
-    /// What the references in a folder have of each kernel; empty where there are none.
-    ///
-    /// # Errors
-    /// When one cannot be read, or is something else.
+    /// Merges the references in a folder by kernel; empty where there are none.
     pub fn references(folder: &Path) -> Result<Self, RecordError> {
         let mut all = Self::default();
         for name in REFERENCES {
@@ -148,10 +132,7 @@ impl Record {
         Ok(all)
     }
 
-    /// Adds what was computed to a file, in place of older sums of the same products.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written; it is as it was then.
+    /// Adds sums to a file, in place of older ones of the same launches.
     pub fn merge_into(path: &Path, new: &Self) -> Result<(), RecordError> {
         let _lock = record::lock_folder_of(path)?;
         let mut record = Self::load_or_empty(path)?;
@@ -168,7 +149,7 @@ impl Record {
         record::save_text(path, &text)
     }
 
-    /// Adds a sum, in place of an older one of the same product. One of a kernel that did not run is left out.
+    /// Adds a sum, in place of an older one of the same launch. A kernel that did not run is left out.
     pub fn add(&mut self, new: Sum) {
         if new.not_run.is_some() {
             return;
@@ -179,7 +160,7 @@ impl Record {
             .sort_by(|a, b| (&a.step, &a.kernel, a.shape).cmp(&(&b.step, &b.kernel, b.shape)));
     }
 
-    /// What it says of a sum.
+    /// Compares a sum with the record.
     pub fn beside(&self, sum: &Sum) -> Beside<'_> {
         match self.sums.iter().find(|known| known.is_of(sum)) {
             None => Beside::Missing,
@@ -188,13 +169,13 @@ impl Record {
         }
     }
 
-    /// How a sum differs from the recorded one, in a sentence; `None` where it does not, or none is recorded.
+    /// Difference from the recorded sum, in a sentence; `None` without a difference or a recorded sum.
     pub fn difference(&self, sum: &Sum) -> Option<String> {
         let Beside::Other(known) = self.beside(sum) else {
             return None;
         };
-        let there = self.runs.iter().find(|run| run.id == known.run);
-        let device = there.map_or("the device of the record", |run| run.device.as_str());
+        let recorded_run = self.runs.iter().find(|run| run.id == known.run);
+        let device = recorded_run.map_or("the device of the record", |run| run.device.as_str());
         let changed = match known.ptx_sha256 == sum.ptx_sha256 {
             true => "",
             false => "; its PTX is another one than there",
@@ -210,7 +191,7 @@ impl Record {
 }
 
 impl Record {
-    /// What is wrong with a sum of the emulated device, in a sentence: the record has another one; or it has none, and
+    /// Complaint about a sum of the emulated device, in a sentence: the record has a different one; or it has none, and
     /// `not_summed` does not name the kernel; or both have it.
     pub fn complaint(&self, sum: &Sum, not_summed: &[&str]) -> Option<String> {
         let Sum {
@@ -238,16 +219,8 @@ mod tests {
 
     fn run(id: &str) -> Run {
         Run {
-            id: id.into(),
-            date: "2026-11-23T00:00:00Z".into(),
             device: "NVIDIA Test 100".into(),
-            emulated: false,
-            capability: "9.0".into(),
-            driver: "13.0".into(),
-            host: "a host".into(),
-            revision: "unknown".into(),
-            roofline: None,
-            cublas: None,
+            ..record::tests::run(id)
         }
     }
 
@@ -284,18 +257,21 @@ mod tests {
         );
         let digit = record.sums[1].c_sha256.pop().expect("a digit");
         record.sums[1].c_sha256.push(if digit == '0' { '1' } else { '0' });
-        let told = record.difference(&ours).expect("a difference");
-        assert!(told.starts_with("two on 64x64x64: C has the sum "), "{told}");
-        assert!(told.ends_with(" on NVIDIA Test 100"), "{told}");
+        let message = record.difference(&ours).expect("a difference");
+        assert!(
+            message.starts_with("two on 64x64x64: C has the sum "),
+            "{message}"
+        );
+        assert!(message.ends_with(" on NVIDIA Test 100"), "{message}");
     }
 
     #[test]
     fn the_record_and_the_list_of_what_it_lacks_complete_each_other() {
         #[track_caller]
         fn check(record: &Record, not_summed: &[&str], wanted: Option<&str>) {
-            let told = record.complaint(&sum("here", "two", 64), not_summed);
-            assert_eq!(told.is_some(), wanted.is_some(), "{told:?}");
-            assert!(told.is_none_or(|told| told.contains(wanted.unwrap_or_default())));
+            let message = record.complaint(&sum("here", "two", 64), not_summed);
+            assert_eq!(message.is_some(), wanted.is_some(), "{message:?}");
+            assert!(message.is_none_or(|text| text.contains(wanted.unwrap_or_default())));
         }
         let (with, without) = (record(), Record::default());
         let mut other = record();
@@ -351,8 +327,8 @@ mod tests {
         };
         Record::merge_into(&path, &new(vec![sum("second", "one", 64), skipped])).expect("written");
         let read = Record::load(&path).expect("a record");
-        let of: Vec<_> = read.sums.iter().map(|sum| (&*sum.kernel, &*sum.run)).collect();
-        assert_eq!(of, [("one", "second"), ("two", "first")]);
+        let entries: Vec<_> = read.sums.iter().map(|sum| (&*sum.kernel, &*sum.run)).collect();
+        assert_eq!(entries, [("one", "second"), ("two", "first")]);
         assert_eq!(read.runs.len(), 2);
         Record::merge_into(&path, &new(vec![sum("second", "two", 64)])).expect("written");
         assert_eq!(Record::load(&path).expect("a record").runs, [run("second")]);

@@ -1,45 +1,41 @@
-//! Errors of a CUDA compiler as records: file, line, message, and at most one hint in all.
+//! Errors of a CUDA compiler as records: file, line, message, and at most one hint per log.
 //!
 //! NVRTC writes `my/v05.cu(23): error: …`, clang `my/v05.cu:23:5: error: …`.
 
 use serde::{Deserialize, Serialize};
 
-/// An error that the compiler printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompileError {
-    /// As the compiler names it; empty when it names none.
+    /// Name as the compiler prints it; empty when it prints none.
     pub file: String,
     /// Line of the file, from 1; 0 when unknown.
     pub line: u32,
-    /// The message without the word `error:` before it.
+    /// Text after the word `error:`.
     pub message: String,
 }
 
-/// What a compiler said about a source that it refused.
+/// Errors of a source that a compiler refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// In the order in which they were reported, each place once.
+    /// Errors in the order of the log, each location once.
     pub errors: Vec<CompileError>,
-    /// What the first error that we know usually comes from.
+    /// Usual cause of the first error that [`HINTS`] lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Everything the compiler wrote, cut to a length that a person can read.
+    /// Log of the compiler, cut to a length that a person can read.
     pub log: String,
 }
 
-/// Errors that are kept.
-const MOST: usize = 20;
-/// Bytes of a log that are kept.
-const LONGEST_LOG: usize = 16 << 10;
-/// Bytes of a message that are kept: types of templates can be endless.
-const LONGEST_MESSAGE: usize = 400;
+const MAX_ERRORS: usize = 20;
+const MAX_LOG_BYTES: usize = 16 << 10;
+/// Message limit: types of templates can be endless.
+const MAX_MESSAGE_BYTES: usize = 400;
 
 impl Refused {
-    /// Reads the log of a compiler.
     pub fn from_log(log: &str) -> Self {
         let mut errors: Vec<CompileError> = Vec::new();
         for error in log.lines().filter_map(error_of) {
-            if errors.len() < MOST && !errors.contains(&error) {
+            if errors.len() < MAX_ERRORS && !errors.contains(&error) {
                 errors.push(error);
             }
         }
@@ -50,11 +46,11 @@ impl Refused {
         Self {
             errors,
             hint,
-            log: cut(log, LONGEST_LOG),
+            log: cut(log, MAX_LOG_BYTES),
         }
     }
 
-    /// The first error as `my/v05.cu:23: …`, or what there is instead.
+    /// The first error as `my/v05.cu:23: …`, or a line of the log when no error was recognised.
     pub fn first(&self) -> String {
         match self.errors.first() {
             Some(error) => error.to_string(),
@@ -64,7 +60,7 @@ impl Refused {
                     .lines()
                     .next()
                     .unwrap_or("the compiler gave no reason"),
-                LONGEST_MESSAGE,
+                MAX_MESSAGE_BYTES,
             ),
         }
     }
@@ -88,12 +84,11 @@ fn cut(text: &str, most: usize) -> String {
     text[..end].to_owned()
 }
 
-/// The error that a line of a log reports.
 fn error_of(line: &str) -> Option<CompileError> {
     let (place, message) = ["catastrophic error: ", "fatal error: ", "error: "]
         .iter()
         .find_map(|word| line.split_once(word))?;
-    // Text of the source may hold the words, too; places end with a colon, or are empty.
+    // The source's text may contain the words as well; locations end with a colon or are empty.
     let place = place.trim();
     let place = match place.strip_suffix(':') {
         Some(place) => place,
@@ -116,11 +111,11 @@ fn error_of(line: &str) -> Option<CompileError> {
     Some(CompileError {
         file: file.to_owned(),
         line,
-        message: cut(message.trim(), LONGEST_MESSAGE),
+        message: cut(message.trim(), MAX_MESSAGE_BYTES),
     })
 }
 
-/// Words of messages, all of which must occur, and what such an error usually comes from.
+/// Words that must all occur in a message, and the usual cause of such an error.
 const HINTS: &[(&[&str], &str)] = &[
     (
         &["is undefined", "threadIdx"],
@@ -264,7 +259,6 @@ const HINTS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What a message usually comes from.
 fn hint(message: &str) -> Option<&'static str> {
     HINTS
         .iter()
@@ -281,9 +275,9 @@ mod tests {
         let nvrtc = "my/v05.cu(23): error: identifier \"acc2\" is undefined\n          acc2 += 1; // error: no\n          ^\n\n\
                      my/v05.cu(30): error: expected a \";\"\n\n2 errors detected in the compilation of \"my/v05.cu\".\n";
         let refused = Refused::from_log(nvrtc);
-        let told: Vec<String> = refused.errors.iter().map(ToString::to_string).collect();
+        let messages: Vec<String> = refused.errors.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            messages,
             [
                 "my/v05.cu:23: identifier \"acc2\" is undefined",
                 "my/v05.cu:30: expected a \";\""
@@ -308,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_long_log_is_cut_between_letters() {
-        let refused = Refused::from_log(&"é".repeat(LONGEST_LOG));
-        assert!(refused.log.len() <= LONGEST_LOG);
+        let refused = Refused::from_log(&"é".repeat(MAX_LOG_BYTES));
+        assert!(refused.log.len() <= MAX_LOG_BYTES);
     }
 }

@@ -1,9 +1,9 @@
 //! The difference of two texts, line by line, as `diff -u` shows it.
 
-/// Lines around a change.
+/// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
-/// Texts that are longer are compared as a whole: the table of the algorithm would not fit in memory.
-const MOST_LINES: usize = 8_000;
+/// Longer texts are compared as a whole, because the table of the algorithm would not fit in memory.
+const MAX_LINES: usize = 8_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edit {
@@ -12,7 +12,7 @@ enum Edit {
     Added(usize),
 }
 
-/// What has to change in `old` to get `new`; empty when they are equal.
+/// Hunks that turn `old` into `new`; empty when the texts are equal.
 pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     if old == new {
@@ -24,7 +24,7 @@ pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     let mut at = 0;
     while let Some(first) = edits[at..].iter().position(is_change).map(|n| at + n) {
         let start = first.saturating_sub(CONTEXT).max(at);
-        // The hunk goes on while the next change is near.
+        // A hunk extends while the next change is near.
         let mut end = first;
         while let Some(next) = edits[end..]
             .iter()
@@ -50,7 +50,7 @@ pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     out
 }
 
-/// Which lines of `old` have no counterpart in `new`, in the order of the lines.
+/// Marks each line of `old` that has no counterpart in `new`.
 pub fn missing(old: &str, new: &str) -> Vec<bool> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut missing = vec![false; old.len()];
@@ -62,7 +62,7 @@ pub fn missing(old: &str, new: &str) -> Vec<bool> {
     missing
 }
 
-/// `@@ -12,7 +12,9 @@`
+/// Hunk header, such as `@@ -12,7 +12,9 @@`.
 fn header(before: &[Edit], hunk: &[Edit]) -> String {
     let count = |edits: &[Edit], skip: fn(&Edit) -> bool| edits.iter().filter(|edit| !skip(edit)).count();
     let range = |skip: fn(&Edit) -> bool| {
@@ -78,7 +78,7 @@ fn header(before: &[Edit], hunk: &[Edit]) -> String {
     format!("@@ -{old} +{new} @@\n")
 }
 
-/// The edits that follow from the longest common subsequence.
+/// Edits that follow from the longest common subsequence.
 fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..]
@@ -90,8 +90,8 @@ fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {
     let (n, m) = (old.len() - head - tail, new.len() - head - tail);
     let mut edits: Vec<Edit> = (0..head).map(|line| Edit::Same(line, line)).collect();
     let (mut i, mut j) = (0, 0);
-    if n.max(m) <= MOST_LINES {
-        // length[i][j]: of the longest common subsequence of old[i..] and new[j..].
+    if n.max(m) <= MAX_LINES {
+        // length[i][j]: longest common subsequence of old[i..] and new[j..].
         let width = m + 1;
         let mut length = vec![0_u16; (n + 1) * width];
         for i in (0..n).rev() {

@@ -1,7 +1,7 @@
-//! What each source line of a kernel did in one counted launch.
+//! Counts per source line of a kernel, from one counted launch.
 //!
-//! What a line calls in another file is counted as its own: the instructions of an inlined helper belong to the line of
-//! the kernel's file that calls it. Counts of shared memory are those after ptxas has merged neighbouring accesses.
+//! Instructions of an inlined helper are counted for the line of the kernel's file that calls it. Counts of shared
+//! memory are those after ptxas has merged neighbouring accesses.
 
 pub mod machine;
 
@@ -14,37 +14,33 @@ use serde::{Deserialize, Serialize};
 use crate::measure::opcode;
 use crate::task::TaskName;
 
-/// A kernel, line by line. Fields are only ever added; names and meanings stay.
+/// Counts of a kernel, line by line. Fields are only ever added; names and meanings stay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explained {
-    /// The task that the kernel belongs to.
     pub task: TaskName,
-    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes of the launch.
     pub shape: Shape,
-    /// Blocks of the grid in x, y and z.
+    /// Blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// Threads in x, y and z.
     pub block: [u32; 3],
-    /// Whether the result of this launch was right.
+    /// True when the result of this launch was right.
     pub right: bool,
-    /// Why the launch did not come to its end, so that the counts are of a part.
+    /// Reason for an early end of the launch; the counts then cover a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// Counts of the whole launch.
     pub total: Summary,
     /// Lines that did something, by file and number.
     pub lines: Vec<Line>,
-    /// Its machine code, where that was given.
+    /// Machine code, for a kernel given with its cubin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<machine::Machine>,
 }
 
-/// A source line and its counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// File of the line, as the PTX names it; empty for what belongs to no line.
+    /// File as the PTX names it; empty for instructions without a line.
     pub file: String,
     /// Number of the line, from 1; 0 for what belongs to no line.
     pub line: u32,
@@ -55,16 +51,16 @@ pub struct Line {
 /// Instructions at which warps wait for each other.
 const BARRIERS: [&str; 3] = ["bar.", "barrier.", "cp.async.wait"];
 
-/// File, line and column of a `.loc`, the file by its number.
-type Spot = (u32, u32, u32);
+/// File number, line and column of a `.loc`.
+type Location = (u32, u32, u32);
 
-/// For each line of a PTX text, from 1 on, the source line that its instructions belong to: the innermost one in the
-/// file `own`, which calls what was inlined from other files; or where none is of that file, the innermost one. `None`
-/// for what belongs to none.
+/// Maps each line of a PTX text, from 1 on, to a source line.
 ///
-/// A compiler writes the places at which a function was inlined just before the place inside of it, from the outside
-/// in, so the last of equal places is the one that is meant. Where it comes back to a place, it may leave the caller
-/// out.
+/// An instruction belongs to the innermost location in the file `own`, which calls the code inlined from other files;
+/// or, where no location is in that file, to the innermost one. `None` marks PTX lines without a location.
+///
+/// A compiler writes the locations of the callers just before the location in the inlined function, outermost first, so
+/// the last of equal locations is the one in force. On return to a location it may leave the caller out.
 pub fn places<'a>(ptx: &'a str, own: &str) -> Vec<Option<(&'a str, u32)>> {
     let mut files: HashMap<u32, &str> = HashMap::new();
     for line in ptx.lines() {
@@ -72,8 +68,8 @@ pub fn places<'a>(ptx: &'a str, own: &str) -> Vec<Option<(&'a str, u32)>> {
             files.insert(number, name);
         }
     }
-    let mut callers: HashMap<Spot, Spot> = HashMap::new();
-    let mut here: Option<Spot> = None;
+    let mut callers: HashMap<Location, Location> = HashMap::new();
+    let mut here: Option<Location> = None;
     let mut places = vec![None];
     for line in ptx.lines() {
         let text = line.trim();
@@ -86,7 +82,8 @@ pub fn places<'a>(ptx: &'a str, own: &str) -> Vec<Option<(&'a str, u32)>> {
         } else if text.contains(".entry ") || text.contains(".func ") {
             (here, callers) = (None, HashMap::new());
         }
-        // What follows a barrier has a place of its own, or none: nothing but the barrier belongs to its line.
+        // Instructions after a barrier have a location of their own or none: the barrier's line covers the barrier
+        // only.
         let is_barrier = BARRIERS.iter().any(|name| opcode(text).starts_with(name));
         let place = here.filter(|(_, line, _)| *line > 0);
         places.push(place.and_then(|(file, line, _)| Some((*files.get(&file)?, line))));
@@ -95,23 +92,27 @@ pub fn places<'a>(ptx: &'a str, own: &str) -> Vec<Option<(&'a str, u32)>> {
     places
 }
 
-fn innermost(spot: Spot, callers: &HashMap<Spot, Spot>, is_own: impl Fn(u32) -> bool) -> Spot {
-    /// A function that is inlined into itself would go round.
-    const DEEPEST: usize = 64;
+fn innermost(
+    spot: Location,
+    callers: &HashMap<Location, Location>,
+    is_own: impl Fn(u32) -> bool,
+) -> Location {
+    /// Bound of the chain: a function inlined into itself would make a loop.
+    const MAX_DEPTH: usize = 64;
     let chain = std::iter::successors(Some(spot), |spot| callers.get(spot).copied());
-    let own = chain.take(DEEPEST).find(|(file, ..)| is_own(*file));
+    let own = chain.take(MAX_DEPTH).find(|(file, ..)| is_own(*file));
     own.unwrap_or(spot)
 }
 
-/// Number and name from the rest of a `.file` line: ` 1 "kernels/v05.cu"`.
+/// Parses the rest of a `.file` line into number and name: ` 1 "kernels/v05.cu"`.
 fn file_of(rest: &str) -> Option<(u32, &str)> {
     let (number, name) = rest.trim().split_once(char::is_whitespace)?;
     let name = name.trim().strip_prefix('"')?;
     Some((number.parse().ok()?, name.split_once('"')?.0))
 }
 
-/// ` 2 28 5, function_name $L__info_string1, inlined_at 2 41 5`
-fn loc_of(rest: &str) -> Option<(Spot, Option<Spot>)> {
+/// Parses the rest of a `.loc` line: ` 2 28 5, function_name $L__info_string1, inlined_at 2 41 5`.
+fn loc_of(rest: &str) -> Option<(Location, Option<Location>)> {
     let (own, tail) = match rest.split_once(',') {
         Some((own, tail)) => (own, Some(tail)),
         None => (rest, None),
@@ -122,7 +123,7 @@ fn loc_of(rest: &str) -> Option<(Spot, Option<Spot>)> {
     Some((spot_of(own)?, caller))
 }
 
-fn spot_of(text: &str) -> Option<Spot> {
+fn spot_of(text: &str) -> Option<Location> {
     let mut numbers = text
         .split_whitespace()
         .map(|n| n.trim_end_matches(';').parse::<u32>().ok());
@@ -166,11 +167,11 @@ mod tests {
         assert_eq!(at("ld;", 0), Some(("my/v05.cu", 44)));
         assert_eq!(at("ld;", 1), Some(("my/v05.cu", 45)));
         assert_eq!(at("mov;", 0), None);
-        // Of line 28 of the header again, and nothing says that it was called from elsewhere.
+        // Line 28 of the header again, without a caller in the text.
         assert_eq!(at("ld;", 2), Some(("my/v05.cu", 45)));
         assert_eq!(at("bar.sync 0;", 0), Some(("my/v05.cu", 46)));
         assert_eq!(at("ld.shared;", 0), None);
-        // In a kernel of another file nothing calls it.
+        // The header as the kernel's own file has no caller.
         let others = super::places(ptx, "kernels/common.cuh");
         assert_eq!(others[7], Some(("kernels/common.cuh", 28)));
     }

@@ -1,27 +1,18 @@
 //! Expressions in files: `+ - * / %`, parentheses, `ceil_div(a, b)`, `min(a, b)`, `max(a, b)`, and names.
 //!
-//! Of whole numbers they are those of C, and `/` cuts; of others, `/` divides.
+//! Integer expressions follow C, so `/` truncates; floating-point `/` divides.
 
-/// What an expression is computed in.
+/// Number type of an expression. Operations return `None` on overflow; divisors are never 0.
 pub trait Arithmetic: Copy + PartialOrd {
-    /// A literal.
-    ///
-    /// # Errors
-    /// With what it is not.
+    /// Parses a literal. The error completes the sentence "`word` is …".
     fn read(word: &str) -> Result<Self, &'static str>;
-    /// `None` when the result is too large.
     fn add(self, other: Self) -> Option<Self>;
-    /// `None` when the result is too large.
     fn sub(self, other: Self) -> Option<Self>;
-    /// `None` when the result is too large.
     fn mul(self, other: Self) -> Option<Self>;
-    /// `None` when the result is too large; `other` is not 0.
     fn div(self, other: Self) -> Option<Self>;
-    /// `None` when the result is too large; `other` is not 0.
     fn rem(self, other: Self) -> Option<Self>;
-    /// The quotient, rounded up; `None` when it is too large; `other` is not 0.
+    /// Quotient, rounded up.
     fn ceil_div(self, other: Self) -> Option<Self>;
-    /// Whether nothing can be divided by it.
     fn is_zero(self) -> bool;
 }
 
@@ -93,10 +84,7 @@ impl Arithmetic for f64 {
     }
 }
 
-/// The value of an expression whose names are `names`.
-///
-/// # Errors
-/// With a sentence.
+/// Evaluates an expression over the given names. The error is a sentence.
 pub fn evaluate<N: Arithmetic>(text: &str, names: &[(&str, N)]) -> Result<N, String> {
     let mut parser = Parser {
         rest: text,
@@ -116,8 +104,8 @@ struct Parser<'a, N> {
     depth: u32,
 }
 
-/// Parentheses inside of each other.
-const DEEPEST: u32 = 64;
+/// Deepest nesting of parentheses.
+const MAX_DEPTH: u32 = 64;
 
 impl<N: Arithmetic> Parser<'_, N> {
     fn takes(&mut self, c: char) -> bool {
@@ -133,7 +121,7 @@ impl<N: Arithmetic> Parser<'_, N> {
 
     fn sum(&mut self) -> Result<N, String> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err("it is too deep".into());
         }
         let mut value = self.product()?;

@@ -1,45 +1,45 @@
-//! Kernels that say at their top how they are launched: `tests/fixtures/diagnosed`, `mistakes`, `right` and `asynchronous`.
+//! Kernels whose header states how they are launched, in the folders [`FOLDERS`].
 //!
-//! A kernel is a file `NAME.cu`, or an entry `NAME_broken` of `kernels.toml`: edits of `NAME_fixed.cu`, or of another
-//! one that it names. The PTX of a folder is one deflated file, `kernels.z`. A file that is included `// as text` is part
-//! of the text, so that edits reach it.
+//! A kernel is a file `NAME.cu`, or an entry `NAME_broken` of `kernels.toml`: edits of `NAME_fixed.cu` or of another
+//! base that it names. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part of
+//! the text, so that edits reach it.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::solutions::{Compiled, SolutionError, edited, read, unpacked};
+use crate::toml_error::one_line;
 
-/// The folders, from the root of the checkout.
+/// Folders of fixtures, from the root of the checkout.
 pub const FOLDERS: [&str; 4] = [
     "tests/fixtures/diagnosed",
     "tests/fixtures/unseen",
     "tests/fixtures/clean",
     "tests/fixtures/asynchronous",
 ];
-/// The line of a kernel that names the codes to be found.
+/// Start of the header line that lists the expected codes.
 const EXPECT: &str = "// expect: ";
-/// How a line ends whose file becomes part of the text.
+/// End of an include line whose file is inserted as text.
 const AS_TEXT: &str = "  // as text";
 
-/// A kernel.
 #[derive(Debug, Clone)]
 pub struct Fixture {
-    /// `out_of_bounds_broken`
+    /// Name such as `out_of_bounds_broken`.
     pub name: String,
-    /// Where its text lies, or would lie, from the root of the checkout. Its PTX and messages name this path.
+    /// Path of the text from the root of the checkout, also for an entry without a file. PTX and messages name this
+    /// path.
     pub path: PathBuf,
-    /// The whole text.
     pub source: String,
 }
 
 impl Fixture {
-    /// Hash of the text. The header of the PTX also has the hashes of included files.
+    /// Hash of the text alone. The header of the PTX also has the hashes of included files.
     pub fn digest(&self) -> String {
         catalog::provenance::sha256(self.source.as_bytes())
     }
 
-    /// Whether PTX was made of this text and of the files that it includes as they are.
+    /// True when the PTX was made from this text and from the included files in their present state.
     pub fn is_fresh(&self, root: &Path, ptx: &str) -> bool {
         let read = |file: &str| match Path::new(file) == self.path {
             true => Some(self.source.clone().into_bytes()),
@@ -61,15 +61,12 @@ struct Entry {
     name: String,
     about: String,
     expect: String,
-    /// The name of what it is edits of, without `_fixed`, if that is not its own.
+    /// Name of the edited base without `_fixed`, where it differs from the entry's own.
     of: Option<String>,
     edits: Vec<[String; 2]>,
 }
 
-/// Reads the kernels of a folder, in the order of their names.
-///
-/// # Errors
-/// With the first thing that cannot be.
+/// Reads the kernels of a folder, sorted by name.
 pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
     let folder = Path::new(folder);
     let unreadable = |why| SolutionError::Unreadable {
@@ -94,7 +91,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
         let shown = file.display().to_string();
         let parsed: File = toml::from_str(&read(root, &file)?).map_err(|error| SolutionError::Syntax {
             file: shown.clone(),
-            why: error.message().trim().replace('\n', ", "),
+            why: one_line(&error),
         })?;
         for entry in parsed.kernel {
             let complain = |why: String| SolutionError::Content {
@@ -109,8 +106,8 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
             let Some(mistake) = name.strip_suffix("_broken") else {
                 return Err(complain("its name does not end in `_broken`".into()));
             };
-            let of = entry.of.as_deref().unwrap_or(mistake);
-            let base = folder.join(format!("{of}_fixed.cu"));
+            let base_name = entry.of.as_deref().unwrap_or(mistake);
+            let base = folder.join(format!("{base_name}_fixed.cu"));
             let text = headed(&joined(root, &base)?, &entry).map_err(complain)?;
             let source = edited(text, &base, &entry.edits).map_err(complain)?;
             let path = folder.join(format!("{name}.cu"));
@@ -121,28 +118,33 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
     Ok(found)
 }
 
-/// The text of a file, with those in it that it includes as text, and what they include.
+/// The text of a file, with the files that it includes as text, and those that they include.
 fn joined(root: &Path, file: &Path) -> Result<String, SolutionError> {
     let mut text = String::new();
-    let mut there = Vec::new();
+    let mut included_files = Vec::new();
     for line in read(root, file)?.split_inclusive('\n') {
         match line.trim_end().strip_suffix(AS_TEXT).and_then(included) {
-            Some(name) => join(root, &beside(file, name), &mut text, &mut there)?,
+            Some(name) => join(root, &beside(file, name), &mut text, &mut included_files)?,
             None => text.push_str(line),
         }
     }
     Ok(text)
 }
 
-/// Adds the text of a file, if it is not there yet.
-fn join(root: &Path, file: &Path, text: &mut String, there: &mut Vec<PathBuf>) -> Result<(), SolutionError> {
-    if there.iter().any(|known| known == file) {
+/// Appends the text of a file unless it is already included.
+fn join(
+    root: &Path,
+    file: &Path,
+    text: &mut String,
+    included_files: &mut Vec<PathBuf>,
+) -> Result<(), SolutionError> {
+    if included_files.iter().any(|known| known == file) {
         return Ok(());
     }
-    there.push(file.to_owned());
+    included_files.push(file.to_owned());
     for line in read(root, file)?.split_inclusive('\n') {
         match included(line.trim_end()) {
-            Some(name) => join(root, &beside(file, name), text, there)?,
+            Some(name) => join(root, &beside(file, name), text, included_files)?,
             None if line.trim_end() == "#pragma once" => {}
             None => text.push_str(line),
         }
@@ -150,12 +152,12 @@ fn join(root: &Path, file: &Path, text: &mut String, there: &mut Vec<PathBuf>) -
     Ok(())
 }
 
-/// The file that a line includes with quotes.
+/// The file name in an include with quotes.
 fn included(line: &str) -> Option<&str> {
     line.strip_prefix("#include \"")?.strip_suffix('"')
 }
 
-/// A file that another one names, from the root of the checkout.
+/// Path of an included file, from the root of the checkout.
 fn beside(file: &Path, name: &str) -> PathBuf {
     let mut path = file.parent().map(Path::to_owned).unwrap_or_default();
     for part in Path::new(name).components() {
@@ -183,15 +185,12 @@ fn headed(base: &str, entry: &Entry) -> Result<String, String> {
     Ok(text)
 }
 
-/// The file with the PTX of a folder, from the root of the checkout.
+/// Path of the packed PTX of a folder, from the root of the checkout.
 pub fn compiled_file(folder: &str) -> PathBuf {
     Path::new(folder).join("kernels.z")
 }
 
-/// The compiled kernels of a folder; none where the file is missing.
-///
-/// # Errors
-/// When there is a file that [`crate::solutions::pack`] did not make.
+/// Reads the packed PTX of a folder; none where the file is missing.
 pub fn compiled(root: &Path, folder: &str) -> Result<Vec<Compiled>, SolutionError> {
     unpacked(root, &compiled_file(folder), "fixtures")
 }

@@ -1,4 +1,4 @@
-//! Hints: which one fits the last verdict, and the one part of the solution that is shown after all of them.
+//! Hints: the choice for the last verdict, and the part of the solution that is shown after all levels.
 
 use crate::diff;
 use crate::markers;
@@ -7,17 +7,17 @@ use crate::task::Task;
 /// The hint that fits a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chosen<'a> {
-    /// What it is about: a verdict's code, or empty for the general hint.
+    /// Code of a verdict, or empty for the general hint.
     pub symptom: &'a str,
-    /// Nudge, concept, pseudo-code; empty where nobody wrote a hint.
+    /// Nudge, concept, pseudo-code; empty where the task has no hint.
     pub levels: &'a [String],
 }
 
-/// The hint for the code of a verdict, and where there is none for it, the general one.
+/// The hint for the code of a verdict, or else the general one.
 pub fn choose<'a>(task: &'a Task, code: Option<&str>) -> Chosen<'a> {
-    let of = |symptom: &str| task.hints.iter().find(|hint| hint.symptom == symptom);
-    let special = code.filter(|code| !code.is_empty()).and_then(of);
-    match special.or_else(|| of("")) {
+    let hint_for = |symptom: &str| task.hints.iter().find(|hint| hint.symptom == symptom);
+    let special = code.filter(|code| !code.is_empty()).and_then(hint_for);
+    match special.or_else(|| hint_for("")) {
         Some(hint) => Chosen {
             symptom: &hint.symptom,
             levels: &hint.levels,
@@ -29,20 +29,19 @@ pub fn choose<'a>(task: &'a Task, code: Option<&str>) -> Chosen<'a> {
     }
 }
 
-/// Lines of a part that no marker delimits.
-const LONGEST: usize = 12;
+/// Longest part that no marker delimits, in lines.
+const MAX_LINES: usize = 12;
 
 /// A part of the finished kernel that a copy lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk {
-    /// What has to be done there; empty where the solution has no markers.
+    /// Description of the missing part; empty where the solution has no markers.
     pub todo: String,
-    /// Lines of the finished kernel.
     pub text: String,
 }
 
-/// The first part of the finished kernel that the copy does not have in its place: a marked region, or in a solution
-/// without any, the first lines that are missing. `solution` is with markers. `None` when the copy has all of it.
+/// The first part of the finished kernel that the copy lacks at this position: a marked region or, in a solution
+/// without markers, the first missing lines. `solution` includes its markers. `None` when the copy has every part.
 pub fn hunk(solution: &str, copy: &str) -> Option<Hunk> {
     let finished = markers::finished(solution);
     let plain = |text: &str| {
@@ -63,9 +62,12 @@ pub fn hunk(solution: &str, copy: &str) -> Option<Hunk> {
         });
     }
     let first = (0..lines.len()).find(|at| is_missing(*at))?;
-    // Comments and blank lines belong to what they stand before.
+    // Comments and blank lines belong to the code after them.
     let more = |at: &usize| is_missing(*at) || code_of(lines[*at]).is_empty();
-    let mut end = (first..lines.len().min(first + LONGEST)).take_while(more).count() + first;
+    let mut end = (first..lines.len().min(first + MAX_LINES))
+        .take_while(more)
+        .count()
+        + first;
     while end > first + 1 && code_of(lines[end - 1]).is_empty() {
         end -= 1;
     }
@@ -79,7 +81,7 @@ fn block(lines: &[&str]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A line without its comment and without what white space adds.
+/// The code of a line, without its comment and with white space normalised.
 fn code_of(line: &str) -> String {
     let code = line.split_once("//").map_or(line, |(code, _)| code);
     code.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -136,7 +138,7 @@ levels = ["one", "two"]
                 text: "    __syncthreads();  // one\n".into()
             })
         );
-        // The same line elsewhere is not the one that is missing.
+        // An equal line elsewhere does not fill the gap.
         let first = "void f()\n{\n  load();\n  __syncthreads();\n  use();\n}\n";
         assert_eq!(todo(first), Some("wait again".into()));
         let both = "void f()\n{\n  load();\n  __syncthreads();\n  use(); // now\n  __syncthreads();\n}\n";
@@ -150,6 +152,6 @@ levels = ["one", "two"]
         assert_eq!(found.text, "    a();\n\n    b();\n");
         assert_eq!(hunk(solution, solution), None);
         let long: String = (0..40).map(|n| format!("line{n}();\n")).collect();
-        assert_eq!(hunk(&long, "").expect("a hunk").text.lines().count(), LONGEST);
+        assert_eq!(hunk(&long, "").expect("a hunk").text.lines().count(), MAX_LINES);
     }
 }

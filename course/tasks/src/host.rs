@@ -1,6 +1,6 @@
-//! Tasks whose idea is on the host: the geometry of a launch, the operands of a call of cuBLAS.
+//! Tasks whose idea is on the host: the geometry of a launch, the operands of a cuBLAS call.
 //!
-//! What a learner writes is a small TOML file of expressions in M, N and K, so that nothing has to be compiled:
+//! The learner writes a small TOML file of expressions in M, N and K, so that nothing has to be compiled:
 //!
 //! ```toml
 //! grid = ["ceil_div(N, 32)", "ceil_div(M, 32)", "1"]
@@ -14,14 +14,15 @@ use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::expression;
+use crate::toml_error::toml_error;
 
-/// What the host does.
+/// The call that the host makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostCall {
     /// Launches a finished kernel; the learner writes a [`LaunchAnswer`].
     Launch {
-        /// Its source under `kernels/`, without `.cu`.
+        /// Kernel source under `kernels/`, without `.cu`.
         source: String,
     },
     /// Calls `cublasSgemm` for a row-major product; the learner writes a [`BlasAnswer`].
@@ -29,7 +30,7 @@ pub enum HostCall {
 }
 
 impl HostCall {
-    /// The finished kernel that is launched, from the root of the checkout.
+    /// Path of the launched kernel, from the root of the checkout.
     pub fn kernel(&self) -> Option<PathBuf> {
         match self {
             Self::Launch { source } => Some(Path::new("kernels").join(source).with_extension("cu")),
@@ -38,24 +39,21 @@ impl HostCall {
     }
 }
 
-/// What is judged of a launch beside its result: id, and what is required.
+/// Id and requirement of the criterion that every launch task has.
 pub const NO_IDLE_BLOCKS: (&str, &str) = ("no-idle-blocks", "every block has something to do");
 
-/// A number, or an expression of one.
+/// A number, or an expression for one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
-    /// A number, written `32`.
+    /// A number, such as `32`.
     Value(i64),
     /// An expression in M, N and K, such as `"ceil_div(N, 32)"`.
     Expression(String),
 }
 
 impl Number {
-    /// For a shape.
-    ///
-    /// # Errors
-    /// With a sentence, when it makes no sense.
+    /// The value for a shape. The error is a sentence.
     pub fn value(&self, shape: Shape) -> Result<i64, String> {
         match self {
             Self::Value(value) => Ok(*value),
@@ -64,15 +62,13 @@ impl Number {
     }
 }
 
-/// How a kernel is launched.
+/// Launch geometry and arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaunchAnswer {
-    /// Blocks in x, y, z.
     pub grid: [Number; 3],
-    /// Threads in x, y, z.
     pub block: [Number; 3],
-    /// Names of the arguments, in order.
+    /// Argument names, in order.
     pub arguments: Vec<String>,
 }
 
@@ -80,40 +76,37 @@ pub struct LaunchAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlasAnswer {
-    /// `n` or `t`: whether the first operand is transposed.
+    /// `n` or `t`: `t` transposes the first operand.
     pub transa: String,
-    /// `n` or `t`: whether the second operand is transposed.
+    /// `n` or `t`: `t` transposes the second operand.
     pub transb: String,
     /// Rows of the column-major result.
     pub m: Number,
     /// Columns of the column-major result.
     pub n: Number,
-    /// Terms of a sum.
+    /// Length of the dot products.
     pub k: Number,
-    /// `A` or `B`: which matrix is the first operand.
+    /// The matrix that is the first operand, `A` or `B`.
     pub a: String,
-    /// Elements from one column of it to the next.
+    /// Elements from one column of the first operand to the next.
     pub lda: Number,
-    /// `A` or `B`: which matrix is the second operand.
+    /// The matrix that is the second operand, `A` or `B`.
     pub b: String,
-    /// Elements from one column of it to the next.
+    /// Elements from one column of the second operand to the next.
     pub ldb: Number,
     /// Elements from one column of C to the next.
     pub ldc: Number,
 }
 
-/// Reads an answer.
-///
-/// # Errors
-/// With line and field.
+/// Reads an answer. The error names line and field.
 pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
-        let (line, why) = crate::toml_error(text, &error);
+        let (line, why) = toml_error(text, &error);
         format!("line {line}: {why}")
     })
 }
 
-/// The value of an expression in M, N and K, or rows and cols.
+/// Evaluates an expression in M, N and K, or rows and cols.
 fn evaluate(text: &str, shape: Shape) -> Result<i64, String> {
     let size = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let (m, n, k) = (size(shape.m), size(shape.n), size(shape.k));

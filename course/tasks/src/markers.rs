@@ -1,4 +1,4 @@
-//! Markers in a `.cu` file: parts that the book shows, and regions that a learner's starter must not.
+//! Markers in a `.cu` file: excerpts for the book, and regions that a learner's starter leaves out.
 //!
 //! ```text
 //! // ANCHOR: load                  // SOLUTION(v05): what the learner has to do
@@ -7,7 +7,7 @@
 //!                                  // SOLUTION_END
 //! ```
 
-/// A comment on a line of its own, without its slashes, and the white space before it.
+/// Splits a line that is a comment into its indentation and its text without slashes.
 fn comment(line: &str) -> Option<(&str, &str)> {
     let text = line.trim_start();
     let indent = &line[..line.len() - text.len()];
@@ -25,8 +25,7 @@ fn is_marker(comment: &str) -> bool {
         || comment.starts_with("STARTER|")
 }
 
-/// What a learner begins with: each region of a solution gives way to `// TODO(v05): …` and the lines that the starter
-/// has instead.
+/// The starter: each region of a solution is replaced by `// TODO(v05): …` and the starter's own lines.
 pub fn starter(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
@@ -70,16 +69,15 @@ pub fn finished(text: &str) -> String {
     out
 }
 
-/// A region of a solution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Region {
-    /// What is to be done.
+    /// Description of the region.
     pub todo: String,
-    /// Its lines, counted from 0 in the [`finished`] text.
+    /// Range of lines, from 0, in the [`finished`] text.
     pub lines: std::ops::Range<usize>,
 }
 
-/// The regions of a solution by their lines in the finished text.
+/// The regions of a solution, located in the finished text.
 pub fn regions(text: &str) -> Vec<Region> {
     let mut found: Vec<Region> = Vec::new();
     let mut at = 0;
@@ -103,10 +101,10 @@ pub fn regions(text: &str) -> Vec<Region> {
     found
 }
 
-/// What is wrong with the markers of a text: line and complaint. Solutions must belong to `step`.
+/// Errors in the markers of a text, as line and complaint. Solutions must belong to `step`.
 pub fn complaints(text: &str, step: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    // Anchors that are open, and the line where each began.
+    // Open anchors, each with its first line.
     let mut open: Vec<(&str, usize)> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     let mut solution: Option<usize> = None;
@@ -184,7 +182,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn told(text: &str) -> String {
+    fn first_complaint(text: &str) -> String {
         let text = format!("// ANCHOR: kernel\n// ANCHOR_END: kernel\n{text}");
         let lines = complaints(&text, "v05");
         let lines: Vec<String> = lines.iter().map(|(at, what)| format!("{at}: {what}")).collect();
@@ -194,38 +192,47 @@ mod tests {
     #[test]
     fn nested_markers_are_fine() {
         let text = "// ANCHOR: map\n    // SOLUTION(v05): do it\n    x\n    // STARTER| y\n    // SOLUTION_END\n// ANCHOR_END: map\n";
-        assert_eq!(told(text), "");
+        assert_eq!(first_complaint(text), "");
     }
 
     #[test]
     fn every_mistake_is_told_with_its_line() {
-        assert_eq!(told("// ANCHOR: a\n"), "3: ANCHOR `a` is never closed");
+        assert_eq!(first_complaint("// ANCHOR: a\n"), "3: ANCHOR `a` is never closed");
         assert_eq!(
-            told("// ANCHOR_END: a\n"),
+            first_complaint("// ANCHOR_END: a\n"),
             "3: ANCHOR_END of `a`, which is not open"
         );
         assert_eq!(
-            told("// ANCHOR: a\n// ANCHOR: b\n// ANCHOR_END: a\n// ANCHOR_END: b\n"),
+            first_complaint("// ANCHOR: a\n// ANCHOR: b\n// ANCHOR_END: a\n// ANCHOR_END: b\n"),
             "5: ANCHOR_END of `a`, but `b` of line 4 is still open\n\
              6: ANCHOR_END of `b`, but `a` of line 3 is still open"
         );
         assert_eq!(
-            told("// ANCHOR: a\n// ANCHOR_END: a\n// ANCHOR: a\n// ANCHOR_END: a\n"),
+            first_complaint("// ANCHOR: a\n// ANCHOR_END: a\n// ANCHOR: a\n// ANCHOR_END: a\n"),
             "5: a second ANCHOR is called `a`"
         );
-        assert_eq!(told("// SOLUTION(v05): do it\n"), "3: SOLUTION is never closed");
         assert_eq!(
-            told("// SOLUTION(v04): do it\n// SOLUTION_END\n"),
+            first_complaint("// SOLUTION(v05): do it\n"),
+            "3: SOLUTION is never closed"
+        );
+        assert_eq!(
+            first_complaint("// SOLUTION(v04): do it\n// SOLUTION_END\n"),
             "3: SOLUTION of `v04` in a file of v05"
         );
         assert_eq!(
-            told("// SOLUTION(v05):\n// SOLUTION_END\n"),
+            first_complaint("// SOLUTION(v05):\n// SOLUTION_END\n"),
             "3: SOLUTION does not say what is to be done"
         );
-        assert_eq!(told("// SOLUTION_END\n"), "3: SOLUTION_END without a SOLUTION");
-        assert_eq!(told("// STARTER| x\n"), "3: STARTER outside of a SOLUTION");
         assert_eq!(
-            told("// ANCHOR load\n"),
+            first_complaint("// SOLUTION_END\n"),
+            "3: SOLUTION_END without a SOLUTION"
+        );
+        assert_eq!(
+            first_complaint("// STARTER| x\n"),
+            "3: STARTER outside of a SOLUTION"
+        );
+        assert_eq!(
+            first_complaint("// ANCHOR load\n"),
             "3: `ANCHOR load` is no marker, but looks like one"
         );
         assert_eq!(

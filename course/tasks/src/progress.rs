@@ -1,7 +1,7 @@
 //! The learner's progress: `my/progress.toml`, a file that a person can read and correct.
 //!
-//! What this version does not know, tasks that are gone and fields of later versions, is kept as it is. Several processes
-//! may write at once: each reads, changes and replaces the file under the lock of its folder.
+//! Tasks that are gone and fields of later versions are kept unchanged. Several processes may write at once: each
+//! reads, changes and replaces the file under the lock of its folder.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -10,28 +10,29 @@ use std::path::{Path, PathBuf};
 use catalog::files::{lock_folder, write_whole};
 use serde::{Deserialize, Serialize};
 
+use crate::paths::learner_folder;
 use crate::task::TaskName;
+use crate::toml_error::toml_error;
 use crate::verdict::{Status, Verdict};
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
 pub const FORMAT: u32 = 1;
 
-/// A pause between two commands that is longer than this, in seconds, is not counted as work.
-const LONGEST_PAUSE: u64 = 20 * 60;
+/// Longest pause between two commands that counts as work, in seconds.
+const MAX_PAUSE_SECONDS: u64 = 20 * 60;
 
 const HEAD: &str = "# Progress through the tasks and questions, written by `cargo xtask`.\n\
                     # You may correct it; what is deleted here is forgotten.\n\n";
 
-/// What the file holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// [`FORMAT`], also of a file that does not say.
+    /// [`FORMAT`], also for a file without the field.
     #[serde(default = "format")]
     pub format: u32,
-    /// Progress by the name of the task.
+    /// Progress by task name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tasks: BTreeMap<String, TaskProgress>,
-    /// By step and id, `v05.b-load-wavefronts`; where it comes back, `v05.b-load-wavefronts@v07`.
+    /// Progress by step and id, `v05.b-load-wavefronts`; for a returning question, `v05.b-load-wavefronts@v07`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub questions: BTreeMap<String, QuestionProgress>,
     /// Fields of other versions, kept as they are.
@@ -54,43 +55,43 @@ impl Default for Progress {
     }
 }
 
-/// Of one task. Times are in UTC, as in `2026-11-22T12:00:00Z`.
+/// Progress of one task. Times are in UTC, as in `2026-11-22T12:00:00Z`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TaskProgress {
-    /// When `start` wrote the starter.
+    /// Time at which `start` wrote the starter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
-    /// When the last command about it ran.
+    /// Time of the last command about the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
-    /// Seconds of work: between the commands, long pauses left out.
+    /// Seconds of work: the pauses between commands, long ones left out.
     #[serde(default)]
     pub seconds: u64,
     /// Number of verdicts so far.
     #[serde(default)]
     pub checks: u32,
-    /// Verdicts until the first that passed, with it.
+    /// Number of verdicts up to and including the first pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks_to_pass: Option<u32>,
-    /// When it first passed.
+    /// Time of the first pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<String>,
-    /// When the learner gave up.
+    /// Time at which the learner gave up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gave_up: Option<String>,
-    /// Hints shown; a level of one that was seen before does not count again.
+    /// Hints shown, each level of a symptom counted once.
     #[serde(default)]
     pub hints: u32,
-    /// Of the copy that the last verdict is of.
+    /// Hash of the copy that the last verdict judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_sha256: Option<String>,
     /// Code of the last verdict, when it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// How often each code failed.
+    /// Number of failures by code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u32>,
-    /// The highest level of hint shown for each symptom; the general hint is called `general`.
+    /// Highest level of hint shown for each symptom; the general hint has the key `general`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub hint_levels: BTreeMap<String, u32>,
     /// Fields of other versions, kept as they are.
@@ -101,19 +102,18 @@ pub struct TaskProgress {
 /// Progress of one question. Times are as in [`TaskProgress`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuestionProgress {
-    /// The last answer that was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Whether it was right; none for a question that was skipped.
+    /// Correctness of the last answer; none for a skipped question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right: Option<bool>,
     /// Number of answers so far.
     #[serde(default)]
     pub tries: u32,
-    /// When the right answer was shown on request.
+    /// Time at which the right answer was shown on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
-    /// When the last answer was given.
+    /// Time of the last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// Fields of other versions, kept as they are.
@@ -121,62 +121,33 @@ pub struct QuestionProgress {
     pub other: toml::Table,
 }
 
-/// Why progress is not read or not written.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgressError {
-    /// No file, no folder, no permission.
     #[error("{path}: {why}")]
-    Io {
-        /// Path of the file.
-        path: String,
-        /// The error of the operating system.
-        why: std::io::Error,
-    },
-    /// It was edited, and is no TOML now.
+    Io { path: String, why: std::io::Error },
+    /// The file is not valid TOML, perhaps after an edit.
     #[error("{path}:{line}: {why}; correct the file, or delete it to begin anew")]
     Syntax {
-        /// Path of the file.
         path: String,
-        /// Line of the file, from 1.
+        /// Line from 1.
         line: usize,
-        /// As the reader of TOML says it.
         why: String,
     },
-    /// A later version wrote it.
+    /// A later version wrote the file.
     #[error("{path} has format {found}, and this version reads up to {FORMAT}: update the checkout")]
-    Newer {
-        /// Path of the file.
-        path: String,
-        /// The format that the file has.
-        found: u32,
-    },
+    Newer { path: String, found: u32 },
 }
 
-/// The folder of the learner's copies.
-pub fn folder(root: &Path) -> PathBuf {
-    root.join("my")
-}
-
-/// Path of the progress file.
 pub fn file(root: &Path) -> PathBuf {
-    folder(root).join("progress.toml")
+    learner_folder(root).join("progress.toml")
 }
 
-/// The learner's copy of a kernel.
 pub fn copy_of(root: &Path, task: &TaskName) -> PathBuf {
-    folder(root).join(format!("{task}.cu"))
-}
-
-/// The learner's answer to a task whose idea is on the host.
-pub fn answer_of(root: &Path, task: &TaskName) -> PathBuf {
-    folder(root).join(format!("{task}.toml"))
+    learner_folder(root).join(format!("{task}.cu"))
 }
 
 impl Progress {
-    /// Reads the file of the checkout at `root`; without one there is no progress yet.
-    ///
-    /// # Errors
-    /// When there is a file that cannot be read.
+    /// Reads the file of the checkout at `root`. A missing file is empty progress.
     pub fn load(root: &Path) -> Result<Self, ProgressError> {
         let path = file(root);
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
@@ -189,17 +160,14 @@ impl Progress {
         }
     }
 
-    /// Reads the text of a file, which errors call `name`.
-    ///
-    /// # Errors
-    /// When it is no progress file, or one of a later version.
+    /// Reads the text of a file; `name` is its path in errors.
     pub fn parse(text: &str, name: &str) -> Result<Self, ProgressError> {
         let syntax = |error: toml::de::Error| {
-            let (line, why) = crate::toml_error(text, &error);
+            let (line, why) = toml_error(text, &error);
             let path = name.to_owned();
             ProgressError::Syntax { path, line, why }
         };
-        // The format first: a later one may have other types in its fields.
+        // The format is checked first: a later one may have other types in its fields.
         let table: toml::Table = toml::from_str(text).map_err(syntax)?;
         let found = table.get("format").and_then(toml::Value::as_integer).unwrap_or(1);
         let found = u32::try_from(found).unwrap_or(u32::MAX);
@@ -210,12 +178,10 @@ impl Progress {
         toml::from_str(text).map_err(syntax)
     }
 
-    /// Changes the file of the checkout at `root`, and makes its folder where there is none.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written; it is as it was then.
+    /// Changes the file of the checkout at `root`, and creates its folder if necessary. After an error the file is
+    /// unchanged.
     pub fn update<T>(root: &Path, change: impl FnOnce(&mut Self) -> T) -> Result<T, ProgressError> {
-        let (folder, path) = (folder(root), file(root));
+        let (folder, path) = (learner_folder(root), file(root));
         let io = |why| ProgressError::Io {
             path: path.strip_prefix(root).unwrap_or(&path).display().to_string(),
             why,
@@ -230,17 +196,17 @@ impl Progress {
         Ok(result)
     }
 
-    /// Of a task, also of one that was never begun.
+    /// Progress of a task; the default for a task that was never begun.
     pub fn task(&self, name: &TaskName) -> TaskProgress {
         self.tasks.get(&name.to_string()).cloned().unwrap_or_default()
     }
 
-    /// To be changed, at the time `now` in seconds since 1970.
+    /// Progress of a task for a change at the time `now`, in seconds since 1970.
     pub fn touch(&mut self, name: &TaskName, now: u64) -> &mut TaskProgress {
         let task = self.tasks.entry(name.to_string()).or_default();
         if let Some(last) = task.last.as_deref().and_then(catalog::time::seconds) {
             let pause = now.saturating_sub(last);
-            task.seconds += if pause <= LONGEST_PAUSE { pause } else { 0 };
+            task.seconds += if pause <= MAX_PAUSE_SECONDS { pause } else { 0 };
         }
         task.last = Some(catalog::time::utc(now));
         task
@@ -257,7 +223,7 @@ impl Progress {
         *known = level.max(*known);
     }
 
-    /// Records an answer to a question; without one it was skipped, which takes nothing back.
+    /// Records an answer to a question. A skipped question (`None`) keeps its earlier answer.
     pub fn answered(&mut self, key: &str, given: Option<(&str, bool)>, now: u64) {
         let question = self.questions.entry(key.to_owned()).or_default();
         question.last = Some(catalog::time::utc(now));
@@ -274,7 +240,7 @@ impl Progress {
         question.shown.get_or_insert(catalog::time::utc(now));
     }
 
-    /// Counts a verdict and notes its outcome; one that was not run changes nothing.
+    /// Records the outcome of a verdict, unless the kernel was not run.
     pub fn record(&mut self, verdict: &Verdict, now: u64) {
         if verdict.status == Status::NotRun {
             return;
@@ -293,7 +259,7 @@ impl Progress {
     }
 }
 
-/// The key of a symptom in [`TaskProgress::hint_levels`].
+/// Key of a symptom in [`TaskProgress::hint_levels`].
 fn symptom_key(symptom: &str) -> &str {
     match symptom {
         "" => "general",
@@ -302,12 +268,12 @@ fn symptom_key(symptom: &str) -> &str {
 }
 
 impl TaskProgress {
-    /// The highest level of hint that was shown for a symptom.
+    /// Highest level of hint shown for a symptom.
     pub fn hint_level(&self, symptom: &str) -> u32 {
         self.hint_levels.get(symptom_key(symptom)).copied().unwrap_or(0)
     }
 
-    /// Whether the solution may be shown: it passed, or the learner gave up.
+    /// True when the solution may be shown: the task passed, or the learner gave up.
     pub fn is_over(&self) -> bool {
         self.passed.is_some() || self.gave_up.is_some()
     }
@@ -380,7 +346,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_kept() {
         let root = root("unknown");
-        std::fs::create_dir_all(folder(&root)).expect("a folder");
+        std::fs::create_dir_all(learner_folder(&root)).expect("a folder");
         let text = "format = 1\ncolour = \"blue\"\n[tasks.\"v77.gone\"]\npassed = \"2026-01-01T00:00:00Z\"\nstars = 3\n";
         std::fs::write(file(&root), text).expect("a file");
         Progress::update(&root, |progress| progress.record(&verdict(None), 1000)).expect("written");
@@ -422,15 +388,15 @@ mod tests {
     #[test]
     fn a_broken_file_is_named_and_left_alone() {
         let root = root("broken");
-        std::fs::create_dir_all(folder(&root)).expect("a folder");
-        let told = |text: &str| {
+        std::fs::create_dir_all(learner_folder(&root)).expect("a folder");
+        let error_of = |text: &str| {
             std::fs::write(file(&root), text).expect("a file");
             let error = Progress::update(&root, |_| ()).expect_err("refused").to_string();
             assert_eq!(std::fs::read_to_string(file(&root)).expect("there"), text);
             error
         };
-        assert!(told("format = 1\n[tasks\n").starts_with("my/progress.toml:2: "));
-        assert!(told("format = 9\ntasks = 4\n").contains("has format 9"));
+        assert!(error_of("format = 1\n[tasks\n").starts_with("my/progress.toml:2: "));
+        assert!(error_of("format = 9\ntasks = 4\n").contains("has format 9"));
         let _ = std::fs::remove_dir_all(&root);
     }
 }

@@ -1,34 +1,32 @@
-//! The questions of a step: its own, and those of earlier steps that come back.
+//! The questions of a step: its own, and those that return from earlier steps.
 
 use crate::progress::{Progress, QuestionProgress};
 use crate::task::{Answer, Catalogue, Question};
 
-/// A question where it is asked.
+/// A question in the quiz of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Asked<'a> {
-    /// The step that it belongs to.
+    /// The step that the question belongs to.
     pub step: &'a str,
-    /// The later step in which it comes back; none where it belongs.
+    /// The later step in which it returns; none in its own step.
     pub again: Option<&'a str>,
-    /// The question that was answered.
     pub question: &'a Question,
 }
 
-/// What became of a question.
+/// State of a question in the progress file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// Nobody has answered it.
+pub enum QuestionState {
+    /// Not answered yet.
     Open,
-    /// The last answer was right.
+    /// Answered correctly at last.
     Right,
-    /// The last answer was wrong.
+    /// Answered wrongly at last.
     Wrong,
-    /// The learner skipped it.
     Skipped,
 }
 
-impl State {
-    /// The state in one word, such as `right`.
+impl QuestionState {
+    /// One word, such as `right`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -61,20 +59,20 @@ pub fn of_step<'a>(catalogues: &'a [Catalogue], step: &str) -> Vec<Asked<'a>> {
     own
 }
 
-/// The question that somebody names: `wavefronts`, or with its step `v05.wavefronts`, which one that comes back needs
-/// where the step has one of the same name.
+/// Finds a question by its id, `wavefronts`, or its full name, `v05.wavefronts`, which distinguishes a returning
+/// question from one of the step with the same id.
 pub fn find<'a, 'b>(asked: &'b [Asked<'a>], name: &str) -> Option<&'b Asked<'a>> {
     let full = asked.iter().find(|asked| asked.full_name() == name);
     full.or_else(|| asked.iter().find(|asked| asked.question.id == name))
 }
 
 impl Asked<'_> {
-    /// Step and id of the question, such as `v05.wavefronts`.
+    /// Step and id, such as `v05.wavefronts`.
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.step, self.question.id)
     }
 
-    /// What to call it on the command line of the step where it is asked.
+    /// Name on the command line of the step whose quiz it is in.
     pub fn name(&self) -> String {
         match self.again {
             Some(_) => self.full_name(),
@@ -82,7 +80,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Its key in the progress file.
+    /// Key in the progress file.
     pub fn key(&self) -> String {
         match self.again {
             Some(step) => format!("{}@{step}", self.full_name()),
@@ -90,27 +88,24 @@ impl Asked<'_> {
         }
     }
 
-    /// The progress on this question.
     pub fn progress(&self, progress: &Progress) -> QuestionProgress {
         progress.questions.get(&self.key()).cloned().unwrap_or_default()
     }
 
-    /// The state of this question.
-    pub fn state(&self, progress: &Progress) -> State {
+    pub fn state(&self, progress: &Progress) -> QuestionState {
         match progress.questions.get(&self.key()) {
-            None => State::Open,
+            None => QuestionState::Open,
             Some(known) => match known.right {
-                Some(true) => State::Right,
-                Some(false) => State::Wrong,
-                None if known.last.is_some() => State::Skipped,
-                None => State::Open,
+                Some(true) => QuestionState::Right,
+                Some(false) => QuestionState::Wrong,
+                None if known.last.is_some() => QuestionState::Skipped,
+                None => QuestionState::Open,
             },
         }
     }
 }
 
 impl Answer {
-    /// The answer as text.
     pub fn shown(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),
@@ -119,7 +114,7 @@ impl Answer {
     }
 }
 
-/// `a` for the first choice.
+/// Letter of a choice, `a` for the first one.
 pub fn letter(at: usize) -> char {
     char::from(b'a' + u8::try_from(at.min(25)).unwrap_or(25))
 }
@@ -188,12 +183,12 @@ because = "So."
         let catalogues = catalogues();
         let asked = of_step(&catalogues, "v05");
         let mut progress = Progress::default();
-        assert_eq!(asked[0].state(&progress), State::Open);
+        assert_eq!(asked[0].state(&progress), QuestionState::Open);
         progress.answered(&asked[0].key(), None, 1000);
-        assert_eq!(asked[0].state(&progress), State::Skipped);
+        assert_eq!(asked[0].state(&progress), QuestionState::Skipped);
         progress.answered(&asked[0].key(), Some(("8", false)), 1000);
-        assert_eq!(asked[0].state(&progress), State::Wrong);
+        assert_eq!(asked[0].state(&progress), QuestionState::Wrong);
         progress.showed(&asked[1].key(), 1000);
-        assert_eq!(asked[1].state(&progress), State::Open);
+        assert_eq!(asked[1].state(&progress), QuestionState::Open);
     }
 }

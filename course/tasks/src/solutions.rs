@@ -1,69 +1,48 @@
-//! `tests/data/solutions`: what learners might hand in, right and wrong, with what the judgement must be.
+//! `tests/data/solutions`: possible submissions, right and wrong, each with the expected verdict.
 //!
-//! An entry is a list of edits of a base file, or a file of its own. The compiled kernels of a step are one deflated file
-//! with an index, so that they can be judged without a compiler; each has the hash of the texts that it was made from.
+//! An entry is a list of edits of a base file, or a file of its own. The compiled kernels of a step are one deflated
+//! file with an index, so that they can be judged without a compiler; each has the hash of its source texts.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::paths::SOLUTIONS as FOLDER;
 use crate::task::{Catalogue, CatalogueError, Task, TaskName};
+use crate::toml_error::one_line;
 use crate::variant;
 
-/// The folder, from the root of the checkout.
-pub const FOLDER: &str = "tests/data/solutions";
-/// What all sources may include.
+/// The header that every source may include.
 const HEADER: &str = "kernels/common.cuh";
-/// Bytes of one step's kernels. They have a tenth of that.
-const LARGEST: usize = 256 << 20;
-/// Compression level of deflate: what takes longer saves nothing that matters.
+/// Limit for the unpacked kernels of one step, in bytes. The largest file has a tenth of that.
+const MAX_UNPACKED_BYTES: usize = 256 << 20;
+/// Compression level of deflate: slower levels save little.
 const LEVEL: u8 = 9;
 
-/// A kernel with what must come out.
+/// A kernel with the expected verdict.
 #[derive(Debug, Clone)]
 pub struct Solution {
     /// Step and name of the entry, such as `v05/no-padding`.
     pub name: String,
-    /// The task that it is handed in for.
     pub task: Task,
-    /// Codes of what fails, in any order; none for a kernel that passes.
+    /// Expected failure codes, in any order; none for a kernel that passes.
     pub expect: Vec<String>,
-    /// Where the text comes from, from the root of the checkout.
+    /// Path of the edited file, from the root of the checkout.
     pub base: PathBuf,
-    /// The text of the kernel.
+    /// Source text of the kernel, after the edits.
     pub source: String,
 }
 
-/// Why the solutions of a step cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SolutionError {
-    /// A file is not there, or not readable.
     #[error("{file}: {why}")]
-    Unreadable {
-        /// Path of the file from the root of the checkout.
-        file: String,
-        /// The error of the operating system.
-        why: std::io::Error,
-    },
-    /// It is no TOML, or has a field that does not belong there.
+    Unreadable { file: String, why: std::io::Error },
+    /// Invalid TOML, or a field that does not belong there.
     #[error("{file}: {why}")]
-    Syntax {
-        /// Path of the file from the root of the checkout.
-        file: String,
-        /// The error of the TOML parser, with the name of the field.
-        why: String,
-    },
-    /// An entry that cannot be.
+    Syntax { file: String, why: String },
+    /// An invalid entry.
     #[error("{file}: {name}: {why}")]
-    Content {
-        /// Path of the file from the root of the checkout.
-        file: String,
-        /// Name of the entry.
-        name: String,
-        /// The reason, in one sentence.
-        why: String,
-    },
-    /// The catalogue of the step.
+    Content { file: String, name: String, why: String },
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
 }
@@ -105,10 +84,7 @@ impl Expect {
     }
 }
 
-/// Reads the solutions of a step, and the references of its task whose numbers are drawn. A step without a file has none.
-///
-/// # Errors
-/// With the first thing that cannot be.
+/// Reads the solutions of a step, including the references of its variant task. A step without a file has none.
 pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
     let file = Path::new(FOLDER).join(step).with_extension("toml");
     if !root.join(&file).exists() {
@@ -117,7 +93,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
     let shown = file.display().to_string();
     let parsed: File = toml::from_str(&read(root, &file)?).map_err(|error| SolutionError::Syntax {
         file: shown.clone(),
-        why: error.message().trim().replace('\n', ", "),
+        why: one_line(&error),
     })?;
     let catalogue = Catalogue::load(root, step)?;
     let mut found: Vec<Solution> = Vec::new();
@@ -170,7 +146,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
     Ok(found)
 }
 
-/// The text after edits, each of which finds its text exactly once.
+/// Applies edits, each of which must match exactly once.
 pub(crate) fn edited(mut text: String, base: &Path, edits: &[[String; 2]]) -> Result<String, String> {
     for [find, replace] in edits {
         let n = text.matches(find.as_str()).count();
@@ -190,10 +166,7 @@ pub(crate) fn read(root: &Path, file: &Path) -> Result<String, SolutionError> {
 }
 
 impl Solution {
-    /// Hash of all that it is compiled from.
-    ///
-    /// # Errors
-    /// When the header is not readable.
+    /// Hash of the sources that it is compiled from.
     pub fn digest(&self, root: &Path) -> Result<String, SolutionError> {
         let header = read(root, Path::new(HEADER))?;
         Ok(catalog::provenance::sha256(
@@ -201,37 +174,33 @@ impl Solution {
         ))
     }
 
-    /// Whether it cannot be compiled.
+    /// True when compilation is expected to fail.
     pub fn is_refused(&self) -> bool {
         self.expect == ["compile"]
     }
 }
 
-/// The PTX of a solution, with what it was compiled from.
+/// PTX of a solution or a fixture, with the hash of its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compiled {
-    /// Name of the solution: [`Solution::name`], or of the fixture.
+    /// [`Solution::name`], or the name of the fixture.
     pub name: String,
-    /// Hash of its texts when it was compiled, as of [`Solution::digest`].
+    /// [`Solution::digest`] at the time of compilation.
     pub digest: String,
-    /// The PTX that the compiler wrote.
     pub ptx: String,
 }
 
-/// The file with the compiled kernels of a step, from the root of the checkout.
+/// Path of the packed PTX of a step, from the root of the checkout.
 pub fn compiled_file(step: &str) -> PathBuf {
     Path::new(FOLDER).join(step).with_extension("z")
 }
 
-/// The compiled kernels of a step; none where the file is missing.
-///
-/// # Errors
-/// When there is a file that [`pack`] did not make.
+/// Reads the packed PTX of a step; none where the file is missing.
 pub fn compiled(root: &Path, step: &str) -> Result<Vec<Compiled>, SolutionError> {
     unpacked(root, &compiled_file(step), "solutions")
 }
 
-/// The kernels of a file that this command of `cargo xtask` packs; none where the file is missing.
+/// Reads a file that `cargo xtask {command}` packs; none where the file is missing.
 pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<Compiled>, SolutionError> {
     let shown = file.display().to_string();
     match std::fs::read(root.join(file)) {
@@ -244,7 +213,7 @@ pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<Co
     }
 }
 
-/// One deflated file of compiled kernels.
+/// Packs compiled kernels into one deflated file.
 pub fn pack(kernels: &[Compiled]) -> Vec<u8> {
     let mut text = String::new();
     for kernel in kernels {
@@ -256,7 +225,7 @@ pub fn pack(kernels: &[Compiled]) -> Vec<u8> {
 
 /// Reverses [`pack`]; `None` for bytes that it did not write.
 fn unpack(bytes: &[u8]) -> Option<Vec<Compiled>> {
-    let bytes = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(bytes, LARGEST).ok()?;
+    let bytes = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(bytes, MAX_UNPACKED_BYTES).ok()?;
     let text = String::from_utf8(bytes).ok()?;
     let (mut rest, mut found) = (text.as_str(), Vec::new());
     while !rest.is_empty() {

@@ -1,9 +1,9 @@
-//! What a learner begins with: generated from the finished kernel, or a skeleton with nothing but the signature.
+//! The learner's starting point: generated from the finished kernel, or a skeleton with the bare signature.
 
 use crate::markers;
-use crate::task::{Kind, Task};
+use crate::task::{Task, TaskKind};
 
-/// Columns of generated comments.
+/// Width of generated comments, in columns.
 const WIDTH: usize = 100;
 
 /// The starter of a task, from the text of its solution.
@@ -22,17 +22,17 @@ pub fn starter(task: &Task, solution: &str) -> String {
     }
 }
 
-/// The finished kernel of a task as a learner is shown it: without markers.
+/// The finished kernel for learners, without markers.
 pub fn finished(solution: &str) -> String {
     markers::finished(solution)
 }
 
-/// What is to be done, and the command that checks it.
+/// Header comment: the task, and the command that checks it.
 fn head(task: &Task) -> String {
     let name = &task.name;
     let kind = match task.kind {
-        Kind::Rebuild => "rebuild",
-        Kind::Transfer => "transfer",
+        TaskKind::Rebuild => "rebuild",
+        TaskKind::Transfer => "transfer",
     };
     let mut out = comment(&format!(
         "{name}, a {kind} task of {} minutes: {}.",
@@ -45,7 +45,7 @@ fn head(task: &Task) -> String {
         .filter(|text| !text.trim().is_empty())
     {
         out.push_str("//\n");
-        // Lines that are indented are code, and stay as they are.
+        // Indented lines are code and keep their line breaks.
         let is_code = |line: &str| line.starts_with(' ');
         match paragraph.lines().any(is_code) {
             true => paragraph
@@ -67,7 +67,7 @@ fn head(task: &Task) -> String {
     out
 }
 
-/// A sentence as comment lines.
+/// Wraps a sentence as comment lines.
 fn comment(text: &str) -> String {
     let mut out = String::new();
     let mut line = String::from("//");
@@ -85,7 +85,7 @@ fn comment(text: &str) -> String {
     out
 }
 
-/// The comment at the top, which describes the solution, and the rest.
+/// Splits off the header comment, which describes the solution.
 fn split_header(text: &str) -> (&str, &str) {
     let mut end = 0;
     for line in text.split_inclusive('\n') {
@@ -97,7 +97,7 @@ fn split_header(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// What the header says of shapes and of the launch: from `// Any M, N, K` on.
+/// The part of the header about shapes and the launch: from `// Any M, N, K` on.
 fn launch_lines(text: &str) -> String {
     let (header, _) = split_header(text);
     let lines: Vec<&str> = header
@@ -110,7 +110,7 @@ fn launch_lines(text: &str) -> String {
     }
 }
 
-/// A file that compiles and computes nothing.
+/// A kernel that compiles and computes nothing.
 fn skeleton(task: &Task) -> String {
     let work = task.work;
     let parameters: Vec<String> = work

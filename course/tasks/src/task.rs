@@ -1,6 +1,6 @@
 //! `steps/vNN/tasks.toml`: the catalogue of a step's tasks and questions.
 //!
-//! A file that makes no sense is an error that names the file and the field; nothing is skipped silently.
+//! An invalid file is an error that names the file and the field; nothing is skipped silently.
 
 mod complaint;
 mod criterion;
@@ -19,106 +19,89 @@ pub use question::{Answer, Derived, Question};
 pub use reading::{CatalogueError, file_of};
 
 use crate::host::{self, HostCall};
-use crate::progress;
+use crate::paths;
 use crate::variant::Variant;
 use crate::work::Work;
 
-/// The tasks and questions of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
-    /// The step that it belongs to, such as `v05`.
+    /// The step's id, such as `v05`.
     pub step: String,
     /// Rebuild task first, then the transfer tasks in the order of the file.
     pub tasks: Vec<Task>,
-    /// Questions in the order of the file.
     pub questions: Vec<Question>,
     /// The task whose numbers are drawn, where the step has one.
     pub variant: Option<Variant>,
 }
 
 impl Catalogue {
-    /// The task of that name.
     pub fn task(&self, name: &TaskName) -> Option<&Task> {
         self.tasks.iter().find(|task| task.name == *name)
     }
 
-    /// The task of that name.
-    ///
-    /// # Errors
-    /// With the names that there are, as one sentence.
+    /// Like [`Self::task`]; the error is a sentence that lists the names of the existing tasks.
     pub fn find(&self, name: &TaskName) -> Result<&Task, String> {
         self.task(name).ok_or_else(|| {
-            let there: Vec<String> = self.tasks.iter().map(|task| task.name.to_string()).collect();
-            let there = match there.is_empty() {
+            let names: Vec<String> = self.tasks.iter().map(|task| task.name.to_string()).collect();
+            let names = match names.is_empty() {
                 true => "no tasks".to_owned(),
-                false => there.join(", "),
+                false => names.join(", "),
             };
-            format!("there is no task `{name}`; {} has {there}", self.step)
+            format!("there is no task `{name}`; {} has {names}", self.step)
         })
     }
 }
 
-/// Which kind of task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// The finished kernel of the step with its idea taken out.
+pub enum TaskKind {
+    /// The finished kernel of the step without its idea.
     Rebuild,
-    /// The same idea where the finished kernel does not fit.
+    /// The same idea in a setting that the finished kernel does not fit.
     Transfer,
 }
 
-/// A kernel to write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Name of the task, such as `v05.wide`.
+    /// Name such as `v05.wide`.
     pub name: TaskName,
-    /// Whether it rebuilds the kernel of the step or transfers its idea.
-    pub kind: Kind,
-    /// Title of the task, in one line.
+    pub kind: TaskKind,
     pub title: String,
-    /// What to write and what is judged.
+    /// Description of the kernel to write and of the criteria.
     pub text: String,
-    /// The finished kernel, from the root of the checkout.
+    /// Path of the finished kernel, from the root of the checkout.
     pub solution: PathBuf,
-    /// Name of the kernel's entry point.
     pub entry: String,
-    /// What the kernel computes.
     pub work: Work,
-    /// Rows and columns of C (of a transpose: of the input) that belong to a block.
+    /// Rows and columns of C (of a transpose: of the input) per block.
     pub tile: [u32; 2],
-    /// Threads of a block.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes.
+    /// Dynamic shared memory per block, in bytes.
     #[serde(default)]
     pub dynamic_shared: u32,
-    /// Minutes that a learner usually needs.
+    /// Usual time for a learner.
     pub minutes: u32,
-    /// Whether a starter is generated from the solution; otherwise it is a skeleton with nothing but the signature.
+    /// True for a starter generated from the solution, false for a skeleton with the bare signature.
     pub has_starter: bool,
-    /// The thing that it must do.
+    /// Criteria besides correctness.
     pub does: Vec<Criterion>,
-    /// What to say to somebody who is stuck.
     #[serde(default)]
     pub hints: Vec<Hint>,
-    /// Whether its results count only from a real GPU.
+    /// True when results count only on a real GPU.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gpu_required: bool,
-    /// Of a task whose idea is on the host: what is written is an answer file, and no kernel.
+    /// Present for a task whose idea is on the host: the learner writes an answer file, not a kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
 }
 
 impl Task {
-    /// The learner's copy in the checkout at `root`, or the answer to a task whose idea is on the host.
+    /// Path of the learner's file in the checkout at `root`.
     pub fn copy(&self, root: &Path) -> PathBuf {
-        match self.host.is_some() {
-            true => progress::answer_of(root, &self.name),
-            false => progress::copy_of(root, &self.name),
-        }
+        paths::learner_folder(root).join(self.file())
     }
 
-    /// The learner's file, under `my/`: `v05.wide.cu`, or `v01.launch.toml` of a task whose idea is on the host.
+    /// Name of the learner's file under `my/`: `v05.wide.cu`, or `v01.launch.toml` for a task on the host.
     pub fn file(&self) -> String {
         match self.host {
             Some(_) => format!("{}.toml", self.name),
@@ -126,7 +109,7 @@ impl Task {
         }
     }
 
-    /// What is judged beside being right and clean: id, and what is required.
+    /// Id and requirement of each criterion besides `right` and `clean`.
     pub fn criteria(&self) -> Vec<(&str, &str)> {
         let does = self.does.iter();
         let mut found: Vec<(&str, &str)> = does
@@ -142,7 +125,7 @@ impl Task {
         found
     }
 
-    /// Where its starter is committed, from the root of the checkout.
+    /// Path of the committed starter, from the root of the checkout.
     pub fn starter_file(&self) -> PathBuf {
         let step = &self.name.step;
         match &self.name.id {
@@ -153,26 +136,24 @@ impl Task {
     }
 }
 
-/// A file that belongs to a step's tasks, from the root of the checkout.
+/// Path of a file of a step's tasks, from the root of the checkout.
 fn in_tasks(step: &str, name: &str) -> PathBuf {
     Path::new("steps").join(step).join("tasks").join(name)
 }
 
-/// The host's part of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// What the host does.
     pub call: HostCall,
-    /// What the learner's file begins with.
+    /// Initial text of the learner's file.
     pub starter: String,
 }
 
-/// What to say to somebody who is stuck, in levels.
+/// Help for a learner who is stuck, in levels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hint {
-    /// A verdict's code that it belongs to; empty for any.
+    /// Code of the verdict that it helps with; empty for any.
     pub symptom: String,
-    /// The hint at each level: a nudge, the concept, pseudo-code.
+    /// Text of each level: a nudge, the concept, pseudo-code.
     pub levels: Vec<String>,
 }

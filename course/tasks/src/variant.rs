@@ -1,7 +1,7 @@
 //! Tasks whose numbers are drawn for a class, so that their answers are printed nowhere.
 //!
-//! A step's `[variant]` has the points that may be drawn, and `[variant.task]`, which is the table of a transfer task
-//! with expressions in braces. Thresholds follow from the drawn numbers:
+//! A step's `[variant]` lists the points that may be drawn. Its `[variant.task]` is the table of a transfer task with
+//! expressions in braces, so that thresholds follow from the drawn numbers:
 //!
 //! ```toml
 //! [variant]
@@ -13,9 +13,9 @@
 //! at_most = "{1.5 * BYTES * (1 / BM + 1 / BN)}"
 //! ```
 //!
-//! Beside its own numbers an expression has `BYTES`, those of an element; a text also has `{LAYOUT}`, how the operands
-//! lie in memory, and `{ELEMENT}`, their type. A reference kernel is there for every point, and passes: no task is
-//! handed out that cannot be done.
+//! Besides the point's numbers an expression may use `BYTES`, the bytes of an element; a text may also use `{LAYOUT}`,
+//! the layout of the operands in memory, and `{ELEMENT}`, their type. A reference kernel exists for every point, and
+//! passes: no task is handed out that cannot be done.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,28 +26,25 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::expression::evaluate;
-use crate::solutions::FOLDER;
+use crate::paths::SOLUTIONS;
 use crate::work::Work;
 
-/// Id of the task of a step whose numbers are drawn.
+/// Id of the variant task of any step.
 pub const ID: &str = "variant";
 
-/// The task of a step whose numbers are drawn.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// What may be drawn.
     pub points: Vec<Point>,
     /// Table of a transfer task, with expressions.
     task: Table,
 }
 
-/// What is drawn: what the kernel computes, and numbers by their names in the reference kernel.
+/// A point that may be drawn: the computation, and numbers by their names in the reference kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// Layouts of the matrices, and the type of elements.
     pub work: Work,
-    /// Sizes of tiles, blocks, and what else varies.
+    /// Sizes of tiles, blocks and other variable parts.
     #[serde(flatten)]
     pub numbers: BTreeMap<String, i64>,
 }
@@ -62,19 +59,16 @@ impl fmt::Display for Point {
     }
 }
 
-/// The reference kernel of a step, with the numbers of one point, from the root of the checkout.
+/// Path of a step's reference kernel, with the numbers of one point, from the root of the checkout.
 pub fn reference_of(step: &str) -> PathBuf {
-    Path::new(FOLDER).join(step).join("variant.cu")
+    Path::new(SOLUTIONS).join(step).join("variant.cu")
 }
 
-/// Around what [`reference()`] replaces.
+/// Start of the part that [`reference()`] replaces.
 const BEGIN: &str = "// DRAWN\n";
 const END: &str = "// DRAWN_END\n";
 
-/// The reference kernel for a point, from the text of the file.
-///
-/// # Errors
-/// When the file has no place for the numbers.
+/// The reference kernel for a point, from the text of the file. The error is a sentence about a missing marker.
 pub fn reference(text: &str, point: &Point) -> Result<String, String> {
     let (before, rest) = text.split_once(BEGIN).ok_or("there is no `// DRAWN`")?;
     let (_, after) = rest.split_once(END).ok_or("there is no `// DRAWN_END`")?;
@@ -108,7 +102,7 @@ impl Point {
 }
 
 impl Variant {
-    /// The point of a seed. Who sees the point learns next to nothing about the seed.
+    /// The point for a seed. A hash hides the seed from those who know the point.
     pub fn draw(&self, step: &str, seed: u64) -> Option<&Point> {
         let hash = sha256(format!("{step} {seed}").as_bytes());
         let number = u64::from_str_radix(hash.get(..15)?, 16).ok()?;
@@ -116,10 +110,7 @@ impl Variant {
         self.points.get(usize::try_from(at).ok()?)
     }
 
-    /// The table of a transfer task at a point.
-    ///
-    /// # Errors
-    /// With the expression that makes no sense.
+    /// The table of a transfer task at a point. The error names the expression.
     pub fn table(&self, point: &Point) -> Result<Table, String> {
         let mut names = vec![("BYTES", point.work.element_bytes() as f64)];
         names.extend(point.numbers.iter().map(|(name, n)| (name.as_str(), *n as f64)));
@@ -151,14 +142,14 @@ impl Filler<'_> {
         Ok(())
     }
 
-    /// A number where the text is nothing but an expression of one.
+    /// Replaces the expressions of a text. A text that is a single expression becomes a number.
     fn filled(&self, text: &str) -> Result<Value, String> {
         if let Some(inner) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
             && !inner.contains(['{', '}'])
             && self.word(inner).is_none()
         {
             let number = self.number(inner)?;
-            return Ok(match number.fract() == 0.0 && number.abs() < MOST_WHOLE {
+            return Ok(match number.fract() == 0.0 && number.abs() < MAX_INTEGER {
                 true => Value::Integer(number as i64),
                 false => Value::Float(number),
             });
@@ -186,14 +177,14 @@ impl Filler<'_> {
         }
     }
 
-    /// Rounded, so that a text shows the threshold that holds.
+    /// Evaluates and rounds an expression, so that a text shows the threshold that holds.
     fn number(&self, expression: &str) -> Result<f64, String> {
         let value = evaluate(expression, &self.names).map_err(|why| format!("`{expression}`: {why}"))?;
         Ok((value * ROUNDING).round() / ROUNDING)
     }
 }
 
-const MOST_WHOLE: f64 = 1e9;
+const MAX_INTEGER: f64 = 1e9;
 const ROUNDING: f64 = 1e6;
 
 #[cfg(test)]

@@ -6,20 +6,18 @@ use serde::{Deserialize, Serialize};
 use crate::compile::Refused;
 use crate::task::{TaskName, threshold};
 
-/// Of a kernel, or of one of its parts.
+/// Outcome for a kernel or for one of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It is as it should be.
     Passed,
-    /// It is not as it should be.
     Failed,
-    /// It was not run, so nothing is known.
+    /// Not run, so nothing is known.
     NotRun,
 }
 
 impl Status {
-    /// `passed`, `failed`, `not run`
+    /// Name in words: `passed`, `failed`, `not run`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -29,47 +27,43 @@ impl Status {
     }
 }
 
-/// Everything about one kernel. Fields are only ever added; names and meanings stay.
+/// Outcome for one kernel. Fields are only ever added; names and meanings stay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// Name of the task, such as `v05.wide`.
+    /// Name such as `v05.wide`.
     pub task: TaskName,
-    /// Whether all parts passed.
+    /// `Passed` when all parts passed.
     pub status: Status,
-    /// What failed first: `compile`, `no-entry`, a finding's code, `wrong-result`, `timeout`, or a criterion's id.
+    /// The first failure: `compile`, `no-entry`, a finding's code, `wrong-result`, `timeout`, or a criterion's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// One sentence on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// `compiles`, `right`, `clean` and the criteria, in this order.
     pub parts: Vec<Part>,
-    /// Shapes on which the result was right and no check found anything.
+    /// Shapes with a right result and without findings.
     pub n_shapes: usize,
-    /// The wrong result that says most.
+    /// The most informative wrong result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrong: Option<Wrong>,
-    /// What the checks found, each once.
+    /// Findings of the checks, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Found>,
-    /// Errors of the compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<Refused>,
-    /// What the kernel printed, perhaps shortened.
+    /// Output of the kernel, perhaps shortened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub printed: String,
 }
 
-/// One part of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// `compiles`, `right`, `clean`, or a criterion's id.
     pub id: String,
-    /// What is required, as a clause.
+    /// Requirement, as a clause.
     pub what: String,
-    /// Whether it passed.
     pub status: Status,
-    /// One sentence: why it failed, or why it was not run.
+    /// Reason of a failure or of a part that was not run, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The measured value, for a criterion that was run.
@@ -77,14 +71,13 @@ pub struct Part {
     pub measured: Option<Measured>,
 }
 
-/// A value and its threshold.
+/// A measured value and its limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Name of the measure.
     pub measure: String,
     /// The measure in words.
     pub words: String,
-    /// What was measured; none where the kernel does nothing that it could be taken of.
+    /// The value; none where the kernel does nothing that the measure applies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// Largest value that passes.
@@ -93,7 +86,6 @@ pub struct Measured {
     /// Smallest value that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// Sizes of the counted launch.
     pub shape: Shape,
 }
 
@@ -119,47 +111,41 @@ impl Measured {
     }
 }
 
-/// A result with wrong elements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Wrong {
-    /// Sizes of the launch.
     pub shape: Shape,
-    /// `small integers` or `reals`, and which of a batch.
+    /// `small integers` or `reals`, and the number within a batch.
     pub on: String,
-    /// Number of wrong elements.
     pub n_wrong: usize,
-    /// Number of all elements.
     pub n: usize,
-    /// The first wrong element: where, what it is, what it should be, whose it is.
+    /// The first wrong element: position, value, expected value, owner.
     pub first: String,
-    /// What the wrong elements look like, in one sentence, where that is known.
+    /// Pattern of the wrong elements in one sentence, where one was recognised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<String>,
-    /// Which tiles are wrong, drawn; empty where there is one only.
+    /// Map of the wrong tiles; empty for a single tile.
     pub map: String,
 }
 
-/// What a check found.
+/// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The word `error` or `warning`.
     pub severity: String,
-    /// Code of the finding, such as `E-RACE`.
+    /// Code such as `E-RACE`.
     pub code: String,
-    /// The finding in one line.
     pub title: String,
-    /// Path of the file where it happened; empty when unknown.
+    /// Path of the file; empty when unknown.
     pub file: String,
-    /// Line of the file, from 1; 0 when unknown.
+    /// Line from 1; 0 when unknown.
     pub line: u32,
-    /// On which shape it was found.
     pub shape: Shape,
-    /// The whole message, as the check reports it.
+    /// The whole message of the check.
     pub text: String,
 }
 
 impl Verdict {
-    /// Of a kernel that does not compile.
+    /// Verdict on a kernel that does not compile.
     pub fn refused(task: TaskName, criteria: &[crate::task::Criterion], refused: Refused) -> Self {
         let mut parts = vec![Part {
             id: "compiles".into(),
@@ -183,7 +169,7 @@ impl Verdict {
         }
     }
 
-    /// Of a kernel that was stopped, or whose judging ended without an answer.
+    /// Verdict on a kernel that was stopped, or whose judging ended without an answer.
     pub fn stopped(task: TaskName, criteria: &[crate::task::Criterion], code: &str, why: &str) -> Self {
         let mut parts = vec![Part::passed("compiles", "the source compiles")];
         parts.extend(Part::not_run(criteria, why));
@@ -201,7 +187,7 @@ impl Verdict {
         }
     }
 
-    /// Codes of everything that failed, each once: of findings their own, of parts what stands for them.
+    /// Codes of all failures, each once: the codes of findings, and those that stand for failed parts.
     pub fn codes(&self) -> Vec<String> {
         let mut codes: Vec<String> = self.code.iter().cloned().collect();
         let errors = self.findings.iter().filter(|found| found.severity == "error");
@@ -240,7 +226,6 @@ impl Wrong {
 }
 
 impl Part {
-    /// A part that passed.
     pub fn passed(id: &str, what: &str) -> Self {
         Self {
             id: id.into(),
@@ -251,7 +236,7 @@ impl Part {
         }
     }
 
-    /// `right`, `clean` and the criteria of something that could not be run, for one reason.
+    /// `right`, `clean` and the criteria of a kernel that could not be run, for one reason.
     pub fn not_run(criteria: &[crate::task::Criterion], why: &str) -> Vec<Self> {
         let part = |id: &str, what: &str| Self {
             status: Status::NotRun,
@@ -264,7 +249,7 @@ impl Part {
     }
 }
 
-/// What the part `right` requires.
+/// Requirement of the part `right`.
 pub const RIGHT: &str = "every element of the result is right";
-/// What the part `clean` requires.
+/// Requirement of the part `clean`.
 pub const CLEAN: &str = "no check finds a mistake";

@@ -1,9 +1,9 @@
-//! What a task computes: the parameters of its kernel, the grid, the elements.
+//! The computation of a task: parameters of its kernel, grid, elements.
 
 use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
-/// What a kernel computes. Matrices are row-major; `n` after `sgemm_` is an operand stored as the mathematics has it, `t`
+/// The computation of a kernel. Matrices are row-major; after `sgemm_`, `n` is an operand stored as in the formula, `t`
 /// one that is stored transposed, which is the same as column-major.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -20,7 +20,7 @@ pub enum Work {
     SgemmTt,
     /// C = αA · B + βC in FP32. With β = 0, C is not read.
     SgemmScaled,
-    /// As many products in FP32 as the grid is deep; the matrices of one follow those of the one before.
+    /// A batch of FP32 products, one per layer of the grid; matrices are contiguous.
     SgemmBatched,
     /// out = inᵀ in FP32.
     Transpose,
@@ -34,17 +34,16 @@ pub enum Work {
 pub const BATCH: usize = 3;
 
 impl Work {
-    /// Whether it is a transpose: a shape's `k` has no meaning then.
+    /// True for a transpose, which ignores the `k` of a shape.
     pub fn is_transpose(self) -> bool {
         matches!(self, Self::Transpose | Self::Dtranspose | Self::Transpose12)
     }
 
-    /// Whether its elements are of FP64.
     pub fn is_double(self) -> bool {
         matches!(self, Self::Dgemm | Self::Dtranspose)
     }
 
-    /// Whether A and B are stored transposed.
+    /// Storage of A and B: true for transposed.
     pub fn turned(self) -> [bool; 2] {
         match self {
             Self::SgemmNt => [false, true],
@@ -54,7 +53,7 @@ impl Work {
         }
     }
 
-    /// How the operands lie in memory, as a sentence or two.
+    /// Layout of the operands in memory, as a sentence or two.
     pub fn layout(self) -> &'static str {
         match self {
             Self::Sgemm | Self::Dgemm => "A, B and C are row-major.",
@@ -79,7 +78,7 @@ impl Work {
         }
     }
 
-    /// Products, or matrices to transpose, of one launch.
+    /// Products, or matrices to transpose, per launch.
     pub fn batch(self) -> usize {
         match self {
             Self::SgemmBatched => BATCH,
@@ -87,7 +86,6 @@ impl Work {
         }
     }
 
-    /// Bytes of an element.
     pub fn element_bytes(self) -> usize {
         match self {
             Self::Dgemm | Self::Dtranspose => 8,
@@ -148,7 +146,7 @@ impl Work {
         }
     }
 
-    /// What stands before the kernel in a skeleton: the type of its elements, where C++ has none.
+    /// Declarations before the kernel of a skeleton: an element type that C++ lacks.
     pub fn declarations(self) -> &'static str {
         match self {
             Self::Transpose12 => "struct Vector {\n    float x, y, z;\n};\n\n",
@@ -156,7 +154,7 @@ impl Work {
         }
     }
 
-    /// Bytes of each parameter, as PTX has them.
+    /// Bytes of each parameter in PTX.
     pub fn parameter_bytes(self) -> Vec<u32> {
         let bytes = |(kind, _): &(&str, &str)| match kind.ends_with('*') {
             true => 8,
@@ -165,7 +163,7 @@ impl Work {
         self.parameters().iter().map(bytes).collect()
     }
 
-    /// Blocks that cover a shape with tiles of so many rows and columns: of C, or of a transpose's input.
+    /// Blocks that cover a shape with tiles of the given rows and columns, of C or of a transpose's input.
     pub fn grid(self, tile: [u32; 2], shape: Shape) -> [u32; 3] {
         let blocks =
             |n: usize, tile: u32| u32::try_from(n.div_ceil(tile.max(1) as usize)).unwrap_or(u32::MAX);
@@ -176,7 +174,7 @@ impl Work {
         ]
     }
 
-    /// Multiply-adds that the result takes; 0 for a transpose.
+    /// Multiply-adds of the result; 0 for a transpose.
     pub fn fmas(self, shape: Shape) -> f64 {
         match self.is_transpose() {
             true => 0.0,
@@ -184,7 +182,6 @@ impl Work {
         }
     }
 
-    /// Elements of the result.
     pub fn elements(self, shape: Shape) -> f64 {
         self.batch() as f64 * shape.m as f64 * shape.n as f64
     }

@@ -36,7 +36,7 @@ fn line(cells: &[String]) -> String {
     cells.join(",") + "\n"
 }
 
-/// Quoted where it must be. What a spreadsheet would take for a formula begins with an apostrophe.
+/// Quotes a cell if necessary. An apostrophe disarms text that a spreadsheet would take for a formula.
 fn cell(text: &str) -> String {
     let text = match text.starts_with(['=', '+', '-', '@']) {
         true => format!("'{text}"),

@@ -5,7 +5,6 @@ use tasks::verdict::Status;
 
 use crate::grade::Student;
 
-/// The grades of one student.
 pub(crate) fn results(student: &Student) -> Value {
     let is_compiled = |verdict: &tasks::Verdict| {
         !verdict
@@ -13,10 +12,10 @@ pub(crate) fn results(student: &Student) -> Value {
             .iter()
             .any(|part| part.id == "compiles" && part.status == Status::Failed)
     };
-    // `error`: no test could run.
+    // The status `error` means that no test could run.
     let broken = student.verdicts.iter().find(|verdict| !is_compiled(verdict));
     if let Some(verdict) = broken.filter(|_| student.verdicts.len() == 1) {
-        return json!({"version": 3, "status": "error", "message": super::told(verdict), "tests": []});
+        return json!({"version": 3, "status": "error", "message": super::feedback(verdict), "tests": []});
     }
     let tests: Vec<Value> = student
         .items

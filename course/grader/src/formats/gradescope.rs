@@ -1,12 +1,10 @@
-//! Writes Gradescope's `results.json`:
-//! <https://gradescope-autograders.readthedocs.io/en/latest/specs/#output-format>
+//! Gradescope's `results.json`: <https://gradescope-autograders.readthedocs.io/en/latest/specs/#output-format>
 
 use serde_json::{Value, json};
 use tasks::verdict::Status;
 
 use crate::grade::{Class, Student};
 
-/// The grades of one student.
 pub(crate) fn results(class: &Class, student: &Student) -> Value {
     let tests: Vec<Value> = student
         .items
@@ -40,7 +38,7 @@ pub(crate) fn results(class: &Class, student: &Student) -> Value {
     })
 }
 
-/// Two digits, so that a third of a point does not fill a line.
+/// Rounds to two digits, so that a third of a point does not fill a line.
 fn rounded(points: f64) -> f64 {
     (points * 100.0).round() / 100.0
 }

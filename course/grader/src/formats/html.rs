@@ -1,11 +1,12 @@
-//! One HTML file for the instructor: the class on top, then a page per student. It loads nothing and runs nothing.
+//! One HTML file for the instructor: the class on top, then a section per student. It loads nothing and runs no
+//! scripts.
 
 use std::collections::BTreeMap;
 
 use catalog::text::escaped;
 use tasks::verdict::Status;
 
-use super::told;
+use super::feedback;
 use crate::grade::{Class, Student};
 use crate::report::median;
 use crate::score::shown;
@@ -23,8 +24,8 @@ section { border-top: 2px solid var(--line); margin-top: 2.5rem; break-before: p
 meter { width: 8rem; }
 ";
 
-/// Students named in a cell.
-const MOST_NAMED: usize = 8;
+/// Limit of students named in a cell.
+const MAX_NAMED: usize = 8;
 
 /// The grades of a class as one page.
 pub(crate) fn report(class: &Class) -> String {
@@ -58,11 +59,11 @@ fn link(class: &Class, name: &str) -> String {
 fn names(class: &Class, names: &[&str]) -> String {
     let mut text: Vec<String> = names
         .iter()
-        .take(MOST_NAMED)
+        .take(MAX_NAMED)
         .map(|name| link(class, name))
         .collect();
-    if names.len() > MOST_NAMED {
-        text.push(format!("and {} more", names.len() - MOST_NAMED));
+    if names.len() > MAX_NAMED {
+        text.push(format!("and {} more", names.len() - MAX_NAMED));
     }
     text.join(", ")
 }
@@ -89,7 +90,7 @@ fn summary(class: &Class) -> String {
             names(class, &ungraded)
         ));
     }
-    // How many have which share of the points.
+    // Histogram of the students' shares of the points.
     const BINS: usize = 10;
     let mut bins = [0usize; BINS + 1];
     for value in &points {
@@ -257,7 +258,7 @@ fn page(at: usize, student: &Student, max: f64) -> String {
         .iter()
         .filter(|verdict| verdict.status != Status::Passed)
     {
-        let text = told(verdict);
+        let text = feedback(verdict);
         if !text.is_empty() {
             out.push_str(&format!(
                 "<h3>{}</h3>\n<pre>{}</pre>\n",

@@ -1,11 +1,11 @@
-//! JUnit XML, as CI systems read it: a suite per student, a case per item.
+//! JUnit XML for CI systems: a suite per student, a case per item.
 
 use catalog::text::escaped;
 use tasks::verdict::Status;
 
 use crate::grade::Class;
 
-/// The grades of a class as a report of tests.
+/// The grades of a class as a test report.
 pub(crate) fn report(class: &Class) -> String {
     let items = || class.students.iter().flat_map(|student| &student.items);
     let count = |status: Status| items().filter(|item| item.status == status).count();

@@ -1,99 +1,98 @@
-//! A warp's steps in their order: what was loaded, and when it was waited for.
+//! Steps of a warp in order: its loads, and the first use of each loaded value.
 
 use std::collections::HashMap;
 
 use simt::trace::Step;
 
-use super::instruction::{Instruction, Kind};
+use super::instruction::{Instruction, InstructionKind};
 use super::{Ahead, WARP};
 
 /// Loads of which one value can be made; more are as old as these.
 const MAX_PENDING: usize = 16;
 
-/// The instructions of a kernel.
 #[derive(Debug)]
 pub(super) struct Program {
     instructions: Vec<Instruction>,
     n_registers: usize,
 }
 
-/// A load or a copy that was made.
+/// A load, or an asynchronous copy.
 #[derive(Debug, Clone, Copy)]
-struct Made {
-    /// Number of multiply-adds before it.
+struct PendingLoad {
+    /// Multiply-adds before it.
     at: f64,
     bytes: f64,
-    /// Number of multiply-adds between it and the wait for it; `None` if nothing waited.
-    had: Option<f64>,
-    /// Barriers of the block before it, and before it was waited for.
+    /// Multiply-adds between it and the first use; `None` without a use.
+    overlap: Option<f64>,
+    /// Barriers of the block before it, and before the first use.
     barriers: [usize; 2],
 }
 
-/// What following a warp gave.
+/// Loads and multiply-adds of one warp.
 #[derive(Debug)]
-pub(super) struct Followed {
-    made: Vec<Made>,
+pub(super) struct WarpLoads {
+    loads: Vec<PendingLoad>,
     /// Multiply-adds between barriers of the block.
     fmas: Vec<f64>,
-    /// It meets other warps at something else, too.
-    meets_elsewhere: bool,
+    /// True when the warp also synchronises by other means.
+    synchronises_otherwise: bool,
 }
 
-impl Followed {
-    /// Number of all multiply-adds, before and after barriers.
+impl WarpLoads {
+    /// All multiply-adds, before and after barriers.
     pub(super) fn fmas(&self) -> f64 {
         self.fmas.iter().sum()
     }
 
-    /// Whether it loads what it uses.
+    /// True when the warp uses a value that it loads.
     fn loads(&self) -> bool {
-        self.made.iter().any(|made| made.had.is_some())
+        self.loads.iter().any(|made| made.overlap.is_some())
     }
 
-    /// Share of the bytes that had time for so many multiply-adds.
+    /// Share of the bytes that overlapped with at least `enough` multiply-adds.
     pub(super) fn share(&self, enough: f64) -> Option<f64> {
-        // Before the first multiply-add there is nothing that a load could be hidden behind.
-        let made = self.made.iter().filter(|made| made.at > 0.0);
-        share(made.filter_map(|made| Some((made.bytes, made.had?))), enough)
+        // A load before the first multiply-add has nothing to overlap with.
+        let made = self.loads.iter().filter(|made| made.at > 0.0);
+        share(made.filter_map(|made| Some((made.bytes, made.overlap?))), enough)
     }
 }
 
-/// Share of the bytes that had time for `enough` multiply-adds, of loads as pairs of the two.
+/// Share of the bytes in loads with at least `enough` multiply-adds. A load is a pair of bytes and multiply-adds.
 fn share(loads: impl Iterator<Item = (f64, f64)>, enough: f64) -> Option<f64> {
     let (mut all, mut in_time) = (0.0, 0.0);
-    for (bytes, had) in loads {
+    for (bytes, overlap) in loads {
         all += bytes;
-        if had >= enough {
+        if overlap >= enough {
             in_time += bytes;
         }
     }
     (all > 0.0 && enough > 0.0).then(|| in_time / all)
 }
 
-/// The same for the warps of a block of which none both loads and multiplies; `enough` is of a warp's multiply-adds.
-pub(super) fn of_parts(warps: &[Followed], enough: impl Fn(f64) -> f64) -> Ahead {
-    let multiplying: Vec<&Followed> = warps.iter().filter(|warp| warp.fmas() > 0.0).collect();
-    let loading: Vec<&Followed> = warps.iter().filter(|warp| warp.loads()).collect();
+/// Share for a block in which no warp both loads and multiplies; `enough` takes the multiply-adds of one warp.
+pub(super) fn split_warps(warps: &[WarpLoads], enough: impl Fn(f64) -> f64) -> Ahead {
+    let multiplying: Vec<&WarpLoads> = warps.iter().filter(|warp| warp.fmas() > 0.0).collect();
+    let loading: Vec<&WarpLoads> = warps.iter().filter(|warp| warp.loads()).collect();
     if multiplying.is_empty() || loading.iter().all(|warp| warp.fmas() > 0.0) {
         return Ahead::Nothing;
     }
-    // Barriers that all of them reached; what a warp does after its last one may be cut off.
+    // Barriers that all warps reached; the trace of a warp may be cut off after its last one.
     let n_barriers = warps.iter().map(|warp| warp.fmas.len() - 1).min().unwrap_or(0);
-    if n_barriers == 0 || warps.iter().any(|warp| warp.meets_elsewhere) {
+    if n_barriers == 0 || warps.iter().any(|warp| warp.synchronises_otherwise) {
         return Ahead::Unseen(
             "some warps load and others multiply, and it is not __syncthreads() alone that orders them",
         );
     }
-    // Multiply-adds of a multiplying warp, on average, up to each barrier.
+    // Mean multiply-adds of a multiplying warp up to each barrier.
     let mut until = vec![0.0];
     for at in 0..n_barriers {
         let here: f64 = multiplying.iter().map(|warp| warp.fmas[at]).sum();
         until.push(until[at] + here / multiplying.len() as f64);
     }
     let all: f64 = multiplying.iter().map(|warp| warp.fmas()).sum();
-    let made = loading.iter().flat_map(|warp| &warp.made);
+    let made = loading.iter().flat_map(|warp| &warp.loads);
     let loads = made.filter_map(|made| {
-        made.had?;
+        made.overlap?;
         let [before, needed] = made.barriers;
         let end = *until.get(needed + 1)?;
         (end > 0.0).then_some((made.bytes, end - until[before]))
@@ -117,17 +116,17 @@ impl Program {
         }
     }
 
-    /// The steps of a warp, in their order.
-    pub(super) fn follow(&self, steps: &[Step]) -> Followed {
+    /// Follows the steps of a warp.
+    pub(super) fn follow(&self, steps: &[Step]) -> WarpLoads {
         let mut values: Vec<Vec<usize>> = vec![Vec::new(); self.n_registers];
-        let mut followed = Followed {
-            made: Vec::new(),
+        let mut followed = WarpLoads {
+            loads: Vec::new(),
             fmas: vec![0.0],
-            meets_elsewhere: false,
+            synchronises_otherwise: false,
         };
         let mut fmas = 0.0;
         let everybody = steps.iter().fold(0, |lanes, step| lanes | step.lanes);
-        // Copies that are not in a group yet, and groups that nobody has waited for.
+        // Copies without a group, and groups that are still pending.
         let mut open: Vec<usize> = Vec::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for step in steps {
@@ -137,32 +136,32 @@ impl Program {
             let now = fmas;
             let barrier = followed.fmas.len() - 1;
             let lanes = f64::from(step.lanes.count_ones());
-            let wait = |made: &mut Vec<Made>, which: &[usize]| {
+            let wait = |made: &mut Vec<PendingLoad>, which: &[usize]| {
                 for load in which {
                     let made = &mut made[*load];
-                    if made.had.is_none() {
-                        made.had = Some(now - made.at);
+                    if made.overlap.is_none() {
+                        made.overlap = Some(now - made.at);
                         made.barriers[1] = barrier;
                     }
                 }
             };
             match instruction.kind {
-                Kind::Load => {
+                InstructionKind::Load => {
                     for register in &instruction.read {
-                        wait(&mut followed.made, &std::mem::take(&mut values[*register]));
+                        wait(&mut followed.loads, &std::mem::take(&mut values[*register]));
                     }
                     let each = step.access.as_ref().map_or(0, |access| access.bytes);
-                    // Loads of other spaces by generic addresses bring nothing from afar.
+                    // A generic load may read another space, where there is no latency to hide.
                     let is_global = step
                         .access
                         .as_ref()
                         .is_some_and(|access| access.space == simt::program::MemSpace::Global);
-                    let load = followed.made.len();
+                    let load = followed.loads.len();
                     if is_global {
-                        followed.made.push(Made {
+                        followed.loads.push(PendingLoad {
                             at: now,
                             bytes: f64::from(each) * lanes,
-                            had: None,
+                            overlap: None,
                             barriers: [barrier; 2],
                         });
                     }
@@ -176,34 +175,34 @@ impl Program {
                         }
                     }
                 }
-                Kind::Copy(bytes) => {
-                    open.push(followed.made.len());
-                    followed.made.push(Made {
+                InstructionKind::Copy(bytes) => {
+                    open.push(followed.loads.len());
+                    followed.loads.push(PendingLoad {
                         at: now,
                         bytes: f64::from(bytes) * lanes,
-                        had: None,
+                        overlap: None,
                         barriers: [barrier; 2],
                     });
                 }
-                Kind::Commit => groups.push(std::mem::take(&mut open)),
-                Kind::WaitGroups(but) => {
+                InstructionKind::Commit => groups.push(std::mem::take(&mut open)),
+                InstructionKind::WaitGroups(but) => {
                     let n = groups.len().saturating_sub(but);
                     for group in groups.drain(..n) {
-                        wait(&mut followed.made, &group);
+                        wait(&mut followed.loads, &group);
                     }
                 }
-                Kind::WaitAll => {
+                InstructionKind::WaitAll => {
                     for group in groups.drain(..).chain([std::mem::take(&mut open)]) {
-                        wait(&mut followed.made, &group);
+                        wait(&mut followed.loads, &group);
                     }
                 }
-                Kind::Pass => {
+                InstructionKind::Pass => {
                     let mut passed: Vec<usize> = Vec::new();
                     for register in &instruction.read {
                         passed.extend(
                             values[*register]
                                 .iter()
-                                .filter(|load| followed.made[**load].had.is_none()),
+                                .filter(|load| followed.loads[**load].overlap.is_none()),
                         );
                     }
                     passed.sort_unstable();
@@ -222,21 +221,24 @@ impl Program {
                         }
                     }
                 }
-                Kind::Use | Kind::MultiplyAdd | Kind::Barrier | Kind::OtherBarrier => {
+                InstructionKind::Use
+                | InstructionKind::MultiplyAdd
+                | InstructionKind::Barrier
+                | InstructionKind::OtherBarrier => {
                     for register in &instruction.read {
-                        wait(&mut followed.made, &std::mem::take(&mut values[*register]));
+                        wait(&mut followed.loads, &std::mem::take(&mut values[*register]));
                     }
                     for register in &instruction.written {
                         values[*register].clear();
                     }
                     match instruction.kind {
-                        Kind::MultiplyAdd => {
+                        InstructionKind::MultiplyAdd => {
                             let done = lanes / f64::from(WARP);
                             fmas += done;
                             followed.fmas[barrier] += done;
                         }
-                        Kind::Barrier => followed.fmas.push(0.0),
-                        Kind::OtherBarrier => followed.meets_elsewhere = true,
+                        InstructionKind::Barrier => followed.fmas.push(0.0),
+                        InstructionKind::OtherBarrier => followed.synchronises_otherwise = true,
                         _ => {}
                     }
                 }
@@ -253,8 +255,8 @@ mod tests {
     use simt::program::MemSpace;
     use simt::trace::Access;
 
-    /// Follows one warp through a text in which each line is done once.
-    fn followed(lines: &str) -> Followed {
+    /// Follows one warp through a text, each line executed once.
+    fn followed(lines: &str) -> WarpLoads {
         let texts: Vec<&str> = lines
             .lines()
             .map(str::trim)
@@ -282,7 +284,8 @@ mod tests {
         followed(lines).share(enough)
     }
 
-    /// Two warps with parts of their own, whose rounds are `rounds` of both; a tile has two multiply-adds.
+    /// Follows two warps with different roles, each entry of `rounds` holding the text of both; a tile has two
+    /// multiply-adds.
     fn parts(rounds: &[(&str, &str)], barrier: &str) -> Ahead {
         let warp = |part: fn(&(&str, &str)) -> String| {
             let rounds: Vec<String> = rounds.iter().map(part).collect();
@@ -292,7 +295,7 @@ mod tests {
             warp(|(one, _)| (*one).to_owned()),
             warp(|(_, two)| (*two).to_owned()),
         ];
-        of_parts(&warps, |_| 2.0)
+        split_warps(&warps, |_| 2.0)
     }
 
     const FMA: &str = "fma.rn.f32 %f9, %f8, %f8, %f9;\n";

@@ -1,43 +1,43 @@
-//! Instructions by their text: what they do with values that were loaded, and their registers.
+//! Instructions parsed from their text: the effect on loaded values, and the registers.
 
 use std::collections::HashMap;
 
-/// What an instruction does with values that were loaded.
+/// Effect of an instruction on loaded values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Brings values from global memory.
+pub(super) enum InstructionKind {
+    /// Loads from global memory.
     Load,
-    /// Copies from global to shared memory, so many bytes per lane.
+    /// Copies from global to shared memory; the number is bytes per lane.
     Copy(u32),
     /// Closes a group of copies.
     Commit,
-    /// Waits for all groups but the last so many.
+    /// Waits for all groups but the given number of newest ones.
     WaitGroups(usize),
     /// Waits for all copies.
     WaitAll,
-    /// Meets all threads of the block.
+    /// Synchronises all threads of the block.
     Barrier,
-    /// Meets some of them.
+    /// Synchronises some threads of the block.
     OtherBarrier,
-    /// Passes its operands on.
+    /// Moves its operands without using them.
     Pass,
-    /// Needs its operands, and is not a multiply-add.
+    /// Uses its operands, without a multiply-add.
     Use,
-    /// Needs its operands, and is a multiply-add.
+    /// Uses its operands in a multiply-add.
     MultiplyAdd,
 }
 
-/// An instruction's registers, by number.
+/// Registers are numbered in the order of their first appearance.
 #[derive(Debug)]
 pub(super) struct Instruction {
-    pub(super) kind: Kind,
+    pub(super) kind: InstructionKind,
     pub(super) guarded: bool,
     pub(super) written: Vec<usize>,
     pub(super) read: Vec<usize>,
 }
 
 impl Instruction {
-    /// From its text: `@%p1 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+16];`
+    /// Parses a text such as `@%p1 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+16];`
     pub(super) fn read(text: &str, names: &mut HashMap<String, usize>) -> Self {
         let text = text.trim().trim_end_matches(';');
         let (guard, text) = match text.strip_prefix('@') {
@@ -63,7 +63,10 @@ impl Instruction {
         let kind = kind(operation, &operands);
         let writes = !matches!(
             kind,
-            Kind::Commit | Kind::WaitGroups(_) | Kind::WaitAll | Kind::Copy(_)
+            InstructionKind::Commit
+                | InstructionKind::WaitGroups(_)
+                | InstructionKind::WaitAll
+                | InstructionKind::Copy(_)
         ) && ![
             "st.", "red.", "bar", "bra", "brx", "ret", "exit", "membar", "fence", "prefetch", "call", "trap",
         ]
@@ -73,8 +76,8 @@ impl Instruction {
             Some((first, others)) if writes => (all(&[first]), all(others)),
             _ => (Vec::new(), all(&operands)),
         };
-        // A guard is needed before the instruction can begin.
-        if kind != Kind::Pass {
+        // The instruction needs its guard before it can begin.
+        if kind != InstructionKind::Pass {
             read.extend(all(&[guard]));
         }
         Self {
@@ -86,37 +89,41 @@ impl Instruction {
     }
 }
 
-fn kind(operation: &str, operands: &[&str]) -> Kind {
+fn kind(operation: &str, operands: &[&str]) -> InstructionKind {
     let parts: Vec<&str> = operation.split('.').collect();
     let floats = parts
         .last()
         .is_some_and(|kind| kind.starts_with('f') || kind.starts_with("bf"));
     match parts.as_slice() {
-        ["cp", "async", "commit_group", ..] => Kind::Commit,
-        ["cp", "async", "wait_all", ..] => Kind::WaitAll,
+        ["cp", "async", "commit_group", ..] => InstructionKind::Commit,
+        ["cp", "async", "wait_all", ..] => InstructionKind::WaitAll,
         ["cp", "async", "wait_group", ..] => {
-            Kind::WaitGroups(operands.first().and_then(|n| n.parse().ok()).unwrap_or(0))
+            InstructionKind::WaitGroups(operands.first().and_then(|n| n.parse().ok()).unwrap_or(0))
         }
-        ["cp", "async", ..] => Kind::Copy(operands.get(2).and_then(|n| n.parse().ok()).unwrap_or(0)),
-        // Lanes of one warp.
-        ["bar", "warp", ..] => Kind::Use,
+        ["cp", "async", ..] => {
+            InstructionKind::Copy(operands.get(2).and_then(|n| n.parse().ok()).unwrap_or(0))
+        }
+        // Lanes of one warp only.
+        ["bar", "warp", ..] => InstructionKind::Use,
         ["bar" | "barrier", ..] => match operands {
-            ["0"] | [_, "0", _] if parts.iter().all(|part| *part != "arrive") => Kind::Barrier,
-            _ => Kind::OtherBarrier,
+            ["0"] | [_, "0", _] if parts.iter().all(|part| *part != "arrive") => InstructionKind::Barrier,
+            _ => InstructionKind::OtherBarrier,
         },
-        ["mbarrier", ..] => Kind::OtherBarrier,
-        ["ld", ..] if !matches!(parts.get(1), Some(&"param" | &"shared" | &"local" | &"const")) => Kind::Load,
-        ["fma" | "mad", ..] if floats => Kind::MultiplyAdd,
+        ["mbarrier", ..] => InstructionKind::OtherBarrier,
+        ["ld", ..] if !matches!(parts.get(1), Some(&"param" | &"shared" | &"local" | &"const")) => {
+            InstructionKind::Load
+        }
+        ["fma" | "mad", ..] if floats => InstructionKind::MultiplyAdd,
         [
             "mov" | "selp" | "cvt" | "cvta" | "add" | "sub" | "mul" | "mad" | "neg" | "abs" | "and" | "or"
             | "xor" | "not" | "shl" | "shr" | "prmt" | "bfe" | "bfi" | "min" | "max" | "shf" | "lop3",
             ..,
-        ] => Kind::Pass,
-        _ => Kind::Use,
+        ] => InstructionKind::Pass,
+        _ => InstructionKind::Use,
     }
 }
 
-/// Operands, which commas separate outside of braces and brackets.
+/// Splits operands at commas outside of braces and brackets.
 fn operands(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut found) = (0, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -135,7 +142,7 @@ fn operands(text: &str) -> Vec<&str> {
     found
 }
 
-/// Names of registers in an operand.
+/// Register names in an operand.
 fn registers(operand: &str) -> impl Iterator<Item = &str> {
     operand.match_indices('%').map(|(at, _)| {
         let rest = &operand[at..];

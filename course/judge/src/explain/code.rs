@@ -1,4 +1,4 @@
-//! What a kernel's machine code did: exact counts of one launch, and what a GPU would take for it.
+//! Machine code of a kernel: exact counts of one launch, and its predicted time on a GPU.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,10 +17,8 @@ use crate::Request;
 use crate::machine::Machine;
 use crate::trial::Trial;
 
-/// Launches the machine code once on a problem of this size, of which a transpose ignores K, and predicts the time of that launch.
-///
-/// # Errors
-/// With the reason when nothing can be launched.
+/// Launches the machine code once with these sizes, of which a transpose ignores K, and predicts the time of that
+/// launch. The error is the reason that nothing could be launched.
 pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Result<Explained, String> {
     let machine = Machine::of_code(request, code).map_err(|stopped| stopped.to_string())?;
     let entry = &request.task.entry;
@@ -29,8 +27,12 @@ pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Resul
     let shape = match (request.task.work.is_transpose(), size.k) {
         (true, _) => Shape { k: 0, ..size },
         (false, 0) => {
-            let of = entry.clone();
-            return Err(WrongSize::NoDepth { size, of }.to_string());
+            let kernel_name = entry.clone();
+            return Err(WrongSize::NoDepth {
+                size,
+                of: kernel_name,
+            }
+            .to_string());
         }
         (false, _) => size,
     };
@@ -116,8 +118,8 @@ fn explained<T: Sums + Value>(
     Ok(explained)
 }
 
-/// The line that an instruction belongs to: the innermost one in the file `own`, which calls what was inlined from other
-/// files; or where none is of that file, the innermost one.
+/// Source line of an instruction: the innermost location in the file `own`, which calls the code inlined from other
+/// files; or, where no location is in that file, the innermost one.
 fn place<'a>(code: &'a sass::Kernel, address: u32, own: &str) -> Option<(&'a str, u32)> {
     let lines = || code.inlined_lines(address).filter(|(_, line)| *line > 0);
     lines().find(|(file, _)| *file == own).or_else(|| lines().next())
@@ -196,12 +198,13 @@ fn prediction(predicted: &timing::Prediction) -> Prediction {
     }
 }
 
-/// Clocks in the middle of a launch in which a pass of a loop is looked for.
+/// Clocks in the middle of a launch that are searched for a loop iteration.
 const WINDOW: u64 = 16_384;
 /// Clocks of a pass that are kept.
 const MAX_CLOCKS: u64 = 4096;
 
-/// One pass of the busiest loop, in the middle of the time: what all schedulers issue while one warp goes round once.
+/// The median iteration of the busiest loop in the window: issues of all schedulers from one iteration's start to its
+/// end.
 fn timeline(instructions: &[Instruction], window: &timing::Timeline) -> Option<Timeline> {
     let std::ops::Range { start: first, end } = window.busiest_loop;
     let last = end.checked_sub(1).filter(|last| *last >= first)?;
@@ -232,7 +235,7 @@ fn timeline(instructions: &[Instruction], window: &timing::Timeline) -> Option<T
                 clock,
                 warp: warp as u32,
                 instruction: issue.instruction,
-                // Where nothing was issued, no other warp had its turn.
+                // An idle clock is not explained by the issue of another warp.
                 waited: (clock > next).then(|| match reason(issue.waited) {
                     Reason::NotSelected => Reason::Unit,
                     other => other,

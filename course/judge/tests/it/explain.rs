@@ -1,4 +1,4 @@
-//! What source lines and machine instructions of finished kernels do: the sums, and that nothing much belongs to no line.
+//! Counts of source lines and machine instructions in finished kernels: the sums, and how much belongs to no line.
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
@@ -25,7 +25,7 @@ fn tasks() -> Vec<Task> {
         .collect()
 }
 
-/// The machine code that is committed for a task's kernel, and what it did on a small problem.
+/// The committed machine code of a task's kernel, explained on a small problem.
 fn code(task: &Task) -> Option<(sass::Module, Machine)> {
     let source = root().join(&task.solution);
     let cubin = std::fs::read(cubin_of(root(), &source)?).ok()?;
@@ -46,7 +46,7 @@ fn code(task: &Task) -> Option<(sass::Module, Machine)> {
     ))
 }
 
-/// What is wrong with what is said of a kernel's machine code, if anything.
+/// First error in the explanation of a kernel's machine code.
 fn complaint_of_code(task: &Task, module: &sass::Module, said: &Machine) -> Option<String> {
     let kernel = module.kernels.iter().find(|kernel| kernel.name == task.entry)?;
     let own = task.solution.display().to_string();
@@ -56,14 +56,14 @@ fn complaint_of_code(task: &Task, module: &sass::Module, said: &Machine) -> Opti
         some.map(|(_, said)| said.issued).sum()
     };
     let name = if task.work.is_double() { "DFMA" } else { "FFMA" };
-    // Each lane has its own element of the result, or some lanes have none.
+    // Each lane computes one element of the result; some lanes have none.
     let least = (task.work.fmas(said.shape) / 32.0) as u64;
     if issued(name) < least {
         return Some(format!("{} {name}, and {least} are necessary", issued(name)));
     }
     let n_modelled: u64 = said.instructions.iter().map(|i| i.modelled).sum();
     let n_issued: u64 = said.instructions.iter().map(|i| i.issued).sum();
-    // What two lines call may have become one instruction, of which nothing is noted.
+    // Calls from two lines may be merged into one instruction, which then has no location of its own.
     let others = said.instructions.iter().filter(|i| i.file != own);
     let n_others: u64 = others.map(|i| i.issued).sum();
     if n_others * 10 > n_issued {
@@ -157,7 +157,7 @@ fn explained(task: &Task) -> (Explained, String) {
     (explained, text)
 }
 
-/// What is wrong with the explanation of a finished kernel, if anything.
+/// First error in the explanation of a finished kernel.
 fn complaint(task: &Task) -> Option<String> {
     let (explained, text) = explained(task);
     let own = task.solution.display().to_string();
@@ -186,7 +186,7 @@ fn complaint(task: &Task) -> Option<String> {
     if !explained.right || explained.stopped.is_some() {
         return Some("the result is wrong".into());
     }
-    // What every kernel here is about has a line.
+    // The measured events of a task have a line in its kernel.
     let most = [
         (nowhere.multiply_adds, sum.multiply_adds),
         (nowhere.sectors, sum.sectors),

@@ -122,10 +122,10 @@ fn finished() -> String {
     std::fs::read_to_string(root().join("kernels/v02_shared.cu")).expect("the finished kernel")
 }
 
-/// What no result may hold.
+/// A secret that no result may contain.
 const CANARY: &str = "canary-7f3a91";
 
-/// A kernel with a body of its own.
+/// A kernel with the given body.
 fn kernel(before: &str, body: &str) -> String {
     format!(
         "#include \"common.cuh\"\n{before}\nextern \"C\" __global__ void __launch_bounds__(1024)\n\
@@ -278,7 +278,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     );
     submit("null", &kernel("", "*(float*)nullptr = 1;"), "", "");
 
-    // PTX that the compiler passes on as it is.
+    // PTX that the compiler passes on unchanged.
     let asm = |text: &str| kernel("", &format!("asm volatile(\"{text}\");"));
     submit("asm-registers", &asm(".reg .b32 x<4294967295>;"), "", "");
     submit("asm-braces", &asm(&"{".repeat(20_000)), "compile", "");
@@ -346,7 +346,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     std::fs::create_dir_all(folder.join("kernels")).expect("a folder");
     std::fs::write(folder.join("kernels/common.cuh"), "#define M 0\n").expect("a file");
 
-    // Files that are none.
+    // Invalid files.
     let huge = class.student("sparse");
     let file = std::fs::File::create(huge.join("v02.cu")).expect("a file");
     file.set_len(1 << 30).expect("a sparse file");
@@ -362,7 +362,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     class.submit("binary", "\u{0}\u{1}\u{2}");
     expected.push(("binary", "refused", "not text"));
     class.submit("$(touch x) <b>\u{1b}[31m", &kernel("", ""));
-    // And after all these, one that is right.
+    // After all these, one that is right.
     class.submit("zoe", &finished());
 
     let output = class.grade("out", &["--limit", "2", "--jobs", "2"]);
@@ -443,7 +443,7 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
     }
     let rest = class.grade("parts", &["--jobs", "1"]);
     assert_eq!(rest.status.code(), Some(0));
-    // In parts, as on several machines, and then all together.
+    // Grading in parts, as on several machines, and then all together.
     for part in ["0/3", "2/3", "1/3"] {
         assert_eq!(class.grade("split", &["--part", part]).status.code(), Some(0));
     }
@@ -487,7 +487,7 @@ fn records_and_exit_codes_with_bubblewrap() {
         errors.contains("no bubblewrap found") && errors.contains("--no-sandbox"),
         "{errors}"
     );
-    // Without a sandbox it is not the sandbox that does not work.
+    // Without `bwrap`, `--no-sandbox` must not report a broken sandbox.
     let mut command = class.command("open", &["--no-sandbox"]);
     let output = command
         .env("TILE_JUDGE", "/bin/false")
@@ -510,7 +510,7 @@ fn records_and_exit_codes_with_bubblewrap() {
     assert_eq!(class.grades("open")["ada"]["points"], 10.0);
 }
 
-/// What attacks a compiler, with the other one. Every source is judged: none is left to a person.
+/// Attacks on a compiler, with Clang. Every source gets a verdict: none is left to a person.
 #[test]
 fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
     let Some(class) = Class::with("clang", "clang") else {
@@ -574,7 +574,7 @@ clean = 2
 does = 4
 "#;
 
-/// Answers for the host, which are not compiled, and a task whose numbers are drawn.
+/// Answers for the host, which are not compiled, and a variant task.
 #[test]
 fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
     let Some(class) = Class::new("others") else { return };

@@ -64,8 +64,8 @@ fn launch(from: &str, to: &str, code: &str, why: &str) {
     assert!(LAUNCH.contains(from), "`{from}` is not there");
     let verdict = judged(&tasks()[0], &LAUNCH.replace(from, to));
     assert_eq!(verdict.code.as_deref(), Some(code), "{to}: {verdict:#?}");
-    let told = verdict.why.expect("a reason");
-    assert!(told.contains(why), "{to}: {told}, not {why}");
+    let message = verdict.why.expect("a reason");
+    assert!(message.contains(why), "{to}: {message}, not {why}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_launch_covers_the_result_and_no_more() {
     launch("block", "blocks", "compile", "line 2: unknown field `blocks`");
 }
 
-/// Shapes on which the result of an answer was right, and their number among all: those of which `is_right` holds.
+/// Number of right shapes of an answer, and number of shapes for which `is_right` holds.
 #[track_caller]
 fn right_shapes(task: &Task, answer: &str, is_right: impl Fn(&Shape) -> bool) {
     let verdict = judged(task, answer);
@@ -152,7 +152,7 @@ fn a_launch_for_the_host_is_judged_as_that_of_a_kernel() {
     let verdict = judged_with(task, &prints, LAUNCH).expect("a verdict");
     assert!(verdict.printed.starts_with("Hi\n"), "{verdict:#?}");
 
-    // That is nothing that an answer could be blamed for.
+    // These failures are not the answer's.
     for (ptx, says) in [
         ("what", "expected"),
         (&kernel("").replace("_col_", "_row_"), "there is no kernel called"),
@@ -185,8 +185,8 @@ fn operands(changes: &[(&str, &str)], code: &str, why: &str) {
     });
     let verdict = judged(&tasks()[1], &answer);
     assert_eq!(verdict.code.as_deref(), Some(code), "{answer}: {verdict:#?}");
-    let told = verdict.why.expect("a reason");
-    assert!(told.contains(why), "{answer}: {told}, not {why}");
+    let message = verdict.why.expect("a reason");
+    assert!(message.contains(why), "{answer}: {message}, not {why}");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_row_major_product_is_the_column_major_one_of_swapped_operands() {
         "`x` is neither n nor t",
     );
     operands(&[("k = \"K\"", "k = \"K - 1\"")], "wrong-result", "");
-    // As many columns as there are numbers, and no rows.
+    // As many columns as possible, and no rows.
     let endless = [("m = \"N\"", "m = 0"), ("n = \"M\"", "n = 9223372036854775807")];
     operands(&endless, "wrong-result", "");
 }

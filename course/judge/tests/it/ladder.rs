@@ -1,4 +1,4 @@
-//! Kernels of the ladder and changes of them, judged: what is measured of each, and which code a mistake has.
+//! Kernels of the steps, and changes of them: the measured values of each, and the code of each mistake.
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
@@ -8,7 +8,7 @@ use tasks::task::{Catalogue, Criterion};
 use tasks::verdict::{Status, Verdict};
 use tasks::{Task, Work};
 
-/// A task of a kernel of the ladder that requires nothing but a right result.
+/// A task for a step's kernel that requires nothing but a right result.
 fn task(entry: &str, work: &str, tile: [u32; 2], threads: u32) -> Task {
     let text = format!(
         "[rebuild]\nsource = \"x\"\nentry = \"{entry}\"\nwork = \"{work}\"\ntile = {tile:?}\nblock = [{threads}, 1, 1]\nminutes = 1\n"
@@ -37,7 +37,7 @@ fn judged(task: &Task, ptx: &str, source: &str) -> Verdict {
     })
 }
 
-/// What is measured of a kernel of the ladder.
+/// Value of a measure for a step's kernel.
 #[track_caller]
 fn measured(
     source: &str,
@@ -175,7 +175,7 @@ fn each_mistake_has_its_code() {
 
 #[test]
 fn a_wrong_result_is_told_on_the_shape_that_says_most() {
-    // Half of the terms: the loop over tiles goes on after one tile of two.
+    // Half of the terms: the loop over tiles skips every second one.
     let tn = task("sgemm_v08_tn", "sgemm", [128, 128], 256);
     let verdict = judged(&tn, &kernel("v08_gemm_transposed", "ptx"), "v08_gemm_transposed");
     assert_eq!(verdict.codes(), ["wrong-result"]);

@@ -1,6 +1,6 @@
-//! A learner's path with the real programs: `xtask`, the compilers that this machine has, `judge`.
+//! A learner's path with the real programs: `xtask`, the compilers of this machine, `judge`.
 //!
-//! A compiler that is not here is not tested here; what was not run is said.
+//! Tests of a missing compiler are skipped with a message.
 
 #![expect(
     clippy::panic,
@@ -27,7 +27,7 @@ struct Learner {
 }
 
 impl Learner {
-    /// `None` where the compiler is not.
+    /// `None` where the compiler is missing.
     fn with(compiler: &'static str, test: &str) -> Option<Self> {
         let name = format!("judge-learner-{test}-{compiler}-{}", std::process::id());
         let root = std::env::temp_dir().join(name);
@@ -69,7 +69,7 @@ impl Learner {
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// `check` of a text in the place of the copy.
+    /// Runs `check` on a text in place of the copy.
     fn judged(&self, name: &str, text: &str) -> Output {
         std::fs::write(self.root.join("my").join(name).with_extension_added("cu"), text).expect("a file");
         self.run(&["check", name, "--json"])
@@ -127,7 +127,7 @@ impl WithExtension for PathBuf {
     }
 }
 
-/// All tasks of all steps for which a kernel is written.
+/// All kernel tasks of all steps.
 fn names() -> Vec<String> {
     let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
     let tasks = catalogues.iter().flat_map(|catalogue| &catalogue.tasks);
@@ -135,7 +135,7 @@ fn names() -> Vec<String> {
     kernels.map(|task| task.name.to_string()).collect()
 }
 
-/// What NVRTC makes is committed, and `tests/tasks.rs` judges all of it: here two tasks show that the way there works.
+/// The output of NVRTC is committed, and `tests/tasks.rs` judges all of it: two tasks suffice to test the way there.
 #[test]
 fn solutions_pass_with_nvrtc() {
     let names = names();
@@ -173,13 +173,13 @@ fn pass(compiler: &'static str, names: &[String]) {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// `explain`, as records; the copy's first.
+/// Records of `explain`, the copy's first.
 fn explained(learner: &Learner, name: &str) -> Vec<Explained> {
     let output = learner.run(&["explain", name, "--json"]);
     let out = String::from_utf8_lossy(&output.stdout);
     let record = |line: &str| {
         let mut value: serde_json::Value = serde_json::from_str(line).expect("a record");
-        // Lines of the finished kernel are not shown before the copy has passed.
+        // Lines of the finished kernel stay hidden until the copy passes.
         if value["explain"]["lines"].is_null() {
             value["explain"]["lines"] = serde_json::json!([]);
         }
@@ -204,7 +204,7 @@ fn copies_are_explained_beside_the_solution() {
                 |explained: &Explained| explained.lines.iter().map(|line| line.line).collect::<Vec<_>>();
             assert_eq!(numbers(&yours), numbers(&finished));
         }
-        // Rows without padding: the excess is in the lines that store to a_tile, and of no other.
+        // Rows without padding: the excess is in the lines that store to a_tile, and in no other.
         let text = learner.solution("v05").replace("PAD = 4;", "PAD = 0;");
         learner.judged("v05", &text);
         let yours = explained(&learner, "v05").swap_remove(0);
@@ -283,7 +283,7 @@ fn messages_of_each_compiler_are_understood() {
     }
 }
 
-/// A repository of `assign --gpu-required`, checked on the emulated GPU.
+/// A repository made with `assign --gpu-required`, checked on the emulated GPU.
 #[test]
 fn nothing_passes_without_the_gpu_that_counts() {
     let Some(learner) = ["nvrtc", "clang"]
@@ -330,7 +330,7 @@ fn nothing_passes_without_the_gpu_that_counts() {
     assert!(others.clone().count() > 3 && others.clone().all(|part| part.status == Status::Passed));
     let progress = std::fs::read_to_string(learner.root.join("my/progress.toml")).unwrap_or_default();
     assert!(!progress.contains("[tasks.v02]"), "{progress}");
-    // What is wrong is wrong on every GPU.
+    // A wrong result is wrong on every GPU.
     let (code, text) = checked(&finished.replace("k < BLOCK", "k < BLOCK / 2"), &[]);
     assert_eq!(code, Some(1), "{text}");
     assert!(

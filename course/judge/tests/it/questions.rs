@@ -1,4 +1,4 @@
-//! Answers that the emulated GPU can count are what it counts.
+//! Questions with a derivation: the answer equals the count of the emulated GPU.
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
@@ -9,7 +9,7 @@ use tasks::{Catalogue, Task};
 
 use crate::common::root;
 
-/// Tile of C, or of a transpose's input, that belongs to a block, and threads of a block.
+/// Tile of C, or of a transpose's input, per block, and threads per block.
 fn launch_of(entry: &str) -> ([u32; 2], u32) {
     match entry {
         "sgemm_v02_tile16" => ([16, 16], 256),
@@ -29,7 +29,7 @@ fn launch_of(entry: &str) -> ([u32; 2], u32) {
     }
 }
 
-/// What a question asks for, counted.
+/// The answer to a question, counted.
 fn counted(derived: &Derived) -> f64 {
     let mut kernels = catalog::STEPS.iter().flat_map(|step| step.kernels);
     let kernel = kernels
@@ -119,7 +119,7 @@ fn every_step_asks_three_questions_and_they_come_back_two_steps_later() {
             .collect();
         assert!(of_step.len() >= 3, "{step} asks {} questions", of_step.len());
         let again: Vec<&str> = of_step.iter().filter_map(|one| one.again.as_deref()).collect();
-        // The last two steps have nothing two steps later.
+        // No step comes two steps after the last two.
         let Some(later) = ids.get(at + 2) else { continue };
         assert!(again.contains(later), "nothing of {step} comes back in {later}");
     }

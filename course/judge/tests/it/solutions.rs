@@ -1,4 +1,4 @@
-//! Every kernel of `tests/data/solutions` is judged as its entry says: a wrong one fails for one reason, a right one that
+//! The kernels of `tests/data/solutions` get the expected verdicts: a wrong one fails for one reason, a right one that
 //! looks different passes.
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
@@ -15,7 +15,7 @@ use tasks::{Catalogue, Task, Verdict};
 
 use crate::common::root;
 
-/// At least so many wrong and right ones.
+/// Minimum numbers of wrong and of right solutions.
 const WRONG: usize = 80;
 const RIGHT: usize = 40;
 
@@ -46,7 +46,7 @@ fn all() -> Vec<(Solution, String)> {
 }
 
 /// Few and small shapes, so that three hundred kernels take a minute: one element, a row, a column, an edge in both
-/// directions, more than one block, and sums of less than a tile, of an odd number of them, and of several.
+/// directions, more than one block, and sums of less than a tile, of an odd number of tiles, and of several.
 const PRODUCTS: [[usize; 3]; 6] = [
     [1, 1, 1],
     [1, 129, 3],
@@ -79,13 +79,13 @@ fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
     judge::judge_on(&request, &shapes)
 }
 
-/// What is not as expected, if anything.
+/// First difference from the expected verdict.
 fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
     let verdict = judged(solution, ptx);
     let (mut codes, mut expect) = (verdict.codes(), solution.expect.clone());
     codes.sort();
     expect.sort();
-    let told = |codes: &[String]| match codes {
+    let shown = |codes: &[String]| match codes {
         [] => "passes".to_owned(),
         codes => format!("fails with {}", codes.join(", ")),
     };
@@ -98,15 +98,15 @@ fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
             "{} for {}: {}, expected: {}; {} ({})",
             solution.name,
             solution.task.name,
-            told(&codes),
-            told(&expect),
+            shown(&codes),
+            shown(&expect),
             verdict.why.clone().unwrap_or_default(),
             parts.collect::<Vec<_>>().join(", "),
         )
     })
 }
 
-/// What `complaint` says of some of them, on all cores.
+/// Complaints about a list of items, computed on all cores.
 fn complaints<T: Sync>(all: &[T], complaint: impl Fn(&T) -> Option<String> + Sync) -> String {
     let next = AtomicUsize::new(0);
     let complaints = Mutex::new(Vec::new());
@@ -133,17 +133,17 @@ fn each_is_judged_as_expected() {
     assert!(complaints.is_empty(), "{complaints}");
 }
 
-/// That each can be done is what its reference shows, which `each_is_judged_as_expected` judges.
+/// The references in `each_is_judged_as_expected` show that each drawn task can be solved.
 #[test]
 fn no_printed_kernel_solves_a_task_that_is_drawn() {
-    /// At least so many for each step that has one: fewer would be told on.
-    const FEWEST: usize = 6;
+    /// Minimum number of points per step: with fewer, answers would be passed on.
+    const MIN_POINTS: usize = 6;
     let mut printed: Vec<(Task, String, String)> = Vec::new();
     for catalogue in Catalogue::load_all(root()).expect("the catalogues are right") {
         let Some(variant) = &catalogue.variant else {
             continue;
         };
-        assert!(variant.points.len() >= FEWEST, "{}", catalogue.step);
+        assert!(variant.points.len() >= MIN_POINTS, "{}", catalogue.step);
         let kernels: Vec<String> = catalogue
             .tasks
             .iter()
@@ -167,7 +167,7 @@ fn no_printed_kernel_solves_a_task_that_is_drawn() {
     assert!(complaints.is_empty(), "{complaints}");
 }
 
-/// Names of the kernels in PTX.
+/// Entry points in PTX.
 fn entries(ptx: &str) -> impl Iterator<Item = &str> {
     ptx.split(".entry ")
         .skip(1)
@@ -180,7 +180,7 @@ fn there_are_enough_of_them_for_every_task() {
     let (right, wrong): (Vec<_>, Vec<_>) = all.iter().partition(|(solution, _)| solution.expect.is_empty());
     assert!(wrong.len() >= WRONG && right.len() >= RIGHT);
     for catalogue in Catalogue::load_all(root()).expect("the catalogues are right") {
-        // Answers to tasks for the host are no kernels: `tests/host.rs` has wrong ones.
+        // Answers to tasks for the host are no kernels; the wrong ones are in `tests/host.rs`.
         for task in catalogue.tasks.iter().filter(|task| task.host.is_none()) {
             let of_task = |set: &[&(Solution, String)]| set.iter().any(|(one, _)| one.task.name == task.name);
             assert!(of_task(&wrong), "no wrong kernel for {}", task.name);
@@ -195,7 +195,7 @@ fn there_are_enough_of_them_for_every_task() {
     }
 }
 
-/// A compiler's error has a hint of its own already.
+/// A compiler error has a hint of its own.
 #[test]
 fn every_mistake_has_its_hint() {
     let mut lacking = Vec::new();

@@ -1,4 +1,4 @@
-//! Every finished kernel of a task passes, and every starter falls short: from committed PTX, so without a compiler.
+//! The finished kernel of each task passes, and its starter fails: from committed PTX, so without a compiler.
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
@@ -25,7 +25,6 @@ fn judged_host(task: &Task, answer: &str) -> Verdict {
     judge::host::judge(&request(task, &ptx), &host.call, answer).expect("the kernel is finished")
 }
 
-/// The committed PTX of a source.
 fn ptx_of(source: impl AsRef<Path>) -> String {
     let root = root();
     let path = target_of(root, &root.join(source));
@@ -44,7 +43,7 @@ fn request<'a>(task: &'a Task, ptx: &'a str) -> Request<'a> {
     }
 }
 
-/// What is wrong with a task, if anything.
+/// First error in a task.
 fn complaint(task: &Task) -> Option<String> {
     if task.host.is_some() {
         let solution = std::fs::read_to_string(root().join(&task.solution)).unwrap_or_default();

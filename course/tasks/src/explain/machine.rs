@@ -1,7 +1,7 @@
-//! A kernel's machine code: what each instruction did in one launch, and what the launch would take on a GPU.
+//! Machine code of a kernel: events per instruction of one launch, and a forecast of its time on a GPU.
 //!
-//! Two sources: counts are exact, from a launch in which all blocks ran on the emulated GPU. Clocks come from a model of
-//! one multiprocessor (the crate `timing`), which runs some of the blocks.
+//! Counts are exact: they come from a launch of all blocks on the emulated GPU. Clocks come from a model of one
+//! multiprocessor (the crate `timing`), which runs some of the blocks.
 
 use std::collections::BTreeMap;
 
@@ -12,103 +12,99 @@ use serde::{Deserialize, Serialize};
 /// The machine code of a kernel in one launch. Fields are only ever added; names and meanings stay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Architecture of the machine code, such as `sm_90`.
+    /// Architecture, such as `sm_90`.
     pub target: String,
-    /// Sizes of the launch: larger than that of the counts of PTX, because a GPU must have something to do.
+    /// Sizes of the launch, larger than those of the PTX counts: a GPU must have enough work.
     pub shape: Shape,
-    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
-    /// Registers of a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Bytes of shared memory of a block, static and dynamic.
+    /// Shared memory per block, static and dynamic.
     pub shared_bytes: u64,
-    /// Bytes of local memory of a thread.
+    /// Local memory per thread.
     pub local_bytes: u32,
-    /// What the launch would take.
     #[serde(flatten)]
     pub forecast: Forecast,
-    /// In the model, clocks of the multiprocessor with the most blocks.
+    /// Modelled clocks of the multiprocessor with the most blocks.
     #[serde(default)]
     pub clocks: f64,
-    /// Blocks that ran in the model.
+    /// Blocks that the model ran.
     #[serde(default)]
     pub modelled_blocks: u64,
-    /// The instructions in the order of their addresses.
+    /// Instructions in the order of their addresses.
     pub instructions: Vec<Instruction>,
-    /// One pass of the loop that takes most of the time.
+    /// One iteration of the loop that takes most of the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
 }
 
-/// A machine instruction and what was measured of it.
+/// A machine instruction with its counts and its modelled clocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
-    /// Bytes from the beginning of the kernel.
+    /// Offset in bytes from the beginning of the kernel.
     pub address: u32,
     /// The instruction as `nvdisasm` prints it.
     pub text: String,
     /// Control bits, which the compiler sets for the scheduler.
     pub control: Control,
-    /// The unit that executes it.
     pub unit: Unit,
-    /// The file of its line; empty for what belongs to none.
+    /// Source file; empty for an instruction without a line.
     pub file: String,
-    /// The line of the kernel's file that it comes from: for what was inlined from another file, that of the call.
+    /// Line of the kernel's file: for code inlined from another file, the line of the call.
     pub line: u32,
-    /// How often it was issued to warps, over all blocks.
+    /// Issues to warps, over all blocks.
     pub issued: u64,
     /// Passes over the banks of shared memory.
     pub wavefronts: u64,
-    /// Of these, the ones that a better order of addresses would save.
+    /// Wavefronts that a better order of addresses would save.
     pub excess: u64,
     /// Sectors of 32 bytes of global memory.
     pub sectors: u64,
-    /// In the model, how often it was issued.
+    /// Issues in the model.
     pub modelled: u64,
-    /// In the model, clocks that warps waited in front of it.
+    /// Clocks that modelled warps waited before it, by reason.
     pub stalls: BTreeMap<Reason, u64>,
 }
 
 impl Instruction {
-    /// Clocks that warps spent on it and in front of it.
+    /// Clocks that warps spent issuing it and waiting for it.
     pub fn clocks(&self) -> u64 {
         self.stalls.values().sum()
     }
 }
 
-/// The control bits of an instruction, which direct the scheduler.
+/// Control bits of an instruction, set by the compiler for the scheduler.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     /// Clocks until the warp's next instruction.
     pub stall: u8,
-    /// The scheduler should rather take another warp next.
+    /// A request to the scheduler to prefer another warp next.
     #[serde(default)]
     pub yields: bool,
-    /// Scoreboards that must be released before.
+    /// Scoreboards that must be released before the issue.
     #[serde(default)]
     pub wait: Vec<u8>,
-    /// The scoreboard that is released when the result is there.
+    /// The scoreboard released when the result is written.
     #[serde(default)]
     pub write: Option<u8>,
-    /// The scoreboard that is released when the operands have been read.
+    /// The scoreboard released when the operands have been read.
     #[serde(default)]
     pub read: Option<u8>,
 }
 
 impl Control {
-    /// Scoreboards that are waited for: `02`
+    /// Scoreboards in [`Self::wait`], such as `02`.
     pub fn waits(&self) -> String {
         self.wait.iter().map(u8::to_string).collect()
     }
 
-    /// Clocks, and `y` for yielding: `4y`
+    /// Stall clocks, with `y` for yielding: `4y`.
     pub fn stalls(&self) -> String {
         format!("{}{}", self.stall, if self.yields { "y" } else { "" })
     }
 
-    /// When scoreboards are released, such as `0 when written`; empty for none.
+    /// Released scoreboards, such as `0 when written`; empty for none.
     pub fn releases(&self) -> String {
         match (self.write, self.read) {
             (None, None) => String::new(),
@@ -119,26 +115,22 @@ impl Control {
     }
 }
 
-/// What executes an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Floating-point arithmetic.
     Float,
-    /// Integers, logic and moves.
+    /// Integer arithmetic, logic and moves.
     Integer,
-    /// Accesses to shared memory.
     Shared,
-    /// Accesses to global and local memory.
+    /// Global and local memory.
     Global,
-    /// Barriers of the block.
     Barrier,
-    /// Branches and all else.
+    /// Branches and everything else.
     Other,
 }
 
 impl Unit {
-    /// All, in the order of a legend.
+    /// All units in the order of a legend.
     pub const ALL: [Self; 6] = [
         Self::Float,
         Self::Integer,
@@ -148,7 +140,7 @@ impl Unit {
         Self::Other,
     ];
 
-    /// The letter for it in a time line of text.
+    /// Letter in a text timeline.
     pub fn letter(self) -> char {
         match self {
             Self::Float => 'F',
@@ -160,7 +152,7 @@ impl Unit {
         }
     }
 
-    /// What the unit executes, in words.
+    /// Executed instructions, in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Float => "floating point",
@@ -173,26 +165,26 @@ impl Unit {
     }
 }
 
-/// Why a warp did not issue.
+/// Reason for which a warp did not issue: the awaited event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// A load from global memory.
     Global,
-    /// Shared memory, constants, special functions: results that take a variable time.
+    /// Shared memory, constants, special functions: results of variable latency.
     Short,
-    /// The block's other warps.
+    /// Other warps of the block.
     Barrier,
-    /// The unit was busy, the queue to it full, or the ports of registers taken.
+    /// A busy unit, a full queue to it, or occupied register ports.
     Unit,
-    /// Clocks that the compiler has set.
+    /// The stall clocks that the compiler has set.
     Fixed,
-    /// Another warp was issued.
+    /// The issue of another warp.
     NotSelected,
 }
 
 impl Reason {
-    /// All, in the order of a legend.
+    /// All reasons in the order of a legend.
     pub const ALL: [Self; 6] = [
         Self::Global,
         Self::Short,
@@ -202,7 +194,7 @@ impl Reason {
         Self::NotSelected,
     ];
 
-    /// The heading of its column in a table.
+    /// Heading of a table column.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Global => "global",
@@ -214,7 +206,7 @@ impl Reason {
         }
     }
 
-    /// The letter for it in a time line of text.
+    /// Letter in a text timeline.
     pub fn letter(self) -> char {
         match self {
             Self::Global => 'g',
@@ -226,7 +218,7 @@ impl Reason {
         }
     }
 
-    /// What the warp waits for.
+    /// The awaited event, in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Global => "data from global memory",
@@ -239,33 +231,33 @@ impl Reason {
     }
 }
 
-/// What the schedulers of a multiprocessor issue, clock by clock, while one warp runs through a loop once.
+/// Issues of the schedulers of a multiprocessor, clock by clock, during one loop iteration of one warp.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Address of the first instruction of the loop.
+    /// Address of the loop's first instruction.
     pub first: u32,
-    /// Address of its last one, the branch back.
+    /// Address of the loop's last instruction, the branch back.
     pub last: u32,
-    /// Clocks that are shown.
+    /// Clocks shown.
     pub clocks: u32,
-    /// Clocks of the whole pass.
+    /// Clocks of the whole iteration.
     pub pass: u32,
-    /// Warps on this multiprocessor at this time, over all schedulers.
+    /// Warps on the multiprocessor at this time, over all schedulers.
     pub warps: u32,
-    /// What each scheduler issues, and the first issue behind what is shown, which says what the last clocks went to.
+    /// Issues per scheduler, including the first one after the shown clocks: it explains the last of them.
     pub schedulers: Vec<Vec<Slot>>,
 }
 
 /// One issue of a scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
-    /// From 0, the beginning of what is shown.
+    /// Clock from the beginning of the shown ones.
     pub clock: u32,
-    /// Which warp, from 0 for the first one on the multiprocessor.
+    /// Number of the warp, from 0 for the first one on the multiprocessor.
     pub warp: u32,
-    /// Its place among the instructions.
+    /// Index into [`Machine::instructions`].
     pub instruction: u32,
-    /// Why nothing was issued in the clocks before, if nothing was.
+    /// Reason for idle clocks before this issue, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<Reason>,
 }

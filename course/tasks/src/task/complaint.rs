@@ -1,10 +1,10 @@
-//! What cannot be in a catalogue, although each of its fields has the right type.
+//! Checks of a parsed catalogue: contradictions between fields that each have the right type.
 
 use super::{Answer, Catalogue, Criterion, Question, Task};
 use crate::{host, variant};
 
 impl Catalogue {
-    /// The first thing that cannot be: where, and why.
+    /// The first contradiction: its place in the file, and the reason.
     pub(super) fn complaint(&self) -> Option<(String, String)> {
         let mut ids: Vec<&str> = Vec::new();
         for task in &self.tasks {
@@ -40,7 +40,7 @@ impl Catalogue {
     }
 }
 
-/// Ids are parts of file names and of command lines.
+/// Checks an id, which becomes part of file names and command lines.
 fn id_complaint(id: &str, earlier: &[&str]) -> Option<String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if id.is_empty() || !id.chars().all(plain) || id.starts_with('-') {
@@ -53,7 +53,7 @@ fn id_complaint(id: &str, earlier: &[&str]) -> Option<String> {
         .then(|| format!("a second one is called `{id}`"))
 }
 
-/// Codes of a verdict that do not come from a criterion.
+/// True for codes of a verdict that do not come from a criterion.
 fn is_code(text: &str) -> bool {
     ["", "compile", "no-entry", "wrong-result", "timeout"].contains(&text)
         || text.starts_with("E-")
@@ -61,7 +61,7 @@ fn is_code(text: &str) -> bool {
 }
 
 impl Task {
-    /// Where in the table, and why.
+    /// Place in the task's table, and the reason.
     pub(super) fn complaint(&self) -> Option<(String, String)> {
         let here = |why: &str| Some((String::new(), why.to_owned()));
         if self.tile.contains(&0) {
@@ -131,9 +131,9 @@ impl Task {
     }
 }
 
-/// Shapes are small: each is run on the emulated GPU while somebody waits.
+/// Checks the sizes of a launch. They are limited because it runs on the emulated GPU while a learner waits.
 fn shape_complaint(shape: &[usize], is_transpose: bool) -> Option<String> {
-    const LARGEST: usize = 1 << 28;
+    const MAX_VOLUME: usize = 1 << 28;
     let sizes = match (is_transpose, shape) {
         (true, [m, n] | [m, n, 0]) => [*m, *n, 1],
         (true, _) => return Some("shape: a transpose has rows and columns".into()),
@@ -143,7 +143,7 @@ fn shape_complaint(shape: &[usize], is_transpose: bool) -> Option<String> {
     let volume = sizes.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
     match volume {
         Some(0) => Some("shape: sizes start at 1".into()),
-        Some(n) if n <= LARGEST => None,
+        Some(n) if n <= MAX_VOLUME => None,
         _ => Some("shape: too large to be counted in a moment".into()),
     }
 }

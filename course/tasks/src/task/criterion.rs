@@ -1,19 +1,17 @@
-//! What a kernel must do besides being right: a measure, and how large or small it may be.
+//! Criteria of a task besides correctness: a measure and its limits.
 
 use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Measure;
 
-/// A threshold of a measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
-    /// Name within the task, which verdicts use; it never changes.
+    /// Name within the task; it never changes, because verdicts contain it.
     pub id: String,
-    /// What is required, as a clause.
+    /// Requirement, as a clause.
     pub what: String,
-    /// The measure that is compared with the threshold.
     pub measure: Measure,
     /// Largest value that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,17 +19,17 @@ pub struct Criterion {
     /// Smallest value that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// `[m, n, k]` of the launch that is counted; of a transpose `[rows, cols]`, or with a third number that is 0.
+    /// Sizes `[m, n, k]` of the counted launch; for a transpose `[rows, cols]`, optionally with a third number, 0.
     pub shape: Vec<usize>,
     /// Depth of a step of the k loop, for measures per tile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bk: Option<usize>,
-    /// What it means when it fails, as one sentence.
+    /// Explanation of a failure, as one sentence.
     pub misses: String,
 }
 
 impl Criterion {
-    /// Sizes of the launch that is counted.
+    /// Sizes of the counted launch.
     pub fn shape(&self) -> Shape {
         let size = |at: usize| self.shape.get(at).copied().unwrap_or(0);
         Shape {
@@ -41,22 +39,22 @@ impl Criterion {
         }
     }
 
-    /// Whether a value passes. Counts are exact; the quotients of two of them are off by less than this.
+    /// True when a value passes. Counts are exact; a quotient of two of them is off by less than the tolerance.
     pub fn accepts(&self, value: f64) -> bool {
         const ROUNDING: f64 = 1e-9;
         self.at_most.is_none_or(|most| value <= most + ROUNDING)
             && self.at_least.is_none_or(|least| value >= least - ROUNDING)
     }
 
-    /// The threshold in words, such as `at most 0.5`.
+    /// The limits in words, such as `at most 0.5`.
     pub fn threshold(&self) -> String {
         threshold(self.at_most, self.at_least)
     }
 }
 
-/// `at most 0.5`, `from 0.25 to 0.5`
+/// The limits in words: `at most 0.5`, `from 0.25 to 0.5`.
 pub(crate) fn threshold(at_most: Option<f64>, at_least: Option<f64>) -> String {
-    // As many digits as thresholds are given with.
+    // The number of digits with which thresholds are given.
     let number = |value| catalog::text::number(value, 7);
     match (at_most, at_least) {
         (Some(most), Some(least)) => format!("from {} to {}", number(least), number(most)),

@@ -1,21 +1,19 @@
-//! The name of a task.
+//! Names of tasks: `v05` for the rebuild task of a step, `v05.wide` for a transfer task.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// `v05`, the rebuild task of a step, or `v05.wide`, a transfer task.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskName {
-    /// The step, such as `v05`.
+    /// Id of the step, such as `v05`.
     pub step: String,
-    /// `wide`; none for the rebuild task.
+    /// Id of a transfer task, such as `wide`; none for the rebuild task.
     pub id: Option<String>,
 }
 
 impl TaskName {
-    /// The rebuild task of a step.
     pub fn rebuild(step: &str) -> Self {
         Self {
             step: step.to_owned(),
@@ -23,7 +21,6 @@ impl TaskName {
         }
     }
 
-    /// A transfer task of a step.
     pub fn transfer(step: &str, id: &str) -> Self {
         Self {
             step: step.to_owned(),
@@ -31,10 +28,7 @@ impl TaskName {
         }
     }
 
-    /// What a person calls it: the step by its number, id or name, then a dot and the task's id.
-    ///
-    /// # Errors
-    /// When no step is called that.
+    /// Parses a name on the command line: the step by its number, id or name, then optionally a dot and the task's id.
     pub fn parse(asked: &str) -> Result<Self, catalog::UnknownStep> {
         let (step, id) = match asked.split_once('.') {
             Some((step, id)) => (step, Some(id.to_owned())),

@@ -1,47 +1,42 @@
-//! A "why" question, and which answers to it are right.
+//! Questions about reasons, and the check of answers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Measure;
 
-/// A question about the reason for something.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
-    /// Name within the step, which progress files use; it never changes.
+    /// Name within the step; it never changes, because progress files contain it.
     pub id: String,
-    /// Text of the question.
     pub question: String,
-    /// The right answer, a number or a choice.
     pub answer: Answer,
     /// Texts to choose from; none for a number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// How far from the number an answer may be.
+    /// Tolerance of a numeric answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
-    /// The explanation, shown after an answer.
+    /// Explanation shown after an answer.
     pub because: String,
-    /// Where the number can be counted.
+    /// Launch on which the emulated GPU counts the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub derive: Option<Derived>,
-    /// Step in which it comes back.
+    /// Later step in which the question returns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
 }
 
-/// An answer: a number, or the text of one of the choices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Answer {
-    /// The answer of a numeric question.
     Number(f64),
-    /// The right choice of a multiple-choice question.
+    /// Text of one of the choices.
     Choice(String),
 }
 
 impl Question {
-    /// Whether an answer is right, given as a number, as the text of a choice, or as its letter or number.
+    /// True for a right answer: a number, or the text, letter or number of a choice.
     pub fn accepts(&self, given: &str) -> bool {
         let given = given.trim();
         match &self.answer {
@@ -52,7 +47,7 @@ impl Question {
         }
     }
 
-    /// Whether it is an answer at all: a number, or one of the choices.
+    /// True for a well-formed answer: a number, or one of the choices.
     pub fn understands(&self, given: &str) -> bool {
         match self.answer {
             Answer::Number(_) => number(given).is_some(),
@@ -60,7 +55,7 @@ impl Question {
         }
     }
 
-    /// The choice that somebody names by its text, its letter (`a`) or its number (`1`).
+    /// The choice with the given text, letter (`a`) or number (`1`).
     pub fn chosen(&self, given: &str) -> Option<&String> {
         let by_text = self
             .choices
@@ -78,21 +73,21 @@ impl Question {
     }
 }
 
-/// A number, `0.125`, `0,125`, or a quotient of two, `1/8`.
+/// Parses a number: `0.125`, `0,125`, or a quotient, `1/8`.
 fn number(text: &str) -> Option<f64> {
-    let one = |text: &str| text.trim().replace(',', ".").parse::<f64>().ok();
+    let parse = |text: &str| text.trim().replace(',', ".").parse::<f64>().ok();
     let value = match text.split_once('/') {
-        Some((a, b)) => one(a)? / one(b)?,
-        None => one(text)?,
+        Some((a, b)) => parse(a)? / parse(b)?,
+        None => parse(text)?,
     };
     value.is_finite().then_some(value)
 }
 
-/// How the emulated GPU counts the answer to a question.
+/// The launch and the measure from which the emulated GPU counts an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Derived {
-    /// Entry point of a kernel of the ladder.
+    /// Entry point of a step's kernel.
     pub kernel: String,
     /// The measure whose value is the answer.
     pub measure: Measure,

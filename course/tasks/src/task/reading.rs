@@ -1,57 +1,46 @@
-//! From the text of `tasks.toml` to a catalogue.
+//! Parser of `tasks.toml`.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{Catalogue, Criterion, Hint, Host, Kind, Question, Task, TaskName};
+use super::{Catalogue, Criterion, Hint, Host, Question, Task, TaskKind, TaskName};
 use crate::host::HostCall;
+use crate::toml_error::{one_line, toml_error};
 use crate::variant::{self, Point, Variant};
 use crate::work::Work;
 
-/// Why a catalogue cannot be used.
+/// Reason for which a catalogue cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
-    /// The file is not there, or not readable.
     #[error("{file}: {why}")]
-    Unreadable {
-        /// Path of the file, such as `steps/v05/tasks.toml`.
-        file: String,
-        /// The error of the operating system.
-        why: std::io::Error,
-    },
-    /// It is no TOML, or has a field that does not belong there.
+    Unreadable { file: String, why: std::io::Error },
+    /// Invalid TOML, or a field that does not belong there.
     #[error("{file}:{line}: {why}")]
     Syntax {
-        /// Path of the file, such as `steps/v05/tasks.toml`.
         file: String,
-        /// Line of the file, from 1.
+        /// Line from 1.
         line: usize,
-        /// The error of the TOML parser, with the name of the field.
+        /// Message of the TOML parser, with the name of the field.
         why: String,
     },
-    /// A value in it makes no sense.
+    /// An invalid value.
     #[error("{file}: {place}: {why}")]
     Content {
-        /// Path of the file, such as `steps/v05/tasks.toml`.
         file: String,
-        /// Where in the file, such as `transfer wide, does no-excess`.
+        /// Place in the file, such as `transfer wide, does no-excess`.
         place: String,
-        /// The reason, in one sentence.
         why: String,
     },
 }
 
-/// The file of a step's catalogue, from the root of the checkout.
+/// Path of a step's catalogue, from the root of the checkout.
 pub fn file_of(step: &str) -> PathBuf {
     Path::new("steps").join(step).join("tasks.toml")
 }
 
 impl Catalogue {
     /// Reads the catalogue of a step of the checkout at `root`. A step without a file has no tasks.
-    ///
-    /// # Errors
-    /// When there is a file that cannot be used.
     pub fn load(root: &Path, step: &str) -> Result<Self, CatalogueError> {
         let file = file_of(step);
         let shown = file.display().to_string();
@@ -67,10 +56,7 @@ impl Catalogue {
         }
     }
 
-    /// Reads those of all steps, in their order.
-    ///
-    /// # Errors
-    /// With the first file that cannot be used.
+    /// Reads the catalogues of all steps, in their order.
     pub fn load_all(root: &Path) -> Result<Vec<Self>, CatalogueError> {
         catalog::STEPS
             .iter()
@@ -79,18 +65,15 @@ impl Catalogue {
     }
 
     /// Reads the text of a catalogue; `file` is its name in errors.
-    ///
-    /// # Errors
-    /// When it makes no sense.
     pub fn parse(text: &str, step: &str, file: &str) -> Result<Self, CatalogueError> {
         let parsed: File = toml::from_str(text).map_err(|error| {
-            let (line, why) = crate::toml_error(text, &error);
+            let (line, why) = toml_error(text, &error);
             let file = file.to_owned();
             CatalogueError::Syntax { file, line, why }
         })?;
         let rebuild = parsed.rebuild.map(|table| Task {
             name: TaskName::rebuild(step),
-            kind: Kind::Rebuild,
+            kind: TaskKind::Rebuild,
             title: table.title.unwrap_or_else(|| {
                 catalog::find(step).map_or_else(|_| step.to_owned(), |step| step.idea.to_owned())
             }),
@@ -111,7 +94,7 @@ impl Catalogue {
         let transfers = parsed.transfer.into_iter().map(|table| table.task(step));
         let hosts = parsed.host.into_iter().map(|table| Task {
             name: TaskName::transfer(step, &table.id),
-            kind: Kind::Transfer,
+            kind: TaskKind::Transfer,
             title: table.title,
             text: table.text,
             solution: super::in_tasks(step, &format!("{}.toml", table.id)),
@@ -139,7 +122,7 @@ impl Catalogue {
             variant: parsed.variant,
         };
         let complaint = catalogue.complaint().or_else(|| {
-            // Every point, so that whichever is drawn makes sense.
+            // All points are checked, so that any drawn one is valid.
             let variant = catalogue.variant.as_ref()?;
             let mut made = variant
                 .points
@@ -159,14 +142,11 @@ impl Catalogue {
 }
 
 impl Variant {
-    /// The task at a point.
-    ///
-    /// # Errors
-    /// With a sentence, when its table makes no sense there.
+    /// The task at a point. The error is a sentence about the table.
     pub fn task(&self, step: &str, point: &Point) -> Result<Task, String> {
         let table: TransferTable = toml::Value::Table(self.table(point)?)
             .try_into()
-            .map_err(|error: toml::de::Error| error.message().trim().replace('\n', ", "))?;
+            .map_err(|error| one_line(&error))?;
         let task = Task {
             solution: variant::reference_of(step),
             ..table.task(step)
@@ -182,7 +162,7 @@ impl Variant {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// In a repository of `assign`: whether results count only from a real GPU.
+    /// Set in repositories made by `assign`: results count only from a real GPU.
     #[serde(default)]
     gpu_required: bool,
     rebuild: Option<RebuildTable>,
@@ -206,9 +186,9 @@ struct HostTable {
     #[serde(default)]
     entry: String,
     work: Work,
-    #[serde(default = "one")]
+    #[serde(default = "unit_tile")]
     tile: [u32; 2],
-    #[serde(default = "alone")]
+    #[serde(default = "unit_block")]
     block: [u32; 3],
     minutes: u32,
     starter: String,
@@ -216,12 +196,12 @@ struct HostTable {
     hints: Vec<Hint>,
 }
 
-/// Of a call that has no tiles of ours.
-fn one() -> [u32; 2] {
+/// Default tile and block of a call without tiles.
+fn unit_tile() -> [u32; 2] {
     [1; 2]
 }
 
-fn alone() -> [u32; 3] {
+fn unit_block() -> [u32; 3] {
     [1; 3]
 }
 
@@ -271,7 +251,7 @@ impl TransferTable {
     fn task(self, step: &str) -> Task {
         Task {
             name: TaskName::transfer(step, &self.id),
-            kind: Kind::Transfer,
+            kind: TaskKind::Transfer,
             title: self.title,
             text: self.text,
             solution: super::in_tasks(step, &format!("{}.cu", self.id)),
@@ -353,7 +333,7 @@ again = "v07"
         assert!(choice.accepts("two") && choice.accepts("b") && choice.accepts("2") && !choice.accepts("a"));
     }
 
-    /// The error after one change of the good catalogue.
+    /// Message after one change of the good catalogue.
     #[track_caller]
     fn error(from: &str, to: &str) -> String {
         assert!(GOOD.contains(from), "`{from}` is not there");
@@ -419,8 +399,8 @@ again = "v07"
             ),
         ];
         for (from, to, expected) in cases {
-            let told = error(from, to);
-            assert!(told.contains(expected), "{told}, not {expected}");
+            let message = error(from, to);
+            assert!(message.contains(expected), "{message}, not {expected}");
         }
     }
 }

@@ -16,7 +16,7 @@ use counters::Column;
 use tasks::Task;
 use tasks::explain::{Explained, Line};
 use tasks::progress::Progress;
-use tasks::task::Kind;
+use tasks::task::TaskKind;
 
 use crate::Verdict;
 use crate::support::judge::Code;
@@ -198,7 +198,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let has_copy = copy.is_file() && !args.finished;
     let progress = Progress::load(&root)?.task(name);
     let is_over = progress.is_over();
-    let is_secret = task.kind == Kind::Transfer && !is_over;
+    let is_secret = task.kind == TaskKind::Transfer && !is_over;
     if !has_copy && is_secret {
         bail!(match args.finished {
             true => format!(

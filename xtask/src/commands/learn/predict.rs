@@ -10,7 +10,7 @@ use catalog::{STEPS, Shape};
 use records::record::{Line, Outcome};
 use tasks::measure::Taken;
 use tasks::progress::Progress;
-use tasks::quiz::{self, Asked, State};
+use tasks::quiz::{self, Asked, QuestionState};
 use tasks::task::{Answer, Derived};
 use tasks::{Catalogue, Work};
 
@@ -165,7 +165,7 @@ impl Quiz<'_> {
         }
     }
 
-    fn state(&self, asked: &Asked<'_>) -> State {
+    fn state(&self, asked: &Asked<'_>) -> QuestionState {
         asked.state(&self.progress)
     }
 
@@ -210,7 +210,7 @@ impl Quiz<'_> {
     fn talk(&mut self, chosen: &[&Asked<'_>]) -> Result<bool> {
         let open: Vec<&&Asked<'_>> = chosen
             .iter()
-            .filter(|asked| self.state(asked) != State::Right)
+            .filter(|asked| self.state(asked) != QuestionState::Right)
             .collect();
         if open.is_empty() {
             let me = paths::me();
@@ -274,7 +274,9 @@ impl Quiz<'_> {
             }
         }
         if n == 0
-            && let Some(first) = chosen.iter().find(|asked| self.state(asked) != State::Right)
+            && let Some(first) = chosen
+                .iter()
+                .find(|asked| self.state(asked) != QuestionState::Right)
         {
             let example = match first.question.answer {
                 Answer::Number(_) => "NUMBER",
@@ -290,7 +292,7 @@ impl Quiz<'_> {
     fn show(&mut self, chosen: &[&Asked<'_>]) -> Result<()> {
         for asked in chosen {
             let key = asked.key();
-            if self.state(asked) != State::Right {
+            if self.state(asked) != QuestionState::Right {
                 self.note(|progress, now| progress.showed(&key, now));
             }
             self.revealed.insert(key);
@@ -310,12 +312,14 @@ impl Quiz<'_> {
     fn asked(&self, asked: &Asked<'_>) -> String {
         let (name, question) = (asked.name(), asked.question);
         let state = match (self.state(asked), asked.again) {
-            (State::Open, Some(_)) => format!("  ({} asked it first)", asked.step),
-            (State::Open, None) => String::new(),
+            (QuestionState::Open, Some(_)) => format!("  ({} asked it first)", asked.step),
+            (QuestionState::Open, None) => String::new(),
             (state, _) => {
                 let answer = asked.progress(&self.progress).answer;
                 match (answer, state) {
-                    (Some(answer), State::Right | State::Wrong) => format!("  ({}: {answer})", state.words()),
+                    (Some(answer), QuestionState::Right | QuestionState::Wrong) => {
+                        format!("  ({}: {answer})", state.words())
+                    }
                     _ => format!("  ({})", state.words()),
                 }
             }
@@ -377,7 +381,7 @@ impl Quiz<'_> {
     /// A question as a record. The answer is in it only once somebody answered right, or asked for it.
     fn record(&self, asked: &Asked<'_>, counted: Option<f64>) -> serde_json::Value {
         let (question, known, state) = (asked.question, asked.progress(&self.progress), self.state(asked));
-        let told = state == State::Right || self.revealed.contains(&asked.key());
+        let told = state == QuestionState::Right || self.revealed.contains(&asked.key());
         let right = match &question.answer {
             Answer::Number(number) => serde_json::json!(number),
             Answer::Choice(text) => serde_json::json!(text),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use catalog::text::{Paint, Table};
 use tasks::progress::{Progress, TaskProgress};
-use tasks::quiz::{self, State as Answered};
+use tasks::quiz::{self, QuestionState};
 use tasks::{Catalogue, Task};
 
 use crate::support::{learner, output};
@@ -73,7 +73,7 @@ impl State {
         let asked = quiz::of_step(&self.catalogues, step);
         let right = asked
             .iter()
-            .filter(|asked| asked.state(&self.progress) == Answered::Right)
+            .filter(|asked| asked.state(&self.progress) == QuestionState::Right)
             .count();
         (right, asked.len())
     }
@@ -120,7 +120,7 @@ impl State {
             let asked = quiz::of_step(&self.catalogues, step);
             if asked
                 .iter()
-                .any(|asked| asked.state(&self.progress) == Answered::Open)
+                .any(|asked| asked.state(&self.progress) == QuestionState::Open)
             {
                 return Some((format!("{me} predict {step}"), "its questions"));
             }
