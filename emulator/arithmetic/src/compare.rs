@@ -358,8 +358,6 @@ fn set(modifiers: &[&str]) -> Option<Form> {
 macro_rules! integer_cmp {
     ($cmp:expr, $ty:ty, $level:expr) => {
         match $cmp {
-            "eq" => hot2($level, |a: $ty, b: $ty| a == b),
-            "ne" => hot2($level, |a: $ty, b: $ty| a != b),
             "lt" | "lo" => hot2($level, |a: $ty, b: $ty| a < b),
             "le" | "ls" => hot2($level, |a: $ty, b: $ty| a <= b),
             "gt" | "hi" => hot2($level, |a: $ty, b: $ty| a > b),
@@ -395,6 +393,16 @@ fn same<T>(x: T) -> T {
 /// Plain `setp` for every vector width.
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaNs are not ordered")]
 fn hot(cmp: &str, ty: &str, ftz: bool, level: CpuLevel) -> Option<Form> {
+    // Signs do not matter to equality.
+    match (cmp, ty) {
+        ("eq", "u16" | "s16") => return Some(hot2(level, |a: u16, b: u16| a == b)),
+        ("ne", "u16" | "s16") => return Some(hot2(level, |a: u16, b: u16| a != b)),
+        ("eq", "u32" | "s32") => return Some(hot2(level, |a: u32, b: u32| a == b)),
+        ("ne", "u32" | "s32") => return Some(hot2(level, |a: u32, b: u32| a != b)),
+        ("eq", "u64" | "s64") => return Some(hot2(level, |a: u64, b: u64| a == b)),
+        ("ne", "u64" | "s64") => return Some(hot2(level, |a: u64, b: u64| a != b)),
+        _ => {}
+    }
     Some(match (ty, ftz) {
         ("u32", _) => integer_cmp!(cmp, u32, level),
         ("s32", _) => integer_cmp!(cmp, i32, level),

@@ -8,6 +8,7 @@ use super::convert_any::{FloatKind, KINDS, Kind, ROUND_AWAY, Variant, clamp, con
 use super::engine::{hot1, hot2, moded1, moded2, moded3};
 use super::float::{NAN32, flush};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use super::moves::{Builtin, builtin};
 use crate::lanes::CpuLevel;
 
 #[inline(always)]
@@ -197,23 +198,43 @@ fn canonical(x: f32) -> f32 {
     if x.is_nan() { NAN32 } else { x }
 }
 
-/// Puts the Rust type of a PTX integer type into `$then`.
-macro_rules! with_integer {
-    ($name:expr, $ty:ident => $then:expr) => {
-        with_integer!(@ $name, $ty, $then, "u8" u8, "s8" i8, "u16" u16, "s16" i16, "u32" u32, "s32" i32, "u64" u64, "s64" i64)
+/// `cvt` between integers: the low bits of the source, or the source extended. Signedness of the result matters to
+/// 8-bit types only.
+fn integers(to: &str, from: &str, level: CpuLevel) -> Option<Form> {
+    let (bits, signed) = match from {
+        "u8" => (8, false),
+        "s8" => (8, true),
+        "u16" => (16, false),
+        "s16" => (16, true),
+        "u32" => (32, false),
+        "s32" => (32, true),
+        "u64" | "s64" => (64, false),
+        _ => return None,
     };
-    (@ $name:expr, $ty:ident, $then:expr, $($text:literal $rust:ty),*) => {
-        match $name {
-            $( $text => { type $ty = $rust; $then } )*
-            _ => return None,
-        }
+    let step = match (to, bits, signed) {
+        ("u8", 64, _) => return Some(hot1(level, |a: u64| a as u8)),
+        ("u8", ..) => return Some(hot1(level, |a: u32| a as u8)),
+        ("s8", 64, _) => return Some(hot1(level, |a: u64| a as i8)),
+        ("s8", ..) => return Some(hot1(level, |a: u32| a as i8)),
+        ("u16" | "s16", 8, true) => return Some(hot1(level, |a: i8| a as u16)),
+        ("u16" | "s16", 64, _) => Builtin::Lo16Of64,
+        ("u16" | "s16", ..) => Builtin::Zext32(bits.min(16)),
+        ("u32" | "s32", 64, _) => Builtin::Lo32Of64,
+        ("u32" | "s32", 32, _) => Builtin::Mov32,
+        ("u32" | "s32", _, true) => Builtin::Sext32(bits),
+        ("u32" | "s32", _, false) => Builtin::Zext32(bits),
+        ("u64" | "s64", 64, _) => Builtin::Mov64,
+        ("u64" | "s64", _, true) => Builtin::Sext64(bits),
+        ("u64" | "s64", _, false) => Builtin::Zext64(bits),
+        _ => return None,
     };
+    Some(builtin(step, level))
 }
 
-/// Puts a constant for a rounding 0 to 3 and one for `.ftz` into `$then`.
+/// Puts a constant for a rounding 0 to 3 and one for `.ftz` into `$then`. Subnormals round to zero with 0 and 1 anyhow.
 macro_rules! with_rounding {
     ($code:expr, $ftz:expr, $r:ident, $z:ident => $then:expr) => {
-        with_rounding!(@ ($code, $ftz), $r, $z, $then, (0, false) (1, false) (2, false) (3, false) (0, true) (1, true) (2, true) (3, true))
+        with_rounding!(@ ($code, $ftz && $code >= 2), $r, $z, $then, (0, false) (1, false) (2, false) (3, false) (2, true) (3, true))
     };
     (@ $key:expr, $r:ident, $z:ident, $then:expr, $(($code:literal, $flag:literal))*) => {
         match $key {
@@ -224,7 +245,6 @@ macro_rules! with_rounding {
 }
 
 /// What kernels do often.
-#[expect(clippy::unnecessary_cast, reason = "one text for all integer types")]
 fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
     let Request {
         round,
@@ -238,14 +258,9 @@ fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
         return None;
     }
     if round.is_none() && round_integer.is_none() && !ftz {
-        // Integers, cut or extended. Signedness of the result matters to 8-bit types only.
-        match to {
-            "u8" => return Some(with_integer!(from, S => hot1(level, |a: S| a as u8))),
-            "s8" => return Some(with_integer!(from, S => hot1(level, |a: S| a as i8))),
-            "u16" | "s16" => return Some(with_integer!(from, S => hot1(level, |a: S| a as u16))),
-            "u32" | "s32" => return Some(with_integer!(from, S => hot1(level, |a: S| a as u32))),
-            "u64" | "s64" => return Some(with_integer!(from, S => hot1(level, |a: S| a as u64))),
-            _ => {}
+        let form = integers(to, from, level);
+        if form.is_some() {
+            return form;
         }
     }
     Some(match (to, from, round, round_integer) {

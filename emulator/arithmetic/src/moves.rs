@@ -72,7 +72,7 @@ pub fn builtin(op: Builtin, level: CpuLevel) -> Form {
         Builtin::Hi32Of64 => hot1(level, |a: u64| (a >> 32) as u32),
         Builtin::Pack64 => hot2(level, |a: u32, b: u32| a as u64 | (b as u64) << 32),
         Builtin::Pack32 => hot2(level, |a: u32, b: u32| (a & 0xffff) | b << 16),
-        Builtin::Lo16Of32 => hot1(level, |a: u32| a & 0xffff),
+        Builtin::Lo16Of32 => builtin(Builtin::Zext32(16), level),
         Builtin::Hi16Of32 => hot1(level, |a: u32| a >> 16),
         Builtin::Word16Of64(0) | Builtin::Lo16Of64 => hot1(level, |a: u64| (a & 0xffff) as u32),
         Builtin::Word16Of64(1) => hot1(level, |a: u64| (a >> 16 & 0xffff) as u32),
@@ -81,7 +81,7 @@ pub fn builtin(op: Builtin, level: CpuLevel) -> Form {
         Builtin::Pack64x4 => engine::cold4(|a: u16, b: u16, c: u16, d: u16| {
             a as u64 | (b as u64) << 16 | (c as u64) << 32 | (d as u64) << 48
         }),
-        Builtin::ByteOf32(0) => hot1(level, |a: u32| a & 0xff),
+        Builtin::ByteOf32(0) => builtin(Builtin::Zext32(8), level),
         Builtin::ByteOf32(1) => hot1(level, |a: u32| a >> 8 & 0xff),
         Builtin::ByteOf32(2) => hot1(level, |a: u32| a >> 16 & 0xff),
         Builtin::ByteOf32(_) => hot1(level, |a: u32| a >> 24),

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use crate::check::Code;
 use crate::check::race::{BlockRaces, SharedRaces};
 use crate::check::{Collector, Details, Event};
-use crate::lanes::{Lanes, Line, NONE, Src};
+use crate::lanes::{CpuLevel, Lanes, Line, NONE, Src};
 use crate::launch::Environment;
 use crate::memory::Table;
 use crate::program::Kernel;
@@ -138,6 +138,7 @@ pub(crate) struct Job<'j> {
     /// Address of the workspace: [`crate::launch::LaunchOptions::grid_workspace`].
     pub(crate) grid_workspace: u64,
     pub(crate) watch: crate::launch::Watch,
+    pub(crate) level: CpuLevel,
     pub(crate) environment: Environment<'j>,
     pub(crate) budget: u64,
     /// Local memory of a thread, with its stack; and what the stack is for a GPU.
@@ -254,10 +255,15 @@ pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 impl<'j> Cx<'j> {
-    /// An observer sees the steps, products of the warp are under way, or values of its registers are undefined.
+    /// An observer sees the steps, products of the warp are under way, values of its registers are undefined, or the CPU
+    /// has none of the vector instructions that the other variants are compiled for.
     #[inline(always)]
     pub(crate) fn is_rare(&self) -> bool {
-        self.in_flight || self.follows_fences || self.job.observer.is_some() || !self.shadow.is_clean()
+        cfg!(not(vectors = "base")) && self.job.level == CpuLevel::Baseline
+            || self.in_flight
+            || self.follows_fences
+            || self.job.observer.is_some()
+            || !self.shadow.is_clean()
     }
 
     /// A 32-bit operand, all lanes.

@@ -2,7 +2,7 @@
 
 use crate::check::Code;
 use crate::check::{AccessKind, BadOperand, Details};
-use crate::lanes::NONE;
+use crate::lanes::{CpuLevel, NONE};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
 use super::access::Spec;
@@ -42,16 +42,44 @@ pub(crate) fn run(cx: &mut Cx<'_>) -> Pause {
         let pause = if cx.is_rare() {
             body::<Rare>(cx)
         } else if watch.checks() {
-            body::<Checked>(cx)
+            run_at_level::<Checked>(cx)
         } else if watch.counts() {
-            body::<Counted>(cx)
+            run_at_level::<Counted>(cx)
         } else {
-            body::<Plain>(cx)
+            run_at_level::<Plain>(cx)
         };
         if pause != Pause::Followed {
             return pause;
         }
     }
+}
+
+/// Runs a variant of the loop with the vector instructions of the CPU.
+fn run_at_level<M: Mode>(cx: &mut Cx<'_>) -> Pause {
+    match cx.job.level {
+        #[cfg(vectors = "avx512")]
+        // SAFETY: `cpu_level` has found the features.
+        CpuLevel::Avx512 => unsafe { run_avx512::<M>(cx) },
+        #[cfg(vectors = "avx2")]
+        // SAFETY: as above.
+        CpuLevel::Avx2 => unsafe { run_avx2::<M>(cx) },
+        #[cfg(vectors = "base")]
+        _ => body::<M>(cx),
+        #[cfg(not(vectors = "base"))]
+        _ => body::<Rare>(cx),
+    }
+}
+
+#[cfg(vectors = "avx512")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+fn run_avx512<M: Mode>(cx: &mut Cx<'_>) -> Pause {
+    body::<M>(cx)
+}
+
+#[cfg(vectors = "avx2")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+fn run_avx2<M: Mode>(cx: &mut Cx<'_>) -> Pause {
+    body::<M>(cx)
 }
 
 /// Where the running frame is.
@@ -97,6 +125,7 @@ impl At {
     }
 }
 
+#[inline(always)]
 fn body<M: Mode>(cx: &mut Cx<'_>) -> Pause {
     let ops: &[Op] = &cx.job.kernel.ops;
     let Some(mut at) = At::of(cx) else {
