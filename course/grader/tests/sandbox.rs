@@ -1,4 +1,4 @@
-//! What a program in the sandbox reaches: nothing. It stands for a compiler that a source has taken over.
+//! A program in the sandbox reaches nothing outside. It stands for a compiler that a source has taken over.
 //!
 //! This program plays all parts: it makes the canaries, starts itself in the sandbox, sets the limits there, and looks
 //! around. Where there is no bubblewrap it cannot, and says so.
@@ -19,7 +19,7 @@ fn main() {
         Some("look") => look(&arguments[1..]),
         Some("sleep") => std::thread::sleep(std::time::Duration::from_secs(1000)),
         Some("spin") => while std::hint::black_box(true) {},
-        // What a test runner asks for.
+        // Arguments of a test runner.
         Some("--list") => {}
         #[cfg(target_os = "linux")]
         _ => linux::tests(),

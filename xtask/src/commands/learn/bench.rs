@@ -114,7 +114,7 @@ fn many(
     words: &[String],
     mut records: Option<Records>,
 ) -> Result<Verdict> {
-    let status = Status::new();
+    let status = Status::on_stderr();
     let mut all = Record::default();
     let mut failures = Vec::new();
     for step in steps {
