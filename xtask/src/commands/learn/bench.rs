@@ -23,7 +23,7 @@ pub(crate) struct Args {
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
-    bench: Passed<step_cli::Bench>,
+    bench: Passed<step_cli::BenchOptions>,
     #[command(flatten)]
     kernels: Passed<step_cli::Kernels>,
     #[command(flatten)]
