@@ -83,7 +83,7 @@ impl Common {
 pub struct Bench {
     /// Options that `cargo xtask bench` passes on.
     #[command(flatten)]
-    pub asked: step_cli::Bench,
+    pub asked: step_cli::BenchOptions,
     /// Run at all sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
@@ -128,4 +128,32 @@ pub struct Sums {
     /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn declarations_hold_together() {
+        Cli::command().debug_assert();
+        let words = [
+            "v05",
+            "bench",
+            "--size",
+            "64,65",
+            "--duel",
+            "--kernel",
+            "x",
+            "--emulate",
+        ];
+        let Task::Bench(bench) = Cli::parse_from(words).task else {
+            panic!("it is bench");
+        };
+        assert_eq!(bench.asked.sizes.asked().map(|sizes| sizes.len()), Ok(2));
+        assert!(bench.asked.duel && bench.common.device.emulate);
+        assert_eq!(bench.common.kernels.kernel.as_deref(), Some("x"));
+    }
 }

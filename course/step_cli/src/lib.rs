@@ -11,7 +11,7 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches, parser::ValueSource
 
 /// The options of `bench`.
 #[derive(Debug, Clone, Args)]
-pub struct Bench {
+pub struct BenchOptions {
     /// Sizes to run at.
     #[command(flatten)]
     pub sizes: Sizes,
@@ -124,7 +124,7 @@ mod tests {
     #[derive(Parser)]
     struct Cli {
         #[command(flatten)]
-        bench: Passed<Bench>,
+        bench: Passed<BenchOptions>,
         #[command(flatten)]
         kernels: Passed<Kernels>,
         #[command(flatten)]

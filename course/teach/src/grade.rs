@@ -336,7 +336,7 @@ struct Bar {
 impl Bar {
     fn new() -> Self {
         Self {
-            status: Status::new(),
+            status: Status::on_stderr(),
             last: Mutex::new(None),
         }
     }

@@ -85,7 +85,7 @@ pub struct Status {
 
 impl Status {
     /// A status line that shows nothing yet.
-    pub fn new() -> Self {
+    pub fn on_stderr() -> Self {
         Self {
             on: std::io::stderr().is_terminal(),
         }

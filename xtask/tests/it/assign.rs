@@ -175,7 +175,7 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
         "{code:?} {why}"
     );
 
-    // What is there is not written over.
+    // An existing folder is not overwritten.
     let twice = xtask(&["assign", "v02", "--out", &shown]);
     assert_eq!(twice.status.code(), Some(3));
     assert!(

@@ -147,7 +147,7 @@ fn explanations_are_records() {
     assert_eq!(yours["by"], "excess");
     assert_eq!(yours["lines"][1]["counts"]["excess"], 400);
     assert!(yours["lines"][0]["text"].is_string());
-    // What has not passed is not given away.
+    // Lines stay hidden until the copy has passed.
     assert!(finished["lines"].is_null() && finished["total"]["sectors"].is_u64());
     serde_json::from_value::<Explained>(yours.clone()).expect("an explanation");
 }

@@ -44,7 +44,7 @@ fn check(words: &str, code: i32, stdout: &[&str], stderr: &str) {
     assert!(err.contains(stderr), "{words}: no `{stderr}` in\n{err}");
 }
 
-/// Whether this machine would start the tools.
+/// Returns whether this machine would start the tools.
 fn has_gpu() -> bool {
     let found = ["/dev/nvidiactl", "/dev/dxg"]
         .iter()

@@ -49,7 +49,7 @@ impl Terminal {
         command.stdin(side()).stdout(side()).stderr(side());
         command.env_remove("NO_COLOR").envs(variables.iter().copied());
         let own_session = || {
-            // What runs tests in the background has Ctrl-C ignored, and its children inherit that.
+            // A test runner in the background ignores Ctrl-C, and its children inherit that.
             // SAFETY: all may be called between fork and exec; descriptor 0 is the terminal.
             let done = unsafe {
                 libc::signal(libc::SIGINT, libc::SIG_DFL);
@@ -71,7 +71,7 @@ impl Terminal {
         }
     }
 
-    /// What is shown from here on, up to and with some words.
+    /// The text that is shown from here on, up to and with some words.
     #[track_caller]
     fn until(&mut self, words: &str) -> String {
         let start = self.seen;
@@ -137,7 +137,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Of one that has ended nothing comes of it.
+        // Fails for a process that has ended, which is right.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -219,7 +219,7 @@ fn questions_are_asked_one_after_the_other() {
         second.contains("So it is built.") && second.contains("Which lanes conflict?"),
         "{second:?}"
     );
-    // What was answered before is kept, so an interrupt simply ends it, which shells call 130.
+    // Earlier answers are kept, so an interrupt simply ends it: exit code 130.
     terminal.types(INTERRUPT);
     while terminal.more() {}
     assert_eq!(terminal.settings(), before);

@@ -40,7 +40,7 @@ fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
         first.starts_with("my/v05.cu: ") && first.contains("failed   no-excess"),
         "{first}"
     );
-    // What does not compile, and what is gone for a moment, does not end it.
+    // A copy that does not compile, or is gone for a moment, does not end it.
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
     until(&mut out, "failed   compiles");
     fs::remove_file(learner.path("my/v05.cu")).expect("a file");

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
-    bench: Passed<step_cli::Bench>,
+    bench: Passed<step_cli::BenchOptions>,
     #[command(flatten)]
     kernels: Passed<step_cli::Kernels>,
     #[command(flatten)]
@@ -114,7 +114,7 @@ fn many(
     words: &[String],
     mut records: Option<Records>,
 ) -> Result<Verdict> {
-    let status = Status::new();
+    let status = Status::on_stderr();
     let mut all = Record::default();
     let mut failures = Vec::new();
     for step in steps {

@@ -115,7 +115,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
 
     let mut words = vec!["check".to_owned(), "--json".to_owned()];
     words.extend(args.device.words.iter().cloned());
-    let status = output::Status::new();
+    let status = output::Status::on_stderr();
     let paint = Paint::for_stdout();
     let mut failures = Vec::new();
     let mut checks: Vec<Check> = Vec::new();

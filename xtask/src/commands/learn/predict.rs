@@ -432,7 +432,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
         .to_vec();
     words.extend(step_args::arguments(&[shape]));
     let mut passed = None;
-    let ended = programs.lines(step, &words, &Status::new(), |_, line| {
+    let ended = programs.lines(step, &words, &Status::on_stderr(), |_, line| {
         if let Line::Measurement(measurement) = line
             && measurement.kernel == kernel.name
             && let Outcome::Passed(outcome) = measurement.outcome

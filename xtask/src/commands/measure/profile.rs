@@ -180,7 +180,7 @@ fn launched(
     step: &'static Step,
     words: &[String],
 ) -> Result<(Option<Run>, Vec<Launched>)> {
-    let status = Status::new();
+    let status = Status::on_stderr();
     status.set(&format!("{}  {}", step.id, words.join(" ")));
     let (mut run, mut launches) = (None, Vec::new());
     let ended = programs.lines_under(tool, step, words, &status, |_, line| {

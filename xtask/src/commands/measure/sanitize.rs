@@ -123,7 +123,7 @@ impl Session<'_> {
         let answer = std::env::temp_dir().join(format!("tile-{}-{}.txt", step.id, std::process::id()));
         let mut words = sanitizer(&self.program, tool);
         words.extend(["--log-file".to_owned(), answer.display().to_string()]);
-        let status = Status::new();
+        let status = Status::on_stderr();
         status.set(&format!("{}  {tool}", step.id));
         let mut said = Said {
             // Known when the first step has said where it ran.

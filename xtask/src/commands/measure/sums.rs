@@ -109,7 +109,7 @@ impl Session {
         let programs = Programs::ready(&steps)?;
         let mut words = ["sums", "--json"].map(String::from).to_vec();
         words.extend(args.device.words.iter().cloned());
-        let (status, mut failures) = (Status::new(), Vec::new());
+        let (status, mut failures) = (Status::on_stderr(), Vec::new());
         for step in steps {
             status.set(&format!("{}  {}", step.id, step.name));
             let ended = programs.lines(step, &words, &status, |text, line| {

@@ -173,7 +173,7 @@ impl Search<'_> {
     /// Compiles sources in their order, several at a time, and keeps what comes out. `None` where the time is up.
     fn compile(&self, texts: &[&str], until: Option<Instant>) -> Result<Vec<Option<Made>>> {
         let nvrtc = Nvrtc::find()?;
-        let (next, status) = (AtomicUsize::new(0), Status::new());
+        let (next, status) = (AtomicUsize::new(0), Status::on_stderr());
         let made: Vec<Mutex<Option<Made>>> = texts.iter().map(|_| Mutex::new(None)).collect();
         let work = || -> Result<()> {
             let mut compiler = None;
