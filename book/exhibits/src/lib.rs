@@ -61,7 +61,7 @@ pub fn shown(counter: &str) -> String {
 ///
 /// # Errors
 /// With the names that there are, when it names none of them.
-pub fn chosen<'t, T>(table: &'t [T], name: impl Fn(&T) -> &'static str) -> Result<&'t T, Box<dyn Error>> {
+pub fn chosen<T>(table: &[T], name: impl Fn(&T) -> &'static str) -> Result<&T, Box<dyn Error>> {
     let asked = std::env::args().nth(1).unwrap_or_default();
     let names: Vec<&str> = table.iter().map(&name).collect();
     let found = table.iter().find(|entry| name(entry) == asked);

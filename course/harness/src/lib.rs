@@ -34,7 +34,7 @@
 //! - [`args`], [`out`], [`error`]: the command line, printing, and errors that stop a step (exit codes 0, 1, 2, 3).
 //! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream.
 //! - [`kernel`]: what a step declares. Products, transposes, functions of the CPU and cuBLAS are variants of one
-//!   [`Program`]; `ladder`'s catalogue says what each computes.
+//!   [`Program`]; the crate `catalog` says what each computes.
 //! - [`shapes`]: the default, recorded and awkward sizes, and which of them do not fit.
 //! - [`mod@reference`]: seeded inputs, their answer in FP64, and the comparison of every element with it.
 //! - [`case`]: inputs and answers of a shape, shared by all of its kernels.
