@@ -74,7 +74,8 @@ counters! {
     /// Passes of global loads and stores over L1: for each access the worse of the fullest bank of tags and the fullest
     /// bank of data. A rule that was fitted to the clocks of loads that hit L1 on an H200; stores follow it by assumption.
     /// Nearest is `l1tex__data_pipe_lsu_wavefronts.sum`, which has shared memory in it and no banks of tags; the two were
-    /// never compared. Atomics and local memory are not in it.
+    /// never compared. Atomics and local memory are not in it, nor the fewest that the model of time charges for
+    /// accesses of 8 and 16 bytes a lane.
     l1_passes,
     /// Shared load instructions, as written.
     shared_load_requests,

@@ -163,10 +163,10 @@ pub(crate) struct Memo<'j> {
     /// Sectors by the base's place in its sector, and wavefronts by its place in its word; 0: not known yet.
     sectors: [u8; 32],
     wavefronts: [u8; 4],
-    /// Words in the fullest bank of L1's data, by the base's place in its word; 0: not known yet.
-    l1_words: [u8; 4],
-    /// Lines in the fullest bank of L1's tags, for `l1_len` bases from `l1_from` on, of which all touch the same lines.
-    l1_lines: u8,
+    /// Passes over L1, of bases at `l1_at` in their line, and of the `l1_len` bases from `l1_from` on, which touch the
+    /// same lines.
+    l1_passes: u8,
+    l1_at: u64,
     l1_from: u64,
     l1_len: u64,
     ideal: u8,
@@ -208,8 +208,8 @@ impl Memo<'_> {
             atomic_costs: [AtomicCost::default(); 2],
             sectors: [0; 32],
             wavefronts: [0; 4],
-            l1_words: [0; 4],
-            l1_lines: 0,
+            l1_passes: 0,
+            l1_at: u64::MAX,
             l1_from: 0,
             l1_len: 0,
             ideal: 0,
@@ -326,7 +326,7 @@ impl Memo<'_> {
         self.serial = serial;
         self.sectors = [0; 32];
         self.wavefronts = [0; 4];
-        (self.l1_words, self.l1_len) = ([0; 4], 0);
+        (self.l1_at, self.l1_len) = (u64::MAX, 0);
         self.atomic_costs = [AtomicCost::default(); 2];
         self.n_runs = 0;
         if self.home == Home::Local {
@@ -428,30 +428,31 @@ impl Memo<'_> {
         self.tally.l1_passes += u64::from(self.l1_passes(base));
     }
 
-    /// As [`rules::l1_passes`]. Loops walk along lines, so that the lines of one access are mostly those of the last.
-    #[inline(never)]
+    /// As [`rules::l1_passes`].
+    #[inline(always)]
     fn l1_passes(&mut self, base: u64) -> u8 {
-        if self.atomic.is_some() {
-            return 0;
+        if base % rules::LINE != self.l1_at && base.wrapping_sub(self.l1_from) >= self.l1_len {
+            self.find_l1_passes(base);
         }
-        let mut words = self.l1_words[base as usize & 3];
-        if words == 0 {
-            words = rules::most_words_in_a_bank(&self.addresses(base), self.bytes).min(255) as u8;
-            self.l1_words[base as usize & 3] = words;
-        }
-        let start = base.wrapping_add(self.low as u64);
-        let touched = rules::lines(start, self.span as u32);
-        // Lines side by side: not more of them in one bank than there are.
-        if touched.end() - touched.start() < u64::from(words) {
-            return words;
-        }
-        if base.wrapping_sub(self.l1_from) >= self.l1_len {
-            self.find_l1_lines(base);
-        }
-        words.max(self.l1_lines)
+        self.l1_passes
     }
 
-    fn find_l1_lines(&mut self, base: u64) {
+    #[cold]
+    #[inline(never)]
+    fn find_l1_passes(&mut self, base: u64) {
+        (self.l1_at, self.l1_from, self.l1_len) = (u64::MAX, base, 1);
+        if self.atomic.is_some() {
+            (self.l1_passes, self.l1_from, self.l1_len) = (0, 0, u64::MAX);
+            return;
+        }
+        let words = rules::most_words_in_a_bank(&self.addresses(base), self.bytes).min(255) as u8;
+        self.l1_passes = words;
+        // Lines side by side: not more of them in one bank than there are, wherever they are.
+        let touched = rules::lines(base.wrapping_add(self.low as u64), self.span as u32);
+        if touched.end() - touched.start() < u64::from(words) {
+            self.l1_at = base % rules::LINE;
+            return;
+        }
         let mut lines = [0; 64];
         let mut n = 0;
         let (mut least, mut most) = (rules::LINE - 1, 0);
@@ -471,9 +472,12 @@ impl Memo<'_> {
         for same in lines.chunk_by(|a, b| a == b) {
             banks[rules::tag_bank(same[0])] += 1;
         }
-        self.l1_lines = banks.into_iter().max().unwrap_or(0);
-        self.l1_from = base.wrapping_sub(least);
-        self.l1_len = least + rules::LINE - most;
+        self.l1_passes = banks.into_iter().fold(words, u8::max);
+        // Whole words stay in step with the banks of data, wherever they are in these lines.
+        if self.bytes >= 4 && (base | self.align) & 3 == 0 {
+            self.l1_from = base.wrapping_sub(least);
+            self.l1_len = least + rules::LINE - most;
+        }
     }
 
     #[cold]
