@@ -22,6 +22,9 @@ pub(crate) enum Spread {
     Gather,
 }
 
+/// Bytes of a word, the width of a bank.
+const WORD: u64 = 4;
+
 /// Words of a pattern's bitmap.
 const MOST_CELLS: usize = 8;
 
@@ -445,38 +448,50 @@ impl Memo<'_> {
             (self.l1_passes, self.l1_from, self.l1_len) = (0, 0, u64::MAX);
             return;
         }
-        let words = rules::most_words_in_a_bank(&self.addresses(base), self.bytes).min(255) as u8;
-        self.l1_passes = words;
+        /// Words of 32 lanes of 16 bytes, each of which may begin within a word.
+        const MOST_WORDS: usize = 32 * 5;
+        if self.bytes > 16 {
+            let addresses = std::array::from_fn(|lane| {
+                (self.mask >> lane & 1 != 0).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
+            });
+            self.l1_passes = rules::l1_passes(&addresses, self.bytes).min(255) as u8;
+            return;
+        }
+        let mut words = [0; MOST_WORDS];
+        let mut n = 0;
+        for lane in bits(self.mask) {
+            let first = base.wrapping_add(i64::from(self.delta[lane]) as u64);
+            for word in first / WORD..=first.wrapping_add(u64::from(self.bytes) - 1) / WORD {
+                words[n] = word;
+                n += 1;
+            }
+        }
+        // One list of words, in order, has the lines in order, too.
+        let words = &mut words[..n];
+        words.sort_unstable();
+        let (mut data, mut tags) = ([0u8; 32], [0u8; rules::TAG_BANKS]);
+        let (mut least, mut most) = (rules::LINE / WORD - 1, 0);
+        let (mut last_word, mut last_line) = (u64::MAX, u64::MAX);
+        for &mut word in words {
+            let (line, place) = (word / (rules::LINE / WORD), word % (rules::LINE / WORD));
+            (least, most) = (least.min(place), most.max(place));
+            data[place as usize] += u8::from(word != last_word);
+            if line != last_line {
+                tags[rules::tag_bank(line)] += 1;
+            }
+            (last_word, last_line) = (word, line);
+        }
+        let fullest = |banks: &[u8]| banks.iter().fold(0, |most, n| most.max(*n));
+        let words = fullest(&data);
+        self.l1_passes = fullest(&tags).max(words);
         // Lines side by side: not more of them in one bank than there are, wherever they are.
         let touched = rules::lines(base.wrapping_add(self.low as u64), self.span as u32);
         if touched.end() - touched.start() < u64::from(words) {
             self.l1_at = base % rules::LINE;
-            return;
-        }
-        let mut lines = [0; 64];
-        let mut n = 0;
-        let (mut least, mut most) = (rules::LINE - 1, 0);
-        for lane in bits(self.mask) {
-            let first = base.wrapping_add(i64::from(self.delta[lane]) as u64);
-            let last = first.wrapping_add(u64::from(self.bytes) - 1);
-            for address in [first, last] {
-                lines[n] = address / rules::LINE;
-                n += 1;
-                least = least.min(address % rules::LINE);
-                most = most.max(address % rules::LINE);
-            }
-        }
-        let lines = &mut lines[..n];
-        lines.sort_unstable();
-        let mut banks = [0; rules::TAG_BANKS];
-        for same in lines.chunk_by(|a, b| a == b) {
-            banks[rules::tag_bank(same[0])] += 1;
-        }
-        self.l1_passes = banks.into_iter().fold(words, u8::max);
-        // Whole words stay in step with the banks of data, wherever they are in these lines.
-        if self.bytes >= 4 && (base | self.align) & 3 == 0 {
-            self.l1_from = base.wrapping_sub(least);
-            self.l1_len = least + rules::LINE - most;
+        } else if self.bytes >= 4 && (base | self.align) & 3 == 0 {
+            // Whole words stay in step with the banks of data, wherever they are in these lines.
+            self.l1_from = base.wrapping_sub(WORD * least);
+            self.l1_len = WORD * (least + rules::LINE / WORD - most);
         }
     }
 
