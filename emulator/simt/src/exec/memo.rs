@@ -25,6 +25,9 @@ pub(crate) enum Spread {
 /// Bytes of a word, the width of a bank.
 const WORD: u64 = 4;
 
+/// Words of 32 lanes of 16 bytes.
+const MAX_WORDS: usize = 32 * 4;
+
 /// Words of a pattern's bitmap.
 const MOST_CELLS: usize = 8;
 
@@ -166,8 +169,10 @@ pub(crate) struct Memo<'j> {
     /// Sectors by the base's place in its sector, and wavefronts by its place in its word; 0: not known yet.
     sectors: [u8; 32],
     wavefronts: [u8; 4],
-    /// Passes over L1, of bases at `l1_at` in their line, and of the `l1_len` bases from `l1_from` on, which touch the
-    /// same lines.
+    /// Distinct words in the fullest bank of data of L1, wherever the base is, and all distinct words; 0: not known yet.
+    l1_words: u8,
+    n_words: u8,
+    /// Passes over L1 of bases at `l1_at` in their line, and of the `l1_len` bases from `l1_from` on.
     l1_passes: u8,
     l1_at: u64,
     l1_from: u64,
@@ -211,6 +216,8 @@ impl Memo<'_> {
             atomic_costs: [AtomicCost::default(); 2],
             sectors: [0; 32],
             wavefronts: [0; 4],
+            l1_words: 0,
+            n_words: 0,
             l1_passes: 0,
             l1_at: u64::MAX,
             l1_from: 0,
@@ -329,7 +336,7 @@ impl Memo<'_> {
         self.serial = serial;
         self.sectors = [0; 32];
         self.wavefronts = [0; 4];
-        (self.l1_at, self.l1_len) = (u64::MAX, 0);
+        (self.l1_words, self.l1_at, self.l1_len) = (0, u64::MAX, 0);
         self.atomic_costs = [AtomicCost::default(); 2];
         self.n_runs = 0;
         if self.home == Home::Local {
@@ -440,7 +447,7 @@ impl Memo<'_> {
         self.l1_passes
     }
 
-    #[cold]
+    /// Passes of a base for which they are not remembered, and for which others they are the same.
     #[inline(never)]
     fn find_l1_passes(&mut self, base: u64) {
         (self.l1_at, self.l1_from, self.l1_len) = (u64::MAX, base, 1);
@@ -448,51 +455,87 @@ impl Memo<'_> {
             (self.l1_passes, self.l1_from, self.l1_len) = (0, 0, u64::MAX);
             return;
         }
-        /// Words of 32 lanes of 16 bytes, each of which may begin within a word.
-        const MOST_WORDS: usize = 32 * 5;
-        if self.bytes > 16 {
+        // Whole words stay in step with the banks of data, wherever the base is.
+        let whole_words = matches!(self.bytes, 4 | 8 | 16) && (base | self.align) & 3 == 0;
+        if !whole_words {
             let addresses = std::array::from_fn(|lane| {
                 (self.mask >> lane & 1 != 0).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
             });
             self.l1_passes = rules::l1_passes(&addresses, self.bytes).min(255) as u8;
             return;
         }
-        let mut words = [0; MOST_WORDS];
+        if self.l1_words == 0 {
+            self.count_words(base);
+        }
+        if self.n_words <= self.l1_words {
+            // Not more lines than words: the banks of tags never decide.
+            (self.l1_passes, self.l1_from, self.l1_len) = (self.l1_words, 0, u64::MAX);
+            return;
+        }
+        let touched = rules::lines(base.wrapping_add(self.low as u64), self.span as u32);
+        let (first, last) = (*touched.start(), *touched.end());
+        if last - first < u64::from(self.l1_words) {
+            (self.l1_passes, self.l1_at) = (self.l1_words, base % rules::LINE);
+        } else if last - first == 1 {
+            let same_bank = rules::tag_bank(first) == rules::tag_bank(last);
+            self.l1_passes = self.l1_words.max(1 + u8::from(same_bank));
+        } else {
+            self.count_lines(base);
+        }
+    }
+
+    /// Each word that the lanes touch, in order, more than once where lanes share it.
+    fn sorted_words(&self, base: u64, into: &mut [u64; MAX_WORDS]) -> usize {
         let mut n = 0;
         for lane in bits(self.mask) {
-            let first = base.wrapping_add(i64::from(self.delta[lane]) as u64);
-            for word in first / WORD..=first.wrapping_add(u64::from(self.bytes) - 1) / WORD {
-                words[n] = word;
+            let first = base.wrapping_add(i64::from(self.delta[lane]) as u64) / WORD;
+            for word in first..first + u64::from(self.bytes) / WORD {
+                into[n] = word;
                 n += 1;
             }
         }
-        // One list of words, in order, has the lines in order, too.
-        let words = &mut words[..n];
-        words.sort_unstable();
-        let (mut data, mut tags) = ([0u8; 32], [0u8; rules::TAG_BANKS]);
+        into[..n].sort_unstable();
+        n
+    }
+
+    /// Fills `l1_words` and `n_words`.
+    #[cold]
+    fn count_words(&mut self, base: u64) {
+        let mut words = [0; MAX_WORDS];
+        let n = self.sorted_words(base, &mut words);
+        let mut banks = [0u8; 32];
+        let mut last = u64::MAX;
+        self.n_words = 0;
+        for &word in words[..n]
+            .iter()
+            .filter(|word| std::mem::replace(&mut last, **word) != **word)
+        {
+            banks[(word % 32) as usize] += 1;
+            self.n_words += 1;
+        }
+        self.l1_words = banks.into_iter().fold(1, u8::max);
+    }
+
+    /// Passes of words that lie apart: the lines decide, for all bases that touch the same ones.
+    #[cold]
+    #[inline(never)]
+    fn count_lines(&mut self, base: u64) {
+        let mut words = [0; MAX_WORDS];
+        let n = self.sorted_words(base, &mut words);
+        let mut tags = [0u8; rules::TAG_BANKS];
         let (mut least, mut most) = (rules::LINE / WORD - 1, 0);
-        let (mut last_word, mut last_line) = (u64::MAX, u64::MAX);
-        for &mut word in words {
+        let mut last_line = u64::MAX;
+        for word in &words[..n] {
             let (line, place) = (word / (rules::LINE / WORD), word % (rules::LINE / WORD));
             (least, most) = (least.min(place), most.max(place));
-            data[place as usize] += u8::from(word != last_word);
             if line != last_line {
                 tags[rules::tag_bank(line)] += 1;
             }
-            (last_word, last_line) = (word, line);
+            last_line = line;
         }
-        let fullest = |banks: &[u8]| banks.iter().fold(0, |most, n| most.max(*n));
-        let words = fullest(&data);
-        self.l1_passes = fullest(&tags).max(words);
-        // Lines side by side: not more of them in one bank than there are, wherever they are.
-        let touched = rules::lines(base.wrapping_add(self.low as u64), self.span as u32);
-        if touched.end() - touched.start() < u64::from(words) {
-            self.l1_at = base % rules::LINE;
-        } else if self.bytes >= 4 && (base | self.align) & 3 == 0 {
-            // Whole words stay in step with the banks of data, wherever they are in these lines.
-            self.l1_from = base.wrapping_sub(WORD * least);
-            self.l1_len = WORD * (least + rules::LINE / WORD - most);
-        }
+        self.l1_passes = tags.into_iter().fold(self.l1_words, u8::max);
+        self.l1_from = base.wrapping_sub(WORD * least);
+        self.l1_len = WORD * (least + rules::LINE / WORD - most);
     }
 
     #[cold]
