@@ -16,13 +16,24 @@ use crate::result::{
 };
 use crate::{diagnose, life};
 
-/// Defines exported calls. `fn name / alias(…)` adds the variant whose null stream is the calling thread's own.
+/// Defines exported calls of the driver API. `fn name / alias(…)` adds the variant whose null stream is the calling
+/// thread's own.
 macro_rules! export {
     ($($(#[$meta:meta])* fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
+        const _: () = $crate::calls::listed::$name;
+        $(const _: () = $crate::calls::listed::$alias;)*
         $crate::edge::call!([#[unsafe(no_mangle)]] $(#[$meta])* $name [$($alias)*] ( $($args)* ) $body);
     )*};
 }
 pub(crate) use export;
+
+/// Defines exported functions beyond the driver API.
+macro_rules! extension {
+    ($(fn $name:ident ( $($args:tt)* ) $body:block)*) => {$(
+        $crate::edge::call!([#[unsafe(no_mangle)]] $name [] ( $($args)* ) $body);
+    )*};
+}
+pub(crate) use extension;
 
 /// Defines calls newer than the driver that this one stands for. They are not exported: a program that probes for a
 /// symbol of a newer CUDA would call it as that version does, and mistake this for such a driver.

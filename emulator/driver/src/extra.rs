@@ -53,7 +53,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::Arc;
 
-use crate::edge::{In, Out, Text, export};
+use crate::edge::{In, Out, Text, extension};
 use crate::result::*;
 use crate::{reports, settings};
 
@@ -66,7 +66,7 @@ fn switch(value: c_int) -> Result<Option<bool>, CUresult> {
     }
 }
 
-export! {
+extension! {
     fn tile_version(text: Out<*const c_char>) {
         const VERSION: &str = concat!("libnvcuda ", env!("CARGO_PKG_VERSION"), ", emulated GPU\0");
         text.put(VERSION.as_ptr().cast())

@@ -56,6 +56,9 @@ mod allocations;
 #[expect(unsafe_code, reason = "the C edge")]
 mod api;
 mod attributes;
+#[expect(unsafe_code, reason = "the C edge")]
+mod calls;
+mod contexts;
 mod current;
 mod diagnose;
 #[expect(unsafe_code, reason = "the C edge")]
@@ -64,10 +67,6 @@ mod edge;
 pub mod extra;
 mod fatbin;
 mod forecast;
-#[rustfmt::skip]
-#[expect(unsafe_code, reason = "the C edge")]
-mod generated;
-mod contexts;
 mod handle;
 #[expect(unsafe_code, reason = "buffers of a C caller")]
 mod image;

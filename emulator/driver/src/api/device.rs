@@ -4,10 +4,9 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use crate::api::pool;
-use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value};
+use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as is};
 use crate::contexts::{PRIMARY, current, end_primary, initialised, lock};
 use crate::edge::{In, Out, Text, export, later};
-use crate::numbers::device as is;
 use crate::result::*;
 use crate::settings;
 use crate::types::{DeviceProperties, Handle, Uuid};

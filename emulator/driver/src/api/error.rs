@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use crate::calls::{CALLS, Call};
 use crate::edge::{Out, Text, export};
-use crate::generated::CALLS;
 use crate::result::*;
 
 export! {
@@ -117,17 +117,6 @@ fn is_variant(rest: &str, own_stream: bool) -> bool {
     };
     matches!(version.as_bytes(), [] | [b'_', b'v', b'0'..=b'9'])
 }
-
-/// A call that programs can have.
-pub(crate) struct Call {
-    pub(crate) name: &'static str,
-    /// The version of CUDA that has it.
-    pub(crate) since: c_int,
-    pub(crate) address: *const c_void,
-}
-
-// SAFETY: the address of a function, which never changes.
-unsafe impl Sync for Call {}
 
 #[cfg(test)]
 mod tests {

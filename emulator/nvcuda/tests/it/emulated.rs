@@ -63,7 +63,7 @@ fn emulated_names_of_parameters_are_used() {
     assert!(report.contains("E-OOB") && report.contains("speeds"), "{report}");
 }
 
-/// Runs one of these tests as a program of its own and returns what it printed on stdout and stderr.
+/// Runs a test of this program in a process of its own, and returns its stdout and stderr.
 pub(crate) fn run_alone(test: &str, environment: &[(&str, &str)]) -> (String, String) {
     let program = std::env::current_exe().expect("this test is a program");
     let output = Command::new(program)
@@ -80,7 +80,9 @@ pub(crate) fn run_alone(test: &str, environment: &[(&str, &str)]) -> (String, St
         text(&output.stdout),
         text(&output.stderr)
     );
-    (text(&output.stdout), text(&output.stderr))
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(stdout.contains("1 passed"), "no test is called {test}");
+    (stdout, stderr)
 }
 
 pub(crate) fn is_alone() -> bool {
@@ -90,10 +92,7 @@ pub(crate) fn is_alone() -> bool {
 #[test]
 fn emulated_printing_appears_at_synchronisation() {
     if !is_alone() {
-        let (out, _) = run_alone(
-            "emulator_client::emulated_printing_appears_at_synchronisation",
-            &[],
-        );
+        let (out, _) = run_alone("emulated::emulated_printing_appears_at_synchronisation", &[]);
         let lines: Vec<_> = out
             .lines()
             .filter(|l| l.contains("hello") || l.contains("before"))
@@ -118,7 +117,7 @@ fn emulated_printing_appears_at_synchronisation() {
 fn emulated_a_mistake_is_told_on_stderr_without_colours() {
     if !is_alone() {
         let (_, told) = run_alone(
-            "emulator_client::emulated_a_mistake_is_told_on_stderr_without_colours",
+            "emulated::emulated_a_mistake_is_told_on_stderr_without_colours",
             &[],
         );
         assert!(told.contains("error[E-OOB]"), "{told}");
@@ -141,7 +140,7 @@ fn emulated_the_environment_chooses_checks_and_memory() {
             ("TILE_BUDGET", "sideways"),
         ];
         let (_, told) = run_alone(
-            "emulator_client::emulated_the_environment_chooses_checks_and_memory",
+            "emulated::emulated_the_environment_chooses_checks_and_memory",
             &environment,
         );
         assert!(told.contains("TILE_BUDGET=sideways is not understood"), "{told}");

@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{Own, alloc, emulator, function, hush, launch, module, ok, synchronize};
+use crate::emulated::{is_alone, run_alone};
 
 /// Launches a kernel that goes wrong; the error stays until the context goes.
 #[track_caller]
@@ -107,24 +108,9 @@ fn work_behind_a_fault_is_not_done() {
 #[test]
 fn emulated_a_reset_heals_the_primary_context() {
     // In a process of its own: the primary context belongs to all tests of this one.
-    if std::env::var_os("TILE_TEST_RESET").is_none() {
-        let program = std::env::current_exe().expect("this test is a program");
-        let output = std::process::Command::new(program)
-            .args(["--exact", "faults::emulated_a_reset_heals_the_primary_context"])
-            .env("TILE_TEST_RESET", "1")
-            .output()
-            .expect("it runs");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stdout)
-        );
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(
-            told.matches("error[").count(),
-            1,
-            "the diagnosis is told once: {told}"
-        );
+    if !is_alone() {
+        let (_, stderr) = run_alone("faults::emulated_a_reset_heals_the_primary_context", &[]);
+        assert_eq!(stderr.matches("error[").count(), 1, "{stderr}");
         return;
     }
     crate::common::driver();
