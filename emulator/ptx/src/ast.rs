@@ -1,11 +1,11 @@
-//! What a PTX module is, once read.
+//! The tree of a PTX module.
 //!
-//! The tree keeps what was written: names, order, modifiers as text. It does not define what an
-//! instruction does; that is left to the crate that executes it.
+//! The tree keeps what was written: names, order, modifiers as text. The effect of an instruction is defined by the
+//! crate that executes it.
 
 use crate::span::Span;
 
-/// One PTX translation unit.
+/// A PTX translation unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     /// `.version 8.4` is `(8, 4)`.
@@ -25,7 +25,6 @@ pub struct Module {
 pub struct SourceFile {
     /// The number by which `.loc` names it.
     pub index: u32,
-    /// The path as written.
     pub path: String,
 }
 
@@ -38,11 +37,9 @@ pub enum Item {
     Function(Function),
     /// Another name for a function: `.alias name, target;`.
     Alias {
-        /// The part of the text that it was read from.
         span: Span,
-        /// The name that is declared.
         name: String,
-        /// The function it stands for.
+        /// Name of the function that it stands for.
         target: String,
     },
     /// The strings of a `.pragma "…";`.
@@ -54,7 +51,7 @@ pub enum Item {
 /// `.visible`, `.extern`, `.weak`, `.common`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Linkage {
-    /// Nothing written: private to the module.
+    /// No directive: private to the module.
     #[default]
     Internal,
     /// `.visible`: other modules may use it.
@@ -67,7 +64,7 @@ pub enum Linkage {
     Common,
 }
 
-/// A state space, in which a variable lives.
+/// A state space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Space {
     /// `.reg`: registers.
@@ -88,9 +85,8 @@ pub enum Space {
     Tex,
 }
 
-/// A fundamental type, or one of the opaque ones.
+/// A fundamental or opaque type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each variant is the PTX type of the same name")]
 pub enum Type {
     B8,
     B16,
@@ -120,23 +116,18 @@ pub enum Type {
 /// A variable: module scope, function scope, or a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// Where it is declared.
     pub span: Span,
-    /// Which other modules see it.
     pub linkage: Linkage,
-    /// The state space in which it lives.
     pub space: Space,
     /// `.align`, in bytes, when written.
     pub align: Option<u32>,
     /// 1, or 2 / 4 for `.v2` / `.v4`.
     pub vector: u32,
-    /// The type of an element.
+    /// Type of an element.
     pub ty: Type,
-    /// Name. (`.reg .b32 %r<5>` is a [`RegDecl`], not this.)
     pub name: String,
     /// `[4][8]` is `[Some(4), Some(8)]`; `[]` is `[None]`; a scalar is empty.
     pub dims: Vec<Option<u64>>,
-    /// The initial value, written `= …`; `None` where there is none.
     pub init: Option<Initializer>,
     /// `.ptr .global .align 16` on kernel parameters.
     pub ptr: Option<PtrAttribute>,
@@ -147,9 +138,9 @@ pub struct Variable {
 /// `.ptr{.space}{.align N}` of a kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PtrAttribute {
-    /// The space that it points to, when written.
+    /// State space of the pointee, when written.
     pub space: Option<Space>,
-    /// The alignment of what it points to, when written.
+    /// Alignment of the pointee, when written.
     pub align: Option<u32>,
 }
 
@@ -164,7 +155,6 @@ pub enum Initializer {
     Float(Immediate),
     /// The address of a variable or function: `name`, `name+4`, `generic(name)+4`.
     Symbol {
-        /// The variable or function.
         name: String,
         /// Bytes added to the address.
         offset: i64,
@@ -178,17 +168,15 @@ pub enum Initializer {
 /// `.reg .b32 %r<5>;` or `.reg .pred p, q;`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegDecl {
-    /// The part of the text that it was read from.
     pub span: Span,
     /// 1, or 2 / 4 for `.v2` / `.v4`.
     pub vector: u32,
-    /// The type of each register.
+    /// Type of each register.
     pub ty: Type,
     /// Names; a count means `name0 .. name(count-1)`.
     pub names: Vec<(String, Option<u32>)>,
 }
 
-/// Entry point or device function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FunctionKind {
     /// `.entry`: can be launched.
@@ -200,34 +188,30 @@ pub enum FunctionKind {
 /// `.entry` or `.func`, with or without a body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
-    /// Where its name stands.
+    /// Span of its name.
     pub span: Span,
-    /// Which other modules see it.
     pub linkage: Linkage,
-    /// Whether it is a kernel or a device function.
     pub kind: FunctionKind,
-    /// Its symbol, perhaps mangled.
+    /// Symbol, perhaps mangled.
     pub name: String,
     /// Return parameters of a `.func`.
     pub returns: Vec<Variable>,
-    /// Parameters in the order of their declaration.
     pub params: Vec<Variable>,
-    /// Declared `.noreturn`: a call of it does not come back.
+    /// Declared `.noreturn`: calls do not come back.
     pub noreturn: bool,
     /// `.attribute(.unified(1, 2))` is `["unified(1, 2)"]`.
     pub attributes: Vec<String>,
     /// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg`, … with their numbers, in order.
     pub directives: Vec<(String, Vec<u32>)>,
-    /// Statements, or nothing for a declaration.
+    /// `None` for a declaration.
     pub body: Option<Vec<Statement>>,
 }
 
-/// One line of a function body.
+/// An element of a function body.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
     /// A label, such as `$L__BB0_2:`.
     Label(Span, String),
-    /// An instruction with its operands.
     Instruction(Instruction),
     /// A declaration of registers: `.reg …;`.
     Reg(RegDecl),
@@ -241,36 +225,30 @@ pub enum Statement {
     Pragma(Span, Vec<String>),
     /// `L: .branchtargets a, b, c;`
     BranchTargets {
-        /// The part of the text that it was read from.
         span: Span,
-        /// The label in front of it.
         name: String,
         /// Labels that an indirect branch may go to.
         targets: Vec<String>,
     },
     /// `L: .calltargets f, g;`
     CallTargets {
-        /// The part of the text that it was read from.
         span: Span,
-        /// The label in front of it.
         name: String,
         /// Functions that an indirect call may reach.
         targets: Vec<String>,
     },
     /// `L: .callprototype (…) _ (…);`
     CallPrototype {
-        /// The part of the text that it was read from.
         span: Span,
-        /// The label in front of it.
         name: String,
-        /// Return parameters of the functions that it describes.
+        /// Return parameters of the described functions.
         returns: Vec<Variable>,
-        /// Parameters of the functions that it describes.
+        /// Parameters of the described functions.
         params: Vec<Variable>,
     },
 }
 
-/// A place in the source that the PTX was made from.
+/// Position in the source that the PTX was compiled from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loc {
     /// Index of a [`SourceFile`].
@@ -279,7 +257,7 @@ pub struct Loc {
     pub line: u32,
     /// Column, from 1; 0 when unknown.
     pub column: u32,
-    /// Where the function that holds it was inlined, when it was.
+    /// Call where the surrounding function was inlined.
     pub inlined_at: Option<InlinedAt>,
 }
 
@@ -288,13 +266,13 @@ pub struct Loc {
 pub struct InlinedAt {
     /// The label that holds the inlined function's name.
     pub function: String,
-    /// Byte offset from it.
+    /// Byte offset from that label.
     pub function_offset: i64,
     /// Index of a [`SourceFile`].
     pub file: u32,
     /// Line in that file, from 1.
     pub line: u32,
-    /// Column of that line.
+    /// Column, from 1.
     pub column: u32,
 }
 
@@ -307,12 +285,10 @@ pub struct Guard {
     pub negated: bool,
 }
 
-/// One instruction, `@%p1 fma.rn.ftz.f32 %f4, %f1, %f2, %f3;`
+/// `@%p1 fma.rn.ftz.f32 %f4, %f1, %f2, %f3;`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {
-    /// From the first character to the semicolon.
     pub span: Span,
-    /// The guard, such as `@%p1`; `None` for an instruction that always executes.
     pub guard: Option<Guard>,
     /// The first part of the mnemonic, such as `fma`.
     pub opcode: String,
@@ -322,7 +298,7 @@ pub struct Instruction {
     pub operands: Vec<Operand>,
 }
 
-/// An operand of an instruction, or an element of one.
+/// Operand of an instruction, or an element of one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operand {
     /// A register (`%r1`), a special register (`%tid.x`), a label, a variable or a function: one name,
@@ -330,18 +306,16 @@ pub enum Operand {
     Name(String),
     /// `-%f1` does not exist in PTX, but `!%p1` does.
     NotPred(String),
-    /// A number that stands in the text.
     Immediate(Immediate),
     /// `[name]`, `[name+4]`, `[%rd1+-8]`, `[4096]`.
     Address {
-        /// Register or variable; none for an absolute address.
+        /// Register or variable; `None` for an absolute address.
         base: Option<String>,
         /// Bytes added to the address.
         offset: i64,
     },
     /// `name+4` as a value (`mov.u64 %rd1, table+8;`).
     NameOffset {
-        /// Name of the variable.
         name: String,
         /// Bytes added to the address.
         offset: i64,
@@ -356,7 +330,7 @@ pub enum Operand {
     Texture {
         /// The texture, then a sampler if written.
         handles: Vec<Operand>,
-        /// Where the texture is read, one operand per dimension.
+        /// Coordinates, one operand per dimension.
         coordinates: Vec<Operand>,
     },
     /// `%v.x`, a component of a vector register.
@@ -366,7 +340,7 @@ pub enum Operand {
 /// A number in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Immediate {
-    /// Integer, signed or unsigned, in two's complement when it is cut to its type. Character constants too.
+    /// Integer, signed or unsigned, in two's complement when it is cut to its type; character constants too.
     Int(i128),
     /// `0f3F800000`: the bits of an `f32`.
     F32(u32),
@@ -385,7 +359,6 @@ impl Instruction {
         text
     }
 
-    /// Whether a modifier is there.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers.iter().any(|m| m == modifier)
     }
@@ -397,7 +370,7 @@ impl Instruction {
 }
 
 impl Type {
-    /// The type with this PTX name: `"f32"` is `F32`. `None` for an unknown name.
+    /// Looks a type up by its PTX name: `"f32"` is `F32`.
     pub fn from_name(name: &str) -> Option<Type> {
         Some(match name {
             "b8" => Type::B8,
@@ -427,7 +400,7 @@ impl Type {
         })
     }
 
-    /// Bytes in memory; a predicate has none.
+    /// Size in memory; a predicate has none.
     pub fn bytes(self) -> u32 {
         match self {
             Type::Pred => 0,
