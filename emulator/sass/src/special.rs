@@ -1,8 +1,8 @@
-//! Registers that the GPU fills itself.
+//! Registers that the GPU fills.
 
 use crate::architecture::Architecture;
 
-/// One of 256 special registers.
+/// A special register by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpecialRegister(pub u8);
 
@@ -33,9 +33,9 @@ impl SpecialRegister {
     pub const LWINHI: SpecialRegister = SpecialRegister(0x2e);
     /// Upper half of the addresses of shared memory.
     pub const SWINHI: SpecialRegister = SpecialRegister(0x2f);
-    /// Where generic addresses of shared memory begin.
+    /// Base of the generic addresses of shared memory.
     pub const SWINLO: SpecialRegister = SpecialRegister(0x30);
-    /// Where generic addresses of local memory begin.
+    /// Base of the generic addresses of local memory.
     pub const LWINLO: SpecialRegister = SpecialRegister(0x34);
     /// The bit of the own lane.
     pub const EQMASK: SpecialRegister = SpecialRegister(0x38);
@@ -62,7 +62,7 @@ impl SpecialRegister {
     /// Reads as zero.
     pub const ZERO: SpecialRegister = SpecialRegister(0xff);
 
-    /// `SR_TID.X`; the ones without a name have a number, `SR4`.
+    /// `SR_TID.X`; registers without a name have a number, `SR4`.
     pub fn name(self, architecture: Architecture) -> String {
         match (architecture, self.0) {
             (Architecture::Sm75, 24) => return "SR_MACHINE_ID_0".into(),
@@ -79,7 +79,7 @@ impl SpecialRegister {
 /// Numbers that have a name on sm_90 and none before.
 const NEW: [u8; 6] = [65, 134, 135, 136, 137, 139];
 
-/// As `nvdisasm` prints them for sm_90, by number.
+/// Names as `nvdisasm` prints them for sm_90, by number.
 #[rustfmt::skip]
 const NAMES: &[(u8, &str)] = &[
     (0, "SR_LANEID"),
