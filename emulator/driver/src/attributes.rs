@@ -1,14 +1,12 @@
-//! What the emulated device says about itself.
+//! Properties that the emulated device reports.
 //!
-//! It reports itself as a Hopper device with the sizes and limits of an H200, because programs choose block sizes by
-//! them; what would be a claim about speed or hardware that is not there (clocks, peers, RDMA) says so by 0 or by
-//! the nominal value.
+//! The device reports itself as a Hopper device with the sizes and limits of an H200, because programs choose block
+//! sizes by them; properties of absent hardware (peers, RDMA) are 0, and clocks are nominal.
 
 use std::ffi::{c_int, c_uint};
 
-/// The API that is spoken: CUDA 12.4.
+/// Version of the API: CUDA 12.4.
 pub(crate) const DRIVER_VERSION: c_int = 12040;
-/// The name of the device, as `cuDeviceGetName` returns it.
 pub(crate) const NAME: &str = "Emulated GPU (sm_90)";
 pub(crate) const CAPABILITY: (c_int, c_int) = (9, 0);
 pub(crate) const UUID: [u8; 16] = *b"tile-by-tile-gpu";
@@ -26,7 +24,7 @@ pub(crate) mod limit {
     };
 
     pub(crate) const PITCH: usize = 512;
-    /// Blocks of a cluster on every device that has them, and where the kernel allows more.
+    /// Largest cluster that runs on every device with clusters; kernels may opt in to more.
     pub(crate) const CLUSTER_PORTABLE: u32 = 8;
     pub(crate) use simt::program::MAX_CLUSTER as CLUSTER;
 }
@@ -69,7 +67,7 @@ device_attributes! {
     14 TEXTURE_ALIGNMENT: 512;
     15 GPU_OVERLAP: 1;
     16 MULTIPROCESSOR_COUNT: SMS;
-    // No watchdog: the instruction budget stops what does not end.
+    // There is no watchdog: the instruction budget stops endless kernels.
     17 KERNEL_EXEC_TIMEOUT: 0;
     18 INTEGRATED: 0;
     19 CAN_MAP_HOST_MEMORY: 1;

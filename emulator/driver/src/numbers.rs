@@ -1,4 +1,4 @@
-//! Numbers of `cuda.h` by their names there, without the prefix. Those of device attributes are in [`crate::attributes`].
+//! Constants of `cuda.h`, without their prefix. Those of device attributes are in [`crate::attributes`].
 
 /// Values of `CUlaunchAttributeID`.
 pub(crate) mod launch {

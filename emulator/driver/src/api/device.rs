@@ -4,14 +4,14 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use crate::api::pool;
-use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as is};
+use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as ids};
 use crate::contexts::{PRIMARY, current, end_primary, initialised, lock};
 use crate::edge::{In, Out, Text, export, later};
 use crate::result::*;
 use crate::settings;
 use crate::types::{DeviceProperties, Handle, Uuid};
 
-/// A device by its number.
+/// Checks the number of a device.
 pub(crate) fn device(number: c_int) -> Outcome {
     initialised()?;
     if number == 0 {
@@ -87,16 +87,16 @@ export! {
         device(dev)?;
         let value = |attribute| attribute_value(attribute).unwrap_or(0);
         properties.put(DeviceProperties {
-            max_threads_per_block: value(is::MAX_THREADS_PER_BLOCK),
-            max_threads_dim: [value(is::MAX_BLOCK_DIM_X), value(is::MAX_BLOCK_DIM_Y), value(is::MAX_BLOCK_DIM_Z)],
-            max_grid_size: [value(is::MAX_GRID_DIM_X), value(is::MAX_GRID_DIM_Y), value(is::MAX_GRID_DIM_Z)],
-            shared_mem_per_block: value(is::MAX_SHARED_MEMORY_PER_BLOCK),
-            total_constant_memory: value(is::TOTAL_CONSTANT_MEMORY),
-            simd_width: value(is::WARP_SIZE),
-            mem_pitch: value(is::MAX_PITCH),
-            regs_per_block: value(is::MAX_REGISTERS_PER_BLOCK),
-            clock_rate: value(is::CLOCK_RATE),
-            texture_align: value(is::TEXTURE_ALIGNMENT),
+            max_threads_per_block: value(ids::MAX_THREADS_PER_BLOCK),
+            max_threads_dim: [value(ids::MAX_BLOCK_DIM_X), value(ids::MAX_BLOCK_DIM_Y), value(ids::MAX_BLOCK_DIM_Z)],
+            max_grid_size: [value(ids::MAX_GRID_DIM_X), value(ids::MAX_GRID_DIM_Y), value(ids::MAX_GRID_DIM_Z)],
+            shared_mem_per_block: value(ids::MAX_SHARED_MEMORY_PER_BLOCK),
+            total_constant_memory: value(ids::TOTAL_CONSTANT_MEMORY),
+            simd_width: value(ids::WARP_SIZE),
+            mem_pitch: value(ids::MAX_PITCH),
+            regs_per_block: value(ids::MAX_REGISTERS_PER_BLOCK),
+            clock_rate: value(ids::CLOCK_RATE),
+            texture_align: value(ids::TEXTURE_ALIGNMENT),
         })
     }
 
@@ -141,7 +141,7 @@ export! {
         value.check()?;
         device(from)?;
         device(to)?;
-        // There is one device, and a pair is two.
+        // The attributes describe pairs of devices, and there is one device.
         if from == to || !(1..=4).contains(&attribute) {
             return Err(if from == to { ERROR_INVALID_DEVICE } else { ERROR_INVALID_VALUE });
         }
@@ -285,7 +285,7 @@ fn set_flags(dev: c_int, flags: c_uint) -> Outcome {
     Ok(())
 }
 
-/// Context flags: one way of waiting at most, and known bits.
+/// Checks context flags: at most one way of waiting, and known bits.
 pub(crate) fn flags_are_known(flags: c_uint) -> bool {
     flags & !0xff == 0 && matches!(flags & 7, 0 | 1 | 2 | 4)
 }

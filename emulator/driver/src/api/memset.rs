@@ -5,7 +5,7 @@ use std::ffi::{c_uchar, c_uint, c_ushort};
 use crate::api::place::device_range;
 use crate::contexts::MEMORY;
 use crate::edge::export;
-use crate::queue::Where;
+use crate::queue::JobThread;
 use crate::result::*;
 use crate::streams::stream;
 use crate::types::Handle;
@@ -46,7 +46,7 @@ fn fill(
     if wait {
         stream.submit_sync(job)
     } else {
-        stream.submit_async(Where::Here, job)
+        stream.submit_async(JobThread::Caller, job)
     }
 }
 

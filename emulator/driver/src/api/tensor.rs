@@ -1,6 +1,6 @@
 //! Tensor maps.
 //!
-//! `cuTensorMapEncodeIm2col` is not there, nor are interleaved layouts.
+//! `cuTensorMapEncodeIm2col` and interleaved layouts are not supported.
 
 use std::ffi::c_uint;
 
