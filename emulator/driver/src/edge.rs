@@ -17,15 +17,23 @@ use crate::result::{
 use crate::{diagnose, life};
 
 /// Defines exported calls of the driver API. `fn name / alias(…)` adds the variant whose null stream is the calling
-/// thread's own.
+/// thread's own; `fn name | other(…)` defines calls with one body.
 macro_rules! export {
-    ($($(#[$meta:meta])* fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
-        const _: () = $crate::calls::listed::$name;
-        $(const _: () = $crate::calls::listed::$alias;)*
-        $crate::edge::call!([#[unsafe(no_mangle)]] $(#[$meta])* $name [$($alias)*] ( $($args)* ) $body);
+    ($(fn $($name:ident $(/ $alias:ident)*)|+ ( $($args:tt)* ) $body:block)*) => {$(
+        $crate::edge::exported!([$($name [$($alias)*])+] ( $($args)* ) $body);
     )*};
 }
 pub(crate) use export;
+
+/// Defines the calls that share one body.
+macro_rules! exported {
+    ([$($name:ident [$($alias:ident)*])+] $args:tt $body:block) => {$(
+        const _: () = $crate::calls::listed::$name;
+        $(const _: () = $crate::calls::listed::$alias;)*
+        $crate::edge::call!([#[unsafe(no_mangle)]] $name [$($alias)*] $args $body);
+    )+};
+}
+pub(crate) use exported;
 
 /// Defines exported functions beyond the driver API.
 macro_rules! extension {
@@ -38,16 +46,15 @@ pub(crate) use extension;
 /// Defines calls newer than the emulated driver's version. They are not exported: a program that probes for a symbol of
 /// a newer CUDA would call it as that version does, and mistake this for such a driver.
 macro_rules! later {
-    ($($(#[$meta:meta])* fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
-        $crate::edge::call!([] $(#[$meta])* $name [$($alias)*] ( $($args)* ) $body);
+    ($(fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
+        $crate::edge::call!([] $name [$($alias)*] ( $($args)* ) $body);
     )*};
 }
 pub(crate) use later;
 
 /// Defines a call and its aliases, with attributes for each.
 macro_rules! call {
-    ([$($export:tt)*] $(#[$meta:meta])* $name:ident [$($alias:ident)*] ( $($arg:ident : $ty:ty),* $(,)? ) $body:block) => {
-        $(#[$meta])*
+    ([$($export:tt)*] $name:ident [$($alias:ident)*] ( $($arg:ident : $ty:ty),* $(,)? ) $body:block) => {
         $($export)*
         pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> $crate::result::CUresult {
             $crate::edge::guard(stringify!($name), move || $body)

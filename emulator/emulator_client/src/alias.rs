@@ -97,7 +97,7 @@ fn image(soname: &str, needed: &str) -> Vec<u8> {
             .iter()
             .for_each(|word: &u64| put(&word.to_le_bytes()));
     }
-    // A hash table of one bucket and one symbol; the symbol, which is nobody; the names.
+    // A hash table of one bucket and one symbol; the symbol, which is undefined; the names.
     [1_u32, 1, 0, 0].iter().for_each(|word| put(&word.to_le_bytes()));
     put(&[0; SYMBOL as usize]);
     put(text.as_bytes());

@@ -218,7 +218,7 @@ impl Emulator {
         let names: Vec<CString> = names.iter().map(|n| c_text(n)).collect();
         let pointers: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
         let kernel = kernel.as_ref().map_or(std::ptr::null(), |k| k.as_ptr());
-        // SAFETY: strings that end with NUL, and as many as said, all alive during the call.
+        // SAFETY: as many strings that end with NUL as passed, all alive during the call.
         unsafe { (self.name_parameters)(kernel, pointers.as_ptr(), pointers.len() as u32) };
     }
 
@@ -240,7 +240,7 @@ impl Emulator {
     /// none.
     pub fn report(&self) -> Option<String> {
         let mut length = 0;
-        // SAFETY: asks for the length only.
+        // SAFETY: queries the length only.
         if unsafe { (self.report)(std::ptr::null_mut(), &mut length) } != 0 {
             return None;
         }

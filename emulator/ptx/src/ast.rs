@@ -12,7 +12,7 @@ pub struct Module {
     pub version: (u32, u32),
     /// `.target sm_75, debug` is `["sm_75", "debug"]`.
     pub target: Vec<String>,
-    /// `.address_size`: 64, or 32 when a module says so (refused later).
+    /// `.address_size`: 64, or 32 when a module declares it (refused later).
     pub address_size: u32,
     /// `.file` directives, in order.
     pub files: Vec<SourceFile>,

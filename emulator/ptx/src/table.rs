@@ -41,7 +41,7 @@ pub struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
     Supported,
-    /// It is refused when a module is loaded, for this reason.
+    /// Refused when a module is loaded, for this reason.
     Refused(&'static str),
 }
 

@@ -9,7 +9,7 @@
 //! the PTX of the repository, and of the modules in FOLDER, which
 //! `cargo run -p tests --example conformance -- --ptx FOLDER` writes.
 //!
-//! It counts for each GPU how many of all these instructions this crate prints as `nvdisasm` does.
+//! The program counts for each GPU the instructions that this crate prints as `nvdisasm` does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -165,7 +165,7 @@ fn keep(corpus: &mut Corpus, word: u128, most: usize) {
 }
 
 /// An instruction of each row of the table with each bit changed that is no part of a plain register or immediate, as
-/// far as the table knows the result.
+/// far as the table has the result.
 fn changes(architecture: Architecture, words: &[u128]) -> Vec<u128> {
     let mut rows: Vec<(&sass::table::Row, u128)> = Vec::new();
     for &word in words {

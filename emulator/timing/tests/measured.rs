@@ -2,8 +2,8 @@
 
 use simt::memory::rules;
 use timing::{
-    Access, Block, Chip, Control, Instruction, Reach, Reason, Sectors, Setting, Source, Step, Trace, Unit,
-    simulate,
+    Access, Block, Chip, Control, Instruction, Outcome, Reach, Reason, Sectors, Setting, Source, Step, Trace,
+    Unit, simulate,
 };
 
 /// An instruction of a loop body; `R6+` marks a register for reuse.
@@ -51,6 +51,18 @@ fn trace(accesses: &[Access], n: usize) -> Trace {
     }
 }
 
+/// Simulates one block on an SM.
+fn run(program: &[Instruction], block: &Block) -> Outcome {
+    let setting = Setting {
+        resident: 1,
+        shared: 0,
+        active_sms: Chip::h200().sms,
+        reach: &Reach::default(),
+        window: (0, 0),
+    };
+    simulate(Chip::h200(), program, &[block], setting)
+}
+
 /// Compares the clocks of one round of the loop, from two lengths of it; `n_warps` on all four schedulers, or all on
 /// the first.
 #[track_caller]
@@ -66,14 +78,7 @@ fn check(program: &[Instruction], accesses: &[Access], n_warps: usize, alone: bo
         let block = Block {
             warps: (0..n_warps).map(warp).collect(),
         };
-        let setting = Setting {
-            resident: 1,
-            shared: 0,
-            active_sms: Chip::h200().sms,
-            reach: &Reach::default(),
-            window: (0, 0),
-        };
-        simulate(Chip::h200(), program, &[&block], setting).clocks as f64
+        run(program, &block).clocks as f64
     };
     let got = (clocks(600) - clocks(200)) / 400.0;
     assert!(
@@ -223,14 +228,7 @@ fn what_a_full_queue_holds_up_waits_for_the_unit() {
     let block = Block {
         warps: vec![trace(&accesses, 100); 32],
     };
-    let setting = Setting {
-        resident: 1,
-        shared: 0,
-        active_sms: Chip::h200().sms,
-        reach: &Reach::default(),
-        window: (0, 0),
-    };
-    let outcome = simulate(Chip::h200(), &program, &[&block], setting);
+    let outcome = run(&program, &block);
     let clocks = |reason: Reason| outcome.stalls[0].clocks[reason as usize];
     // No scheduler has anything else to issue.
     assert!(

@@ -123,12 +123,7 @@ export! {
     }
 
     fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
-        to: u64,
-        to_context: Handle,
-        from: u64,
-        from_context: Handle,
-        n: usize,
-        stream: Handle,
+        to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize, stream: Handle,
     ) {
         crate::contexts::context(to_context)?;
         crate::contexts::context(from_context)?;

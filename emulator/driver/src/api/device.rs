@@ -46,14 +46,7 @@ export! {
         unsafe { name.put_text(NAME, usize::try_from(len).unwrap_or(0)) }
     }
 
-    fn cuDeviceGetUuid(uuid: Out<Uuid>, dev: c_int) {
-        initialised()?;
-        uuid.check()?;
-        device(dev)?;
-        uuid.put(Uuid { bytes: UUID })
-    }
-
-    fn cuDeviceGetUuid_v2(uuid: Out<Uuid>, dev: c_int) {
+    fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, dev: c_int) {
         initialised()?;
         uuid.check()?;
         device(dev)?;
@@ -173,27 +166,15 @@ export! {
         context.put(lock(&PRIMARY).retain())
     }
 
-    fn cuDevicePrimaryCtxRelease_v2(dev: c_int) {
+    fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(dev: c_int) {
         release(dev)
     }
 
-    fn cuDevicePrimaryCtxRelease(dev: c_int) {
-        release(dev)
-    }
-
-    fn cuDevicePrimaryCtxReset_v2(dev: c_int) {
+    fn cuDevicePrimaryCtxReset_v2 | cuDevicePrimaryCtxReset(dev: c_int) {
         reset(dev)
     }
 
-    fn cuDevicePrimaryCtxReset(dev: c_int) {
-        reset(dev)
-    }
-
-    fn cuDevicePrimaryCtxSetFlags_v2(dev: c_int, flags: c_uint) {
-        set_flags(dev, flags)
-    }
-
-    fn cuDevicePrimaryCtxSetFlags(dev: c_int, flags: c_uint) {
+    fn cuDevicePrimaryCtxSetFlags_v2 | cuDevicePrimaryCtxSetFlags(dev: c_int, flags: c_uint) {
         set_flags(dev, flags)
     }
 

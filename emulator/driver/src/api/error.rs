@@ -34,11 +34,7 @@ export! {
     }
 
     fn cuGetProcAddress_v2 / cuGetProcAddress_v2_ptsz (
-        symbol: Text,
-        pfn: Out<*const c_void>,
-        version: c_int,
-        flags: u64,
-        status: Out<c_uint>,
+        symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64, status: Out<c_uint>,
     ) {
         let found = find_call(symbol, pfn, version, flags)?;
         status.put_if_wanted(found.err().unwrap_or(0));

@@ -426,26 +426,14 @@ fn check_cooperative(function: &Function, shape: LaunchShape) -> Outcome {
 
 export! {
     fn cuLaunchKernel / cuLaunchKernel_ptsz (
-        handle: Handle,
-        gx: c_uint,
-        gy: c_uint,
-        gz: c_uint,
-        bx: c_uint,
-        by: c_uint,
-        bz: c_uint,
-        dynamic: c_uint,
-        stream: Handle,
-        pointers: In<u64>,
-        extra: In<usize>,
+        handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
+        stream: Handle, pointers: In<u64>, extra: In<usize>,
     ) {
         launch(handle, LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: false, cluster: None }, stream, pointers, extra)
     }
 
     fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
-        config: In<LaunchConfigC>,
-        handle: Handle,
-        pointers: In<u64>,
-        extra: In<usize>,
+        config: In<LaunchConfigC>, handle: Handle, pointers: In<u64>, extra: In<usize>,
     ) {
         crate::contexts::initialised()?;
         let config = config.get()?;
@@ -476,16 +464,8 @@ export! {
     }
 
     fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
-        handle: Handle,
-        gx: c_uint,
-        gy: c_uint,
-        gz: c_uint,
-        bx: c_uint,
-        by: c_uint,
-        bz: c_uint,
-        dynamic: c_uint,
-        stream: Handle,
-        pointers: In<u64>,
+        handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
+        stream: Handle, pointers: In<u64>,
     ) {
         let shape = LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: true, cluster: None };
         launch(handle, shape, stream, pointers, In::null())

@@ -114,14 +114,8 @@ fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
 
 export! {
     fn cuLibraryLoadData(
-        out: Out<Handle>,
-        image: In<u8>,
-        options: In<c_uint>,
-        values: Out<usize>,
-        n: c_uint,
-        _library_options: In<c_uint>,
-        _library_values: In<usize>,
-        _n_library: c_uint,
+        out: Out<Handle>, image: In<u8>, options: In<c_uint>, values: Out<usize>, n: c_uint,
+        _library_options: In<c_uint>, _library_values: In<usize>, _n_library: c_uint,
     ) {
         initialised()?;
         out.check()?;
@@ -132,14 +126,8 @@ export! {
     }
 
     fn cuLibraryLoadFromFile(
-        out: Out<Handle>,
-        path: Text,
-        options: In<c_uint>,
-        values: Out<usize>,
-        n: c_uint,
-        _library_options: In<c_uint>,
-        _library_values: In<usize>,
-        _n_library: c_uint,
+        out: Out<Handle>, path: Text, options: In<c_uint>, values: Out<usize>, n: c_uint,
+        _library_options: In<c_uint>, _library_values: In<usize>, _n_library: c_uint,
     ) {
         initialised()?;
         out.check()?;

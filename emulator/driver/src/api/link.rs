@@ -184,13 +184,7 @@ export! {
     }
 
     fn cuLinkAddData_v2(
-        handle: Handle,
-        kind: c_uint,
-        data: In<u8>,
-        size: usize,
-        name: Text,
-        _n: c_uint,
-        _options: In<c_uint>,
+        handle: Handle, kind: c_uint, data: In<u8>, size: usize, name: Text, _n: c_uint, _options: In<c_uint>,
         _values: Out<usize>,
     ) {
         if size == 0 {
@@ -210,12 +204,7 @@ export! {
     }
 
     fn cuLinkAddFile_v2(
-        handle: Handle,
-        kind: c_uint,
-        path: Text,
-        _n: c_uint,
-        _options: In<c_uint>,
-        _values: Out<usize>,
+        handle: Handle, kind: c_uint, path: Text, _n: c_uint, _options: In<c_uint>, _values: Out<usize>,
     ) {
         let path = path.get()?;
         if kind == LIBRARY && is_device_runtime(&path) && std::path::Path::new(&path).is_file() {

@@ -82,10 +82,7 @@ export! {
     }
 
     fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
-        out: Out<u64>,
-        bytes: usize,
-        from: Handle,
-        handle: Handle,
+        out: Out<u64>, bytes: usize, from: Handle, handle: Handle,
     ) {
         initialised()?;
         out.check()?;
@@ -138,11 +135,7 @@ export! {
     }
 
     fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
-        address: u64,
-        count: usize,
-        location: MemLocation,
-        flags: c_uint,
-        handle: Handle,
+        address: u64, count: usize, location: MemLocation, flags: c_uint, handle: Handle,
     ) {
         stream(handle)?.context.check()?;
         if flags != 0 {

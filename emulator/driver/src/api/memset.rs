@@ -88,34 +88,19 @@ export! {
     }
 
     fn cuMemsetD2D8Async / cuMemsetD2D8Async_ptsz (
-        to: u64,
-        pitch: usize,
-        value: c_uchar,
-        width: usize,
-        height: usize,
-        stream: Handle,
+        to: u64, pitch: usize, value: c_uchar, width: usize, height: usize, stream: Handle,
     ) {
         fill(to, pitch, &[value], width, height, stream, false)
     }
 
     fn cuMemsetD2D16Async / cuMemsetD2D16Async_ptsz (
-        to: u64,
-        pitch: usize,
-        value: c_ushort,
-        width: usize,
-        height: usize,
-        stream: Handle,
+        to: u64, pitch: usize, value: c_ushort, width: usize, height: usize, stream: Handle,
     ) {
         fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
     }
 
     fn cuMemsetD2D32Async / cuMemsetD2D32Async_ptsz (
-        to: u64,
-        pitch: usize,
-        value: c_uint,
-        width: usize,
-        height: usize,
-        stream: Handle,
+        to: u64, pitch: usize, value: c_uint, width: usize, height: usize, stream: Handle,
     ) {
         fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
     }

@@ -248,7 +248,7 @@ export! {
         load(out, Image::read_file(&path), &Log::default())
     }
 
-    fn cuModuleLoadData(out: Out<Handle>, image: In<u8>) {
+    fn cuModuleLoadData | cuModuleLoadFatBinary(out: Out<Handle>, image: In<u8>) {
         initialised()?;
         out.check()?;
         usable()?;
@@ -256,13 +256,7 @@ export! {
         load(out, unsafe { Image::read(image) }, &Log::default())
     }
 
-    fn cuModuleLoadDataEx(
-        out: Out<Handle>,
-        image: In<u8>,
-        n: c_uint,
-        options: In<c_uint>,
-        values: Out<usize>,
-    ) {
+    fn cuModuleLoadDataEx(out: Out<Handle>, image: In<u8>, n: c_uint, options: In<c_uint>, values: Out<usize>) {
         initialised()?;
         out.check()?;
         usable()?;
@@ -270,14 +264,6 @@ export! {
         let log = unsafe { Log::new(n, options, values) }?;
         // SAFETY: the caller promises an image.
         load(out, unsafe { Image::read(image) }, &log)
-    }
-
-    fn cuModuleLoadFatBinary(out: Out<Handle>, image: In<u8>) {
-        initialised()?;
-        out.check()?;
-        usable()?;
-        // SAFETY: the caller promises an image.
-        load(out, unsafe { Image::read(image) }, &Log::default())
     }
 
     fn cuModuleUnload(handle: Handle) {
@@ -328,12 +314,7 @@ export! {
         variable(&loaded, &name, address, bytes)
     }
 
-    fn cuModuleGetTexRef(_out: Out<c_void>, handle: Handle, _name: Text) {
-        module(handle)?;
-        Err(ERROR_NOT_FOUND)
-    }
-
-    fn cuModuleGetSurfRef(_out: Out<c_void>, handle: Handle, _name: Text) {
+    fn cuModuleGetTexRef | cuModuleGetSurfRef(_out: Out<c_void>, handle: Handle, _name: Text) {
         module(handle)?;
         Err(ERROR_NOT_FOUND)
     }

@@ -98,11 +98,7 @@ export! {
     }
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        out: Out<c_int>,
-        function: Handle,
-        threads: c_int,
-        dynamic: usize,
-        flags: c_uint,
+        out: Out<c_int>, function: Handle, threads: c_int, dynamic: usize, flags: c_uint,
     ) {
         if flags > 1 {
             return Err(ERROR_INVALID_VALUE);
@@ -111,24 +107,15 @@ export! {
     }
 
     fn cuOccupancyMaxPotentialBlockSize(
-        min_grid: Out<c_int>,
-        block: Out<c_int>,
-        function: Handle,
-        shared_of: BlockToShared,
-        dynamic: usize,
+        min_grid: Out<c_int>, block: Out<c_int>, function: Handle, shared_of: BlockToShared, dynamic: usize,
         at_most: c_int,
     ) {
         best_block(min_grid, block, function, shared_of, dynamic, at_most)
     }
 
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
-        min_grid: Out<c_int>,
-        block: Out<c_int>,
-        function: Handle,
-        shared_of: BlockToShared,
-        dynamic: usize,
-        at_most: c_int,
-        flags: c_uint,
+        min_grid: Out<c_int>, block: Out<c_int>, function: Handle, shared_of: BlockToShared, dynamic: usize,
+        at_most: c_int, flags: c_uint,
     ) {
         if flags > 1 {
             return Err(ERROR_INVALID_VALUE);

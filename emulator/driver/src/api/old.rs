@@ -119,27 +119,14 @@ export! {
     }
 
     fn cuLinkAddData(
-        handle: Handle,
-        kind: c_uint,
-        data: In<u8>,
-        size: usize,
-        name: Text,
-        n: c_uint,
-        options: In<c_uint>,
+        handle: Handle, kind: c_uint, data: In<u8>, size: usize, name: Text, n: c_uint, options: In<c_uint>,
         values: Out<usize>,
     ) {
         // SAFETY: as above.
         outcome(unsafe { cuLinkAddData_v2(handle, kind, data, size, name, n, options, values) })
     }
 
-    fn cuLinkAddFile(
-        handle: Handle,
-        kind: c_uint,
-        path: Text,
-        n: c_uint,
-        options: In<c_uint>,
-        values: Out<usize>,
-    ) {
+    fn cuLinkAddFile(handle: Handle, kind: c_uint, path: Text, n: c_uint, options: In<c_uint>, values: Out<usize>) {
         // SAFETY: as above.
         outcome(unsafe { cuLinkAddFile_v2(handle, kind, path, n, options, values) })
     }

@@ -13,11 +13,7 @@ export! {
         if (0..=1).contains(&mode) { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
     }
 
-    fn cuProfilerStart() {
-        current().map(|_| ())
-    }
-
-    fn cuProfilerStop() {
+    fn cuProfilerStart | cuProfilerStop() {
         current().map(|_| ())
     }
 

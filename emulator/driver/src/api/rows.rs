@@ -171,11 +171,7 @@ impl Rows {
 }
 
 export! {
-    fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (copy: In<Memcpy2D>) {
-        Rows::from_2d(copy.get()?)?.run(0, true)
-    }
-
-    fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
+    fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds | cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
         Rows::from_2d(copy.get()?)?.run(0, true)
     }
 
@@ -183,19 +179,14 @@ export! {
         Rows::from_2d(copy.get()?)?.run(stream, false)
     }
 
-    fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (copy: In<Memcpy3D>) {
+    fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds | cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
         Rows::from_3d(copy.get()?)?.run(0, true)
     }
 
-    fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (copy: In<Memcpy3D>, stream: Handle) {
+    fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz | cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (
+        copy: In<Memcpy3D>, stream: Handle,
+    ) {
         Rows::from_3d(copy.get()?)?.run(stream, false)
     }
 
-    fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
-        Rows::from_3d(copy.get()?)?.run(0, true)
-    }
-
-    fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (copy: In<Memcpy3D>, stream: Handle) {
-        Rows::from_3d(copy.get()?)?.run(stream, false)
-    }
 }

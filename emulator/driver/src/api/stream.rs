@@ -132,10 +132,7 @@ export! {
     }
 
     fn cuStreamAddCallback / cuStreamAddCallback_ptsz (
-        handle: Handle,
-        callback: StreamCallback,
-        data: *mut c_void,
-        flags: c_uint,
+        handle: Handle, callback: StreamCallback, data: *mut c_void, flags: c_uint,
     ) {
         let stream = stream(handle)?;
         let callback = callback.ok_or(ERROR_INVALID_VALUE)?;
@@ -160,10 +157,7 @@ export! {
     }
 
     fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
-        handle: Handle,
-        address: u64,
-        _length: usize,
-        flags: c_uint,
+        handle: Handle, address: u64, _length: usize, flags: c_uint,
     ) {
         stream(handle)?.context.check()?;
         if ![1, 2, 4].contains(&flags) {
@@ -180,11 +174,7 @@ export! {
         status.put(0)
     }
 
-    fn cuStreamGetCaptureInfo / cuStreamGetCaptureInfo_ptsz (
-        handle: Handle,
-        status: Out<c_uint>,
-        id: Out<u64>,
-    ) {
+    fn cuStreamGetCaptureInfo / cuStreamGetCaptureInfo_ptsz (handle: Handle, status: Out<c_uint>, id: Out<u64>) {
         status.check()?;
         stream(handle)?;
         id.put_if_wanted(0);
@@ -192,11 +182,7 @@ export! {
     }
 
     fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
-        handle: Handle,
-        status: Out<c_uint>,
-        id: Out<u64>,
-        _graph: Out<Handle>,
-        _dependencies: Out<usize>,
+        handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
         n: Out<usize>,
     ) {
         status.check()?;
@@ -207,13 +193,8 @@ export! {
     }
 
     fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
-        handle: Handle,
-        status: Out<c_uint>,
-        id: Out<u64>,
-        _graph: Out<Handle>,
-        _dependencies: Out<usize>,
-        _edges: Out<usize>,
-        n: Out<usize>,
+        handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
+        _edges: Out<usize>, n: Out<usize>,
     ) {
         status.check()?;
         stream(handle)?;
@@ -232,39 +213,22 @@ export! {
         mode.put(std::mem::replace(&mut *lock(&MODE), requested))
     }
 
-    fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz (
-        handle: Handle,
-        address: u64,
-        value: u32,
-        flags: c_uint,
+    fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz | cuStreamWriteValue32 / cuStreamWriteValue32_ptsz (
+        handle: Handle, address: u64, value: u32, flags: c_uint,
     ) {
         write_value(handle, address, &value.to_le_bytes(), flags)
     }
 
-    fn cuStreamWriteValue32 / cuStreamWriteValue32_ptsz (handle: Handle, address: u64, value: u32, flags: c_uint) {
-        write_value(handle, address, &value.to_le_bytes(), flags)
-    }
-
-    fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz (
-        handle: Handle,
-        address: u64,
-        value: u64,
-        flags: c_uint,
+    fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz | cuStreamWriteValue64 / cuStreamWriteValue64_ptsz (
+        handle: Handle, address: u64, value: u64, flags: c_uint,
     ) {
-        write_value(handle, address, &value.to_le_bytes(), flags)
-    }
-
-    fn cuStreamWriteValue64 / cuStreamWriteValue64_ptsz (handle: Handle, address: u64, value: u64, flags: c_uint) {
         write_value(handle, address, &value.to_le_bytes(), flags)
     }
 }
 
 later! {
     fn cuLaunchHostFunc_v2 / cuLaunchHostFunc_v2_ptsz (
-        handle: Handle,
-        function: HostFn,
-        data: *mut c_void,
-        _mode: c_uint,
+        handle: Handle, function: HostFn, data: *mut c_void, _mode: c_uint,
     ) {
         launch_host(handle, function, data)
     }

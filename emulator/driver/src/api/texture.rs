@@ -177,12 +177,7 @@ fn texture(handle: u64) -> Result<Arc<Texture>, CUresult> {
 }
 
 export! {
-    fn cuTexObjectCreate(
-        out: Out<u64>,
-        resource: In<ResourceDesc>,
-        description: In<TextureDesc>,
-        view: In<u8>,
-    ) {
+    fn cuTexObjectCreate(out: Out<u64>, resource: In<ResourceDesc>, description: In<TextureDesc>, view: In<u8>) {
         initialised()?;
         out.check()?;
         let context = usable()?;

@@ -193,7 +193,7 @@ fn emulated_anything_goes() {
             assert_ne!(code, CUresult::CUDA_ERROR_UNKNOWN);
         }
         assert!(n_good > 0);
-        // What was pushed is popped, so that the next round starts clean.
+        // Pops the pushed contexts, so that the next round starts clean.
         // SAFETY: a place for the result.
         while unsafe { sys::cuCtxPopCurrent_v2(&mut null_mut()) } == CUresult::CUDA_SUCCESS {}
     }

@@ -289,7 +289,7 @@ fn first_forms_work_in_no_context() {
 fn a_launch_of_the_old_kind_needs_no_arguments() {
     let own = OwnContext::new();
     let fill = function(module(), "fill");
-    // As on an H200: a block of one thread, and arguments that are all 0.
+    // The defaults of an H200: a block of one thread, and arguments that are all 0.
     // SAFETY: a function of the current context.
     unsafe {
         ok(sys::cuLaunchGrid(fill, 1, 1));

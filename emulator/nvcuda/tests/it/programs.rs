@@ -243,7 +243,7 @@ fn memory_is_set_in_lines_and_rectangles() {
 fn arrays_and_textures() {
     let _own = OwnContext::new();
     let texels: Vec<f32> = (0..12).map(|i| i as f32).collect();
-    // SAFETY: valid places for results; descriptions as the manual asks for them.
+    // SAFETY: valid places for results; descriptions as the manual requires.
     unsafe {
         let description = sys::CUDA_ARRAY_DESCRIPTOR {
             Width: 4,
@@ -302,7 +302,7 @@ fn arrays_and_textures() {
 fn pools_keep_books() {
     let _own = OwnContext::new();
     let used_now = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT;
-    // SAFETY: valid places for results; a description as the manual asks for it.
+    // SAFETY: valid places for results; a description as the manual requires.
     unsafe {
         let mut props: sys::CUmemPoolProps = zeroed();
         props.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -332,7 +332,7 @@ fn pointers_say_what_they_are() {
     let _own = OwnContext::new();
     let address = alloc(100);
     let (mut kind, mut base, mut size) = (0u32, 0u64, 0usize);
-    // SAFETY: places of the types that the manual asks for.
+    // SAFETY: places of the types that the manual requires.
     unsafe {
         let of = |attribute, place: *mut c_void| sys::cuPointerGetAttribute(place, attribute, address + 50);
         ok(of(

@@ -1,7 +1,7 @@
 //! Numbers and constant expressions (manual: Constants, Constant Expressions).
 //!
 //! Compilers write plain numbers; people write `4*8` in inline assembly. Integers are 64 bits wide and wrap,
-//! signed unless a literal says otherwise by its `U` or its size. An expression becomes its value at once.
+//! signed unless a literal is unsigned by its `U` or its size. An expression becomes its value at once.
 
 use super::{Parsed, Parser};
 use crate::ast::Immediate;

@@ -1,8 +1,9 @@
-//! The little language of the table, read once.
+//! Grammar of the table, parsed once.
 //!
 //! Operands beside those that [`super`] explains: `PR` all predicates; `SR@` a special register; `B@` a convergence
 //! barrier; `SB@` a scoreboard; `L@34` the distance of a label in the thirty bits from 34, `L` that of a branch; `c@`
-//! a constant; `D` is `B` with the bit of `C` for reuse; `K` a constant indexed by the register at 24; `S@` and `G@` memory, with the uniform register at that bit.
+//! a constant; `D` is `B` with the bit of `C` for reuse; `K` a constant indexed by the register at 24; `S@` and `G@`
+//! memory, with the uniform register at that bit.
 
 use super::bits::Bits;
 use crate::architecture::Architecture;
