@@ -94,7 +94,7 @@ fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Selection> {
 }
 
 /// Reads a little-endian number of up to eight bytes.
-fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+pub(crate) fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let field = bytes.get(at..)?.get(..size)?;
     Some(field.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
 }

@@ -123,6 +123,13 @@ impl<T> Table<T> {
             .is_some_and(|serial| (1..self.read().next).contains(&serial))
     }
 
+    /// Removes the objects that pass a test.
+    pub(crate) fn remove_where(&self, test: impl Fn(&T) -> bool) {
+        for handle in self.handles_where(test) {
+            self.remove(handle);
+        }
+    }
+
     /// Handles of the live objects that pass a test, oldest first.
     pub(crate) fn handles_where(&self, test: impl Fn(&T) -> bool) -> Vec<Handle> {
         let objects = self.read();

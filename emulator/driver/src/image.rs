@@ -214,10 +214,7 @@ unsafe fn elf(image: In<u8>) -> Option<Vec<u8>> {
     const NOBITS: u64 = 8;
     // SAFETY: the caller's promise, for what the head and tables say.
     let read = |bytes: u64| unsafe { readable(image, bytes) };
-    let number = |bytes: &[u8], at: u64, size: usize| {
-        let field = bytes.get(usize::try_from(at).ok()?..)?.get(..size)?;
-        Some(field.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
-    };
+    let number = |bytes: &[u8], at: u64, size| fatbin::number(bytes, usize::try_from(at).ok()?, size);
     let head = read(HEAD)?;
     let table = |start, size, n| {
         let (start, size, n) = (

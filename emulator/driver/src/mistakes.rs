@@ -22,7 +22,10 @@ fn explain(sentence: &str) {
 pub(crate) fn free(address: u64) {
     explain(&match MEMORY.lookup(address) {
         Some(a) if a.base == address && a.freed => {
-            format!("cuMemFree of {address:#x}: it was freed before ({})", what(&a))
+            format!(
+                "cuMemFree of {address:#x}: it was freed before ({})",
+                describe(&a)
+            )
         }
         Some(a) if a.base == address && a.origin.symbol => {
             format!(
@@ -33,14 +36,14 @@ pub(crate) fn free(address: u64) {
         Some(a) if a.base == address => {
             format!(
                 "cuMemFree of {address:#x}: it was not allocated for cuMemFree ({})",
-                what(&a)
+                describe(&a)
             )
         }
         Some(a) if address > a.base && address < a.base + a.bytes => format!(
             "cuMemFree of {address:#x}: it lies {} bytes after the start of an allocation ({}); only its start, {:#x}, \
              can be freed",
             address - a.base,
-            what(&a),
+            describe(&a),
             a.base
         ),
         _ => format!("cuMemFree of {address:#x}: no allocation starts there"),
@@ -87,7 +90,7 @@ fn unusable(head: &str, place: &CopyEnd, n: usize) -> Option<String> {
     match place {
         CopyEnd::Device(address) if is_device_range(*address, n) => None,
         CopyEnd::Device(address) => Some(match MEMORY.lookup(*address) {
-            Some(a) if a.freed => format!("{head} device memory that was freed ({})", what(&a)),
+            Some(a) if a.freed => format!("{head} device memory that was freed ({})", describe(&a)),
             Some(a) if *address >= a.base && *address - a.base <= a.bytes => {
                 let offset = address - a.base;
                 let past = offset.saturating_add(n as u64) - a.bytes;
@@ -97,7 +100,7 @@ fn unusable(head: &str, place: &CopyEnd, n: usize) -> Option<String> {
                 };
                 format!(
                     "{head} device memory{at} would run {past} bytes past the end of it ({})",
-                    what(&a)
+                    describe(&a)
                 )
             }
             _ => format!("{head} {address:#x}, which is no device memory"),
@@ -115,7 +118,7 @@ fn is_device_range(address: u64, n: usize) -> bool {
 }
 
 /// `400 bytes from cuMemAlloc`
-fn what(a: &AllocationInfo) -> String {
+fn describe(a: &AllocationInfo) -> String {
     format!("{} bytes from {}", a.bytes, a.origin.label)
 }
 
@@ -172,7 +175,7 @@ fn copied_back_untouched(ranges: impl Iterator<Item = (u64, usize)> + Clone) {
         diagnose::print_once(&format!(
             "{bytes} bytes are copied back from device memory in which nothing was ever written ({}): did the kernel \
              write to another buffer, or not run?",
-            what(&a)
+            describe(&a)
         ));
     }
 }

@@ -17,12 +17,8 @@ pub(crate) static STREAMS: Table<Stream> = Table::new(ObjectKind::Stream);
 pub(crate) static EVENTS: Table<Event> = Table::new(ObjectKind::Event);
 
 pub(crate) fn forget_context(id: u64) {
-    for handle in STREAMS.handles_where(|s| s.context.id == id) {
-        STREAMS.remove(handle);
-    }
-    for handle in EVENTS.handles_where(|e| e.context_id == id) {
-        EVENTS.remove(handle);
-    }
+    STREAMS.remove_where(|s| s.context.id == id);
+    EVENTS.remove_where(|e| e.context_id == id);
 }
 
 thread_local! {

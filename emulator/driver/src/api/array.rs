@@ -91,9 +91,7 @@ pub(crate) fn array(handle: Handle) -> Result<Arc<Array>, CUresult> {
 }
 
 pub(crate) fn forget_context(id: u64) {
-    for handle in ARRAYS.handles_where(|a| a.context_id == id) {
-        ARRAYS.remove(handle);
-    }
+    ARRAYS.remove_where(|a| a.context_id == id);
 }
 
 fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {

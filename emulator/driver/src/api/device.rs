@@ -167,15 +167,36 @@ export! {
     }
 
     fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(dev: c_int) {
-        release(dev)
+        device(dev)?;
+        let mut primary = lock(&PRIMARY);
+        primary.retained = primary.retained.checked_sub(1).ok_or(ERROR_INVALID_CONTEXT)?;
+        let ended = if primary.retained == 0 { primary.reset() } else { None };
+        drop(primary);
+        end_primary(ended);
+        Ok(())
     }
 
     fn cuDevicePrimaryCtxReset_v2 | cuDevicePrimaryCtxReset(dev: c_int) {
-        reset(dev)
+        device(dev)?;
+        let mut primary = lock(&PRIMARY);
+        primary.retained = 0;
+        let ended = primary.reset();
+        drop(primary);
+        end_primary(ended);
+        Ok(())
     }
 
     fn cuDevicePrimaryCtxSetFlags_v2 | cuDevicePrimaryCtxSetFlags(dev: c_int, flags: c_uint) {
-        set_flags(dev, flags)
+        device(dev)?;
+        if !flags_are_known(flags) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let mut primary = lock(&PRIMARY);
+        primary.flags = flags;
+        if let Some(context) = &primary.context {
+            context.flags.store(flags, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     fn cuDevicePrimaryCtxGetState(dev: c_int, flags: Out<c_uint>, active: Out<c_int>) {
@@ -227,43 +248,6 @@ later! {
         // SAFETY: the caller promises `count` places.
         (0..count as usize).try_for_each(|i| unsafe { out.put_at(i, 0) })
     }
-}
-
-fn release(dev: c_int) -> Outcome {
-    device(dev)?;
-    let mut primary = lock(&PRIMARY);
-    primary.retained = primary.retained.checked_sub(1).ok_or(ERROR_INVALID_CONTEXT)?;
-    let ended = if primary.retained == 0 {
-        primary.reset()
-    } else {
-        None
-    };
-    drop(primary);
-    end_primary(ended);
-    Ok(())
-}
-
-fn reset(dev: c_int) -> Outcome {
-    device(dev)?;
-    let mut primary = lock(&PRIMARY);
-    primary.retained = 0;
-    let ended = primary.reset();
-    drop(primary);
-    end_primary(ended);
-    Ok(())
-}
-
-fn set_flags(dev: c_int, flags: c_uint) -> Outcome {
-    device(dev)?;
-    if !flags_are_known(flags) {
-        return Err(ERROR_INVALID_VALUE);
-    }
-    let mut primary = lock(&PRIMARY);
-    primary.flags = flags;
-    if let Some(context) = &primary.context {
-        context.flags.store(flags, Ordering::Relaxed);
-    }
-    Ok(())
 }
 
 /// Checks context flags: at most one way of waiting, and known bits.

@@ -197,7 +197,7 @@ export! {
         if kind != PTX {
             return add(handle, kind, name, Ok(String::new()));
         }
-        // As long as said, or up to a NUL before that.
+        // The text has this length, or ends at a NUL before that.
         // SAFETY: the caller promises as many bytes.
         let image = Image::of_bytes(&unsafe { data.list(size) }?);
         add(handle, kind, name, image.and_then(Image::into_text))

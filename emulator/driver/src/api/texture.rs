@@ -49,9 +49,7 @@ const NORMALISED: c_uint = 2;
 const SRGB: c_uint = 0x10;
 
 pub(crate) fn forget_context(id: u64) {
-    for handle in TEXTURES.handles_where(|t| t.context_id == id) {
-        TEXTURES.remove(handle);
-    }
+    TEXTURES.remove_where(|t| t.context_id == id);
 }
 
 /// Snapshot of the texture objects for a launch, with their present texels.
