@@ -17,11 +17,8 @@ pub(crate) enum AllocationKind {
     Device,
     /// Device memory from `cuMemAllocAsync` or a pool.
     Pooled(Handle),
-    /// Managed memory from `cuMemAllocManaged`.
     Managed,
-    /// Pinned host memory from `cuMemHostAlloc`.
     Host,
-    /// Host memory of the program, registered with `cuMemHostRegister`.
     Registered,
 }
 

@@ -20,7 +20,6 @@ use crate::api::{
 use crate::edge::{not_supported, replaced};
 use crate::result::CUresult;
 
-/// Entry of the table.
 pub(crate) struct Call {
     pub(crate) name: &'static str,
     /// First version of CUDA that has the call.

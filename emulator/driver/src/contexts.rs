@@ -160,7 +160,6 @@ impl Context {
     }
 }
 
-/// The primary context of the one device.
 #[derive(Default)]
 pub(crate) struct Primary {
     pub(crate) context: Option<Arc<Context>>,

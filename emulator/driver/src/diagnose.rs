@@ -9,7 +9,6 @@ use simt::check::{Code, Severity};
 
 use crate::result::*;
 
-/// Prints a line of the driver's own.
 pub(crate) fn print_line(message: &str) {
     write(&format!("libnvcuda (emulated GPU): {}\n", clip(message)));
 }
@@ -94,7 +93,7 @@ fn paint_text(text: &str, colour: &str, coloured: bool) -> String {
     }
 }
 
-/// The error code of a real driver for a finding. JobThread hardware would notice nothing (a race, a read of uninitialised
+/// The error code of a real driver for a finding. Where hardware would notice nothing (a race, a read of uninitialised
 /// memory), it is that of an unspecified failure: a program must not go on with such results.
 pub(crate) fn code_of(code: Code) -> CUresult {
     match code {

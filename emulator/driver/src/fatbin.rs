@@ -3,11 +3,9 @@
 //! A head of 16 bytes has the total length; each member has a head with its kind, its architecture and its length, and
 //! may be compressed. PTX comes first, because messages about it say more.
 
-/// The first bytes of a fatbinary.
 pub(crate) const HEAD: &[u8] = b"\x50\xed\x55\xba";
 /// The first bytes of the wrapper that `nvcc` puts into programs: it has the address of a fatbinary 8 bytes on.
 pub(crate) const WRAPPER: &[u8] = b"\xb1\x43\x62\x46";
-/// Length of the head.
 pub(crate) const HEAD_BYTES: u64 = 16;
 
 const PTX: u16 = 1;
@@ -18,7 +16,6 @@ const ZSTANDARD: u64 = 0x8000;
 /// Result of the search for a member.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
-    /// A text or machine code.
     Image(Vec<u8>),
     Damaged,
     /// Only members for other devices: the kind and the architecture of each.

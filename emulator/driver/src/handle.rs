@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::types::Handle;
 
-/// ObjectKind of object that a handle stands for: the bits from [`KIND_SHIFT`] up.
+/// Kind of object that a handle stands for: the bits from [`KIND_SHIFT`] up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ObjectKind {
@@ -42,7 +42,6 @@ struct Objects<T> {
     live: BTreeMap<u64, Option<Arc<T>>>,
 }
 
-/// Live objects of a kind.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
     kind: ObjectKind,

@@ -28,10 +28,8 @@ const DECODED: u64 = 32;
 /// Reason for which an image is refused: the code, and a message.
 pub(crate) type Refused = (CUresult, String);
 
-/// An image to be loaded.
 #[derive(Debug, Clone)]
 pub(crate) enum Image {
-    /// The text of a PTX module.
     Text(String),
     /// Machine code, as read from a cubin.
     Cubin(Arc<sass::Module>),
@@ -74,7 +72,6 @@ impl Image {
         text.map(Self::Text).map_err(|code| (code, "no image".to_owned()))
     }
 
-    /// Reads an image from a file.
     pub(crate) fn read_file(path: &str) -> Result<Self, Refused> {
         let bytes =
             std::fs::read(path).map_err(|error| (ERROR_FILE_NOT_FOUND, format!("{path}: {error}")))?;
@@ -170,7 +167,6 @@ impl Image {
     }
 }
 
-/// The head of a cubin.
 const ELF: &[u8] = b"\x7fELF";
 /// The heads of images that do not run here.
 const OTHERS: [(&[u8], &str); 1] = [(b"\xed\x43\x4e\x7f", "LTO-IR")];

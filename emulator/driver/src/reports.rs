@@ -10,7 +10,6 @@ use crate::contexts::{Context, lock};
 use crate::queue::Queue;
 use crate::result::*;
 
-/// Outcome of a launch.
 pub(crate) enum LaunchResult {
     /// The launch ran, with this report.
     Ran(Box<Report>),
@@ -18,7 +17,6 @@ pub(crate) enum LaunchResult {
     Predicted(Value),
 }
 
-/// Slot that receives the outcome of a launch.
 #[derive(Default)]
 pub(crate) struct Slot(Mutex<Option<LaunchResult>>);
 

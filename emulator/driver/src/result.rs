@@ -130,7 +130,6 @@ codes! {
     ERROR_UNKNOWN = 999, "unknown error";
 }
 
-/// Name and description of a code.
 pub(crate) fn describe(code: CUresult) -> Option<(&'static CStr, &'static CStr)> {
     let at = CODES.binary_search_by_key(&code, |entry| entry.0).ok()?;
     Some((CODES[at].1, CODES[at].2))

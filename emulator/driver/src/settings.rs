@@ -77,7 +77,6 @@ fn number(text: &str) -> Option<u64> {
     text.replace('_', "").parse().ok()
 }
 
-/// The process's settings, read once.
 pub(crate) fn process() -> Settings {
     static PROCESS: OnceLock<Settings> = OnceLock::new();
     *PROCESS.get_or_init(|| Settings {
@@ -141,7 +140,6 @@ fn machine_bytes(read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     Some(least)
 }
 
-/// Settings for launches of the calling thread.
 pub(crate) fn current() -> Settings {
     let process = process();
     let chosen = CHOSEN.try_with(|chosen| {
@@ -158,7 +156,6 @@ pub(crate) fn current() -> Settings {
     chosen.unwrap_or(process)
 }
 
-/// Changes the settings of the calling thread.
 pub(crate) fn choose(change: impl FnOnce(&mut Chosen)) {
     let _ = CHOSEN.try_with(|chosen| change(&mut chosen.borrow_mut()));
 }

@@ -176,7 +176,6 @@ pub(crate) struct Event {
     record: Mutex<Recording>,
 }
 
-/// The latest recording of an event.
 #[derive(Default)]
 struct Recording {
     queue: Option<Arc<Queue>>,

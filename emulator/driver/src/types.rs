@@ -4,7 +4,6 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-/// An address in device memory.
 pub(crate) type DevicePtr = u64;
 /// An opaque handle: see [`crate::handle`].
 pub(crate) type Handle = usize;

@@ -5,7 +5,6 @@
 
 use crate::span::Span;
 
-/// A PTX translation unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     /// `.version 8.4` is `(8, 4)`.
@@ -48,7 +47,6 @@ pub enum Item {
     Section(Span, String),
 }
 
-/// `.visible`, `.extern`, `.weak`, `.common`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Linkage {
     /// No directive: private to the module.
@@ -64,22 +62,15 @@ pub enum Linkage {
     Common,
 }
 
-/// A state space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// `.reg`: registers.
     Reg,
     /// `.sreg`: special registers, such as `%tid.x`.
     Sreg,
-    /// `.const`: constant memory.
     Const,
-    /// `.global`: global memory.
     Global,
-    /// `.local`: memory of one thread.
     Local,
-    /// `.param`: parameters of kernels and functions.
     Param,
-    /// `.shared`: memory of one block.
     Shared,
     /// `.tex`: texture memory (deprecated).
     Tex,
@@ -123,7 +114,6 @@ pub struct Variable {
     pub align: Option<u32>,
     /// 1, or 2 / 4 for `.v2` / `.v4`.
     pub vector: u32,
-    /// Type of an element.
     pub ty: Type,
     pub name: String,
     /// `[4][8]` is `[Some(4), Some(8)]`; `[]` is `[None]`; a scalar is empty.
@@ -144,7 +134,6 @@ pub struct PtrAttribute {
     pub align: Option<u32>,
 }
 
-/// The value after `=` of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Initializer {
     /// `{ a, b, { c } }`
@@ -156,7 +145,6 @@ pub enum Initializer {
     /// The address of a variable or function: `name`, `name+4`, `generic(name)+4`.
     Symbol {
         name: String,
-        /// Bytes added to the address.
         offset: i64,
         /// A generic address, written `generic(…)`.
         generic: bool,
@@ -171,7 +159,6 @@ pub struct RegDecl {
     pub span: Span,
     /// 1, or 2 / 4 for `.v2` / `.v4`.
     pub vector: u32,
-    /// Type of each register.
     pub ty: Type,
     /// Names; a count means `name0 .. name(count-1)`.
     pub names: Vec<(String, Option<u32>)>,
@@ -192,9 +179,7 @@ pub struct Function {
     pub span: Span,
     pub linkage: Linkage,
     pub kind: FunctionKind,
-    /// Symbol, perhaps mangled.
     pub name: String,
-    /// Return parameters of a `.func`.
     pub returns: Vec<Variable>,
     pub params: Vec<Variable>,
     /// Declared `.noreturn`: calls do not come back.
@@ -213,7 +198,6 @@ pub enum Statement {
     /// A label, such as `$L__BB0_2:`.
     Label(Span, String),
     Instruction(Instruction),
-    /// A declaration of registers: `.reg …;`.
     Reg(RegDecl),
     /// `.shared`, `.local`, `.param`, `.global` or `.const` variable at function scope.
     Variable(Variable),
@@ -251,9 +235,7 @@ pub enum Statement {
 /// Position in the source that the PTX was compiled from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loc {
-    /// Index of a [`SourceFile`].
     pub file: u32,
-    /// Line in that file, from 1.
     pub line: u32,
     /// Column, from 1; 0 when unknown.
     pub column: u32,
@@ -268,18 +250,14 @@ pub struct InlinedAt {
     pub function: String,
     /// Byte offset from that label.
     pub function_offset: i64,
-    /// Index of a [`SourceFile`].
     pub file: u32,
-    /// Line in that file, from 1.
     pub line: u32,
-    /// Column, from 1.
     pub column: u32,
 }
 
 /// A guard in front of an instruction: `@%p` or `@!%p`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
-    /// Name of the predicate register.
     pub register: String,
     /// Written with `!`: executed where the predicate is false.
     pub negated: bool,
@@ -311,13 +289,11 @@ pub enum Operand {
     Address {
         /// Register or variable; `None` for an absolute address.
         base: Option<String>,
-        /// Bytes added to the address.
         offset: i64,
     },
     /// `name+4` as a value (`mov.u64 %rd1, table+8;`).
     NameOffset {
         name: String,
-        /// Bytes added to the address.
         offset: i64,
     },
     /// `{%f1, %f2, _, 0}`
@@ -337,7 +313,6 @@ pub enum Operand {
     Component(String, char),
 }
 
-/// A number in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Immediate {
     /// Integer, signed or unsigned, in two's complement when it is cut to its type; character constants too.

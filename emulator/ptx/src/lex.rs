@@ -6,7 +6,6 @@
 use crate::error::ParseError;
 use crate::span::Span;
 
-/// TokenKind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// `fma`, `%r1`, `$L__BB0_1`, `_`
@@ -21,11 +20,9 @@ pub(crate) enum TokenKind {
     Mark(u8),
     /// Two characters of punctuation that belong together: `<<`, `>=`, `&&`.
     Operator,
-    /// The end of the input.
     End,
 }
 
-/// A token with its text and position.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: TokenKind,

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::ast::*;
 
-/// A module to be linked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     /// Name in messages: of the file, or the caller's.
@@ -18,7 +17,6 @@ pub enum LinkError {
     /// Two modules define a name that only one may define.
     #[error("Multiple definition of '{name}' in '{input}', first defined in '{first}'")]
     DefinedTwice {
-        /// Name of the variable or function.
         name: String,
         /// Name of the later module.
         input: String,

@@ -70,7 +70,6 @@ pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
     module
 }
 
-/// An open bracket.
 struct OpenBracket {
     what: String,
     line: u32,
@@ -78,7 +77,6 @@ struct OpenBracket {
 
 struct Parser<'a> {
     lexer: Lexer<'a>,
-    /// The token to be read next.
     token: Token<'a>,
     /// Span of the last token.
     last: Span,

@@ -3,7 +3,6 @@
 /// A range of bytes in the PTX text, and the line that it starts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// Offset of the first byte in the text.
     pub start: u32,
     pub end: u32,
     /// Line in the text, from 1.

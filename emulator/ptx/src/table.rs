@@ -37,7 +37,6 @@ pub struct Row {
     pub support: Support,
 }
 
-/// Support of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
     Supported,

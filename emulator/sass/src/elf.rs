@@ -72,7 +72,6 @@ struct File<'a> {
     cubin: &'a [u8],
     sections: SectionTable<'a, Header>,
     symbols: SymbolTable<'a, Header>,
-    /// Names of sections, by index.
     names: Vec<&'a str>,
     by_name: HashMap<&'a str, usize>,
     /// Segments of the module, by the index of the section.

@@ -8,7 +8,6 @@ use crate::operation::Operation;
 pub struct DecodeError {
     /// Byte offset in the section of code.
     pub address: u32,
-    /// The instruction's bits.
     pub word: u128,
     pub kind: DecodeErrorKind,
 }
@@ -36,7 +35,6 @@ pub struct ReadError {
     pub kind: ReadErrorKind,
 }
 
-/// ImmediateFormat of error in a cubin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadErrorKind {
     /// Data that is cut off, or outside of its bounds.

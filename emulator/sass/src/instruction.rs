@@ -5,7 +5,6 @@ use crate::operation::{Modifier, Operation};
 use crate::special::SpecialRegister;
 use crate::table::Row;
 
-/// A machine instruction of 16 bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {
     pub architecture: Architecture,
@@ -70,7 +69,6 @@ impl Guard {
     }
 }
 
-/// An operand with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Operand {
     pub value: Value,
@@ -111,7 +109,6 @@ pub enum Halves {
     High,
 }
 
-/// Value of an operand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     /// `R0`. Wider values begin in it and continue in the following ones.
@@ -149,7 +146,6 @@ impl Register {
     pub const ZERO: Register = Register(255);
 }
 
-/// A register of the warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uniform(pub u8);
 
@@ -167,7 +163,6 @@ impl Predicate {
     pub const TRUE: Predicate = Predicate(7);
 }
 
-/// A place in constant memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constant {
     /// Bank 0 holds the launch's sizes and the parameters, 3 what the module declares, 4 constants of the compiler.
@@ -182,9 +177,7 @@ pub struct Constant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
     None,
-    /// A register of the lane.
     Register(Register),
-    /// A register of the warp.
     Uniform(Uniform),
 }
 
@@ -204,7 +197,6 @@ pub struct Address {
     /// The descriptor of the memory, `desc[UR4]`, which compilers read from `c[0x0][0x208]`; before sm_90 from
     /// `c[0x0][0x118]`, and it is not printed.
     pub descriptor: Option<Uniform>,
-    /// Bytes added to the base.
     pub offset: i32,
 }
 

@@ -6,7 +6,6 @@ use crate::instruction::Instruction;
 pub struct Module {
     /// 90 for sm_90, 86 for sm_86.
     pub architecture: u32,
-    /// Kernels in the order of the file.
     pub kernels: Vec<Kernel>,
     /// Variables in global memory that begin with a value: `.nv.global.init`.
     pub initialised: Vec<u8>,
@@ -16,7 +15,6 @@ pub struct Module {
     pub constants: Vec<u8>,
     /// Addresses that the code needs: bank 4. The loader fills it in by `relocations`.
     pub addresses: Vec<u8>,
-    /// Named variables.
     pub variables: Vec<Variable>,
     /// Places that receive addresses when the module is loaded.
     pub relocations: Vec<Relocation>,
@@ -54,17 +52,13 @@ pub struct Variable {
 /// Eight bytes that hold an address, once the module is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relocation {
-    /// Segment of the eight bytes.
     pub segment: Segment,
     /// Byte offset in the segment.
     pub offset: u64,
-    /// Referent of the address.
     pub target: Target,
-    /// Added to the address.
     pub addend: i64,
 }
 
-/// Referent of a relocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A place in the module.
@@ -86,7 +80,6 @@ pub struct Kernel {
     pub instructions: Vec<Instruction>,
     /// Functions in `instructions`.
     pub functions: Vec<Function>,
-    /// Registers per thread.
     pub registers: u32,
     /// Bytes of static shared memory; on sm_90 the first 1024 belong to the system.
     pub shared_bytes: u64,
@@ -94,21 +87,16 @@ pub struct Kernel {
     pub frame_bytes: u32,
     /// Most threads of a block in each direction, from `__launch_bounds__`.
     pub max_threads: Option<[u32; 3]>,
-    /// Number of barriers of the block.
     pub barriers: u32,
     /// Byte offset of the parameters in bank 0.
     pub parameter_base: u32,
-    /// Bytes of all parameters.
     pub parameter_bytes: u32,
     /// Parameters in the order of their declaration.
     pub parameters: Vec<Parameter>,
-    /// Jump tables: bank 2.
     pub tables: Vec<u8>,
     /// Source lines by address: each holds up to the next one. Empty without `-lineinfo`.
     pub lines: Vec<SourceLine>,
-    /// Source files of `lines`.
     pub files: Vec<String>,
-    /// Inlined calls.
     pub calls: Vec<Call>,
 }
 
@@ -141,7 +129,6 @@ impl Kernel {
     }
 }
 
-/// A function in a kernel's code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
     pub name: String,
@@ -150,7 +137,6 @@ pub struct Function {
     pub size: u32,
 }
 
-/// A parameter of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
     /// Byte offset in the parameters.
@@ -171,12 +157,11 @@ pub struct SourceLine {
     pub caller: Option<usize>,
 }
 
-/// An inlined call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
     /// Index of its file in [`Kernel::files`].
     pub file: usize,
-    /// SourceLine in that file, from 1.
+    /// Line in that file, from 1.
     pub line: u32,
     /// Index in [`Kernel::calls`] of the call that inlined the caller; less than this call's own.
     pub caller: Option<usize>,

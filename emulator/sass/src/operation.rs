@@ -12,7 +12,6 @@ macro_rules! names {
             /// All values, in alphabetical order.
             pub const ALL: &[$type] = &[$($type::$variant,)*];
 
-            /// Name as it is printed.
             pub fn name(self) -> &'static str {
                 match self {
                     $($type::$variant => $name,)*

@@ -9,7 +9,6 @@ pub struct SpecialRegister(pub u8);
 impl SpecialRegister {
     /// Number of the lane in its warp.
     pub const LANEID: SpecialRegister = SpecialRegister(0x0);
-    /// The cycle counter.
     pub const CLOCK: SpecialRegister = SpecialRegister(0x1);
     /// Numbers of multiprocessor and warp, packed.
     pub const VIRTID: SpecialRegister = SpecialRegister(0x3);
@@ -17,15 +16,11 @@ impl SpecialRegister {
     pub const TID: SpecialRegister = SpecialRegister(0x20);
     /// `threadIdx.x`: index of the thread in its block.
     pub const TID_X: SpecialRegister = SpecialRegister(0x21);
-    /// `threadIdx.y`: index of the thread in its block.
     pub const TID_Y: SpecialRegister = SpecialRegister(0x22);
-    /// `threadIdx.z`: index of the thread in its block.
     pub const TID_Z: SpecialRegister = SpecialRegister(0x23);
     /// `blockIdx.x`: index of the block in the grid.
     pub const CTAID_X: SpecialRegister = SpecialRegister(0x25);
-    /// `blockIdx.y`: index of the block in the grid.
     pub const CTAID_Y: SpecialRegister = SpecialRegister(0x26);
-    /// `blockIdx.z`: index of the block in the grid.
     pub const CTAID_Z: SpecialRegister = SpecialRegister(0x27);
     /// The three sizes of the block, packed.
     pub const NTID: SpecialRegister = SpecialRegister(0x28);
@@ -47,7 +42,6 @@ impl SpecialRegister {
     pub const GTMASK: SpecialRegister = SpecialRegister(0x3b);
     /// The bits of higher lanes and the own.
     pub const GEMASK: SpecialRegister = SpecialRegister(0x3c);
-    /// Number of the multiprocessor.
     pub const VIRTUALSMID: SpecialRegister = SpecialRegister(0x43);
     /// Lower half of the cycle counter.
     pub const CLOCKLO: SpecialRegister = SpecialRegister(0x50);

@@ -70,7 +70,6 @@ impl Row {
         on.is_empty() || on.contains(&architecture)
     }
 
-    /// The 12-bit opcode.
     pub fn opcode(&self) -> u16 {
         self.opcode
     }

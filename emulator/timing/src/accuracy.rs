@@ -4,7 +4,6 @@
 
 use std::sync::LazyLock;
 
-/// A launch that was timed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     pub set: Set,
@@ -29,7 +28,6 @@ pub enum Set {
 }
 
 impl Set {
-    /// The name of the set in the file.
     pub fn name(self) -> &'static str {
         match self {
             Set::Ladder => "ladder",
@@ -48,7 +46,6 @@ impl Point {
 static POINTS: LazyLock<Vec<Point>> =
     LazyLock::new(|| read(include_str!("../data/predictions.tsv")).expect("a test reads the committed file"));
 
-/// The launches of the committed file.
 pub fn points() -> &'static [Point] {
     &POINTS
 }

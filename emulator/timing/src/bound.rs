@@ -28,7 +28,6 @@ pub enum Resource {
     SharedAndL1,
     /// The connection between L2 and the SMs.
     L2,
-    /// Accesses to device memory.
     Dram,
     /// The start of blocks, one after the other.
     Blocks,

@@ -24,7 +24,6 @@ const MORE_STEPS: u64 = 8_000_000;
 const SHORT_ROUNDS: u64 = 16;
 const SHORT_STEPS: u64 = 600_000;
 
-/// Predicted time of a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// Clocks of the SM with the most blocks.

@@ -16,12 +16,10 @@ use crate::trace::{Access, Block, Trace};
 pub(crate) const SCHEDULERS: usize = 4;
 const NEVER: u64 = u64::MAX;
 
-/// Result of a simulation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// Clocks from the start of the first block to the end of the last.
     pub clocks: u64,
-    /// Times at which the blocks ended.
     pub ends: Vec<u64>,
     /// Stalls of warps, by index of the instruction.
     pub stalls: Vec<Stalls>,
@@ -31,7 +29,6 @@ pub struct Outcome {
     pub issues: [Vec<Issue>; SCHEDULERS],
 }
 
-/// Configuration of a simulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
     /// Blocks at a time.
@@ -45,7 +42,6 @@ pub struct Setting<'a> {
     pub window: (u64, u64),
 }
 
-/// Runs blocks on one SM.
 pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting: Setting<'_>) -> Outcome {
     let mut sm = Sm::new(chip, program, blocks, setting);
     for _ in 0..setting.resident.max(1) {
@@ -64,13 +60,11 @@ pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting
 struct Warp<'a> {
     block: usize,
     trace: &'a Trace,
-    /// Index of the next step.
     at: usize,
     /// Earliest issue of the next step, as far as the warp itself decides.
     ready: u64,
     /// Reason for which the warp may not issue before `ready`.
     reason: Reason,
-    /// Time of its last issue.
     issued: u64,
     /// Clocks of that instruction's stall count.
     stall: u64,

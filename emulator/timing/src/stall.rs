@@ -11,9 +11,7 @@ pub enum Reason {
     Short,
     /// The other warps of the block.
     Barrier,
-    /// The unit did not accept the instruction.
     Unit,
-    /// Another warp was chosen.
     NotSelected,
 }
 
@@ -32,7 +30,6 @@ impl Reason {
 /// Stalls of an instruction, over all simulated warps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stalls {
-    /// Number of times it was issued.
     pub issued: u64,
     /// Clocks that warps waited before it, by [`Reason`].
     pub clocks: [u64; Reason::ALL.len()],

@@ -24,9 +24,7 @@ pub struct Issue {
     pub clock: u64,
     /// Index of the block among those that the SM runs.
     pub block: u32,
-    /// Index of the warp in the block.
     pub warp: u32,
-    /// Index of the instruction in the kernel.
     pub instruction: u32,
     /// Last reason for which this warp waited: if the scheduler issued nothing before, the cause.
     pub waited: Reason,

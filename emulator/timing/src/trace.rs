@@ -4,15 +4,12 @@ use std::ops::Range;
 
 use simt::memory::rules::{self, Addresses};
 
-/// An instruction that a warp executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Index of the instruction in the kernel.
     pub instruction: u32,
     pub access: Access,
 }
 
-/// Memory that an access touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// No access, or one without lanes.
@@ -34,7 +31,6 @@ pub enum Access {
 /// A range of the sectors of a [`Trace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sectors {
-    /// Index of the first sector.
     pub first: u32,
     /// At most 32 lanes of 16 bytes.
     pub n: u16,
@@ -103,6 +99,5 @@ impl Trace {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block {
-    /// Traces by warp number.
     pub warps: Vec<Trace>,
 }

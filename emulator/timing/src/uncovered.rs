@@ -6,7 +6,6 @@ use simt::launch::LaunchRefused;
 /// Reason for which there is no prediction. The texts continue "no prediction: ".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoPrediction {
-    /// The launch does not start.
     #[error(transparent)]
     Refused(#[from] LaunchRefused),
     /// A simulated block made a mistake.
@@ -15,7 +14,6 @@ pub enum NoPrediction {
         /// Code of the diagnostic.
         code: String,
     },
-    /// No block fits on an SM.
     #[error("a block needs more registers or shared memory than an SM has")]
     DoesNotFit,
     /// An instruction whose time was not measured, or which depends on unmodelled hardware.

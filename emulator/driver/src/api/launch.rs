@@ -191,7 +191,7 @@ unsafe fn from_extra(
     for i in 0.. {
         // SAFETY: the list goes on, since no key so far was its end.
         let key = unsafe { extra.at(i * 2) }?;
-        // SAFETY: requested for behind a key that is not the end.
+        // SAFETY: called only for a key that is not the end.
         let value = || unsafe { extra.at(i * 2 + 1) };
         match key {
             PARAM_END => break,

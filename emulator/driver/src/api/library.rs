@@ -20,7 +20,6 @@ struct Library {
     max_registers: Option<u32>,
     /// Modules by the id of their context.
     modules: Mutex<BTreeMap<u64, Handle>>,
-    /// Kernels of the library, by name.
     kernels: Mutex<Vec<(String, Handle)>>,
 }
 

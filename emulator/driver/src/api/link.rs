@@ -19,7 +19,6 @@ use crate::image::{Image, Log, Refused, check_head, compile};
 use crate::result::*;
 use crate::types::Handle;
 
-/// State of a link.
 struct Link {
     /// Options given at its creation: their buffers receive the errors.
     log: Log,
@@ -27,7 +26,6 @@ struct Link {
     image: Mutex<Option<CString>>,
 }
 
-/// Inputs so far.
 struct Inputs {
     texts: Vec<String>,
     /// Parsed inputs; empty once they are linked.

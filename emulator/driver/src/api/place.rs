@@ -8,7 +8,6 @@ use crate::contexts::MEMORY;
 use crate::edge::{Host, can_read};
 use crate::result::*;
 
-/// An end of a copy.
 #[derive(Clone)]
 pub(crate) enum CopyEnd {
     Device(u64),

@@ -14,7 +14,6 @@ use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::types::{Handle, ResourceDesc, TextureDesc};
 
-/// Source of the texels.
 #[derive(Debug)]
 enum Source {
     Array(Arc<Array>),

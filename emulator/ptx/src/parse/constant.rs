@@ -106,7 +106,6 @@ fn apply(operator: &str, a: Int, b: Int) -> Option<Int> {
     }
 }
 
-/// Value of a literal or an expression.
 #[derive(Clone, Copy)]
 enum Value {
     Int(Int),
@@ -162,7 +161,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a single integer with its signs.
     pub(super) fn integer(&mut self, what: &str) -> Parsed<i128> {
         let start = self.token;
         match self.unary(0) {

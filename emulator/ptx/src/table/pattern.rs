@@ -127,7 +127,6 @@ impl Pattern {
             .product()
     }
 
-    /// Iterates over the pattern's modifiers.
     pub(super) fn words(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.parts
             .iter()

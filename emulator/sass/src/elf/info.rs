@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error::{ReadError, ReadErrorKind};
 use crate::module::Parameter;
 
-/// ImmediateFormat of an attribute whose value has that many bytes; the value of other kinds is the two bytes in place of the
+/// Kind of an attribute whose value has that many bytes; the value of other kinds is the two bytes in place of the
 /// length.
 const SIZED: u8 = 4;
 

@@ -16,7 +16,6 @@ impl Bits {
         field(word, self.low, self.width)
     }
 
-    /// Mask of the field.
     pub(crate) fn mask(self) -> u128 {
         ((1 << self.width) - 1) << self.low
     }

@@ -51,7 +51,6 @@ pub(crate) struct Layout {
     pub(crate) architectures: Vec<Architecture>,
 }
 
-/// A part of a mnemonic.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Word(Modifier),
@@ -59,7 +58,6 @@ pub(crate) enum Part {
     Choice(Bits, Vec<Option<Alternative>>),
 }
 
-/// Meaning of a field's value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Alternative {
     modifiers: Vec<Modifier>,
@@ -182,7 +180,6 @@ impl Layout {
     }
 }
 
-/// The operands of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Operands {
     pub(crate) tokens: Vec<Token>,
@@ -192,7 +189,6 @@ pub(crate) struct Operands {
     value: u128,
 }
 
-/// An operand of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Token {
     pub(crate) slot: Slot,
@@ -211,7 +207,6 @@ pub(crate) struct Token {
     pub(crate) hidden: Option<(u8, bool)>,
 }
 
-/// Format of an immediate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ImmediateFormat {
     Signed,
@@ -223,7 +218,7 @@ pub(crate) enum ImmediateFormat {
     BrainHalves,
 }
 
-/// ImmediateFormat and place of an operand.
+/// Kind and place of an operand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Slot {
     Register(u32),

@@ -13,7 +13,6 @@ use simt::module::Module;
 use timing::accuracy::Set;
 use timing::{Chip, Prediction, predict};
 
-/// A timed launch.
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
     pub(crate) set: Set,
@@ -24,7 +23,6 @@ pub(crate) struct Launch {
     /// Median with warm caches.
     pub(crate) measured_us: f64,
     entry: String,
-    /// Cubin with the entry point.
     cubin: PathBuf,
     grid: [u32; 3],
     block: [u32; 3],
@@ -174,7 +172,6 @@ pub(crate) fn profiled() -> Vec<Launch> {
     record.launches.into_iter().map(launch).collect()
 }
 
-/// All launches of the ladder.
 pub(crate) fn ladder() -> Vec<Launch> {
     let mut launches = replayed(Set::Ladder);
     launches.extend(recorded(&launches));
