@@ -1,4 +1,4 @@
-//! y = a·x + y on the available GPU: a real one, or without NVIDIA's driver, the emulated one.
+//! y = a·x + y on whatever GPU there is: a real one, or with no NVIDIA driver, the emulated one.
 //!
 //! `cargo run -p nvcuda --example saxpy`
 
