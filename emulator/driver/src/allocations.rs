@@ -1,4 +1,4 @@
-//! Who asked for which memory: what `cuMemFree` and its kin, pointer attributes and pools need to know.
+//! Allocations of programs, for `cuMemFree` and its relatives, pointer attributes and pools.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
@@ -10,51 +10,47 @@ use crate::contexts::{MEMORY, drain_all, lock, next_id};
 use crate::result::*;
 use crate::types::Handle;
 
-/// How an allocation came about, and so how it goes.
+/// Origin of an allocation, which determines how it is freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum AllocationKind {
     /// Device memory from `cuMemAlloc` or `cuMemAllocPitch`.
     Device,
     /// Device memory from `cuMemAllocAsync` or a pool.
     Pooled(Handle),
-    /// Managed memory from `cuMemAllocManaged`.
     Managed,
-    /// Pinned host memory from `cuMemHostAlloc`.
     Host,
-    /// Host memory of the program, registered with `cuMemHostRegister`.
     Registered,
 }
 
-/// An allocation that the program made or registered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allocation {
     pub(crate) base: u64,
     pub(crate) bytes: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: AllocationKind,
     pub(crate) flags: u32,
     pub(crate) context_id: u64,
     pub(crate) context: Handle,
     pub(crate) id: u64,
-    /// What to give back, when the memory is the host's and ours.
+    /// Host block of pinned and managed memory; 0 for other memory.
     block: usize,
 }
 
 static ALL: Mutex<BTreeMap<u64, Allocation>> = Mutex::new(BTreeMap::new());
 
-/// Page: what pinned memory is aligned to.
+/// Alignment of pinned memory.
 const PAGE: usize = 4096;
 
-/// Host addresses are below this: the smallest device address is above.
+/// Lowest device address; all host addresses are below.
 pub(crate) const FIRST_DEVICE_ADDRESS: u64 = simt::memory::FIRST_NUMBER << simt::program::window::BITS;
 
-/// Whom an allocation belongs to.
+/// Context that owns an allocation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Owner {
     pub(crate) context_id: u64,
     pub(crate) context: Handle,
 }
 
-fn remember(base: u64, bytes: u64, kind: Kind, flags: u32, owner: Owner, block: usize) {
+fn remember(base: u64, bytes: u64, kind: AllocationKind, flags: u32, owner: Owner, block: usize) {
     let allocation = Allocation {
         base,
         bytes,
@@ -68,8 +64,7 @@ fn remember(base: u64, bytes: u64, kind: Kind, flags: u32, owner: Owner, block: 
     lock(&ALL).insert(base, allocation);
 }
 
-/// Allocates device memory.
-pub(crate) fn device(bytes: u64, kind: Kind, label: &str, owner: Owner) -> Result<u64, CUresult> {
+pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner) -> Result<u64, CUresult> {
     let base = match MEMORY.alloc(bytes, Origin::new(label)) {
         Ok(base) => base,
         Err(_) => {
@@ -84,8 +79,8 @@ pub(crate) fn device(bytes: u64, kind: Kind, label: &str, owner: Owner) -> Resul
     Ok(base)
 }
 
-/// Room for the bytes from the first page on. An alignment above the allocator's own would make it clear the pages by
-/// hand, and so commit them.
+/// Layout with room for the bytes from the first page on. An alignment above the allocator's own would make it clear
+/// the pages by hand, and so commit them.
 fn layout(bytes: u64) -> Result<Layout, CUresult> {
     let bytes = usize::try_from(bytes)
         .ok()
@@ -93,7 +88,7 @@ fn layout(bytes: u64) -> Result<Layout, CUresult> {
     Layout::from_size_align(bytes.ok_or(ERROR_OUT_OF_MEMORY)?, 16).map_err(|_| ERROR_OUT_OF_MEMORY)
 }
 
-/// Bytes that count as the device's for as long as this lives.
+/// Bytes that count as the device's until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Taken(u64);
 
@@ -110,7 +105,7 @@ impl Drop for Taken {
     }
 }
 
-/// What is taken for pinned memory and arrays counts as the device's: all of it comes out of the same machine.
+/// Reserves bytes of device memory for pinned memory and arrays, which come out of the same machine.
 fn take(bytes: u64) -> Outcome {
     if MEMORY.take(bytes).is_ok() {
         return Ok(());
@@ -119,8 +114,14 @@ fn take(bytes: u64) -> Outcome {
     MEMORY.take(bytes).map_err(|_| ERROR_OUT_OF_MEMORY)
 }
 
-/// Host memory that kernels can reach under the same address.
-pub(crate) fn host(bytes: u64, kind: Kind, flags: u32, label: &str, owner: Owner) -> Result<u64, CUresult> {
+/// Allocates host memory that kernels can reach under the same address.
+pub(crate) fn host(
+    bytes: u64,
+    kind: AllocationKind,
+    flags: u32,
+    label: &str,
+    owner: Owner,
+) -> Result<u64, CUresult> {
     let layout = layout(bytes)?;
     take(bytes)?;
     // SAFETY: the layout is not empty.
@@ -142,7 +143,7 @@ pub(crate) fn host(bytes: u64, kind: Kind, flags: u32, label: &str, owner: Owner
     Ok(base)
 }
 
-/// The caller's memory becomes known to kernels.
+/// Makes the caller's memory accessible to kernels.
 pub(crate) fn register(base: u64, bytes: u64, flags: u32, owner: Owner) -> Outcome {
     let n = usize::try_from(bytes).map_err(|_| ERROR_INVALID_VALUE)?;
     take(bytes)?;
@@ -150,7 +151,7 @@ pub(crate) fn register(base: u64, bytes: u64, flags: u32, owner: Owner) -> Outco
     let mapped = unsafe { MEMORY.map_host(base as usize as *mut u8, n, Origin::new("cuMemHostRegister")) };
     match mapped {
         Ok(_) => {
-            remember(base, bytes, Kind::Registered, flags, owner, 0);
+            remember(base, bytes, AllocationKind::Registered, flags, owner, 0);
             Ok(())
         }
         Err(error) => {
@@ -164,40 +165,44 @@ pub(crate) fn register(base: u64, bytes: u64, flags: u32, owner: Owner) -> Outco
     }
 }
 
-/// The allocation that an address lies in (one past its end does not).
+/// Finds the allocation that contains an address (one past its end is outside).
 pub(crate) fn find(address: u64) -> Option<Allocation> {
     let all = lock(&ALL);
     let (_, found) = all.range(..=address).next_back()?;
     (address - found.base < found.bytes.max(1)).then_some(*found)
 }
 
-/// Whether host memory is pinned, so that copies of it can go on after the call.
+/// Tests for pinned host memory, of which copies can continue after the call.
 pub(crate) fn is_pinned(address: u64, n: usize) -> bool {
     find(address).is_some_and(|a| {
         let inside = address - a.base + n as u64 <= a.bytes;
-        inside && matches!(a.kind, Kind::Host | Kind::Registered | Kind::Managed)
+        inside
+            && matches!(
+                a.kind,
+                AllocationKind::Host | AllocationKind::Registered | AllocationKind::Managed
+            )
     })
 }
 
-/// Takes an allocation out of the books, if `test` says that this call may free it.
-pub(crate) fn forget(base: u64, test: impl Fn(Kind) -> bool) -> Option<Allocation> {
+/// Removes an allocation from the table, if `test` says that this call may free it.
+pub(crate) fn forget(base: u64, test: impl Fn(AllocationKind) -> bool) -> Option<Allocation> {
     let mut all = lock(&ALL);
     let found = all.get(&base).copied().filter(|a| test(a.kind))?;
     all.remove(&base);
     Some(found)
 }
 
-/// Gives the memory of a forgotten allocation back. For host memory, all queued work has ended.
+/// Releases the memory of a removed allocation. For host memory, all queued work has ended.
 pub(crate) fn release(allocation: Allocation) {
     match allocation.kind {
-        Kind::Device | Kind::Pooled(_) => {
+        AllocationKind::Device | AllocationKind::Pooled(_) => {
             let _ = MEMORY.free(allocation.base);
         }
-        Kind::Registered => {
+        AllocationKind::Registered => {
             let _ = MEMORY.unmap_host(allocation.base);
             MEMORY.give_back(allocation.bytes);
         }
-        Kind::Managed | Kind::Host => {
+        AllocationKind::Managed | AllocationKind::Host => {
             let unmapped = MEMORY.unmap_host(allocation.base).is_ok();
             if let Ok(layout) = layout(allocation.bytes)
                 && unmapped
@@ -210,7 +215,7 @@ pub(crate) fn release(allocation: Allocation) {
     }
 }
 
-/// Frees what a context leaves behind. Its own queue is at rest.
+/// Frees the allocations of a context whose queue is idle.
 pub(crate) fn forget_context(context_id: u64) {
     let mut gone = Vec::new();
     lock(&ALL).retain(|_, a| {
@@ -222,7 +227,7 @@ pub(crate) fn forget_context(context_id: u64) {
     });
     if gone
         .iter()
-        .any(|a| !matches!(a.kind, Kind::Device | Kind::Pooled(_)))
+        .any(|a| !matches!(a.kind, AllocationKind::Device | AllocationKind::Pooled(_)))
     {
         drain_all();
     }

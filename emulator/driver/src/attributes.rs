@@ -1,16 +1,12 @@
-//! What the emulated device says about itself.
+//! Properties that the emulated device reports.
 //!
-//! It reports itself as a Hopper device with the sizes and limits of an H200, because programs choose block sizes by
-//! them; what would be a claim about speed or hardware that is not there (clocks, peers, RDMA) says so by 0 or by
-//! the nominal value.
+//! The device reports itself as a Hopper device with the sizes and limits of an H200, because programs choose block
+//! sizes by them; properties of absent hardware (peers, RDMA) are 0, and clocks are nominal.
 
 use std::ffi::{c_int, c_uint};
 
-use crate::numbers::device;
-
-/// The API that is spoken: CUDA 12.4.
+/// Version of the API: CUDA 12.4.
 pub(crate) const DRIVER_VERSION: c_int = 12040;
-/// The name of the device, as `cuDeviceGetName` returns it.
 pub(crate) const NAME: &str = "Emulated GPU (sm_90)";
 pub(crate) const CAPABILITY: (c_int, c_int) = (9, 0);
 pub(crate) const UUID: [u8; 16] = *b"tile-by-tile-gpu";
@@ -28,151 +24,169 @@ pub(crate) mod limit {
     };
 
     pub(crate) const PITCH: usize = 512;
-    /// Blocks of a cluster on every device that has them, and where the kernel allows more.
+    /// Largest cluster that runs on every device with clusters; kernels may opt in to more.
     pub(crate) const CLUSTER_PORTABLE: u32 = 8;
     pub(crate) use simt::program::MAX_CLUSTER as CLUSTER;
 }
 
-/// The value of a `CUdevice_attribute`.
-pub(crate) fn attribute_value(attribute: c_uint) -> Option<c_int> {
-    use limit::*;
-    let int = |value: u32| value as c_int;
-    Some(match attribute {
-        device::MAX_THREADS_PER_BLOCK => int(THREADS_PER_BLOCK),
-        device::MAX_BLOCK_DIM_X => int(BLOCK[0]),
-        device::MAX_BLOCK_DIM_Y => int(BLOCK[1]),
-        device::MAX_BLOCK_DIM_Z => int(BLOCK[2]),
-        device::MAX_GRID_DIM_X => int(GRID[0]),
-        device::MAX_GRID_DIM_Y => int(GRID[1]),
-        device::MAX_GRID_DIM_Z => int(GRID[2]),
-        device::MAX_SHARED_MEMORY_PER_BLOCK => int(SHARED_PER_BLOCK),
-        device::TOTAL_CONSTANT_MEMORY => 65536,
-        device::WARP_SIZE => 32,
-        device::MAX_PITCH => 0x7fff_ffff,
-        device::MAX_REGISTERS_PER_BLOCK => int(REGISTERS),
-        // kHz; nominal
-        device::CLOCK_RATE => 1_980_000,
-        device::TEXTURE_ALIGNMENT => 512,
-        device::GPU_OVERLAP => 1,
-        device::MULTIPROCESSOR_COUNT => int(SMS),
-        // No watchdog: the instruction budget stops what does not end.
-        device::KERNEL_EXEC_TIMEOUT => 0,
-        device::INTEGRATED => 0,
-        device::CAN_MAP_HOST_MEMORY => 1,
-        device::COMPUTE_MODE => 0,
-        device::MAXIMUM_TEXTURE1D_WIDTH => 131_072,
-        device::MAXIMUM_TEXTURE2D_WIDTH => 131_072,
-        device::MAXIMUM_TEXTURE2D_HEIGHT => 65536,
-        device::MAXIMUM_TEXTURE3D_WIDTH
-        | device::MAXIMUM_TEXTURE3D_HEIGHT
-        | device::MAXIMUM_TEXTURE3D_DEPTH => 16384,
-        device::MAXIMUM_TEXTURE2D_LAYERED_WIDTH | device::MAXIMUM_TEXTURE2D_LAYERED_HEIGHT => 32768,
-        device::MAXIMUM_TEXTURE2D_LAYERED_LAYERS => 2048,
-        device::SURFACE_ALIGNMENT => 512,
-        device::CONCURRENT_KERNELS => 1,
-        device::ECC_ENABLED => 0,
-        device::PCI_BUS_ID => 0x7e,
-        device::PCI_DEVICE_ID => 0,
-        device::TCC_DRIVER => 0,
-        // kHz; nominal
-        device::MEMORY_CLOCK_RATE => 3_201_000,
-        // nominal
-        device::GLOBAL_MEMORY_BUS_WIDTH => 6016,
-        device::L2_CACHE_SIZE => 62_914_560,
-        device::MAX_THREADS_PER_MULTIPROCESSOR => int(THREADS_PER_SM),
-        device::ASYNC_ENGINE_COUNT => 3,
-        device::UNIFIED_ADDRESSING => 1,
-        device::MAXIMUM_TEXTURE1D_LAYERED_WIDTH => 32768,
-        device::MAXIMUM_TEXTURE1D_LAYERED_LAYERS => 2048,
-        device::CAN_TEX2D_GATHER => 0,
-        device::MAXIMUM_TEXTURE2D_GATHER_WIDTH | device::MAXIMUM_TEXTURE2D_GATHER_HEIGHT => 32768,
-        device::MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE | device::MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE => 8192,
-        device::MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE => 32768,
-        device::PCI_DOMAIN_ID => 0,
-        device::TEXTURE_PITCH_ALIGNMENT => 32,
-        device::MAXIMUM_TEXTURECUBEMAP_WIDTH | device::MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH => 32768,
-        device::MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS => 2046,
-        device::MAXIMUM_SURFACE1D_WIDTH
-        | device::MAXIMUM_SURFACE1D_LAYERED_WIDTH
-        | device::MAXIMUM_SURFACE2D_LAYERED_WIDTH
-        | device::MAXIMUM_SURFACE2D_LAYERED_HEIGHT
-        | device::MAXIMUM_SURFACECUBEMAP_WIDTH
-        | device::MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH => 32768,
-        device::MAXIMUM_SURFACE2D_WIDTH => 131_072,
-        device::MAXIMUM_SURFACE2D_HEIGHT => 65536,
-        device::MAXIMUM_SURFACE3D_WIDTH
-        | device::MAXIMUM_SURFACE3D_HEIGHT
-        | device::MAXIMUM_SURFACE3D_DEPTH => 16384,
-        device::MAXIMUM_SURFACE1D_LAYERED_LAYERS | device::MAXIMUM_SURFACE2D_LAYERED_LAYERS => 2048,
-        device::MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS => 2046,
-        device::MAXIMUM_TEXTURE1D_LINEAR_WIDTH => 1 << 28,
-        device::MAXIMUM_TEXTURE2D_LINEAR_WIDTH => 131_072,
-        device::MAXIMUM_TEXTURE2D_LINEAR_HEIGHT => 65000,
-        device::MAXIMUM_TEXTURE2D_LINEAR_PITCH => 2_097_120,
-        device::MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
-        | device::MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT
-        | device::MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH => 32768,
-        device::COMPUTE_CAPABILITY_MAJOR => CAPABILITY.0,
-        device::COMPUTE_CAPABILITY_MINOR => CAPABILITY.1,
-        // They are accepted.
-        device::STREAM_PRIORITIES_SUPPORTED => 1,
-        device::GLOBAL_L1_CACHE_SUPPORTED | device::LOCAL_L1_CACHE_SUPPORTED => 1,
-        device::MAX_SHARED_MEMORY_PER_MULTIPROCESSOR => int(SHARED_PER_SM),
-        device::MAX_REGISTERS_PER_MULTIPROCESSOR => int(REGISTERS),
-        device::MANAGED_MEMORY => 1,
-        device::MULTI_GPU_BOARD | device::MULTI_GPU_BOARD_GROUP_ID => 0,
-        device::HOST_NATIVE_ATOMIC_SUPPORTED => 0,
-        device::SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO => 2,
-        device::PAGEABLE_MEMORY_ACCESS => 0,
-        device::CONCURRENT_MANAGED_ACCESS => 1,
-        device::COMPUTE_PREEMPTION_SUPPORTED => 1,
-        device::CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM => 1,
-        device::CAN_USE_STREAM_MEM_OPS_V1
-        | device::CAN_USE_64_BIT_STREAM_MEM_OPS_V1
-        | device::CAN_USE_STREAM_WAIT_VALUE_NOR_V1 => 0,
-        device::COOPERATIVE_LAUNCH => 1,
-        device::COOPERATIVE_MULTI_DEVICE_LAUNCH => 0,
-        device::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN => int(SHARED_PER_BLOCK_OPTIN),
-        device::CAN_FLUSH_REMOTE_WRITES => 0,
-        device::HOST_REGISTER_SUPPORTED => 1,
-        device::PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES => 0,
-        device::DIRECT_MANAGED_MEM_ACCESS_FROM_HOST => 0,
-        device::VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED
-        | device::HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
-        | device::HANDLE_TYPE_WIN32_HANDLE_SUPPORTED
-        | device::HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED => 0,
-        device::MAX_BLOCKS_PER_MULTIPROCESSOR => int(BLOCKS_PER_SM),
-        device::GENERIC_COMPRESSION_SUPPORTED
-        | device::MAX_PERSISTING_L2_CACHE_SIZE
-        | device::MAX_ACCESS_POLICY_WINDOW_SIZE
-        | device::GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED => 0,
-        device::RESERVED_SHARED_MEMORY_PER_BLOCK => int(SHARED_RESERVED),
-        device::SPARSE_CUDA_ARRAY_SUPPORTED => 0,
-        device::READ_ONLY_HOST_REGISTER_SUPPORTED => 0,
-        device::TIMELINE_SEMAPHORE_INTEROP_SUPPORTED => 0,
-        device::MEMORY_POOLS_SUPPORTED => 1,
-        device::GPU_DIRECT_RDMA_SUPPORTED
-        | device::GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS
-        | device::GPU_DIRECT_RDMA_WRITES_ORDERING
-        | device::MEMPOOL_SUPPORTED_HANDLE_TYPES => 0,
-        device::CLUSTER_LAUNCH => 1,
-        device::DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED
-        | device::CAN_USE_64_BIT_STREAM_MEM_OPS
-        | device::CAN_USE_STREAM_WAIT_VALUE_NOR
-        | device::DMA_BUF_SUPPORTED
-        | device::IPC_EVENT_SUPPORTED => 0,
-        device::MEM_SYNC_DOMAIN_COUNT => 1,
-        device::TENSOR_MAP_ACCESS_SUPPORTED => 1,
-        device::HANDLE_TYPE_FABRIC_SUPPORTED => 0,
-        device::UNIFIED_FUNCTION_POINTERS => 0,
-        device::NUMA_CONFIG => 0,
-        device::NUMA_ID => -1,
-        device::MULTICAST_SUPPORTED | device::MPS_ENABLED => 0,
-        device::HOST_NUMA_ID => -1,
-        // Newer than this driver: not there.
-        135..=160 => 0,
-        _ => return None,
-    })
+macro_rules! device_attributes {
+    ($($number:literal $name:ident: $value:expr;)*) => {
+        /// Values of `CUdevice_attribute`.
+        #[allow(dead_code, reason = "callers ask for most by number")]
+        pub(crate) mod device {
+            $(pub(crate) const $name: u32 = $number;)*
+        }
+
+        /// Value of a `CUdevice_attribute`.
+        pub(crate) fn attribute_value(attribute: c_uint) -> Option<c_int> {
+            use limit::*;
+            Some(match attribute {
+                $($number => $value as c_int,)*
+                // Attributes newer than this driver.
+                135..=160 => 0,
+                _ => return None,
+            })
+        }
+    };
+}
+
+device_attributes! {
+    1 MAX_THREADS_PER_BLOCK: THREADS_PER_BLOCK;
+    2 MAX_BLOCK_DIM_X: BLOCK[0];
+    3 MAX_BLOCK_DIM_Y: BLOCK[1];
+    4 MAX_BLOCK_DIM_Z: BLOCK[2];
+    5 MAX_GRID_DIM_X: GRID[0];
+    6 MAX_GRID_DIM_Y: GRID[1];
+    7 MAX_GRID_DIM_Z: GRID[2];
+    8 MAX_SHARED_MEMORY_PER_BLOCK: SHARED_PER_BLOCK;
+    9 TOTAL_CONSTANT_MEMORY: 65536;
+    10 WARP_SIZE: 32;
+    11 MAX_PITCH: 0x7fff_ffff;
+    12 MAX_REGISTERS_PER_BLOCK: REGISTERS;
+    13 CLOCK_RATE: 1_980_000; // kHz; nominal
+    14 TEXTURE_ALIGNMENT: 512;
+    15 GPU_OVERLAP: 1;
+    16 MULTIPROCESSOR_COUNT: SMS;
+    // There is no watchdog: the instruction budget stops endless kernels.
+    17 KERNEL_EXEC_TIMEOUT: 0;
+    18 INTEGRATED: 0;
+    19 CAN_MAP_HOST_MEMORY: 1;
+    20 COMPUTE_MODE: 0;
+    21 MAXIMUM_TEXTURE1D_WIDTH: 131_072;
+    22 MAXIMUM_TEXTURE2D_WIDTH: 131_072;
+    23 MAXIMUM_TEXTURE2D_HEIGHT: 65536;
+    24 MAXIMUM_TEXTURE3D_WIDTH: 16384;
+    25 MAXIMUM_TEXTURE3D_HEIGHT: 16384;
+    26 MAXIMUM_TEXTURE3D_DEPTH: 16384;
+    27 MAXIMUM_TEXTURE2D_LAYERED_WIDTH: 32768;
+    28 MAXIMUM_TEXTURE2D_LAYERED_HEIGHT: 32768;
+    29 MAXIMUM_TEXTURE2D_LAYERED_LAYERS: 2048;
+    30 SURFACE_ALIGNMENT: 512;
+    31 CONCURRENT_KERNELS: 1;
+    32 ECC_ENABLED: 0;
+    33 PCI_BUS_ID: 0x7e;
+    34 PCI_DEVICE_ID: 0;
+    35 TCC_DRIVER: 0;
+    36 MEMORY_CLOCK_RATE: 3_201_000; // kHz; nominal
+    37 GLOBAL_MEMORY_BUS_WIDTH: 6016; // nominal
+    38 L2_CACHE_SIZE: 62_914_560;
+    39 MAX_THREADS_PER_MULTIPROCESSOR: THREADS_PER_SM;
+    40 ASYNC_ENGINE_COUNT: 3;
+    41 UNIFIED_ADDRESSING: 1;
+    42 MAXIMUM_TEXTURE1D_LAYERED_WIDTH: 32768;
+    43 MAXIMUM_TEXTURE1D_LAYERED_LAYERS: 2048;
+    44 CAN_TEX2D_GATHER: 0;
+    45 MAXIMUM_TEXTURE2D_GATHER_WIDTH: 32768;
+    46 MAXIMUM_TEXTURE2D_GATHER_HEIGHT: 32768;
+    47 MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE: 8192;
+    48 MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE: 8192;
+    49 MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE: 32768;
+    50 PCI_DOMAIN_ID: 0;
+    51 TEXTURE_PITCH_ALIGNMENT: 32;
+    52 MAXIMUM_TEXTURECUBEMAP_WIDTH: 32768;
+    53 MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH: 32768;
+    54 MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS: 2046;
+    55 MAXIMUM_SURFACE1D_WIDTH: 32768;
+    56 MAXIMUM_SURFACE2D_WIDTH: 131_072;
+    57 MAXIMUM_SURFACE2D_HEIGHT: 65536;
+    58 MAXIMUM_SURFACE3D_WIDTH: 16384;
+    59 MAXIMUM_SURFACE3D_HEIGHT: 16384;
+    60 MAXIMUM_SURFACE3D_DEPTH: 16384;
+    61 MAXIMUM_SURFACE1D_LAYERED_WIDTH: 32768;
+    62 MAXIMUM_SURFACE1D_LAYERED_LAYERS: 2048;
+    63 MAXIMUM_SURFACE2D_LAYERED_WIDTH: 32768;
+    64 MAXIMUM_SURFACE2D_LAYERED_HEIGHT: 32768;
+    65 MAXIMUM_SURFACE2D_LAYERED_LAYERS: 2048;
+    66 MAXIMUM_SURFACECUBEMAP_WIDTH: 32768;
+    67 MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH: 32768;
+    68 MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS: 2046;
+    69 MAXIMUM_TEXTURE1D_LINEAR_WIDTH: 1 << 28;
+    70 MAXIMUM_TEXTURE2D_LINEAR_WIDTH: 131_072;
+    71 MAXIMUM_TEXTURE2D_LINEAR_HEIGHT: 65000;
+    72 MAXIMUM_TEXTURE2D_LINEAR_PITCH: 2_097_120;
+    73 MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH: 32768;
+    74 MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT: 32768;
+    75 COMPUTE_CAPABILITY_MAJOR: CAPABILITY.0;
+    76 COMPUTE_CAPABILITY_MINOR: CAPABILITY.1;
+    77 MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH: 32768;
+    // Priorities are accepted, without effect.
+    78 STREAM_PRIORITIES_SUPPORTED: 1;
+    79 GLOBAL_L1_CACHE_SUPPORTED: 1;
+    80 LOCAL_L1_CACHE_SUPPORTED: 1;
+    81 MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: SHARED_PER_SM;
+    82 MAX_REGISTERS_PER_MULTIPROCESSOR: REGISTERS;
+    83 MANAGED_MEMORY: 1;
+    84 MULTI_GPU_BOARD: 0;
+    85 MULTI_GPU_BOARD_GROUP_ID: 0;
+    86 HOST_NATIVE_ATOMIC_SUPPORTED: 0;
+    87 SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO: 2;
+    88 PAGEABLE_MEMORY_ACCESS: 0;
+    89 CONCURRENT_MANAGED_ACCESS: 1;
+    90 COMPUTE_PREEMPTION_SUPPORTED: 1;
+    91 CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM: 1;
+    92 CAN_USE_STREAM_MEM_OPS_V1: 0;
+    93 CAN_USE_64_BIT_STREAM_MEM_OPS_V1: 0;
+    94 CAN_USE_STREAM_WAIT_VALUE_NOR_V1: 0;
+    95 COOPERATIVE_LAUNCH: 1;
+    96 COOPERATIVE_MULTI_DEVICE_LAUNCH: 0;
+    97 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: SHARED_PER_BLOCK_OPTIN;
+    98 CAN_FLUSH_REMOTE_WRITES: 0;
+    99 HOST_REGISTER_SUPPORTED: 1;
+    100 PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES: 0;
+    101 DIRECT_MANAGED_MEM_ACCESS_FROM_HOST: 0;
+    102 VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED: 0;
+    103 HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED: 0;
+    104 HANDLE_TYPE_WIN32_HANDLE_SUPPORTED: 0;
+    105 HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED: 0;
+    106 MAX_BLOCKS_PER_MULTIPROCESSOR: BLOCKS_PER_SM;
+    107 GENERIC_COMPRESSION_SUPPORTED: 0;
+    108 MAX_PERSISTING_L2_CACHE_SIZE: 0;
+    109 MAX_ACCESS_POLICY_WINDOW_SIZE: 0;
+    110 GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: 0;
+    111 RESERVED_SHARED_MEMORY_PER_BLOCK: SHARED_RESERVED;
+    112 SPARSE_CUDA_ARRAY_SUPPORTED: 0;
+    113 READ_ONLY_HOST_REGISTER_SUPPORTED: 0;
+    114 TIMELINE_SEMAPHORE_INTEROP_SUPPORTED: 0;
+    115 MEMORY_POOLS_SUPPORTED: 1;
+    116 GPU_DIRECT_RDMA_SUPPORTED: 0;
+    117 GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS: 0;
+    118 GPU_DIRECT_RDMA_WRITES_ORDERING: 0;
+    119 MEMPOOL_SUPPORTED_HANDLE_TYPES: 0;
+    120 CLUSTER_LAUNCH: 1;
+    121 DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED: 0;
+    122 CAN_USE_64_BIT_STREAM_MEM_OPS: 0;
+    123 CAN_USE_STREAM_WAIT_VALUE_NOR: 0;
+    124 DMA_BUF_SUPPORTED: 0;
+    125 IPC_EVENT_SUPPORTED: 0;
+    126 MEM_SYNC_DOMAIN_COUNT: 1;
+    127 TENSOR_MAP_ACCESS_SUPPORTED: 1;
+    128 HANDLE_TYPE_FABRIC_SUPPORTED: 0;
+    129 UNIFIED_FUNCTION_POINTERS: 0;
+    130 NUMA_CONFIG: 0;
+    131 NUMA_ID: -1;
+    132 MULTICAST_SUPPORTED: 0;
+    133 MPS_ENABLED: 0;
+    134 HOST_NUMA_ID: -1;
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Contexts, and who is current where.
+//! Contexts, and the current one of each thread.
 //!
 //! All contexts share one device memory: addresses are unique in the process, as with unified addressing, and an
-//! allocation remembers the context that frees it when it goes.
+//! allocation remembers its owner, which frees it at its end.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use simt::launch::STACK_BYTES;
 use simt::memory::Memory;
 
-use crate::handle::{Kind, Table};
+use crate::handle::{ObjectKind, Table};
 use crate::queue::{Queue, on_worker};
 use crate::result::*;
 use crate::types::Handle;
@@ -18,24 +18,24 @@ use crate::{diagnose, life, settings};
 pub(crate) static MEMORY: LazyLock<Arc<Memory>> =
     LazyLock::new(|| Arc::new(Memory::new(settings::memory_bytes())));
 
-pub(crate) static CONTEXTS: Table<Context> = Table::new(Kind::Context);
+pub(crate) static CONTEXTS: Table<Context> = Table::new(ObjectKind::Context);
 
-/// What else goes with a context, by its id.
+/// Removes a kind of object of the context with this id.
 pub(crate) type Forget = fn(u64);
 
 static AT_END: OnceLock<&'static [Forget]> = OnceLock::new();
 
-/// Says what goes with a context, in this order. The first list counts.
+/// Sets the functions to call when a context ends, in this order. The first call counts.
 pub(crate) fn at_end(forget: &'static [Forget]) {
     let _ = AT_END.set(forget);
 }
 
-/// Locks; a panic elsewhere does not spread.
+/// Locks; a panic in another thread does not spread.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Numbers that are never used twice in a process.
+/// Returns a number that is never used twice in a process.
 pub(crate) fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -47,14 +47,14 @@ pub(crate) struct Context {
     pub(crate) primary: bool,
     pub(crate) flags: AtomicU32,
     pub(crate) queue: Arc<Queue>,
-    /// The error that it was lost to, or 0.
+    /// Error that the context was lost to, or 0.
     lost: AtomicU32,
     pub(crate) limits: Mutex<[Option<usize>; 7]>,
     pub(crate) cache_config: AtomicU32,
     pub(crate) shared_config: AtomicU32,
-    /// Attachments by the old `cuCtxAttach`.
+    /// Number of attachments by the old `cuCtxAttach`.
     pub(crate) attached: AtomicI32,
-    /// What kernels printed since the last synchronisation.
+    /// Output of kernels since the last synchronisation.
     printed: Mutex<String>,
 }
 
@@ -73,8 +73,8 @@ const LIMITS: [Option<usize>; 7] = [
 impl Context {
     /// Bytes of a thread's stack: `CU_LIMIT_STACK_SIZE`.
     pub(crate) fn stack_bytes(&self) -> u32 {
-        let asked = lock(&self.limits)[0].unwrap_or(STACK_BYTES as usize);
-        u32::try_from(asked).unwrap_or(u32::MAX)
+        let limit = lock(&self.limits)[0].unwrap_or(STACK_BYTES as usize);
+        u32::try_from(limit).unwrap_or(u32::MAX)
     }
 
     fn new(handle: Handle, primary: bool, flags: u32) -> Self {
@@ -97,7 +97,7 @@ impl Context {
         CONTEXTS.insert_with(|handle| Self::new(handle, false, flags)).1
     }
 
-    /// An error that a kernel left behind comes back from every later call.
+    /// Returns the error of an earlier kernel, from every later call.
     pub(crate) fn check(&self) -> Outcome {
         match self.lost.load(Ordering::Acquire) {
             SUCCESS => Ok(()),
@@ -105,7 +105,7 @@ impl Context {
         }
     }
 
-    /// The first error counts.
+    /// Marks the context as lost. The first error counts.
     pub(crate) fn lose(&self, code: CUresult) {
         let _ = self
             .lost
@@ -113,7 +113,7 @@ impl Context {
     }
 
     pub(crate) fn print(&self, text: &str) {
-        // A kernel that prints without end shall not take all memory: the rest is dropped, as on a GPU.
+        // Output beyond the limit is dropped, as on a GPU, so that an endless printer does not take all memory.
         let mut printed = lock(&self.printed);
         let room = (64_usize << 20).saturating_sub(printed.len());
         let mut end = text.len().min(room);
@@ -123,7 +123,7 @@ impl Context {
         printed.push_str(&text[..end]);
     }
 
-    /// At synchronisation, what kernels printed goes to stdout.
+    /// Writes the output of kernels to stdout, at synchronisation.
     pub(crate) fn flush_printed(&self) {
         use std::io::Write;
         let text = std::mem::take(&mut *lock(&self.printed));
@@ -134,16 +134,16 @@ impl Context {
         }
     }
 
-    /// Waits for a ticket, shows what was printed, and returns what went wrong meanwhile.
+    /// Waits for a ticket, writes pending output, and returns the error that occurred meanwhile.
     pub(crate) fn synchronize(&self, ticket: u64) -> Outcome {
         self.queue.wait(ticket)?;
         self.flush_printed();
         self.check()
     }
 
-    /// Gives back everything that belongs to it. Its handle is dead already.
+    /// Releases everything that belongs to the context, whose handle is dead already.
     fn tear_down(&self) {
-        // What was submitted is done first; what another thread submits meanwhile is not begun any more.
+        // Submitted work is completed; work that another thread submits meanwhile does not start.
         let _ = self.queue.drain();
         self.lose(ERROR_CONTEXT_IS_DESTROYED);
         let _ = self.queue.drain();
@@ -154,20 +154,18 @@ impl Context {
         }
     }
 
-    /// Destroys the context, as `cuCtxDestroy` does.
     pub(crate) fn destroy(&self) {
         CONTEXTS.remove(self.handle);
         self.tear_down();
     }
 }
 
-/// The primary context of the one device.
 #[derive(Default)]
 pub(crate) struct Primary {
     pub(crate) context: Option<Arc<Context>>,
     pub(crate) retained: u32,
     pub(crate) flags: u32,
-    /// Stays the same over resets.
+    /// The handle stays the same over resets.
     handle: Option<Handle>,
 }
 
@@ -194,7 +192,7 @@ impl Primary {
         handle
     }
 
-    /// Takes the context away, if there is one. The caller tears it down once the lock is gone.
+    /// Removes the context, if there is one. The caller tears it down after releasing the lock.
     pub(crate) fn reset(&mut self) -> Option<Arc<Context>> {
         let context = self.context.take()?;
         CONTEXTS.suspend(context.handle);
@@ -202,14 +200,14 @@ impl Primary {
     }
 }
 
-/// Ends what [`Primary::reset`] took away.
+/// Tears down a context that [`Primary::reset`] returned.
 pub(crate) fn end_primary(context: Option<Arc<Context>>) {
     if let Some(context) = context {
         context.tear_down();
     }
 }
 
-/// Before `cuInit`, nothing works; in a host function, neither: it would wait for itself.
+/// Fails before `cuInit`, and in a host function, which would wait for itself.
 pub(crate) fn initialised() -> Outcome {
     if !life::has_begun() {
         return Err(ERROR_NOT_INITIALIZED);
@@ -220,7 +218,6 @@ pub(crate) fn initialised() -> Outcome {
     Ok(())
 }
 
-/// A context by its handle.
 pub(crate) fn context(handle: Handle) -> Result<Arc<Context>, CUresult> {
     match CONTEXTS.get(handle) {
         Some(context) => Ok(context),
@@ -235,15 +232,15 @@ pub(crate) fn current() -> Result<Arc<Context>, CUresult> {
     context(crate::current::top().ok_or(ERROR_INVALID_CONTEXT)?)
 }
 
-/// The calling thread's context, if work can be done in it.
+/// The calling thread's context, unless it is lost.
 pub(crate) fn usable() -> Result<Arc<Context>, CUresult> {
     let context = current()?;
     context.check()?;
     Ok(context)
 }
 
-/// For calls that need no context, and report what happened in the one that is current: all contexts share one space of
-/// addresses, so a pointer says without one what it is.
+/// Checks the current context, if there is one, for calls that need none: all contexts share one address space, so a
+/// pointer alone determines its properties.
 pub(crate) fn usable_if_any() -> Result<(), CUresult> {
     match usable() {
         Err(ERROR_INVALID_CONTEXT) if crate::current::top().is_none() => Ok(()),
@@ -251,13 +248,13 @@ pub(crate) fn usable_if_any() -> Result<(), CUresult> {
     }
 }
 
-/// All contexts come to rest: before host memory goes away that any of them might use.
+/// Waits for all contexts, before host memory that any of them might use is released.
 pub(crate) fn drain_all() {
     for handle in CONTEXTS.handles_where(|_| true) {
         if let Some(context) = CONTEXTS.get(handle)
             && context.queue.drain().is_err()
         {
-            diagnose::say_once("a host function freed memory that work behind it may still use");
+            diagnose::print_once("a host function freed memory that work behind it may still use");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The calling thread's stack of contexts.
 //!
-//! Its top is kept in a cell without a destructor: destructors of other thread-locals, of thread keys and of static
+//! The top is kept in a cell without a destructor: destructors of other thread-locals, of thread keys and of static
 //! objects may still call the driver when this thread's own thread-locals are gone.
 
 use std::cell::{Cell, RefCell};
@@ -9,7 +9,7 @@ use crate::result::*;
 use crate::types::Handle;
 
 thread_local! {
-    /// 0: the stack is empty.
+    /// 0 if the stack is empty.
     static TOP: Cell<Handle> = const { Cell::new(0) };
     static BELOW: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
 }

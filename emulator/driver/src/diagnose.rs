@@ -1,4 +1,4 @@
-//! What the driver says on stderr, and nothing else does: findings, refusals, calls that are not supported.
+//! Messages on stderr: findings, refusals, unsupported calls.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -9,12 +9,11 @@ use simt::check::{Code, Severity};
 
 use crate::result::*;
 
-/// One line of the driver's own.
-pub(crate) fn say(message: &str) {
+pub(crate) fn print_line(message: &str) {
     write(&format!("libnvcuda (emulated GPU): {}\n", clip(message)));
 }
 
-/// As much of a message as anybody reads: names in it can be as long as a module.
+/// Cuts a message to a readable length: names in it can be as long as a module.
 fn clip(message: &str) -> &str {
     match message.char_indices().nth(1 << 14) {
         Some((end, _)) => &message[..end],
@@ -22,18 +21,18 @@ fn clip(message: &str) -> &str {
     }
 }
 
-/// As [`say`], but each message once per process.
-pub(crate) fn say_once(message: &str) {
+/// [`print_line`], but each message once per process.
+pub(crate) fn print_once(message: &str) {
     if first_time(message) {
-        say(message);
+        print_line(message);
     }
 }
 
 fn first_time(message: &str) -> bool {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    // A program that makes endless or very long new messages shall not fill memory with them.
-    said.len() < 1000 && said.insert(clip(message).to_owned())
+    static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    // The set is bounded, so that endless or very long new messages do not fill memory.
+    printed.len() < 1000 && printed.insert(clip(message).to_owned())
 }
 
 fn write(text: &str) {
@@ -48,7 +47,7 @@ fn coloured() -> bool {
     })
 }
 
-/// Findings of one launch. Warnings are printed once per process, however often their kernel is launched.
+/// Prints the findings of a launch. Warnings are printed once per process, however often their kernel is launched.
 pub(crate) fn findings(findings: &[Finding]) {
     let mut text = String::new();
     for finding in findings {
@@ -66,7 +65,7 @@ pub(crate) fn findings(findings: &[Finding]) {
     }
 }
 
-/// Why a launch did not start.
+/// Prints the reason for which a launch did not start.
 pub(crate) fn refusal(text: &str) {
     if first_time(text) {
         write(&format!("{}\n\n", paint_text(text, "31", coloured())));
@@ -82,7 +81,7 @@ fn paint(finding: &Finding, coloured: bool) -> String {
     paint_text(&finding.text, colour, coloured)
 }
 
-/// The head of a message (`error[E-OOB]`) in bold red or yellow.
+/// Paints the head of a message (`error[E-OOB]`) in bold red or yellow.
 fn paint_text(text: &str, colour: &str, coloured: bool) -> String {
     let end = text.find(']').map(|at| at + 1);
     match end.filter(|_| coloured) {
@@ -94,8 +93,8 @@ fn paint_text(text: &str, colour: &str, coloured: bool) -> String {
     }
 }
 
-/// The code that a real driver gives for what went wrong, or where hardware would notice nothing (a race, a read of
-/// uninitialised memory), the one for an unspecified failure: a program must not go on with such results.
+/// The error code of a real driver for a finding. Where hardware would notice nothing (a race, a read of uninitialised
+/// memory), it is that of an unspecified failure: a program must not go on with such results.
 pub(crate) fn code_of(code: Code) -> CUresult {
     match code {
         Code::OutOfBounds | Code::UseAfterFree | Code::ReadOnly => ERROR_ILLEGAL_ADDRESS,
@@ -109,7 +108,7 @@ pub(crate) fn code_of(code: Code) -> CUresult {
     }
 }
 
-/// `TILE_TRACE=1`: every call and its result.
+/// Prints a call and its result if `TILE_TRACE=1`.
 pub(crate) fn trace(name: &str, code: CUresult) {
     static ON: OnceLock<bool> = OnceLock::new();
     if *ON.get_or_init(|| std::env::var_os("TILE_TRACE").is_some_and(|v| !v.is_empty() && v != "0")) {

@@ -1,10 +1,10 @@
-//! The C edge: how calls come in, how panics stop, and how callers' pointers are read and written.
+//! The C edge: exported calls, a barrier for panics, and access to callers' pointers.
 //!
-//! Every exported call is made by [`export!`]. Pointers arrive as [`Out`], [`In`], [`Text`] and [`Host`]. A value of
+//! Every exported call is defined by [`export!`]. Pointers arrive as [`Out`], [`In`], [`Text`] and [`Host`]. A value of
 //! these types is a promise: it is null, or valid for one value of its type that the call reads or writes, for as long
 //! as `cuda.h` says. C callers give it with each argument of an exported call (which is `unsafe` for that reason);
-//! elsewhere an `unsafe` constructor does. So one value is read and written by safe methods, and whatever depends on a
-//! length as well is `unsafe`. Null is always checked.
+//! elsewhere an `unsafe` constructor does. So one value is read and written by safe methods, and methods that depend on
+//! a length as well are `unsafe`. Null is always checked.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
@@ -16,27 +16,45 @@ use crate::result::{
 };
 use crate::{diagnose, life};
 
-/// Defines exported calls. `fn name / alias(…)` adds the variant whose null stream is the calling thread's own.
+/// Defines exported calls of the driver API. `fn name / alias(…)` adds the variant whose null stream is the calling
+/// thread's own; `fn name | other(…)` defines calls with one body.
 macro_rules! export {
-    ($($(#[$meta:meta])* fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
-        $crate::edge::call!([#[unsafe(no_mangle)]] $(#[$meta])* $name [$($alias)*] ( $($args)* ) $body);
+    ($(fn $($name:ident $(/ $alias:ident)*)|+ ( $($args:tt)* ) $body:block)*) => {$(
+        $crate::edge::exported!([$($name [$($alias)*])+] ( $($args)* ) $body);
     )*};
 }
 pub(crate) use export;
 
-/// Defines calls newer than the driver that this one stands for. They are not exported: a program that probes for a
-/// symbol of a newer CUDA would call it as that version does, and mistake this for such a driver.
+/// Defines the calls that share one body.
+macro_rules! exported {
+    ([$($name:ident [$($alias:ident)*])+] $args:tt $body:block) => {$(
+        const _: () = $crate::calls::listed::$name;
+        $(const _: () = $crate::calls::listed::$alias;)*
+        $crate::edge::call!([#[unsafe(no_mangle)]] $name [$($alias)*] $args $body);
+    )+};
+}
+pub(crate) use exported;
+
+/// Defines exported functions beyond the driver API.
+macro_rules! extension {
+    ($(fn $name:ident ( $($args:tt)* ) $body:block)*) => {$(
+        $crate::edge::call!([#[unsafe(no_mangle)]] $name [] ( $($args)* ) $body);
+    )*};
+}
+pub(crate) use extension;
+
+/// Defines calls newer than the emulated driver's version. They are not exported: a program that probes for a symbol of
+/// a newer CUDA would call it as that version does, and mistake this for such a driver.
 macro_rules! later {
-    ($($(#[$meta:meta])* fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
-        $crate::edge::call!([] $(#[$meta])* $name [$($alias)*] ( $($args)* ) $body);
+    ($(fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
+        $crate::edge::call!([] $name [$($alias)*] ( $($args)* ) $body);
     )*};
 }
 pub(crate) use later;
 
-/// One call and its aliases, with attributes for each.
+/// Defines a call and its aliases, with attributes for each.
 macro_rules! call {
-    ([$($export:tt)*] $(#[$meta:meta])* $name:ident [$($alias:ident)*] ( $($arg:ident : $ty:ty),* $(,)? ) $body:block) => {
-        $(#[$meta])*
+    ([$($export:tt)*] $name:ident [$($alias:ident)*] ( $($arg:ident : $ty:ty),* $(,)? ) $body:block) => {
         $($export)*
         pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> $crate::result::CUresult {
             $crate::edge::guard(stringify!($name), move || $body)
@@ -68,7 +86,7 @@ pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUres
         Ok(Ok(())) => SUCCESS,
         Ok(Err(code)) => code,
         Err(_) => {
-            diagnose::say(&format!(
+            diagnose::print_line(&format!(
                 "internal error in {name}; this is a bug of the emulated driver"
             ));
             ERROR_UNKNOWN
@@ -78,19 +96,19 @@ pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUres
     code
 }
 
-/// The body of every call that is not there.
+/// Body of unsupported calls.
 pub(crate) fn not_supported(name: &'static str) -> CUresult {
     guard(name, || {
-        diagnose::say_once(&format!("{name} is not supported"));
+        diagnose::print_once(&format!("{name} is not supported"));
         Err(ERROR_NOT_SUPPORTED)
     })
 }
 
-/// The body of calls whose form of before CUDA 3.2 takes 32-bit device addresses, which no device memory here has: the
-/// real driver has no context in which they work either.
+/// Body of calls whose form of before CUDA 3.2 takes 32-bit device addresses, which no device memory here has: the real
+/// driver has no context in which they work either.
 pub(crate) fn replaced(name: &'static str) -> CUresult {
     guard(name, || {
-        diagnose::say_once(&format!(
+        diagnose::print_once(&format!(
             "{name} without _v2 takes 32-bit device addresses (CUDA 3.1 and before) and works in no context; {name}_v2 does"
         ));
         Err(ERROR_INVALID_CONTEXT)
@@ -101,7 +119,7 @@ thread_local! {
     static OWN_STREAM: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a null stream stands for the calling thread's own default stream at the moment.
+/// True while a null stream stands for the calling thread's own default stream.
 pub(crate) fn null_is_own_stream() -> bool {
     OWN_STREAM.get()
 }
@@ -113,7 +131,7 @@ pub(crate) fn with_own_stream(call: impl FnOnce() -> CUresult) -> CUresult {
     code
 }
 
-/// Where a call puts a result.
+/// Pointer to a result.
 #[repr(transparent)]
 pub(crate) struct Out<T>(*mut T);
 
@@ -130,10 +148,10 @@ unsafe impl<T> Send for Out<T> {}
 unsafe impl<T> Sync for Out<T> {}
 
 impl<T> Out<T> {
-    /// A place that a C caller named in an array of places.
+    /// A pointer from a C caller's array of pointers.
     ///
     /// # Safety
-    /// Null, or valid for a `T` as the C caller promised.
+    /// The pointer is null, or valid for a `T` as the C caller promised.
     pub(crate) unsafe fn at(place: *mut T) -> Self {
         Self(place)
     }
@@ -142,7 +160,7 @@ impl<T> Out<T> {
         self.0.is_null()
     }
 
-    /// Null is a bad argument.
+    /// Fails if the pointer is null.
     pub(crate) fn check(self) -> Outcome {
         if self.is_null() {
             Err(ERROR_INVALID_VALUE)
@@ -151,7 +169,7 @@ impl<T> Out<T> {
         }
     }
 
-    /// Writes; null is a bad argument.
+    /// Writes; fails if the pointer is null.
     pub(crate) fn put(self, value: T) -> Outcome {
         self.check()?;
         // SAFETY: not null, so valid for a write by the caller's promise.
@@ -159,12 +177,12 @@ impl<T> Out<T> {
         Ok(())
     }
 
-    /// Writes to an optional result: null is no error.
+    /// Writes an optional result: null is no error.
     pub(crate) fn put_if_wanted(self, value: T) {
         let _ = self.put(value);
     }
 
-    /// Writes one element of an array; null is a bad argument.
+    /// Writes one element of an array; fails if the pointer is null.
     ///
     /// # Safety
     /// `index` is below the length that the C caller gave.
@@ -177,25 +195,25 @@ impl<T> Out<T> {
 }
 
 impl Out<c_void> {
-    /// The same place for a certain type: attributes that are `void*`.
+    /// Casts an untyped pointer, as attributes have.
     ///
     /// # Safety
-    /// The call asks the C caller for a place of this type.
+    /// The call requires the C caller to pass a pointer of this type.
     pub(crate) unsafe fn typed<T>(self) -> Out<T> {
         Out(self.0.cast())
     }
 }
 
 impl<T: Copy> Out<T> {
-    /// Reads what is there: some places are both.
+    /// Reads an in-and-out argument.
     pub(crate) fn get(self) -> Result<T, CUresult> {
         In(self.0.cast_const()).get()
     }
 
-    /// Reads an array of an in-and-out argument; null is fine when it is empty.
+    /// Reads an array of an in-and-out argument; null is allowed when it is empty.
     ///
     /// # Safety
-    /// As [`In::list`].
+    /// The C caller promised `n` values.
     pub(crate) unsafe fn list(self, n: usize) -> Result<Vec<T>, CUresult> {
         // SAFETY: the caller's promise.
         unsafe { In(self.0.cast_const()).list(n) }
@@ -203,10 +221,10 @@ impl<T: Copy> Out<T> {
 }
 
 impl In<u8> {
-    /// The bytes up to the first NUL, as text; null is a bad argument.
+    /// Reads the bytes up to the first NUL, as text; fails if the pointer is null.
     ///
     /// # Safety
-    /// There is a NUL, as the C caller promised.
+    /// The text ends with NUL, as the C caller promised.
     pub(crate) unsafe fn text(self) -> Result<String, CUresult> {
         Text(self.0.cast()).get()
     }
@@ -232,7 +250,7 @@ impl Out<c_char> {
     }
 }
 
-/// What a call reads.
+/// Pointer to an argument.
 #[repr(transparent)]
 pub(crate) struct In<T>(*const T);
 
@@ -244,10 +262,10 @@ impl<T> Clone for In<T> {
 impl<T> Copy for In<T> {}
 
 impl<T: Copy> In<T> {
-    /// A place that a C caller named in a structure.
+    /// A pointer from a C caller's structure.
     ///
     /// # Safety
-    /// Null, or valid for a `T` as the C caller promised.
+    /// The pointer is null, or valid for a `T` as the C caller promised.
     pub(crate) unsafe fn new(place: *const T) -> Self {
         Self(place)
     }
@@ -256,7 +274,7 @@ impl<T: Copy> In<T> {
         Self(std::ptr::null())
     }
 
-    /// One element of an array whose end the values tell.
+    /// Reads an element of an array that ends by its values.
     ///
     /// # Safety
     /// The array goes that far.
@@ -268,7 +286,7 @@ impl<T: Copy> In<T> {
         self.0.is_null()
     }
 
-    /// Reads; null is a bad argument.
+    /// Reads; fails if the pointer is null.
     pub(crate) fn get(self) -> Result<T, CUresult> {
         if self.is_null() {
             return Err(ERROR_INVALID_VALUE);
@@ -277,7 +295,7 @@ impl<T: Copy> In<T> {
         Ok(unsafe { self.0.read_unaligned() })
     }
 
-    /// Reads an array of `n` values; null is fine when it is empty.
+    /// Reads an array of `n` values; null is allowed when it is empty.
     ///
     /// # Safety
     /// The C caller promised `n` values.
@@ -299,7 +317,7 @@ impl<T: Copy> In<T> {
     }
 }
 
-/// A C string that the caller passes; may be null.
+/// A C string from the caller; may be null.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct Text(*const c_char);
@@ -309,7 +327,7 @@ impl Text {
         self.0.is_null()
     }
 
-    /// Its text; null is a bad argument. What is not UTF-8 is replaced.
+    /// Reads the text, with invalid UTF-8 replaced; fails if the pointer is null.
     pub(crate) fn get(self) -> Result<String, CUresult> {
         if self.0.is_null() {
             return Err(ERROR_INVALID_VALUE);
@@ -330,7 +348,7 @@ unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
 impl Host {
-    /// An address that a C caller named in a structure. Nothing is promised until bytes are read or written.
+    /// An address from a C caller's structure. It carries no promise until bytes are read or written.
     pub(crate) fn new(address: u64) -> Self {
         Self(address as usize as *mut c_void)
     }
@@ -368,8 +386,8 @@ impl Host {
     }
 }
 
-/// Whether the first and the last byte of a range can be read. Cheap, and good enough to turn a stray pointer into
-/// an error code; where the system cannot tell, the answer is yes.
+/// Tests whether the first and the last byte of a range can be read. Cheap, and good enough to turn a stray pointer
+/// into an error code; true on systems without a test.
 pub(crate) fn can_read(address: u64, n: usize) -> bool {
     // No object is larger than half of the address space.
     let last = match address.checked_add(n.saturating_sub(1) as u64) {
@@ -384,7 +402,7 @@ pub(crate) fn can_read(address: u64, n: usize) -> bool {
     ) != Some(false)
 }
 
-/// Whether every byte of a range is mapped in this process for reading and writing. Where the system does not say,
+/// Tests whether every byte of a range is mapped in this process for reading and writing. On systems without a test,
 /// the answer is that of [`can_read`].
 pub(crate) fn can_write_all(address: u64, n: usize) -> bool {
     match std::fs::read_to_string("/proc/self/maps") {
@@ -393,7 +411,7 @@ pub(crate) fn can_write_all(address: u64, n: usize) -> bool {
     }
 }
 
-/// The same by the lines of `/proc/self/maps`, which are in the order of the addresses.
+/// [`can_write_all`] by the lines of `/proc/self/maps`, which are in the order of the addresses.
 fn is_writable(maps: &str, address: u64, n: u64) -> bool {
     let Some(end) = address.checked_add(n) else {
         return false;
@@ -420,7 +438,7 @@ fn is_writable(maps: &str, address: u64, n: u64) -> bool {
     false
 }
 
-/// Copies ranges of this process out without faulting. `None`: the system cannot; false: some range is not there.
+/// Copies ranges of this process without faulting. `None`: the system cannot; false: some range is not mapped.
 #[cfg(target_os = "linux")]
 pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Option<bool> {
     let mut done = true;
@@ -459,7 +477,7 @@ pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Optio
     Some(done)
 }
 
-/// Copies ranges of this process out without faulting: only Linux can.
+/// Copies ranges of this process without faulting: only Linux can.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn read_process(_from: &[(u64, usize)], _to: &mut [&mut [u8]]) -> Option<bool> {
     None

@@ -1,29 +1,29 @@
-//! What the emulated driver exports beside the driver API.
+//! Exports of the emulated driver beyond the driver API.
 //!
 //! Ten C functions, found with `dlsym` in the library that is loaded; a real driver has none of them. All return a
-//! `CUresult`. From Rust, the crate `emulated` wraps them.
+//! `CUresult`. The crate `emulator_client` wraps them for Rust.
 //!
 //! ```c
 //! // "libnvcuda 0.1.0, emulated GPU". Never freed.
 //! CUresult tile_version(const char **text);
 //!
-//! // How closely the calling thread's launches are watched: 0 not at all, 1 counted, 2 checked (counted too),
-//! // 3 checked with races on global memory; -1 as the process does.
+//! // Level of checks of the calling thread's launches: 0 none, 1 counters, 2 checks and counters,
+//! // 3 also races on global memory; -1 the default of the process.
 //! CUresult tile_set_checks(int level);
 //!
 //! // Thread-instructions after which a launch of the calling thread is stopped as runaway: 0 for no limit;
-//! // UINT64_MAX as the process does.
+//! // UINT64_MAX the default of the process.
 //! CUresult tile_set_budget(uint64_t thread_instructions);
 //!
-//! // CPU threads for launches of the calling thread: 0 for one per core; UINT32_MAX as the process does.
+//! // CPU threads for launches of the calling thread: 0 for one per core; UINT32_MAX the default of the process.
 //! CUresult tile_set_threads(uint32_t n);
 //!
 //! // 1: the calling thread's launches run blocks in parallel even where their order could change results;
-//! // 0: in index order then; -1 as the process does.
+//! // 0: in index order then; -1 the default of the process.
 //! CUresult tile_set_unordered(int on);
 //!
-//! // 1: what goes wrong in the calling thread's launches is printed on stderr; 0: it is in the report only;
-//! // -1 as the process does.
+//! // 1: diagnostics of the calling thread's launches are printed on stderr; 0: they are in the report only;
+//! // -1 the default of the process.
 //! CUresult tile_set_diagnosis(int on);
 //!
 //! // Names of a kernel's parameters, for messages: from now on in the whole process; with `kernel` null, for the
@@ -33,18 +33,18 @@
 //! // The text of a source file, under the path that the PTX gives it, for messages of the whole process.
 //! CUresult tile_add_source(const char *path, const char *text);
 //!
-//! // The calling thread's next launch is predicted: it runs only the blocks that the model of a real GPU needs, so what
-//! // it leaves in memory is of no use. Its report has, beside `kernel`, `grid`, `block`, `dynamic_shared` and `code`:
+//! // The calling thread's next launch is predicted: it runs only the blocks that the model of a real GPU needs, so its
+//! // results in memory are incomplete. Its report has, beside `kernel`, `grid`, `block`, `dynamic_shared` and `code`:
 //! //   `occupancy`: of one multiprocessor: `blocks`, `warps`, `most_warps`, `registers` (of a thread), and `limit`, of
 //! //     which there is not enough for one more block; null for PTX;
 //! //   `prediction`: `gpu`, `us` (with warm caches), `band` (nine in ten predictions for other kernels were wrong by less
-//! //     than this part), `bounds` (a list of `unit` and `us`: what each unit alone would need, the slowest first),
-//! //     `parts` (the same of what some of these units are made of: issue without registers, shared memory, L1),
-//! //     `ghz` (the clock), `n_blocks`, `n_sms`; or null, and then `no_prediction` says why.
+//! //     than this part), `bounds` (a list of `unit` and `us`: the least time by each unit alone, the slowest first),
+//! //     `parts` (the same for parts of these units: issue without registers, shared memory, L1),
+//! //     `ghz` (the clock), `n_blocks`, `n_sms`; or null, and then `no_prediction` has the reason.
 //! CUresult tile_predict_next(void);
 //!
 //! // The report of the calling thread's last launch as JSON (the fields of `diagnostics::Report`): counters for the
-//! // launch, per source line and per instruction, and what the checks found. Waits for the launch to end. `*length` is
+//! // launch, per source line and per instruction, and the findings of the checks. Waits for the launch to end. `*length` is
 //! // the size of `buffer` on entry and the size needed, with the NUL, on return; `buffer` may be null to ask for it.
 //! // CUDA_ERROR_NOT_FOUND when there is none.
 //! CUresult tile_report(char *buffer, size_t *length);
@@ -53,7 +53,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::Arc;
 
-use crate::edge::{In, Out, Text, export};
+use crate::edge::{In, Out, Text, extension};
 use crate::result::*;
 use crate::{reports, settings};
 
@@ -66,7 +66,7 @@ fn switch(value: c_int) -> Result<Option<bool>, CUresult> {
     }
 }
 
-export! {
+extension! {
     fn tile_version(text: Out<*const c_char>) {
         const VERSION: &str = concat!("libnvcuda ", env!("CARGO_PKG_VERSION"), ", emulated GPU\0");
         text.put(VERSION.as_ptr().cast())

@@ -1,13 +1,11 @@
-//! Fatbinaries: one image of several, as `nvcc` makes them. Which of their members the emulated device takes.
+//! Fatbinaries, as `nvcc` makes them: several images in one, of which the device takes a member.
 //!
-//! A head of 16 bytes says how long it all is; each member has a head with its kind, its architecture and its length,
-//! and may be compressed. PTX comes first, because messages about it say more.
+//! A head of 16 bytes has the total length; each member has a head with its kind, its architecture and its length, and
+//! may be compressed. PTX comes first, because messages about it say more.
 
-/// The first bytes of a fatbinary.
 pub(crate) const HEAD: &[u8] = b"\x50\xed\x55\xba";
-/// The first bytes of what `nvcc` puts into programs: it has the address of a fatbinary 8 bytes on.
+/// The first bytes of the wrapper that `nvcc` puts into programs: it has the address of a fatbinary 8 bytes on.
 pub(crate) const WRAPPER: &[u8] = b"\xb1\x43\x62\x46";
-/// Bytes of the head.
 pub(crate) const HEAD_BYTES: u64 = 16;
 
 const PTX: u16 = 1;
@@ -15,31 +13,29 @@ const CUBIN: u16 = 2;
 const LZ4: u64 = 0x2000;
 const ZSTANDARD: u64 = 0x8000;
 
-/// What there is in a fatbinary for a device.
+/// Result of the search for a member.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// The bytes of a text or of machine code.
+pub(crate) enum Selection {
     Image(Vec<u8>),
-    /// The fatbinary is damaged.
     Damaged,
-    /// Only these: the kind and the architecture of each.
+    /// Only members for other devices: the kind and the architecture of each.
     Others(Vec<String>),
-    /// Something for this device, compressed in a way that is not known here.
+    /// A member for this device, compressed by an unsupported method.
     Compressed,
 }
 
-/// How many bytes a fatbinary has, by its head.
+/// Length of a fatbinary, from its head.
 pub(crate) fn length(head: &[u8]) -> Option<u64> {
     let own = number(head, 6, 2)?;
     own.checked_add(number(head, 8, 8)?)
 }
 
-/// The member that a device of this architecture takes, of at most so many bytes.
-pub(crate) fn choose(bytes: &[u8], architecture: u64, most: u64) -> Found {
-    members(bytes, architecture, most).unwrap_or(Found::Damaged)
+/// Chooses the member for a device of this architecture, of at most so many bytes.
+pub(crate) fn choose(bytes: &[u8], architecture: u64, most: u64) -> Selection {
+    members(bytes, architecture, most).unwrap_or(Selection::Damaged)
 }
 
-fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Found> {
+fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Selection> {
     let end = usize::try_from(length(bytes)?).ok()?;
     let bytes = bytes.get(..end)?;
     let mut at = usize::try_from(number(bytes, 6, 2)?).ok()?;
@@ -88,23 +84,23 @@ fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Found> {
         }
     }
     Some(match best {
-        Some((_, image)) => Found::Image(image),
-        None if compressed => Found::Compressed,
-        None => Found::Others(others),
+        Some((_, image)) => Selection::Image(image),
+        None if compressed => Selection::Compressed,
+        None => Selection::Others(others),
     })
 }
 
-/// A number of up to eight bytes.
-fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+/// Reads a little-endian number of up to eight bytes.
+pub(crate) fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let field = bytes.get(at..)?.get(..size)?;
     Some(field.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
 }
 
-/// A block of LZ4: literals and copies of what came before, in turn.
+/// Decompresses a block of LZ4: alternating literals and copies of earlier bytes.
 fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     let mut rest = packed.iter().copied();
     let mut out = Vec::new();
-    // Lengths from 15 on go on in bytes of their own, up to one that is not 255.
+    // Lengths from 15 on continue in bytes of their own, up to one that is not 255.
     let length = |rest: &mut dyn Iterator<Item = u8>, short: u8| {
         let mut n = usize::from(short);
         if short == 15 {
@@ -127,7 +123,7 @@ fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
             out.push(rest.next()?);
         }
         let Some(low) = rest.next() else {
-            // The last one has no copy.
+            // The last sequence has no copy.
             return Some(out);
         };
         let back = usize::from(u16::from_le_bytes([low, rest.next()?]));
@@ -174,13 +170,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn chooses(members: &[(u16, u32, u64, &[u8], u64)], want: Found) {
+    fn chooses(members: &[(u16, u32, u64, &[u8], u64)], want: Selection) {
         assert_eq!(choose(&fatbin(members), 90, 1 << 20), want);
     }
 
     #[test]
     fn ptx_comes_first_and_the_newest_that_fits() {
-        let image = |text: &[u8]| Found::Image(text.to_vec());
+        let image = |text: &[u8]| Selection::Image(text.to_vec());
         let (old, new, far) = (
             (PTX, 50, 0, &b"old ptx "[..], 0),
             (PTX, 80, 0, &b"new ptx "[..], 0),
@@ -194,9 +190,9 @@ mod tests {
         chooses(&[other, own, far], image(b"own code"));
         chooses(
             &[other, far],
-            Found::Others(vec!["sm_86".into(), "PTX for sm_100".into()]),
+            Selection::Others(vec!["sm_86".into(), "PTX for sm_100".into()]),
         );
-        chooses(&[(PTX, 80, ZSTANDARD, b"?", 9)], Found::Compressed);
+        chooses(&[(PTX, 80, ZSTANDARD, b"?", 9)], Selection::Compressed);
         chooses(&[(PTX, 80, ZSTANDARD, b"?", 9), own], image(b"own code"));
     }
 
@@ -206,12 +202,12 @@ mod tests {
         let packed = [0x26, b'a', b'b', 2, 0, 0x10, b'!'];
         chooses(
             &[(PTX, 80, LZ4, &packed, 13)],
-            Found::Image(b"abababababab!".to_vec()),
+            Selection::Image(b"abababababab!".to_vec()),
         );
-        chooses(&[(PTX, 80, LZ4, &packed, 12)], Found::Damaged);
+        chooses(&[(PTX, 80, LZ4, &packed, 12)], Selection::Damaged);
         chooses(
             &[(PTX, 80, LZ4, &[0x26, b'a', b'b', 3, 0, 0], 99)],
-            Found::Damaged,
+            Selection::Damaged,
         );
     }
 
@@ -226,6 +222,6 @@ mod tests {
                 let _ = choose(&damaged, 90, 1 << 20);
             }
         }
-        assert_eq!(choose(&whole[..whole.len() - 1], 90, 1 << 20), Found::Damaged);
+        assert_eq!(choose(&whole[..whole.len() - 1], 90, 1 << 20), Selection::Damaged);
     }
 }

@@ -1,4 +1,4 @@
-//! What a launch would take on a real GPU, in place of the launch.
+//! Predictions of launches on a real GPU.
 
 use serde_json::{Value, json};
 use simt::gpu::Gpu;
@@ -12,7 +12,7 @@ use timing::{Bound, Chip, Prediction, predict};
 use crate::api::module::Function;
 use crate::contexts::MEMORY;
 
-/// What `tile_report` returns for a launch that was predicted.
+/// The report that `tile_report` returns for a predicted launch.
 pub(crate) fn report(function: &Function, config: &LaunchConfig, textures: Textures) -> Value {
     let kernel = function.loaded.kernel();
     let mut report = json!({

@@ -12,10 +12,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::types::Handle;
 
-/// What a handle stands for: the bits from [`KIND_SHIFT`] up.
+/// Kind of object that a handle stands for: the bits from [`KIND_SHIFT`] up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum ObjectKind {
     Context = 0x61,
     Stream,
     Event,
@@ -31,26 +31,25 @@ pub(crate) enum Kind {
 
 const KIND_SHIFT: u32 = 40;
 const ALIGNMENT_BITS: u32 = 4;
-/// Serial numbers of one kind: enough for a new object every microsecond for 19 hours.
+/// Number of serial numbers of a kind: enough for a new object every microsecond for 19 hours.
 const SERIALS: u64 = 1 << (KIND_SHIFT - ALIGNMENT_BITS);
 
 #[derive(Debug)]
 struct Objects<T> {
-    /// The next serial number; never used twice before all were used.
+    /// Next serial number; never used twice before all were used.
     next: u64,
-    /// `None`: suspended, see [`Table::suspend`].
+    /// `None` for suspended objects, see [`Table::suspend`].
     live: BTreeMap<u64, Option<Arc<T>>>,
 }
 
-/// All live objects of one kind.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
-    kind: Kind,
+    kind: ObjectKind,
     objects: RwLock<Objects<T>>,
 }
 
 impl<T> Table<T> {
-    pub(crate) const fn new(kind: Kind) -> Self {
+    pub(crate) const fn new(kind: ObjectKind) -> Self {
         let objects = RwLock::new(Objects {
             next: 1,
             live: BTreeMap::new(),
@@ -70,13 +69,13 @@ impl<T> Table<T> {
         ((self.kind as usize) << KIND_SHIFT) | (serial << ALIGNMENT_BITS) as usize
     }
 
-    /// The serial number in a handle of this kind.
+    /// Serial number in a handle of this kind.
     fn serial(&self, handle: Handle) -> Option<u64> {
         let serial = (handle as u64 >> ALIGNMENT_BITS) % SERIALS;
         (self.handle(serial) == handle).then_some(serial)
     }
 
-    /// Takes an object in; `make` gets its handle.
+    /// Inserts an object; `make` gets its handle.
     pub(crate) fn insert_with(&self, make: impl FnOnce(Handle) -> T) -> (Handle, Arc<T>) {
         let mut objects = self.write();
         while objects.live.contains_key(&objects.next) {
@@ -96,13 +95,13 @@ impl<T> Table<T> {
         self.read().live.get(&serial)?.clone()
     }
 
-    /// Takes an object out. Its handle is never valid again.
+    /// Removes an object. Its handle is never valid again.
     pub(crate) fn remove(&self, handle: Handle) -> Option<Arc<T>> {
         let serial = self.serial(handle)?;
         self.write().live.remove(&serial)?
     }
 
-    /// Takes an object out and keeps its handle for [`Table::revive`].
+    /// Removes an object and keeps its handle for [`Table::revive`].
     pub(crate) fn suspend(&self, handle: Handle) -> Option<Arc<T>> {
         let serial = self.serial(handle)?;
         self.write().live.get_mut(&serial)?.take()
@@ -117,13 +116,20 @@ impl<T> Table<T> {
         value
     }
 
-    /// Whether a handle was once given out here: alive, or destroyed since.
+    /// Tests whether a handle was ever issued here: alive, or destroyed since.
     pub(crate) fn was_given(&self, handle: Handle) -> bool {
         self.serial(handle)
             .is_some_and(|serial| (1..self.read().next).contains(&serial))
     }
 
-    /// Every live object that a test holds for, oldest first.
+    /// Removes the objects that pass a test.
+    pub(crate) fn remove_where(&self, test: impl Fn(&T) -> bool) {
+        for handle in self.handles_where(test) {
+            self.remove(handle);
+        }
+    }
+
+    /// Handles of the live objects that pass a test, oldest first.
     pub(crate) fn handles_where(&self, test: impl Fn(&T) -> bool) -> Vec<Handle> {
         let objects = self.read();
         let live = objects.live.iter();
@@ -139,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_handle_finds_its_object_until_it_is_removed() {
-        let table = Table::new(Kind::Event);
+        let table = Table::new(ObjectKind::Event);
         let (handle, _) = table.insert_with(|_| 7);
         assert_eq!(table.get(handle).as_deref(), Some(&7));
         assert_eq!(table.remove(handle).as_deref(), Some(&7));
@@ -150,7 +156,7 @@ mod tests {
 
     #[test]
     fn no_handle_is_given_out_twice() {
-        let table = Table::new(Kind::Event);
+        let table = Table::new(ObjectKind::Event);
         let (first, _) = table.insert_with(|_| 1);
         table.remove(first);
         let (second, _) = table.insert_with(|_| 2);
@@ -160,15 +166,15 @@ mod tests {
 
     #[test]
     fn other_numbers_are_nothing() {
-        let table: Table<u8> = Table::new(Kind::Event);
+        let table: Table<u8> = Table::new(ObjectKind::Event);
         for number in [
             0,
             1,
             2,
             0x7fff_0000_1234,
             usize::MAX,
-            (Kind::Event as usize) << KIND_SHIFT,
-            ((Kind::Event as usize) << KIND_SHIFT) + 8,
+            (ObjectKind::Event as usize) << KIND_SHIFT,
+            ((ObjectKind::Event as usize) << KIND_SHIFT) + 8,
         ] {
             assert_eq!(table.get(number), None);
             assert!(!table.was_given(number));
@@ -177,19 +183,19 @@ mod tests {
 
     #[test]
     fn handles_look_like_addresses_of_a_program() {
-        for kind in [Kind::Context, Kind::Stream, Kind::Link] {
+        for kind in [ObjectKind::Context, ObjectKind::Stream, ObjectKind::Link] {
             let table = Table::new(kind);
             for _ in 0..3 {
                 let (handle, _) = table.insert_with(|_| ());
                 assert!(handle < 1 << 47 && handle.is_multiple_of(16), "{handle:#x}");
-                assert!(Table::<()>::new(Kind::Event).get(handle).is_none());
+                assert!(Table::<()>::new(ObjectKind::Event).get(handle).is_none());
             }
         }
     }
 
     #[test]
     fn a_suspended_handle_comes_back() {
-        let table = Table::new(Kind::Context);
+        let table = Table::new(ObjectKind::Context);
         let (handle, _) = table.insert_with(|_| 1);
         assert_eq!(table.suspend(handle).as_deref(), Some(&1));
         assert_eq!(table.get(handle), None);

@@ -1,7 +1,7 @@
-//! Images of modules: PTX and cubins, what is wrong with one, and the logs that report it.
+//! Images of modules: PTX and cubins, their errors, and the logs that report them.
 //!
 //! The emulated device runs PTX, and the machine code of its own architecture; of a fatbinary it takes the PTX, or else
-//! the machine code. What the compilers of real GPUs link (LTO-IR) is refused as an image.
+//! the machine code. Link-time intermediate code (LTO-IR) is refused as an image.
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_uint};
@@ -15,23 +15,21 @@ use simt::module::{LoadError, Module};
 use crate::contexts::MEMORY;
 use crate::diagnose;
 use crate::edge::{In, Out, can_read, read_process};
-use crate::fatbin::{self, Found};
+use crate::fatbin::{self, Selection};
 use crate::result::*;
 use crate::settings;
 use crate::unsupported;
 
 /// The architecture that the device reports, and whose machine code it runs.
 const ARCHITECTURE: u32 = 90;
-/// Bytes in memory for each byte of machine code, decoded: an instruction has 16.
+/// Bytes of memory for each byte of decoded machine code: an instruction has 16.
 const DECODED: u64 = 32;
 
-/// Why an image is refused: the code, and a message.
+/// Reason for which an image is refused: the code, and a message.
 pub(crate) type Refused = (CUresult, String);
 
-/// What a program passes to be loaded.
 #[derive(Debug, Clone)]
 pub(crate) enum Image {
-    /// The text of a PTX module.
     Text(String),
     /// Machine code, as read from a cubin.
     Cubin(Arc<sass::Module>),
@@ -74,22 +72,21 @@ impl Image {
         text.map(Self::Text).map_err(|code| (code, "no image".to_owned()))
     }
 
-    /// Reads an image from a file.
     pub(crate) fn read_file(path: &str) -> Result<Self, Refused> {
         let bytes =
             std::fs::read(path).map_err(|error| (ERROR_FILE_NOT_FOUND, format!("{path}: {error}")))?;
         Self::of_bytes(&bytes).map_err(|(code, message)| (code, format!("{path}: {message}")))
     }
 
-    /// From all bytes of an image. A text ends at its first NUL, or with them.
+    /// Reads an image from all of its bytes. A text ends at its first NUL, or at the end.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Self, Refused> {
         if !bytes.starts_with(fatbin::HEAD) {
             return Self::of_one(bytes);
         }
         let (code, message) = match fatbin::choose(bytes, ARCHITECTURE.into(), tree_bytes(MEMORY.limit())) {
-            Found::Image(image) => return Self::of_one(&image),
-            Found::Damaged => return Err(cut_off()),
-            Found::Others(others) => {
+            Selection::Image(image) => return Self::of_one(&image),
+            Selection::Damaged => return Err(cut_off()),
+            Selection::Others(others) => {
                 let has = match others.join(", ") {
                     list if list.is_empty() => "is empty".to_owned(),
                     list => format!("has {list}"),
@@ -100,7 +97,7 @@ impl Image {
                 );
                 (ERROR_NO_BINARY_FOR_GPU, message)
             }
-            Found::Compressed => (
+            Selection::Compressed => (
                 ERROR_INVALID_IMAGE,
                 "the fatbinary is compressed by Zstandard, which the emulated GPU cannot read: compile with \
                  nvcc -no-compress"
@@ -110,7 +107,7 @@ impl Image {
         Err((code, message))
     }
 
-    /// From all bytes of what is no fatbinary.
+    /// Reads an image other than a fatbinary from all of its bytes.
     fn of_one(bytes: &[u8]) -> Result<Self, Refused> {
         if bytes.starts_with(ELF) {
             return Self::cubin(bytes);
@@ -150,7 +147,7 @@ impl Image {
         }
     }
 
-    /// The text, where only that will do.
+    /// The text, where only a text can be used.
     pub(crate) fn into_text(self) -> Result<String, Refused> {
         match self {
             Self::Text(text) => Ok(text),
@@ -161,7 +158,7 @@ impl Image {
         }
     }
 
-    /// Loads it into a memory. The message says what is wrong.
+    /// Loads the image into a memory. An error has a message.
     pub(crate) fn load(&self, memory: &Arc<Memory>) -> Result<Module, Refused> {
         match self {
             Self::Text(text) => compile(memory, text),
@@ -170,7 +167,6 @@ impl Image {
     }
 }
 
-/// The head of a cubin.
 const ELF: &[u8] = b"\x7fELF";
 /// The heads of images that do not run here.
 const OTHERS: [(&[u8], &str); 1] = [(b"\xed\x43\x4e\x7f", "LTO-IR")];
@@ -186,10 +182,10 @@ fn cut_off() -> Refused {
     (ERROR_INVALID_IMAGE, "the fatbinary is damaged".to_owned())
 }
 
-/// The fatbinary that the head of one in a program leads to.
+/// The fatbinary that a wrapper points to.
 ///
 /// # Safety
-/// The head is there, and its address leads to a fatbinary; or the system can tell.
+/// The wrapper is readable, and its address leads to a fatbinary; or the system can tell.
 unsafe fn wrapped(image: In<u8>) -> Option<In<u8>> {
     // SAFETY: the caller's promise.
     let head = unsafe { readable(image, 16) }?;
@@ -202,8 +198,8 @@ fn damaged(why: &str) -> Refused {
     (ERROR_INVALID_IMAGE, format!("the cubin is damaged: {why}"))
 }
 
-/// All bytes of an ELF image, whose head and tables say how many there are. `None`: they lead to memory that is not
-/// there, or far away.
+/// Reads an ELF image, whose head and tables give its length. `None`: they lead to memory that is unmapped, or far
+/// away.
 ///
 /// # Safety
 /// The image is as long as its head and tables say, or the system can tell (on Linux).
@@ -214,10 +210,7 @@ unsafe fn elf(image: In<u8>) -> Option<Vec<u8>> {
     const NOBITS: u64 = 8;
     // SAFETY: the caller's promise, for what the head and tables say.
     let read = |bytes: u64| unsafe { readable(image, bytes) };
-    let number = |bytes: &[u8], at: u64, size: usize| {
-        let field = bytes.get(usize::try_from(at).ok()?..)?.get(..size)?;
-        Some(field.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
-    };
+    let number = |bytes: &[u8], at: u64, size| fatbin::number(bytes, usize::try_from(at).ok()?, size);
     let head = read(HEAD)?;
     let table = |start, size, n| {
         let (start, size, n) = (
@@ -243,10 +236,10 @@ unsafe fn elf(image: In<u8>) -> Option<Vec<u8>> {
     read(end)
 }
 
-/// The first bytes of an image; `None` where they are not there.
+/// Reads the first bytes of an image; `None` if they are not mapped.
 ///
 /// # Safety
-/// They are there, or the system can tell.
+/// The bytes are mapped, or the system can tell.
 unsafe fn readable(image: In<u8>, bytes: u64) -> Option<Vec<u8>> {
     let n = usize::try_from(bytes).ok()?;
     if !can_read(image.address() as u64, n) {
@@ -261,7 +254,7 @@ unsafe fn readable(image: In<u8>, bytes: u64) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether a text is PTX of a version and for an architecture that can run here.
+/// Checks that a text is PTX of a version and for an architecture that can run here.
 pub(crate) fn check_head(text: &str) -> Result<(), Refused> {
     if let Some(version) = directive(text, ".version")
         && let Some(major) = version.split('.').next().and_then(|v| v.parse::<u32>().ok())
@@ -285,19 +278,19 @@ pub(crate) fn check_head(text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Compiles PTX for a memory. The message says what is wrong.
+/// Compiles PTX for a memory. An error has a message.
 pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, Refused> {
     check_head(text)?;
     Module::load(memory, text, None).map_err(|error| match error {
         LoadError::Unsupported(list) => (
             ERROR_INVALID_PTX,
-            format!("{UNSUPPORTED_PTX}{}", unsupported::told(text, &list)),
+            format!("{UNSUPPORTED_PTX}{}", unsupported::message(text, &list)),
         ),
         other => refused(other),
     })
 }
 
-/// Why a module was not loaded, as the driver reports it.
+/// Code and message of an error in a module.
 fn refused(error: LoadError) -> Refused {
     let code = match &error {
         LoadError::Memory(..) | LoadError::TooLarge(_) => ERROR_OUT_OF_MEMORY,
@@ -336,8 +329,7 @@ pub(crate) fn architecture(text: &str) -> Option<u32> {
         .ok()
 }
 
-/// Reads what `cargo xtask ptx` writes at the head: `// sm_90: saxpy: 10 registers, …`.
-/// By kernel.
+/// Registers by kernel, from the head of the text, which `cargo xtask ptx` writes: `// sm_90: saxpy: 10 registers, …`.
 pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
     let head = text.lines().take_while(|l| l.starts_with("//"));
     let mut known = HashMap::new();
@@ -356,8 +348,7 @@ pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
     known
 }
 
-/// The log buffers and the limit of registers among JIT options. The others ask for things that do not change results
-/// here.
+/// The log buffers and the limit of registers among JIT options. The other options do not change results here.
 #[derive(Default)]
 pub(crate) struct Log {
     info: Buffer,
@@ -370,7 +361,7 @@ pub(crate) struct Log {
 struct Buffer {
     text: Option<Out<c_char>>,
     size: usize,
-    /// Where the number of bytes written goes: the option's own value.
+    /// Location of the number of bytes written: the option's own value.
     written: Option<(Out<usize>, usize)>,
 }
 
@@ -398,7 +389,7 @@ impl Buffer {
 
 impl Log {
     /// # Safety
-    /// There are `n` options and `n` values, and the buffers among them are as large as the values say.
+    /// Both lists have `n` elements, and the buffers among the values are as large as the values say.
     pub(crate) unsafe fn new(n: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self, CUresult> {
         // SAFETY: the caller's promise.
         let options = unsafe { options.list(n as usize) }?;
@@ -416,7 +407,7 @@ impl Log {
                     log.info.text = Some(unsafe { Out::at(value as *mut c_char) });
                 }
                 4 => {
-                    // The value is a 32-bit size, whatever stands above it.
+                    // The value is a 32-bit size; its upper bits are undefined.
                     log.info.size = value as u32 as usize;
                     log.info.written = Some((values, index));
                 }
@@ -443,7 +434,7 @@ impl Log {
     /// Writes a message to the log that the program passed, or to standard error without one.
     pub(crate) fn report(&self, message: &str) -> Outcome {
         if !self.error.is_there() && settings::current().diagnosis {
-            diagnose::say_once(message);
+            diagnose::print_once(message);
         }
         self.finish("", message)
     }

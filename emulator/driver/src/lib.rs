@@ -1,10 +1,10 @@
 //! The CUDA driver API over the emulated GPU.
 //!
-//! The crate `nvcuda` makes it `libnvcuda`, which is what `cudarc` and other CUDA programs load where there is no NVIDIA
+//! The crate `nvcuda` builds it as `libnvcuda`, which `cudarc` and other CUDA programs load where there is no NVIDIA
 //! driver; its functions are called from C only. Programs that use the emulated device's functions beyond CUDA find them
-//! ([`extra`]) through the crate `emulated`.
+//! ([`extra`]) through the crate `emulator_client`.
 //!
-//! # What is there
+//! # Supported calls
 //!
 //! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, tensor maps, modules from PTX,
 //! from cubins of the device's own architecture and from fatbinaries with either, libraries, occupancy, launches, error
@@ -17,14 +17,14 @@
 //! synchronisation. All streams of a context share one order (see `queue`). Event times are the host's clock: they
 //! measure what the work took *here*, and nothing about a GPU.
 //!
-//! # When a kernel goes wrong
+//! # Faulting kernels
 //!
 //! The diagnosis is printed on stderr once, the call that synchronises returns the code that hardware would give,
 //! and the context is lost: every later call returns that code until the context is destroyed or reset. A mistake that
 //! hardware does not detect (a race, a read of uninitialised memory) gives `CUDA_ERROR_LAUNCH_FAILED`.
 //!
 //! Mistakes of the host whose error code explains little (freeing twice, a copy past the end, a name that no kernel
-//! has, memory that nothing filled) get one sentence on stderr, see `mistakes`.
+//! has, uninitialised memory) get one sentence on stderr, see `mistakes`.
 //!
 //! # Environment variables
 //!
@@ -56,6 +56,9 @@ mod allocations;
 #[expect(unsafe_code, reason = "the C edge")]
 mod api;
 mod attributes;
+#[expect(unsafe_code, reason = "the C edge")]
+mod calls;
+mod contexts;
 mod current;
 mod diagnose;
 #[expect(unsafe_code, reason = "the C edge")]
@@ -64,10 +67,6 @@ mod edge;
 pub mod extra;
 mod fatbin;
 mod forecast;
-#[rustfmt::skip]
-#[expect(unsafe_code, reason = "the C edge")]
-mod generated;
-mod contexts;
 mod handle;
 #[expect(unsafe_code, reason = "buffers of a C caller")]
 mod image;

@@ -1,10 +1,10 @@
-//! The life of the driver in a process: before `cuInit`, in use, in a forked child, and after the process's exit
+//! Life cycle of the driver in a process: before `cuInit`, in use, in a forked child, and after the process's exit
 //! handlers.
 //!
-//! The codes are those of NVIDIA's driver. A child of `fork` inherits the tables but neither the worker threads nor
-//! the memory of a device, so every call there returns `CUDA_ERROR_NOT_INITIALIZED`, `cuInit` included. Exit handlers
-//! that were registered before `cuInit`, and destructors of libraries, run after the driver's own exit handler and
-//! get `CUDA_ERROR_DEINITIALIZED`.
+//! The codes are those of NVIDIA's driver. A child of `fork` inherits the tables but neither the worker threads nor the
+//! memory of a device, so every call there returns `CUDA_ERROR_NOT_INITIALIZED`, `cuInit` included. Exit handlers that
+//! were registered before `cuInit`, and destructors of libraries, run after the driver's own exit handler and get
+//! `CUDA_ERROR_DEINITIALIZED`.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -41,7 +41,7 @@ pub(crate) fn has_begun() -> bool {
     LIFE.load(Ordering::Acquire) != NEW
 }
 
-/// The code that every call by this name returns now, if the driver no longer works in this process.
+/// The code that this call returns if the driver no longer works in this process.
 #[inline]
 pub(crate) fn over(name: &str) -> Option<CUresult> {
     let code = match LIFE.load(Ordering::Acquire) {

@@ -1,28 +1,31 @@
-//! One sentence for mistakes of the host's code whose error code says little: freeing twice, copies past the end, a
-//! kernel's name that is not there, memory that nothing filled. Each sentence is printed once per process.
+//! Sentences for mistakes of the host's code whose error code explains little: freeing twice, copies past the end, a
+//! misspelt name of a kernel, memory that nothing filled. Each sentence is printed once per process.
 
 use std::sync::Mutex;
 
 use diagnostics::Output;
 use simt::memory::AllocationInfo;
 
-use crate::api::place::Place;
+use crate::api::place::CopyEnd;
 use crate::contexts::{MEMORY, lock};
 use crate::edge::can_read;
 use crate::{diagnose, settings};
 
 /// Prints a sentence unless diagnoses are off for the calling thread.
-fn tell(sentence: &str) {
+fn explain(sentence: &str) {
     if settings::current().diagnosis {
-        diagnose::say_once(sentence);
+        diagnose::print_once(sentence);
     }
 }
 
-/// `cuMemFree` of an address that it cannot free.
+/// Explains a `cuMemFree` of an address that it cannot free.
 pub(crate) fn free(address: u64) {
-    tell(&match MEMORY.lookup(address) {
+    explain(&match MEMORY.lookup(address) {
         Some(a) if a.base == address && a.freed => {
-            format!("cuMemFree of {address:#x}: it was freed before ({})", what(&a))
+            format!(
+                "cuMemFree of {address:#x}: it was freed before ({})",
+                describe(&a)
+            )
         }
         Some(a) if a.base == address && a.origin.symbol => {
             format!(
@@ -33,61 +36,61 @@ pub(crate) fn free(address: u64) {
         Some(a) if a.base == address => {
             format!(
                 "cuMemFree of {address:#x}: it was not allocated for cuMemFree ({})",
-                what(&a)
+                describe(&a)
             )
         }
         Some(a) if address > a.base && address < a.base + a.bytes => format!(
             "cuMemFree of {address:#x}: it lies {} bytes after the start of an allocation ({}); only its start, {:#x}, \
              can be freed",
             address - a.base,
-            what(&a),
+            describe(&a),
             a.base
         ),
         _ => format!("cuMemFree of {address:#x}: no allocation starts there"),
     });
 }
 
-/// A copy one of whose ends cannot be used; `what` is copied, "a copy" or "a copy of rows".
-pub(crate) fn copy(to: &Place, from: &Place, n: usize, what: &str) {
+/// Explains a copy of which an end is unusable; `what` is "a copy" or "a copy of rows".
+pub(crate) fn copy(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) {
     let head = format!("{what} of {n} bytes");
     let sentence = exchanged(&head, ("to", to), ("from", from), n)
         .or_else(|| exchanged(&head, ("from", from), ("to", to), n))
         .or_else(|| unusable(&format!("{head} to"), to, n))
         .or_else(|| unusable(&format!("{head} from"), from, n));
     if let Some(sentence) = sentence {
-        tell(&sentence);
+        explain(&sentence);
     }
 }
 
-/// One end is given as a device address and lies in host memory, the other lies in device memory: the other way round
-/// both would be fine.
+/// Sentence for a copy with one end in host memory, passed as a device address, and the other in device memory: with
+/// the ends exchanged it would be valid.
 fn exchanged(
     head: &str,
-    (here, one): (&str, &Place),
-    (there, other): (&str, &Place),
+    (direction, end): (&str, &CopyEnd),
+    (opposite, other): (&str, &CopyEnd),
     n: usize,
 ) -> Option<String> {
-    let Place::Device(address) = *one else {
+    let CopyEnd::Device(address) = *end else {
         return None;
     };
-    let (Place::Device(far) | Place::Host(far)) = *other else {
+    let (CopyEnd::Device(far) | CopyEnd::Host(far)) = *other else {
         return None;
     };
     let fits = is_device_range(far, n) && MEMORY.lookup(address).is_none() && can_read(address, n);
     fits.then(|| {
         format!(
-            "{head} {here} the device address {address:#x}, which is host memory, {there} {far:#x}, which is \
+            "{head} {direction} the device address {address:#x}, which is host memory, {opposite} {far:#x}, which is \
              device memory: are source and destination exchanged?"
         )
     })
 }
 
-/// Why `n` bytes at one end of a copy cannot be used; the sentence begins with `head`.
-fn unusable(head: &str, place: &Place, n: usize) -> Option<String> {
+/// Sentence for `n` unusable bytes at an end of a copy; it begins with `head`.
+fn unusable(head: &str, place: &CopyEnd, n: usize) -> Option<String> {
     match place {
-        Place::Device(address) if is_device_range(*address, n) => None,
-        Place::Device(address) => Some(match MEMORY.lookup(*address) {
-            Some(a) if a.freed => format!("{head} device memory that was freed ({})", what(&a)),
+        CopyEnd::Device(address) if is_device_range(*address, n) => None,
+        CopyEnd::Device(address) => Some(match MEMORY.lookup(*address) {
+            Some(a) if a.freed => format!("{head} device memory that was freed ({})", describe(&a)),
             Some(a) if *address >= a.base && *address - a.base <= a.bytes => {
                 let offset = address - a.base;
                 let past = offset.saturating_add(n as u64) - a.bytes;
@@ -97,16 +100,16 @@ fn unusable(head: &str, place: &Place, n: usize) -> Option<String> {
                 };
                 format!(
                     "{head} device memory{at} would run {past} bytes past the end of it ({})",
-                    what(&a)
+                    describe(&a)
                 )
             }
             _ => format!("{head} {address:#x}, which is no device memory"),
         }),
-        Place::Host(0) => Some(format!("{head} host memory, and the host pointer is null")),
-        Place::Host(address) if !can_read(*address, n) => Some(format!(
+        CopyEnd::Host(0) => Some(format!("{head} host memory, and the host pointer is null")),
+        CopyEnd::Host(address) if !can_read(*address, n) => Some(format!(
             "{head} the host address {address:#x}: not all of it is memory of this program"
         )),
-        Place::Host(_) | Place::Array(..) => None,
+        CopyEnd::Host(_) | CopyEnd::Array(..) => None,
     }
 }
 
@@ -115,29 +118,30 @@ fn is_device_range(address: u64, n: usize) -> bool {
 }
 
 /// `400 bytes from cuMemAlloc`
-fn what(a: &AllocationInfo) -> String {
+fn describe(a: &AllocationInfo) -> String {
     format!("{} bytes from {}", a.bytes, a.origin.label)
 }
 
-/// Findings about undefined values in device memory, which wait for the host to read them.
+/// Findings about undefined values in device memory, kept until the host reads them.
 static OUTPUTS: Mutex<Vec<Output>> = Mutex::new(Vec::new());
-/// Outputs that wait; more are not reported.
-const MOST_OUTPUTS: usize = 256;
+/// Limit on waiting outputs; more are not reported.
+const MAX_OUTPUTS: usize = 256;
 
-/// Keeps what a launch stored undefined, for when the host reads it.
+/// Keeps the undefined outputs of a launch until the host reads them.
 pub(crate) fn remember_outputs(outputs: &[Output]) {
     if outputs.is_empty() {
         return;
     }
     let mut waiting = lock(&OUTPUTS);
-    if waiting.len() + outputs.len() > MOST_OUTPUTS {
+    if waiting.len() + outputs.len() > MAX_OUTPUTS {
         waiting.retain(|output| MEMORY.holds_undefined(output.range.0, output.range.1 - output.range.0));
     }
-    let room = MOST_OUTPUTS.saturating_sub(waiting.len());
+    let room = MAX_OUTPUTS.saturating_sub(waiting.len());
     waiting.extend(outputs.iter().take(room).cloned());
 }
 
-/// These ranges of device memory were copied to the host by one call; `diagnosis` is the setting of its thread.
+/// Reports undefined and untouched memory in ranges that a call copied to the host; `diagnosis` is the setting of the
+/// calling thread.
 pub(crate) fn copied_back(ranges: impl Iterator<Item = (u64, usize)> + Clone, diagnosis: bool) {
     let read = |output: &mut Output| {
         let (start, end) = output.range;
@@ -156,7 +160,7 @@ pub(crate) fn copied_back(ranges: impl Iterator<Item = (u64, usize)> + Clone, di
     copied_back_untouched(ranges);
 }
 
-/// Nothing was ever put into what was copied to the host.
+/// Reports a copy to the host from memory that was never written.
 fn copied_back_untouched(ranges: impl Iterator<Item = (u64, usize)> + Clone) {
     let untouched = |(address, n)| MEMORY.is_untouched(address, n as u64);
     if !ranges.clone().all(untouched) {
@@ -168,21 +172,21 @@ fn copied_back_untouched(ranges: impl Iterator<Item = (u64, usize)> + Clone) {
         .next()
         .and_then(|(address, _)| MEMORY.lookup(address))
     {
-        diagnose::say_once(&format!(
+        diagnose::print_once(&format!(
             "{bytes} bytes are copied back from device memory in which nothing was ever written ({}): did the kernel \
              write to another buffer, or not run?",
-            what(&a)
+            describe(&a)
         ));
     }
 }
 
-/// `cuModuleGetFunction` with a name that no kernel has.
+/// Explains a `cuModuleGetFunction` with a name that no kernel has.
 pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>) {
     let kernels: Vec<&str> = kernels.collect();
-    // `_Z3addPfi` is the C++ name of `add`: its length stands before it.
+    // `_Z3addPfi` is the C++ name of `add`: its length precedes it.
     let mangled = format!("_Z{}{name}", name.len());
     if let Some(found) = kernels.iter().find(|kernel| kernel.starts_with(&mangled)) {
-        tell(&format!(
+        explain(&format!(
             "no kernel `{name}` in this module: C++ calls it `{found}`; declare it `extern \"C\"`, or ask for that name"
         ));
         return;
@@ -196,28 +200,28 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
     if kernels.len() > SHOWN {
         list.push(format!("{} more", kernels.len() - SHOWN));
     }
-    tell(&match list.is_empty() {
+    explain(&match list.is_empty() {
         true => format!("no kernel `{name}` in this module: it has no kernel at all"),
         false => format!("no kernel `{name}` in this module; it has {}", list.join(", ")),
     });
 }
 
-/// A call refuses to make a tensor map; `why` is a clause.
+/// Explains a refused tensor map; `why` is a clause.
 pub(crate) fn tensor_map(call: &str, why: &str) {
-    tell(&format!("{call}: {why}"));
+    explain(&format!("{call}: {why}"));
 }
 
-/// A tensor map of a layout that is not emulated.
+/// Explains a refused tensor map of an interleaved layout.
 pub(crate) fn interleaved() {
-    tell("tensor maps with interleaved layouts are not supported");
+    explain("tensor maps with interleaved layouts are not supported");
 }
 
-/// A kernel is launched that reads `__constant__` memory which has no value of its own and was never set. Called on the
-/// worker, where the caller's settings are not known: it checks that diagnoses are on.
+/// Reports `__constant__` memory that a launched kernel reads, without an initial value and never set. The caller
+/// checks that diagnoses are on: this runs on the worker, which has no settings of the calling thread.
 pub(crate) fn constants(kernel: &str, constants: &[(String, u64)]) {
     for (name, address) in constants {
         if !MEMORY.host_wrote(*address) {
-            diagnose::say_once(&format!(
+            diagnose::print_once(&format!(
                 "`{kernel}` reads the constant memory `{name}`, which holds zeros: nothing was copied into it (get its \
                  address with cuModuleGetGlobal, then copy)"
             ));

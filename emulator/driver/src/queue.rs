@@ -1,12 +1,12 @@
-//! The work of one context, in the order in which it was submitted, one job at a time.
+//! The work of one context, in the order of submission, one job at a time.
 //!
 //! CUDA lets work of different streams overlap but never promises it; one order for all of a context's streams is
-//! always a legal one, because a stream can only wait for what was submitted before. Each job gets a ticket, and
-//! "is it done" is one comparison. A kernel uses all cores by itself, so nothing is lost, and what is printed comes
-//! in the same order every time.
+//! always a legal one, because a stream can only wait for work that was submitted before. Each job gets a ticket, and
+//! "is it done" is one comparison. A kernel uses all cores by itself, so nothing is lost, and output is in the same
+//! order every time.
 //!
-//! Kernels and host functions run on a worker thread, so that a launch returns at once. Short jobs run on the
-//! caller's thread when nothing is before them.
+//! Kernels and host functions run on a worker thread, so that a launch returns at once. Short jobs run on the caller's
+//! thread when nothing is before them.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -17,31 +17,31 @@ use std::time::Duration;
 use crate::diagnose;
 use crate::result::{ERROR_NOT_PERMITTED, Outcome};
 
-/// How long an idle worker waits for more before it ends.
+/// Time that an idle worker waits for jobs before it ends.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// Jobs that may wait. With more, who submits waits for room, as with NVIDIA's driver (1024 launches there).
+/// Limit on waiting jobs. Beyond it, `submit` blocks, as with NVIDIA's driver (1024 launches there).
 const MOST_WAITING: usize = 1 << 14;
 
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
-/// Where a job may run.
+/// Thread on which a job may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Where {
-    /// On the worker: it may take long, or calls the user's code.
+pub(crate) enum JobThread {
+    /// The worker, for jobs that may take long or call the user's code.
     Worker,
-    /// On the caller's thread if nothing is before it.
-    Here,
+    /// The caller's thread, if nothing is before the job.
+    Caller,
 }
 
 #[derive(Default)]
 struct State {
     jobs: VecDeque<(u64, Job)>,
-    /// Some thread runs a job.
+    /// A thread is running a job.
     busy: bool,
     submitted: u64,
     completed: u64,
-    /// Last ticket of a stream that the legacy default stream waits for, and its own.
+    /// Last ticket of the streams that the legacy default stream waits for, itself included.
     last_blocking: u64,
     worker: bool,
     closed: bool,
@@ -57,7 +57,7 @@ thread_local! {
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread runs a job: the user's code there may not call the driver.
+/// Tests whether this thread runs a job: the user's code there may not call the driver.
 pub(crate) fn on_worker() -> bool {
     IS_WORKER.get()
 }
@@ -77,7 +77,7 @@ impl Queue {
     /// Adds a job. `note` gets its ticket before it can run.
     pub(crate) fn submit(
         self: &Arc<Self>,
-        place: Where,
+        thread: JobThread,
         blocking: bool,
         note: impl FnOnce(u64),
         job: Job,
@@ -92,7 +92,7 @@ impl Queue {
             state.last_blocking = ticket;
         }
         note(ticket);
-        if place == Where::Here && state.jobs.is_empty() && !state.busy {
+        if thread == JobThread::Caller && state.jobs.is_empty() && !state.busy {
             state.busy = true;
             drop(state);
             self.run(ticket, job);
@@ -104,7 +104,7 @@ impl Queue {
             let queue = Arc::clone(self);
             let thread = std::thread::Builder::new().name("emulated GPU".into());
             if thread.spawn(move || queue.work()).is_err() {
-                // No thread to be had: the caller does the work itself.
+                // No thread can be started: the caller does the work itself.
                 drop(state);
                 self.work();
                 return ticket;
@@ -117,7 +117,7 @@ impl Queue {
     /// Runs one job; `busy` is set already.
     fn run(&self, ticket: u64, job: Job) {
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
-            diagnose::say("internal error in a queued job; this is a bug of the emulated driver");
+            diagnose::print_line("internal error in a queued job; this is a bug of the emulated driver");
         }
         let mut state = self.lock();
         state.completed = ticket;
@@ -157,7 +157,7 @@ impl Queue {
         self.lock().completed >= ticket
     }
 
-    /// Waits for a job. A host function may not: it would wait for itself.
+    /// Waits for a job. Fails in a host function, which would wait for itself.
     pub(crate) fn wait(&self, ticket: u64) -> Outcome {
         let mut state = self.lock();
         if state.completed < ticket && IS_WORKER.get() {
@@ -169,24 +169,24 @@ impl Queue {
         Ok(())
     }
 
-    /// The ticket of the last job of all, and of the last one that the legacy default stream waits for.
+    /// Tickets of the last job of all, and of the last one that the legacy default stream waits for.
     pub(crate) fn last(&self) -> (u64, u64) {
         let state = self.lock();
         (state.submitted, state.last_blocking)
     }
 
-    /// Whether a short job would run at once.
+    /// Tests whether a short job would run at once.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.lock();
         state.jobs.is_empty() && !state.busy
     }
 
-    /// Waits for everything that was submitted until now.
+    /// Waits for everything that was submitted so far.
     pub(crate) fn drain(&self) -> Outcome {
         self.wait(self.last().0)
     }
 
-    /// Lets the worker end once it has nothing left to do.
+    /// Lets the worker end once its jobs are done.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
@@ -203,9 +203,13 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         for i in 0..100 {
             let seen = Arc::clone(&seen);
-            let place = if i % 3 == 0 { Where::Here } else { Where::Worker };
+            let thread = if i % 3 == 0 {
+                JobThread::Caller
+            } else {
+                JobThread::Worker
+            };
             let push = move || seen.lock().unwrap_or_else(PoisonError::into_inner).push(i);
-            queue.submit(place, true, |_| {}, Box::new(push));
+            queue.submit(thread, true, |_| {}, Box::new(push));
         }
         queue.drain().expect("not the worker");
         queue.close();
@@ -215,8 +219,8 @@ mod tests {
     #[test]
     fn a_panic_does_not_stop_the_queue() {
         let queue = Queue::new();
-        queue.submit(Where::Worker, true, |_| {}, Box::new(|| panic!("planted")));
-        let ticket = queue.submit(Where::Worker, true, |_| {}, Box::new(|| {}));
+        queue.submit(JobThread::Worker, true, |_| {}, Box::new(|| panic!("planted")));
+        let ticket = queue.submit(JobThread::Worker, true, |_| {}, Box::new(|| {}));
         assert_eq!(queue.wait(ticket), Ok(()));
         queue.close();
     }
@@ -227,7 +231,7 @@ mod tests {
         let (send, receive) = std::sync::mpsc::channel();
         let inner = Arc::clone(&queue);
         let job = move || send.send(inner.drain()).expect("somebody listens");
-        queue.submit(Where::Worker, true, |_| {}, Box::new(job));
+        queue.submit(JobThread::Worker, true, |_| {}, Box::new(job));
         assert_eq!(receive.recv(), Ok(Err(ERROR_NOT_PERMITTED)));
         queue.close();
     }

@@ -10,24 +10,22 @@ use crate::contexts::{Context, lock};
 use crate::queue::Queue;
 use crate::result::*;
 
-/// What became of a launch.
-pub(crate) enum Entry {
-    /// It ran, with this report.
+pub(crate) enum LaunchResult {
+    /// The launch ran, with this report.
     Ran(Box<Report>),
-    /// It was predicted: the report as JSON.
+    /// The launch was predicted, with this report in JSON.
     Predicted(Value),
 }
 
-/// Where a launch leaves its report.
 #[derive(Default)]
-pub(crate) struct Slot(Mutex<Option<Entry>>);
+pub(crate) struct Slot(Mutex<Option<LaunchResult>>);
 
 impl Slot {
     pub(crate) fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    pub(crate) fn set(&self, entry: Entry) {
+    pub(crate) fn set(&self, entry: LaunchResult) {
         *lock(&self.0) = Some(entry);
     }
 }
@@ -48,7 +46,7 @@ pub(crate) fn remember(context: &Context, ticket: u64, slot: Arc<Slot>) {
     let _ = LAST.try_with(|last| *last.borrow_mut() = Some(Last { queue, ticket, slot }));
 }
 
-/// A launch is about to be made; if it is refused, there is no report.
+/// Forgets the last launch. Called before a launch: if that is refused, there is no report.
 pub(crate) fn forget() {
     let _ = LAST.try_with(|last| *last.borrow_mut() = None);
 }
@@ -60,10 +58,10 @@ pub(crate) fn last_as_json() -> Result<String, CUresult> {
         let last = last.as_ref().ok_or(ERROR_NOT_FOUND)?;
         last.queue.wait(last.ticket)?;
         let report = lock(&last.slot.0);
-        // A launch that found its context lost has none.
+        // A launch whose context was lost has no report.
         let text = match report.as_ref().ok_or(ERROR_NOT_FOUND)? {
-            Entry::Ran(report) => serde_json::to_string(report),
-            Entry::Predicted(report) => serde_json::to_string(report),
+            LaunchResult::Ran(report) => serde_json::to_string(report),
+            LaunchResult::Predicted(report) => serde_json::to_string(report),
         };
         text.map_err(|_| ERROR_UNKNOWN)
     })

@@ -1,11 +1,11 @@
-//! `CUresult`: every code of CUDA 12.4's driver API, with its name and its sentence.
+//! `CUresult`: every code of CUDA 12.4's driver API, with its name and its description.
 
 use std::ffi::CStr;
 
-/// What each call returns. Only values named below ever leave the library: callers read it as an enum.
+/// Return value of each call. Only the values named below ever leave the library: callers read it as an enum.
 pub(crate) type CUresult = u32;
 
-/// The body of a call: nothing, or the code to return.
+/// Result of a call's body: nothing, or the code to return.
 pub(crate) type Outcome = Result<(), CUresult>;
 
 macro_rules! codes {
@@ -130,7 +130,6 @@ codes! {
     ERROR_UNKNOWN = 999, "unknown error";
 }
 
-/// Name and description of a code.
 pub(crate) fn describe(code: CUresult) -> Option<(&'static CStr, &'static CStr)> {
     let at = CODES.binary_search_by_key(&code, |entry| entry.0).ok()?;
     Some((CODES[at].1, CODES[at].2))

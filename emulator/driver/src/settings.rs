@@ -1,4 +1,4 @@
-//! What can be chosen from outside: environment variables for the process, the extra API for a thread.
+//! Settings: environment variables for the process, the extra API for a thread.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::diagnose;
 /// Thread-instructions after which a launch counts as runaway: minutes on an ordinary machine.
 pub(crate) const DEFAULT_BUDGET: u64 = 1_000_000_000_000;
 
-/// What is watched in a launch, and its limits.
+/// Checks and limits of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) watch: Watch,
@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     pub(crate) diagnosis: bool,
 }
 
-/// What a thread chose for its own launches.
+/// Settings that a thread chose for its own launches.
 #[derive(Debug, Default)]
 pub(crate) struct Chosen {
     pub(crate) watch: Option<Watch>,
@@ -33,7 +33,6 @@ pub(crate) struct Chosen {
     pub(crate) diagnosis: Option<bool>,
     /// Parameter names for the next launch only.
     next_params: Option<Vec<String>>,
-    /// The next launch is predicted, and not made.
     predicts_next: bool,
 }
 
@@ -52,7 +51,7 @@ pub(crate) fn watch_from_name(name: &str) -> Option<Watch> {
     })
 }
 
-/// The level of watching that has this number in the extra API.
+/// The level of checks that has this number in the extra API.
 pub(crate) fn watch_from_number(number: u32) -> Option<Watch> {
     [
         Watch::Plain,
@@ -64,12 +63,12 @@ pub(crate) fn watch_from_number(number: u32) -> Option<Watch> {
     .copied()
 }
 
-/// A variable's value, if it is set and can be read; else a word about it.
+/// Reads a variable; prints a hint if its value is not understood.
 fn variable<T>(name: &str, hint: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
     let text = std::env::var(name).ok().filter(|t| !t.is_empty())?;
     let value = read(text.trim());
     if value.is_none() {
-        diagnose::say_once(&format!("{name}={text} is not understood and ignored; {hint}"));
+        diagnose::print_once(&format!("{name}={text} is not understood and ignored; {hint}"));
     }
     value
 }
@@ -78,7 +77,6 @@ fn number(text: &str) -> Option<u64> {
     text.replace('_', "").parse().ok()
 }
 
-/// The process's values, read once.
 pub(crate) fn process() -> Settings {
     static PROCESS: OnceLock<Settings> = OnceLock::new();
     *PROCESS.get_or_init(|| Settings {
@@ -96,28 +94,28 @@ pub(crate) fn process() -> Settings {
     })
 }
 
-/// Device memory in bytes: `TILE_MEMORY` in MiB, else half of what the process may have of the machine's.
+/// Device memory in bytes: `TILE_MEMORY` in MiB, else half of the memory that the process may use.
 pub(crate) fn memory_bytes() -> u64 {
     const MIB: u64 = 1 << 20;
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| {
-        let asked = variable("TILE_MEMORY", "use a number of MiB", number);
+        let chosen = variable("TILE_MEMORY", "use a number of MiB", number);
         let half = machine_bytes(&|path| std::fs::read_to_string(path).ok()).map(|bytes| bytes / MIB / 2);
-        asked
+        chosen
             .unwrap_or_else(|| half.unwrap_or(4096).clamp(1024, 80 * 1024))
             .clamp(16, 1 << 20)
             * MIB
     })
 }
 
-/// Memory that this process may have: the machine's, or less where a control group sets a limit (in a container,
-/// the machine's own figure is of no use). `read` gives the text of a file.
+/// Memory that this process may use: the machine's, or less where a control group sets a limit (in a container, the
+/// machine's own figure is of no use). `read` reads a file.
 fn machine_bytes(read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     let meminfo = read("/proc/meminfo")?;
     let total = meminfo.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
     let mut least = total.split_whitespace().next()?.parse::<u64>().ok()? << 10;
-    // `0::/a/b` in version 2, `9:memory:/a/b` in version 1. A limit of any group above holds, too; inside a
-    // container, the path is often one of the outside, and the limit is at the root of what is mounted.
+    // `0::/a/b` in version 2, `9:memory:/a/b` in version 1. Limits of parent groups hold, too; inside a container, the
+    // path is often one of the outside, and the limit is at the root of the mount.
     for line in read("/proc/self/cgroup").unwrap_or_default().lines() {
         let mut fields = line.splitn(3, ':');
         let (Some(_), Some(controllers), Some(path)) = (fields.next(), fields.next(), fields.next()) else {
@@ -142,7 +140,6 @@ fn machine_bytes(read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     Some(least)
 }
 
-/// What holds for launches of the calling thread.
 pub(crate) fn current() -> Settings {
     let process = process();
     let chosen = CHOSEN.try_with(|chosen| {
@@ -155,21 +152,20 @@ pub(crate) fn current() -> Settings {
             diagnosis: chosen.diagnosis.unwrap_or(process.diagnosis),
         }
     });
-    // A thread that is ending has no choices of its own any more.
+    // The choices of a thread that is ending are gone.
     chosen.unwrap_or(process)
 }
 
-/// Changes what the calling thread chose.
 pub(crate) fn choose(change: impl FnOnce(&mut Chosen)) {
     let _ = CHOSEN.try_with(|chosen| change(&mut chosen.borrow_mut()));
 }
 
-/// Names given by kernel.
+/// Parameter names by kernel.
 static PARAMS: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
-/// Source texts given by path.
+/// Source texts by path.
 static SOURCES: Mutex<BTreeMap<String, Arc<str>>> = Mutex::new(BTreeMap::new());
 
-/// Names a kernel's parameters: of every later launch of it, or without a kernel, of this thread's next launch.
+/// Names a kernel's parameters: for all later launches of it, or without a kernel, for this thread's next launch.
 pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
     match kernel {
         Some(kernel) => {
@@ -182,12 +178,12 @@ pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
     }
 }
 
-/// The calling thread's next launch is predicted, and not made.
+/// Predicts the calling thread's next launch in place of making it.
 pub(crate) fn predict_next() {
     choose(|c| c.predicts_next = true);
 }
 
-/// Whether the launch that the calling thread is about to make is predicted.
+/// Takes the request for a prediction of the next launch.
 pub(crate) fn takes_prediction() -> bool {
     let mut predicts = false;
     choose(|c| predicts = std::mem::take(&mut c.predicts_next));
@@ -201,7 +197,7 @@ pub(crate) fn add_source(path: String, text: Arc<str>) {
         .insert(path, text);
 }
 
-/// Options for a launch that the calling thread is about to make.
+/// Options for the calling thread's next launch.
 pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) -> LaunchOptions {
     let settings = current();
     let mut next = None;
@@ -232,7 +228,7 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
 /// Largest source file that is read for messages.
 const MAX_SOURCE: u64 = 1 << 20;
 
-/// Files that one module's messages are about, at most, and bytes of them.
+/// Limits on the number and bytes of files for one module's messages.
 const MAX_SOURCES: usize = 1000;
 const MAX_SOURCE_BYTES: usize = 16 << 20;
 
@@ -253,8 +249,8 @@ pub(crate) fn find_sources<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<(Str
     found
 }
 
-/// The text of a file that a module's `.file` directive names, for messages. Only what looks like source code is
-/// read: a module must not be able to make the driver print any file it likes.
+/// Reads a file that a module's `.file` directive names, for messages. Only files that look like source code are read:
+/// a module must not be able to make the driver print any file it likes.
 fn find_source(path: &str) -> Option<Arc<str>> {
     let path = Path::new(path);
     let extension = path.extension()?.to_str()?;
@@ -270,8 +266,8 @@ fn find_source(path: &str) -> Option<Arc<str>> {
     })
 }
 
-/// Where a source may lie: as named from here or a folder above (a package's tests run in the package's folder, its
-/// paths start at the workspace), and in the folders of `TILE_SOURCES`.
+/// Paths at which a source may lie: as named from here or a folder above (a package's tests run in the package's
+/// folder, its paths start at the workspace), and in the folders of `TILE_SOURCES`.
 fn candidates(path: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if let Some(folders) = std::env::var_os("TILE_SOURCES") {

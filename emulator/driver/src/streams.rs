@@ -1,4 +1,4 @@
-//! Streams and events: what is to be done in a context, and how far that is.
+//! Streams and events: queued work of a context, and its progress.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,21 +8,17 @@ use std::time::Instant;
 
 use crate::contexts::{CONTEXTS, Context, current, initialised, lock, next_id};
 use crate::edge;
-use crate::handle::{Kind, Table};
-use crate::queue::{Job, Queue, Where};
+use crate::handle::{ObjectKind, Table};
+use crate::queue::{Job, JobThread, Queue};
 use crate::result::*;
 use crate::types::Handle;
 
-pub(crate) static STREAMS: Table<Stream> = Table::new(Kind::Stream);
-pub(crate) static EVENTS: Table<Event> = Table::new(Kind::Event);
+pub(crate) static STREAMS: Table<Stream> = Table::new(ObjectKind::Stream);
+pub(crate) static EVENTS: Table<Event> = Table::new(ObjectKind::Event);
 
 pub(crate) fn forget_context(id: u64) {
-    for handle in STREAMS.handles_where(|s| s.context.id == id) {
-        STREAMS.remove(handle);
-    }
-    for handle in EVENTS.handles_where(|e| e.context_id == id) {
-        EVENTS.remove(handle);
-    }
+    STREAMS.remove_where(|s| s.context.id == id);
+    EVENTS.remove_where(|e| e.context_id == id);
 }
 
 thread_local! {
@@ -63,13 +59,13 @@ impl Stream {
     fn of_thread(context: Arc<Context>) -> Self {
         let own = OWN_STREAMS.try_with(|own| {
             let mut own = own.borrow_mut();
-            // Contexts come and go; those that went leave nothing behind.
+            // Entries of destroyed contexts are removed.
             if own.len() >= 16 {
                 own.retain(|id, _| !CONTEXTS.handles_where(|c| c.id == *id).is_empty());
             }
             Arc::clone(own.entry(context.id).or_default())
         });
-        // On a thread that is ending, it waits for everything.
+        // On a thread that is ending, the stream waits for everything.
         let last = own.unwrap_or_else(|_| Arc::new(AtomicU64::new(context.queue.last().0)));
         Self {
             context,
@@ -96,7 +92,7 @@ impl Stream {
         self.flags & NON_BLOCKING == 0
     }
 
-    /// The ticket that it has to wait for to be done.
+    /// The ticket after which the stream is done.
     pub(crate) fn last(&self) -> u64 {
         if self.legacy {
             self.context.queue.last().1
@@ -105,7 +101,6 @@ impl Stream {
         }
     }
 
-    /// Waits for its work.
     pub(crate) fn synchronize(&self) -> Outcome {
         self.context.synchronize(self.last())
     }
@@ -114,13 +109,13 @@ impl Stream {
         self.context.queue.is_done(self.last())
     }
 
-    /// Makes it wait for another ticket of its own context.
+    /// Makes the stream wait for another ticket of its own context.
     pub(crate) fn join(&self, ticket: u64) {
         self.last.fetch_max(ticket, Ordering::AcqRel);
     }
 
-    /// Adds a job as it is: run also when the context is lost.
-    pub(crate) fn submit(&self, place: Where, note: impl FnOnce(u64), job: Job) -> u64 {
+    /// Adds a job that runs also when the context is lost.
+    pub(crate) fn submit(&self, place: JobThread, note: impl FnOnce(u64), job: Job) -> u64 {
         let note = |ticket| {
             self.join(ticket);
             note(ticket);
@@ -128,10 +123,10 @@ impl Stream {
         self.context.queue.submit(place, self.blocking(), note, job)
     }
 
-    /// Adds a job whose failure is the context's.
+    /// Adds a job whose failure loses the context.
     pub(crate) fn submit_async(
         &self,
-        place: Where,
+        place: JobThread,
         job: impl FnOnce() -> Outcome + Send + 'static,
     ) -> Outcome {
         self.context.check()?;
@@ -157,14 +152,14 @@ impl Stream {
             let outcome = context.check().and_then(|()| job());
             *lock(&slot) = outcome;
         };
-        let ticket = self.submit(Where::Here, |_| {}, Box::new(run));
+        let ticket = self.submit(JobThread::Caller, |_| {}, Box::new(run));
         self.context.queue.wait(ticket)?;
         self.context.flush_printed();
         *lock(&result)
     }
 }
 
-/// The stream that a handle means for the calling thread.
+/// The stream that a handle stands for on the calling thread.
 pub(crate) fn stream(handle: Handle) -> Result<Arc<Stream>, CUresult> {
     initialised()?;
     match handle {
@@ -178,12 +173,11 @@ pub(crate) fn stream(handle: Handle) -> Result<Arc<Stream>, CUresult> {
 pub(crate) struct Event {
     pub(crate) context_id: u64,
     pub(crate) flags: u32,
-    record: Mutex<Record>,
+    record: Mutex<Recording>,
 }
 
-/// The latest recording of an event.
 #[derive(Default)]
-struct Record {
+struct Recording {
     queue: Option<Arc<Queue>>,
     context: Option<Arc<Context>>,
     ticket: u64,
@@ -206,7 +200,7 @@ impl Event {
     /// Records the event in a stream, as `cuEventRecord` does.
     pub(crate) fn record(self: &Arc<Self>, stream: &Stream) {
         let note = |ticket| {
-            *lock(&self.record) = Record {
+            *lock(&self.record) = Recording {
                 queue: Some(Arc::clone(&stream.context.queue)),
                 context: Some(Arc::clone(&stream.context)),
                 ticket,
@@ -215,7 +209,7 @@ impl Event {
         };
         let event = Arc::clone(self);
         let queue = Arc::clone(&stream.context.queue);
-        // An event that was recorded again since has a later ticket, and its time is not this one.
+        // An event that was recorded again since has a later ticket, and another time.
         let next = Arc::new(AtomicU64::new(0));
         let own = Arc::clone(&next);
         let note = move |ticket| {
@@ -229,7 +223,7 @@ impl Event {
                 record.time = Some(Instant::now());
             }
         };
-        stream.submit(Where::Here, note, Box::new(job));
+        stream.submit(JobThread::Caller, note, Box::new(job));
     }
 
     /// Context and ticket of the latest recording.
@@ -238,7 +232,7 @@ impl Event {
         record.context.as_ref().map(|c| (Arc::clone(c), record.ticket))
     }
 
-    /// When it happened: `Err` with the code if it was never recorded, or not yet reached.
+    /// Time of the event: `Err` with the code if it was never recorded, or not yet reached.
     pub(crate) fn time(&self) -> Result<Instant, CUresult> {
         let record = lock(&self.record);
         match (&record.queue, record.time) {
@@ -249,7 +243,6 @@ impl Event {
     }
 }
 
-/// An event by its handle.
 pub(crate) fn event(handle: Handle) -> Result<Arc<Event>, CUresult> {
     initialised()?;
     EVENTS.get(handle).ok_or(ERROR_INVALID_HANDLE)

@@ -1,10 +1,9 @@
-//! The plain data that crosses the C edge, laid out as `cuda.h` of CUDA 12 does.
+//! Plain data that crosses the C edge, laid out as in `cuda.h` of CUDA 12.
 //!
 //! Enums are integers here: a caller may pass any value. A test compares sizes and offsets with cudarc's bindings.
 
 use std::ffi::{c_int, c_uint, c_void};
 
-/// An address in device memory.
 pub(crate) type DevicePtr = u64;
 /// An opaque handle: see [`crate::handle`].
 pub(crate) type Handle = usize;
@@ -32,54 +31,79 @@ pub(crate) struct DeviceProperties {
     pub(crate) texture_align: c_int,
 }
 
+/// Source or destination of a [`Memcpy2D`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct CopySide2D {
+    pub(crate) x: usize,
+    pub(crate) y: usize,
+    pub(crate) kind: c_uint,
+    pub(crate) host: u64,
+    pub(crate) device: DevicePtr,
+    pub(crate) array: Handle,
+    pub(crate) pitch: usize,
+}
+
 /// `CUDA_MEMCPY2D`
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Memcpy2D {
-    pub(crate) src_x: usize,
-    pub(crate) src_y: usize,
-    pub(crate) src_type: c_uint,
-    pub(crate) src_host: *const c_void,
-    pub(crate) src_device: DevicePtr,
-    pub(crate) src_array: Handle,
-    pub(crate) src_pitch: usize,
-    pub(crate) dst_x: usize,
-    pub(crate) dst_y: usize,
-    pub(crate) dst_type: c_uint,
-    pub(crate) dst_host: *mut c_void,
-    pub(crate) dst_device: DevicePtr,
-    pub(crate) dst_array: Handle,
-    pub(crate) dst_pitch: usize,
+    pub(crate) src: CopySide2D,
+    pub(crate) dst: CopySide2D,
     pub(crate) width: usize,
     pub(crate) height: usize,
+}
+
+/// Source or destination of a [`Memcpy3D`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct CopySide {
+    pub(crate) x: usize,
+    pub(crate) y: usize,
+    pub(crate) z: usize,
+    pub(crate) lod: usize,
+    pub(crate) kind: c_uint,
+    pub(crate) host: u64,
+    pub(crate) device: DevicePtr,
+    pub(crate) array: Handle,
+    pub(crate) context: Handle,
+    pub(crate) pitch: usize,
+    pub(crate) height: usize,
+}
+
+impl From<CopySide2D> for CopySide {
+    fn from(side: CopySide2D) -> Self {
+        let CopySide2D {
+            x,
+            y,
+            kind,
+            host,
+            device,
+            array,
+            pitch,
+        } = side;
+        Self {
+            x,
+            y,
+            z: 0,
+            lod: 0,
+            kind,
+            host,
+            device,
+            array,
+            context: 0,
+            pitch,
+            height: 0,
+        }
+    }
 }
 
 /// `CUDA_MEMCPY3D`, and `CUDA_MEMCPY3D_PEER`, whose contexts stand where the reserved fields are.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Memcpy3D {
-    pub(crate) src_x: usize,
-    pub(crate) src_y: usize,
-    pub(crate) src_z: usize,
-    pub(crate) src_lod: usize,
-    pub(crate) src_type: c_uint,
-    pub(crate) src_host: *const c_void,
-    pub(crate) src_device: DevicePtr,
-    pub(crate) src_array: Handle,
-    pub(crate) src_context: *mut c_void,
-    pub(crate) src_pitch: usize,
-    pub(crate) src_height: usize,
-    pub(crate) dst_x: usize,
-    pub(crate) dst_y: usize,
-    pub(crate) dst_z: usize,
-    pub(crate) dst_lod: usize,
-    pub(crate) dst_type: c_uint,
-    pub(crate) dst_host: *mut c_void,
-    pub(crate) dst_device: DevicePtr,
-    pub(crate) dst_array: Handle,
-    pub(crate) dst_context: *mut c_void,
-    pub(crate) dst_pitch: usize,
-    pub(crate) dst_height: usize,
+    pub(crate) src: CopySide,
+    pub(crate) dst: CopySide,
     pub(crate) width: usize,
     pub(crate) height: usize,
     pub(crate) depth: usize,
@@ -107,7 +131,7 @@ pub(crate) struct Array3DDescriptor {
     pub(crate) flags: c_uint,
 }
 
-/// `CUDA_RESOURCE_DESC`. The union is kept as words and read by its members' places.
+/// `CUDA_RESOURCE_DESC`. The union is kept as words and read by its members' offsets.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct ResourceDesc {

@@ -1,95 +1,95 @@
-//! What a module uses and the emulated GPU lacks, as people look for it: by kernel and by line of the source.
+//! Messages about unsupported features of a module, with kernel and source line.
 
 use std::fmt::Write as _;
 
 use ptx::Unsupported;
 
-/// PTX lines listed for one instruction; more would not be read.
-const MOST_LINES: usize = 6;
+/// Limit on the PTX lines listed for one instruction.
+const MAX_LINES: usize = 6;
 
-/// Letters of a name that are shown.
-const MOST_LETTERS: usize = 80;
+/// Limit on the shown letters of a name.
+const MAX_LETTERS: usize = 80;
 
-/// Where a line of PTX lies.
+/// Location of a line of PTX.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Place {
-    /// `kernel` or `function`, with its name as PTX has it.
+struct Location {
+    /// `kernel` or `function`, with its PTX name.
     function: Option<(&'static str, String)>,
-    /// Index of the file and line, from the last `.loc`.
+    /// File index and line of the last `.loc`.
     source: Option<(String, String)>,
 }
 
-/// What is refused, each once, with its places and what to do.
-pub(crate) fn told(text: &str, refused: &[Unsupported]) -> String {
+/// Message about refused instructions: each once, with its locations and advice.
+pub(crate) fn message(text: &str, refused: &[Unsupported]) -> String {
     let mut groups: Vec<(&str, Vec<u32>)> = Vec::new();
-    for one in refused {
-        match groups.iter_mut().find(|(what, _)| *what == one.what) {
-            Some((_, lines)) => lines.push(one.span.line),
-            None => groups.push((&one.what, vec![one.span.line])),
+    for feature in refused {
+        match groups.iter_mut().find(|(what, _)| *what == feature.what) {
+            Some((_, lines)) => lines.push(feature.span.line),
+            None => groups.push((&feature.what, vec![feature.span.line])),
         }
     }
     let mut out = String::new();
     for (what, lines) in &groups {
         let _ = writeln!(out, "{what} is not supported");
-        let place = lines
+        let location = lines
             .first()
-            .map_or_else(Place::default, |&line| place_of(text, line));
-        let _ = writeln!(out, "  --> {}", described(text, &place, lines));
+            .map_or_else(Location::default, |&line| location_of(text, line));
+        let _ = writeln!(out, "  --> {}", described(text, &location, lines));
     }
     out + "try: leave it out where `__CUDA_ARCH__` or a macro can choose another way, or run this program on a GPU; \
            `Limits` in ARCHITECTURE.md has what is not emulated"
 }
 
 /// `kernel.cu:42, kernel gemm, PTX line 1064; in all 6 times, also in PTX lines 1079, 1111`
-fn described(text: &str, place: &Place, lines: &[u32]) -> String {
+fn described(text: &str, location: &Location, lines: &[u32]) -> String {
     let mut parts = Vec::new();
-    if let Some((file, line)) = &place.source {
+    if let Some((file, line)) = &location.source {
         let path = path_of(text, file).map(|path| format!("{path}:{line}"));
         parts.extend(path);
     }
-    if let Some((kind, name)) = &place.function {
-        let name: String = diagnostics::plain_name(name).chars().take(MOST_LETTERS).collect();
+    if let Some((kind, name)) = &location.function {
+        let name: String = diagnostics::plain_name(name).chars().take(MAX_LETTERS).collect();
         parts.push(format!("{kind} {name}"));
     }
     let (first, rest) = lines
         .split_first()
         .map_or((0, &[][..]), |(first, rest)| (*first, rest));
     parts.push(format!("PTX line {first}"));
-    let mut told = parts.join(", ");
+    let mut message = parts.join(", ");
     if !rest.is_empty() {
-        let shown: Vec<String> = rest.iter().take(MOST_LINES).map(u32::to_string).collect();
-        let more = if rest.len() > MOST_LINES { ", …" } else { "" };
+        let shown: Vec<String> = rest.iter().take(MAX_LINES).map(u32::to_string).collect();
+        let more = if rest.len() > MAX_LINES { ", …" } else { "" };
         let s = if rest.len() == 1 { "" } else { "s" };
         let _ = write!(
-            told,
+            message,
             "; {} times, also in PTX line{s} {}{more}",
             lines.len(),
             shown.join(", ")
         );
     }
-    told
+    message
 }
 
-/// The function that a line lies in, and the line of the source.
-fn place_of(text: &str, line: u32) -> Place {
-    let mut place = Place::default();
-    for one in text.lines().take(line as usize) {
-        let mut words = one.split_ascii_whitespace();
+/// Finds the function and the source line of a line of PTX.
+fn location_of(text: &str, line: u32) -> Location {
+    let mut location = Location::default();
+    for line in text.lines().take(line as usize) {
+        let mut words = line.split_ascii_whitespace();
         let first = words.next().unwrap_or_default();
         if first == ".loc" {
             let index = words.next().unwrap_or_default();
-            place.source = words.next().map(|line| (index.to_owned(), line.to_owned()));
-        } else if let Some((kind, name)) = declared(one) {
-            place = Place {
+            location.source = words.next().map(|line| (index.to_owned(), line.to_owned()));
+        } else if let Some((kind, name)) = declared(line) {
+            location = Location {
                 function: Some((kind, name.to_owned())),
                 source: None,
             };
         }
     }
-    place
+    location
 }
 
-/// A line such as `.visible .entry gemm(`, or `.func (.param .b32 r) helper(`.
+/// Parses a line such as `.visible .entry gemm(`, or `.func (.param .b32 r) helper(`.
 fn declared(line: &str) -> Option<(&'static str, &str)> {
     let (kind, rest) = match line.split_once(".entry") {
         Some((_, rest)) => ("kernel", rest),
@@ -106,7 +106,7 @@ fn declared(line: &str) -> Option<(&'static str, &str)> {
     Some((kind, &rest[..end])).filter(|(_, name)| !name.is_empty())
 }
 
-/// `.file 1 "kernel.cu"`, often at the end of the text.
+/// Finds the path in `.file 1 "kernel.cu"`, which is often at the end of the text.
 fn path_of<'a>(text: &'a str, index: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let rest = line.trim_start().strip_prefix(".file")?;
@@ -129,10 +129,10 @@ mod tests {
         else {
             panic!("it is not refused as unsupported");
         };
-        let told = told(&text, &refused);
-        let lines: Vec<&str> = told.lines().collect();
+        let message = message(&text, &refused);
+        let lines: Vec<&str> = message.lines().collect();
         assert_eq!(&lines[..lines.len() - 1], expected);
-        assert!(lines[lines.len() - 1].starts_with("try: "), "{told}");
+        assert!(lines[lines.len() - 1].starts_with("try: "), "{message}");
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
             ".file 1 \"x",
             ".file",
         ] {
-            let _ = (declared(line), place_of(line, 9), path_of(line, "1"));
+            let _ = (declared(line), location_of(line, 9), path_of(line, "1"));
         }
     }
 }

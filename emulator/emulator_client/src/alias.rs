@@ -1,7 +1,7 @@
-//! Another name for a library.
+//! A second name for a library.
 //!
-//! The loader takes a library that is already there when its own name, the *soname*, is the one asked for. So we load
-//! an empty library with the wanted soname that needs the real one: what is not found in the first is looked up in the
+//! The loader takes a library that is already loaded when its own name, the *soname*, is the requested one. So we load
+//! an empty library with the wanted soname that needs the real one: symbols that the first lacks are looked up in the
 //! second. It is a few hundred bytes, a header and a list of names, and lies in memory, so that nothing stays behind.
 
 use std::ffi::CStr;
@@ -14,10 +14,8 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
 const NAME: &CStr = c"alias";
 
-/// Makes `soname` another name of the library at `path`, for as long as the process lives.
-///
-/// # Errors
-/// When the loader does not take it.
+/// Makes `soname` another name of the library at `path`, for as long as the process lives. Fails when the loader
+/// refuses it.
 pub fn alias(soname: &str, path: &Path) -> Result<()> {
     let path = path
         .to_str()
@@ -33,13 +31,13 @@ pub fn alias(soname: &str, path: &Path) -> Result<()> {
     let place = format!("/proc/self/fd/{}", file.as_raw_fd());
     // SAFETY: there is nothing in it that could run; what it needs is loaded, or is what the caller wants loaded.
     let library = unsafe { Library::open(Some(place), RTLD_NOW | RTLD_GLOBAL) }.map_err(Error::other)?;
-    // The loader identifies it by this number, which must be unique.
+    // The loader identifies a library by this number, which must be unique.
     std::mem::forget((library, file));
     Ok(())
 }
 
-/// A shared library called `soname` that has nothing, and needs `needed`. After the "Tool Interface Standard:
-/// Executable and Linking Format", 64 bits.
+/// Image of an empty shared library called `soname` that needs `needed`. After the "Tool Interface Standard: Executable
+/// and Linking Format", 64 bits.
 fn image(soname: &str, needed: &str) -> Vec<u8> {
     const MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
     const HEADER: u64 = 64;
@@ -68,7 +66,7 @@ fn image(soname: &str, needed: &str) -> Vec<u8> {
     put(&0_u32.to_le_bytes());
     let sizes = [HEADER as u16, SEGMENT as u16, N_SEGMENTS as u16, 0, 0, 0];
     sizes.iter().for_each(|half| put(&half.to_le_bytes()));
-    // Segments: all of the file, the list of names, and a stack that is no code.
+    // Segments: the whole file, the dynamic section, and a stack that is not executable.
     const LOAD: u32 = 1;
     const DYNAMIC: u32 = 2;
     const STACK: u32 = 0x6474_e551;
@@ -84,7 +82,7 @@ fn image(soname: &str, needed: &str) -> Vec<u8> {
             .for_each(|half| put(&half.to_le_bytes()));
         words.iter().for_each(|word: &u64| put(&word.to_le_bytes()));
     }
-    // The list: our name, what is needed, and where the tables are.
+    // The dynamic section: our name, the needed library, and the addresses of the tables.
     let offset_of_needed = 2 + soname.len() as u64;
     let entries = [
         (14, 1),
@@ -99,7 +97,7 @@ fn image(soname: &str, needed: &str) -> Vec<u8> {
             .iter()
             .for_each(|word: &u64| put(&word.to_le_bytes()));
     }
-    // A hash table of one bucket and one symbol; the symbol, which is nobody; the names.
+    // A hash table of one bucket and one symbol; the symbol, which is undefined; the names.
     [1_u32, 1, 0, 0].iter().for_each(|word| put(&word.to_le_bytes()));
     put(&[0; SYMBOL as usize]);
     put(text.as_bytes());

@@ -1,10 +1,8 @@
-//! Functions of the emulated device beyond CUDA, for the programs and tests that run on it.
+//! Functions of the emulated device beyond CUDA, for programs and tests.
 //!
 //! The driver is a library that the program's CUDA bindings loaded, and it holds all the state; nothing of it is linked
 //! into the program. So everything here looks up the extra functions in the *loaded* driver (`driver::extra` documents
 //! them). NVIDIA's driver does not have them: [`find`] returns `None` there.
-
-#![warn(missing_docs)]
 
 #[cfg(target_os = "linux")]
 mod alias;
@@ -33,7 +31,7 @@ pub struct Emulator {
     report: unsafe extern "C" fn(*mut c_char, *mut usize) -> u32,
 }
 
-/// How closely launches are watched.
+/// Level of checks of launches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checks {
     /// Results only. Every access still stays inside its allocation, or faults.
@@ -46,8 +44,8 @@ pub enum Checks {
     GlobalRaces,
 }
 
-/// The emulated driver, if that is what this process uses: what a CUDA program finds first, in the order in which
-/// `cudarc` looks for a driver. `None` with a real driver, or with none at all.
+/// Finds the emulated driver, if this process uses it: the first library in the order in which `cudarc` looks for a
+/// driver. `None` with a real driver, or with none at all.
 pub fn find() -> Option<Emulator> {
     static FOUND: OnceLock<Option<Emulator>> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -60,7 +58,7 @@ pub fn find() -> Option<Emulator> {
             let symbol = unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) };
             symbol.map_or(std::ptr::null(), |s| s.cast_const())
         });
-        // Stays loaded: the addresses above must stay good.
+        // The library stays loaded: the addresses above must stay valid.
         std::mem::forget(library);
         found
     })
@@ -76,48 +74,43 @@ fn driver_names() -> &'static [&'static str] {
     }
 }
 
-/// Why [`preload`] did not.
+/// Error of [`preload`].
 #[derive(Debug, thiserror::Error)]
 pub enum PreloadError {
     /// The library is not where Cargo puts it.
     #[error("no {name} beside this program: looked in {}", .looked.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "))]
     NotFound {
-        /// File name of the library.
         name: String,
-        /// Folders that were searched.
+        /// Searched folders.
         looked: Vec<PathBuf>,
     },
-    /// It is there but cannot be loaded.
+    /// The library cannot be loaded.
     #[error("{} cannot be loaded", .path.display())]
     Load {
-        /// Path of the file.
         path: PathBuf,
-        /// The error below it.
         #[source]
         source: libloading::Error,
     },
-    /// It is loaded, but not under the name that programs try first.
+    /// The library is loaded, but not under the name that programs try first.
     #[error("{} cannot be loaded as libcuda.so", .path.display())]
     Name {
-        /// Path of the file.
         path: PathBuf,
-        /// The error below it.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// Makes this process use the emulated driver also where there is a real one: loads it by its absolute path. Its
-/// shared-object name is `libcuda.so.1`, as that of NVIDIA's driver, and it gets `libcuda.so` as another name, the first
-/// that `cudarc` tries: what is loaded under a name wins. Call it before the first CUDA call.
+/// Makes this process use the emulated driver also where there is a real one: loads it by its absolute path. The
+/// shared-object name is `libcuda.so.1`, as that of NVIDIA's driver, and `libcuda.so` becomes another name, the first
+/// that `cudarc` tries: a library that is loaded under a name wins. Call it before the first CUDA call.
 pub fn preload() -> Result<PathBuf, PreloadError> {
     let name = libloading::library_filename("nvcuda");
     let mut looked = Vec::new();
     if let Ok(program) = std::env::current_exe()
         && let Some(folder) = program.parent()
     {
-        // `deps` first: beside the program Cargo leaves a copy from when the library was last built for itself. Tests lie
-        // in `deps`, examples in a folder beside it.
+        // `deps` first: beside the program Cargo leaves a copy from when the library was last built for itself. Tests
+        // lie in `deps`, examples in a folder beside it.
         looked.push(folder.join("deps"));
         looked.extend(folder.parent().map(|up| up.join("deps")));
         looked.push(folder.to_owned());
@@ -145,8 +138,8 @@ pub fn preload() -> Result<PathBuf, PreloadError> {
 }
 
 impl Emulator {
-    /// From a way of finding symbols: for programs that have a handle of their driver library already. Addresses
-    /// that are null count as absent.
+    /// Creates a client from a function that finds symbols, for programs with a handle of their driver library. Null
+    /// addresses count as absent.
     pub fn from_symbols(find: impl Fn(&CStr) -> *const c_void) -> Option<Self> {
         macro_rules! symbol {
             ($name:literal) => {{
@@ -185,47 +178,47 @@ impl Emulator {
         }
     }
 
-    /// How closely this thread's launches are watched; `None`: as `TILE_CHECK` says.
+    /// Sets the level of checks for this thread's launches; `None`: that of `TILE_CHECK`.
     pub fn set_checks(&self, checks: Option<Checks>) {
         // SAFETY: takes a number.
         unsafe { (self.set_checks)(checks.map_or(-1, |c| c as c_int)) };
     }
 
-    /// Thread-instructions after which this thread's launches are stopped as runaway, 0 for no limit; `None`: as
-    /// `TILE_BUDGET` says.
+    /// Sets the number of thread-instructions after which this thread's launches are stopped as runaway, 0 for no
+    /// limit; `None`: that of `TILE_BUDGET`.
     pub fn set_budget(&self, thread_instructions: Option<u64>) {
         // SAFETY: takes a number.
         unsafe { (self.set_budget)(thread_instructions.unwrap_or(u64::MAX)) };
     }
 
-    /// CPU threads for this thread's launches, 0 for one per core; `None`: as `TILE_THREADS` says.
+    /// Sets the number of CPU threads for this thread's launches, 0 for one per core; `None`: that of `TILE_THREADS`.
     pub fn set_threads(&self, n: Option<u32>) {
         // SAFETY: takes a number.
         unsafe { (self.set_threads)(n.unwrap_or(u32::MAX)) };
     }
 
-    /// Whether this thread's launches run blocks in parallel even where their order could change results; `None`: as
-    /// `TILE_UNORDERED` says.
+    /// Lets this thread's launches run blocks in parallel even where their order could change results; `None`: as in
+    /// `TILE_UNORDERED`.
     pub fn set_unordered(&self, on: Option<bool>) {
         // SAFETY: takes a number.
         unsafe { (self.set_unordered)(on.map_or(-1, c_int::from)) };
     }
 
-    /// Whether what goes wrong in this thread's launches is printed on stderr (it is in the report in any case); `None`:
-    /// as `TILE_DIAGNOSIS` says.
+    /// Prints diagnostics of this thread's launches on stderr (they are in the report in any case); `None`: as in
+    /// `TILE_DIAGNOSIS`.
     pub fn set_diagnosis(&self, on: Option<bool>) {
         // SAFETY: takes a number.
         unsafe { (self.set_diagnosis)(on.map_or(-1, c_int::from)) };
     }
 
-    /// Names a kernel's parameters, for messages: of all its launches, or without a kernel, of this thread's next
+    /// Names a kernel's parameters, for messages: for all its launches, or without a kernel, for this thread's next
     /// launch. Text is cut at a NUL.
     pub fn name_parameters(&self, kernel: Option<&str>, names: &[&str]) {
         let kernel = kernel.map(c_text);
         let names: Vec<CString> = names.iter().map(|n| c_text(n)).collect();
         let pointers: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
         let kernel = kernel.as_ref().map_or(std::ptr::null(), |k| k.as_ptr());
-        // SAFETY: strings that end with NUL, and as many as said, all alive during the call.
+        // SAFETY: as many strings that end with NUL as passed, all alive during the call.
         unsafe { (self.name_parameters)(kernel, pointers.as_ptr(), pointers.len() as u32) };
     }
 
@@ -236,17 +229,18 @@ impl Emulator {
         unsafe { (self.add_source)(path.as_ptr(), text.as_ptr()) };
     }
 
-    /// Predicts the time that a real GPU would take for this thread's next launch, instead of making it: what that leaves
-    /// in memory is of no use, and [`Self::report`] has the prediction.
+    /// Predicts the time that a real GPU would take for this thread's next launch, in place of running it: its results
+    /// in memory are incomplete, and [`Self::report`] has the prediction.
     pub fn predict_next(&self) {
         // SAFETY: no arguments.
         unsafe { (self.predict_next)() };
     }
 
-    /// The report of this thread's last launch, as JSON; waits for the launch to end. `None` when there is none.
+    /// Returns the report of this thread's last launch, as JSON; waits for the launch to end. `None` when there is
+    /// none.
     pub fn report(&self) -> Option<String> {
         let mut length = 0;
-        // SAFETY: asks for the length only.
+        // SAFETY: queries the length only.
         if unsafe { (self.report)(std::ptr::null_mut(), &mut length) } != 0 {
             return None;
         }

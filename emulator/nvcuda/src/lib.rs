@@ -6,5 +6,5 @@
 
 #![forbid(unsafe_code)]
 
-// Its exported functions become this library's.
+// The driver's exported functions become this library's.
 use driver as _;

@@ -1,4 +1,4 @@
-//! Before `cuInit`, nothing works. In a program of its own: initialisation is for ever.
+//! Calls before `cuInit`. A program of its own: initialisation cannot be undone.
 
 use std::ptr::null_mut;
 
@@ -26,7 +26,7 @@ fn nothing_works_before_initialisation() {
         assert_eq!(sys::cuMemAlloc_v2(&mut address, 4), CUDA_ERROR_NOT_INITIALIZED);
         assert_eq!(sys::cuStreamCreate(&mut stream, 0), CUDA_ERROR_NOT_INITIALIZED);
         assert_eq!(sys::cuCtxSynchronize(), CUDA_ERROR_NOT_INITIALIZED);
-        // The version can be asked for at any time.
+        // The version is available at any time.
         assert_eq!(sys::cuDriverGetVersion(&mut n), CUDA_SUCCESS);
         assert!(n >= 12040);
         assert_eq!(sys::cuInit(0), CUDA_SUCCESS);

@@ -1,4 +1,4 @@
-//! The driver where a process forks and where it ends. A program of its own: its processes end in odd ways.
+//! The driver after a fork and at the end of a process. A program of its own: its processes end in unusual ways.
 #![cfg(target_os = "linux")]
 
 use std::ffi::c_void;
@@ -9,7 +9,7 @@ use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 const PTX: &std::ffi::CStr = c".version 7.0 .target sm_75 .address_size 64 .entry k() { ret; }";
 
-/// A context, and a kernel in it.
+/// Creates a context, and a kernel in it.
 fn begin() -> (sys::CUcontext, sys::CUfunction) {
     emulator_client::preload().expect("Cargo built the library");
     let (mut context, mut module, mut function) = (null_mut(), null_mut(), null_mut());
@@ -70,11 +70,11 @@ fn a_forked_child_is_refused_and_does_not_hang() {
     assert_eq!(launch(function), CUDA_SUCCESS);
 }
 
-/// Which of the two parts of a test this process plays.
+/// Set in the child process of a test.
 const PART: &str = "LIFE_TEST_PART";
 
-/// The code of a call, on stderr: nothing else can be relied on this late.
-fn tell(who: &str) {
+/// Prints the code of a call on stderr: nothing else works reliably this late.
+fn print_code(who: &str) {
     let mut address = 0;
     // SAFETY: a valid place for the result.
     let code = unsafe { sys::cuMemAlloc_v2(&mut address, 4) };
@@ -84,15 +84,15 @@ fn tell(who: &str) {
 }
 
 extern "C" fn early() {
-    tell("early handler");
+    print_code("early handler");
 }
 
 extern "C" fn late() {
-    tell("late handler");
+    print_code("late handler");
 }
 
 unsafe extern "C" fn key_gone(_: *mut c_void) {
-    tell("thread key");
+    print_code("thread key");
 }
 
 #[test]
@@ -126,15 +126,15 @@ fn calls_at_the_end_of_threads_and_of_the_process() {
         .env(PART, "child")
         .output()
         .expect("it starts");
-    let said = String::from_utf8_lossy(&child.stderr);
+    let stderr = String::from_utf8_lossy(&child.stderr);
     assert_eq!(
-        said,
+        stderr,
         "thread key: CUDA_SUCCESS\nlate handler: CUDA_SUCCESS\nearly handler: CUDA_ERROR_DEINITIALIZED\n"
     );
     assert!(child.status.success());
 }
 
-/// Pages of a mapping of one's own.
+/// Maps pages.
 fn pages(n: usize) -> *mut u8 {
     let (flags, protection) = (
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
@@ -169,7 +169,7 @@ fn only_whole_writable_memory_is_registered() {
     assert_eq!(register(0, 3), CUDA_ERROR_INVALID_VALUE);
     assert_eq!(register(2, 3), CUDA_ERROR_INVALID_VALUE);
     assert_eq!(register(4, 1), CUDA_SUCCESS);
-    // Nothing is ever mapped so low. A page that was unmapped here may be mapped again by another thread.
+    // No page is ever mapped this low. A page that was unmapped here may be mapped again by another thread.
     let nowhere = std::ptr::without_provenance_mut(4096);
     assert_eq!(register_at(nowhere, 1), CUDA_ERROR_INVALID_VALUE);
 }
@@ -184,7 +184,7 @@ fn pinned_and_managed_memory_and_arrays_count() {
         assert_eq!(code, CUDA_SUCCESS);
         free
     };
-    // Other tests of this program allocate little, so that a large part of what is free tells enough.
+    // Other tests of this program allocate little, so that a large part of the free memory is significant.
     let large = free() / 4 * 3;
     // SAFETY: valid places for results; the memory is freed as it was had.
     unsafe {

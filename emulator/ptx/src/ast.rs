@@ -1,18 +1,17 @@
-//! What a PTX module is, once read.
+//! The tree of a PTX module.
 //!
-//! The tree keeps what was written: names, order, modifiers as text. It does not define what an
-//! instruction does; that is left to the crate that executes it.
+//! The tree keeps what was written: names, order, modifiers as text. The effect of an instruction is defined by the
+//! crate that executes it.
 
 use crate::span::Span;
 
-/// One PTX translation unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     /// `.version 8.4` is `(8, 4)`.
     pub version: (u32, u32),
     /// `.target sm_75, debug` is `["sm_75", "debug"]`.
     pub target: Vec<String>,
-    /// `.address_size`: 64, or 32 when a module says so (refused later).
+    /// `.address_size`: 64, or 32 when a module declares it (refused later).
     pub address_size: u32,
     /// `.file` directives, in order.
     pub files: Vec<SourceFile>,
@@ -25,7 +24,6 @@ pub struct Module {
 pub struct SourceFile {
     /// The number by which `.loc` names it.
     pub index: u32,
-    /// The path as written.
     pub path: String,
 }
 
@@ -38,11 +36,9 @@ pub enum Item {
     Function(Function),
     /// Another name for a function: `.alias name, target;`.
     Alias {
-        /// The part of the text that it was read from.
         span: Span,
-        /// The name that is declared.
         name: String,
-        /// The function it stands for.
+        /// Name of the function that it stands for.
         target: String,
     },
     /// The strings of a `.pragma "…";`.
@@ -51,10 +47,9 @@ pub enum Item {
     Section(Span, String),
 }
 
-/// `.visible`, `.extern`, `.weak`, `.common`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Linkage {
-    /// Nothing written: private to the module.
+    /// No directive: private to the module.
     #[default]
     Internal,
     /// `.visible`: other modules may use it.
@@ -67,30 +62,22 @@ pub enum Linkage {
     Common,
 }
 
-/// A state space, in which a variable lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// `.reg`: registers.
     Reg,
     /// `.sreg`: special registers, such as `%tid.x`.
     Sreg,
-    /// `.const`: constant memory.
     Const,
-    /// `.global`: global memory.
     Global,
-    /// `.local`: memory of one thread.
     Local,
-    /// `.param`: parameters of kernels and functions.
     Param,
-    /// `.shared`: memory of one block.
     Shared,
     /// `.tex`: texture memory (deprecated).
     Tex,
 }
 
-/// A fundamental type, or one of the opaque ones.
+/// A fundamental or opaque type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each variant is the PTX type of the same name")]
 pub enum Type {
     B8,
     B16,
@@ -120,23 +107,17 @@ pub enum Type {
 /// A variable: module scope, function scope, or a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// Where it is declared.
     pub span: Span,
-    /// Which other modules see it.
     pub linkage: Linkage,
-    /// The state space in which it lives.
     pub space: Space,
     /// `.align`, in bytes, when written.
     pub align: Option<u32>,
     /// 1, or 2 / 4 for `.v2` / `.v4`.
     pub vector: u32,
-    /// The type of an element.
     pub ty: Type,
-    /// Name. (`.reg .b32 %r<5>` is a [`RegDecl`], not this.)
     pub name: String,
     /// `[4][8]` is `[Some(4), Some(8)]`; `[]` is `[None]`; a scalar is empty.
     pub dims: Vec<Option<u64>>,
-    /// The initial value, written `= …`; `None` where there is none.
     pub init: Option<Initializer>,
     /// `.ptr .global .align 16` on kernel parameters.
     pub ptr: Option<PtrAttribute>,
@@ -147,13 +128,12 @@ pub struct Variable {
 /// `.ptr{.space}{.align N}` of a kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PtrAttribute {
-    /// The space that it points to, when written.
+    /// State space of the pointee, when written.
     pub space: Option<Space>,
-    /// The alignment of what it points to, when written.
+    /// Alignment of the pointee, when written.
     pub align: Option<u32>,
 }
 
-/// The value after `=` of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Initializer {
     /// `{ a, b, { c } }`
@@ -164,9 +144,7 @@ pub enum Initializer {
     Float(Immediate),
     /// The address of a variable or function: `name`, `name+4`, `generic(name)+4`.
     Symbol {
-        /// The variable or function.
         name: String,
-        /// Bytes added to the address.
         offset: i64,
         /// A generic address, written `generic(…)`.
         generic: bool,
@@ -178,17 +156,14 @@ pub enum Initializer {
 /// `.reg .b32 %r<5>;` or `.reg .pred p, q;`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegDecl {
-    /// The part of the text that it was read from.
     pub span: Span,
     /// 1, or 2 / 4 for `.v2` / `.v4`.
     pub vector: u32,
-    /// The type of each register.
     pub ty: Type,
     /// Names; a count means `name0 .. name(count-1)`.
     pub names: Vec<(String, Option<u32>)>,
 }
 
-/// Entry point or device function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FunctionKind {
     /// `.entry`: can be launched.
@@ -200,36 +175,29 @@ pub enum FunctionKind {
 /// `.entry` or `.func`, with or without a body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
-    /// Where its name stands.
+    /// Span of its name.
     pub span: Span,
-    /// Which other modules see it.
     pub linkage: Linkage,
-    /// Whether it is a kernel or a device function.
     pub kind: FunctionKind,
-    /// Its symbol, perhaps mangled.
     pub name: String,
-    /// Return parameters of a `.func`.
     pub returns: Vec<Variable>,
-    /// Parameters in the order of their declaration.
     pub params: Vec<Variable>,
-    /// Declared `.noreturn`: a call of it does not come back.
+    /// Declared `.noreturn`: calls do not come back.
     pub noreturn: bool,
     /// `.attribute(.unified(1, 2))` is `["unified(1, 2)"]`.
     pub attributes: Vec<String>,
     /// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg`, … with their numbers, in order.
     pub directives: Vec<(String, Vec<u32>)>,
-    /// Statements, or nothing for a declaration.
+    /// `None` for a declaration.
     pub body: Option<Vec<Statement>>,
 }
 
-/// One line of a function body.
+/// An element of a function body.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
     /// A label, such as `$L__BB0_2:`.
     Label(Span, String),
-    /// An instruction with its operands.
     Instruction(Instruction),
-    /// A declaration of registers: `.reg …;`.
     Reg(RegDecl),
     /// `.shared`, `.local`, `.param`, `.global` or `.const` variable at function scope.
     Variable(Variable),
@@ -241,45 +209,37 @@ pub enum Statement {
     Pragma(Span, Vec<String>),
     /// `L: .branchtargets a, b, c;`
     BranchTargets {
-        /// The part of the text that it was read from.
         span: Span,
-        /// The label in front of it.
         name: String,
         /// Labels that an indirect branch may go to.
         targets: Vec<String>,
     },
     /// `L: .calltargets f, g;`
     CallTargets {
-        /// The part of the text that it was read from.
         span: Span,
-        /// The label in front of it.
         name: String,
         /// Functions that an indirect call may reach.
         targets: Vec<String>,
     },
     /// `L: .callprototype (…) _ (…);`
     CallPrototype {
-        /// The part of the text that it was read from.
         span: Span,
-        /// The label in front of it.
         name: String,
-        /// Return parameters of the functions that it describes.
+        /// Return parameters of the described functions.
         returns: Vec<Variable>,
-        /// Parameters of the functions that it describes.
+        /// Parameters of the described functions.
         params: Vec<Variable>,
     },
 }
 
-/// A place in the source that the PTX was made from.
+/// Position in the source that the PTX was compiled from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loc {
-    /// Index of a [`SourceFile`].
     pub file: u32,
-    /// Line in that file, from 1.
     pub line: u32,
     /// Column, from 1; 0 when unknown.
     pub column: u32,
-    /// Where the function that holds it was inlined, when it was.
+    /// Call where the surrounding function was inlined.
     pub inlined_at: Option<InlinedAt>,
 }
 
@@ -288,31 +248,25 @@ pub struct Loc {
 pub struct InlinedAt {
     /// The label that holds the inlined function's name.
     pub function: String,
-    /// Byte offset from it.
+    /// Byte offset from that label.
     pub function_offset: i64,
-    /// Index of a [`SourceFile`].
     pub file: u32,
-    /// Line in that file, from 1.
     pub line: u32,
-    /// Column of that line.
     pub column: u32,
 }
 
 /// A guard in front of an instruction: `@%p` or `@!%p`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
-    /// Name of the predicate register.
     pub register: String,
     /// Written with `!`: executed where the predicate is false.
     pub negated: bool,
 }
 
-/// One instruction, `@%p1 fma.rn.ftz.f32 %f4, %f1, %f2, %f3;`
+/// `@%p1 fma.rn.ftz.f32 %f4, %f1, %f2, %f3;`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {
-    /// From the first character to the semicolon.
     pub span: Span,
-    /// The guard, such as `@%p1`; `None` for an instruction that always executes.
     pub guard: Option<Guard>,
     /// The first part of the mnemonic, such as `fma`.
     pub opcode: String,
@@ -322,7 +276,7 @@ pub struct Instruction {
     pub operands: Vec<Operand>,
 }
 
-/// An operand of an instruction, or an element of one.
+/// Operand of an instruction, or an element of one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operand {
     /// A register (`%r1`), a special register (`%tid.x`), a label, a variable or a function: one name,
@@ -330,20 +284,16 @@ pub enum Operand {
     Name(String),
     /// `-%f1` does not exist in PTX, but `!%p1` does.
     NotPred(String),
-    /// A number that stands in the text.
     Immediate(Immediate),
     /// `[name]`, `[name+4]`, `[%rd1+-8]`, `[4096]`.
     Address {
-        /// Register or variable; none for an absolute address.
+        /// Register or variable; `None` for an absolute address.
         base: Option<String>,
-        /// Bytes added to the address.
         offset: i64,
     },
     /// `name+4` as a value (`mov.u64 %rd1, table+8;`).
     NameOffset {
-        /// Name of the variable.
         name: String,
-        /// Bytes added to the address.
         offset: i64,
     },
     /// `{%f1, %f2, _, 0}`
@@ -356,17 +306,16 @@ pub enum Operand {
     Texture {
         /// The texture, then a sampler if written.
         handles: Vec<Operand>,
-        /// Where the texture is read, one operand per dimension.
+        /// Coordinates, one operand per dimension.
         coordinates: Vec<Operand>,
     },
     /// `%v.x`, a component of a vector register.
     Component(String, char),
 }
 
-/// A number in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Immediate {
-    /// Integer, signed or unsigned, in two's complement when it is cut to its type. Character constants too.
+    /// Integer, signed or unsigned, in two's complement when it is cut to its type; character constants too.
     Int(i128),
     /// `0f3F800000`: the bits of an `f32`.
     F32(u32),
@@ -385,7 +334,6 @@ impl Instruction {
         text
     }
 
-    /// Whether a modifier is there.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers.iter().any(|m| m == modifier)
     }
@@ -397,7 +345,7 @@ impl Instruction {
 }
 
 impl Type {
-    /// The type with this PTX name: `"f32"` is `F32`. `None` for an unknown name.
+    /// Looks a type up by its PTX name: `"f32"` is `F32`.
     pub fn from_name(name: &str) -> Option<Type> {
         Some(match name {
             "b8" => Type::B8,
@@ -427,7 +375,7 @@ impl Type {
         })
     }
 
-    /// Bytes in memory; a predicate has none.
+    /// Size in memory; a predicate has none.
     pub fn bytes(self) -> u32 {
         match self {
             Type::Pred => 0,

@@ -6,46 +6,43 @@
 use crate::error::ParseError;
 use crate::span::Span;
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// `fma`, `%r1`, `$L__BB0_1`, `_`
     Name,
     /// `.global`, `.L2::128B`; the text is without the dot.
     Dot,
     /// `12`, `0x1F`, `0f3F800000`, `1.5`, with suffix and all.
     Number,
-    /// `"…"`; the text is what stands between the quotes.
+    /// `"…"`; the text is without the quotes.
     Text,
-    /// One character of punctuation.
+    /// A single character of punctuation.
     Mark(u8),
     /// Two characters of punctuation that belong together: `<<`, `>=`, `&&`.
     Operator,
-    /// The end of the input.
     End,
 }
 
-/// A token with its text and place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     pub(crate) text: &'a str,
     pub(crate) span: Span,
 }
 
 impl Token<'_> {
-    /// How an error message names it.
+    /// Name of the token in error messages.
     pub(crate) fn describe(&self) -> String {
         match self.kind {
-            Kind::End => "the end of the file".to_owned(),
-            Kind::Dot => format!("`.{}`", clip(self.text)),
-            Kind::Text => format!("the string \"{}\"", clip(self.text)),
+            TokenKind::End => "the end of the file".to_owned(),
+            TokenKind::Dot => format!("`.{}`", clip(self.text)),
+            TokenKind::Text => format!("the string \"{}\"", clip(self.text)),
             _ => format!("`{}`", clip(self.text)),
         }
     }
 }
 
-/// At most the first 64 characters, so that a message stays one line.
+/// Cuts to 64 characters, so that a message stays one line.
 pub(crate) fn clip(text: &str) -> String {
     match text.char_indices().nth(64) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -59,7 +56,7 @@ pub(crate) struct Lexer<'a> {
     at: usize,
     line: u32,
     column: u32,
-    /// Where `line` and `column` were last true.
+    /// Offset up to which `line` and `column` are counted.
     counted: usize,
 }
 
@@ -78,7 +75,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The whole input, for what is kept as text.
+    /// The whole input, for parts that are kept as text.
     pub(crate) fn source(&self) -> &'a str {
         self.text
     }
@@ -166,11 +163,11 @@ impl<'a> Lexer<'a> {
         if matches!(self.byte(0), b'e' | b'E') && self.byte(1 + usize::from(sign)).is_ascii_digit() {
             self.at += 1 + usize::from(sign);
         }
-        // Whatever hangs on to it belongs to it, so that `12abc` is one bad number and not two tokens.
+        // A number extends over all following word characters, so that `12abc` is one bad number and not two tokens.
         self.skip_while(is_word);
     }
 
-    /// The next token; `End` for ever after the last.
+    /// Reads the next token; after the last, always `End`.
     pub(crate) fn next(&mut self) -> Result<Token<'a>, ParseError> {
         self.skip_blank()?;
         let mut span = self.here();
@@ -178,26 +175,26 @@ impl<'a> Lexer<'a> {
         let mut cut = (0, 0);
         let first = self.byte(0);
         let kind = match first {
-            _ if start == self.text.len() => Kind::End,
+            _ if start == self.text.len() => TokenKind::End,
             b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | b'%' => {
                 self.at += 1;
                 self.skip_while(is_word);
-                Kind::Name
+                TokenKind::Name
             }
             b'0'..=b'9' => {
                 self.number();
-                Kind::Number
+                TokenKind::Number
             }
             b'.' if is_word(self.byte(1)) => {
                 self.at += 1;
                 self.words();
                 cut = (1, 0);
-                Kind::Dot
+                TokenKind::Dot
             }
             b'"' => {
                 self.string(span)?;
                 cut = (1, 1);
-                Kind::Text
+                TokenKind::Text
             }
             _ if matches!(
                 (first, self.byte(1)),
@@ -205,11 +202,11 @@ impl<'a> Lexer<'a> {
             ) =>
             {
                 self.at += 2;
-                Kind::Operator
+                TokenKind::Operator
             }
             _ if b"{}()[]<>,;:@!|+-=~*/&^?.".contains(&first) => {
                 self.at += 1;
-                Kind::Mark(first)
+                TokenKind::Mark(first)
             }
             _ => {
                 let found = self.text[start..].chars().next().unwrap_or('\0');
@@ -238,7 +235,7 @@ impl<'a> Lexer<'a> {
                 }
                 b'\\' if self.at + 1 < self.text.len() => {
                     self.at += 1;
-                    // A whole character, so that the position stays on a boundary.
+                    // Advances by a whole character, so that the position stays on a boundary.
                     self.at += self.text[self.at..].chars().next().map_or(0, char::len_utf8);
                 }
                 _ => {
@@ -261,7 +258,9 @@ mod tests {
         let mut found = Vec::new();
         loop {
             match lexer.next() {
-                Ok(Token { kind: Kind::End, .. }) => break,
+                Ok(Token {
+                    kind: TokenKind::End, ..
+                }) => break,
                 Ok(token) => found.push(format!(
                     "{}:{}:{}",
                     token.span.line, token.span.column, token.text

@@ -1,8 +1,8 @@
 //! Parses PTX text to a typed module with source positions, and prints modules as text.
 //!
-//! PTX is the assembly language that CUDA compilers write and GPU drivers read. This crate reads what NVRTC,
-//! nvcc and clang emit, and what people write by hand, into a tree, prints trees, and has a table of all instructions
-//! that records which are emulated and which are refused.
+//! PTX is the assembly language that CUDA compilers write and GPU drivers read. This crate reads the output of NVRTC,
+//! nvcc and clang, and hand-written PTX, into a tree, prints trees, and has a table of all instructions that records
+//! which are emulated and which are refused.
 //!
 //! ```
 //! let text = "
@@ -25,7 +25,7 @@
 //! let again = ptx::parse(&module.to_string())?;
 //! assert_eq!(again.without_spans(), module.without_spans());
 //!
-//! // What is wrong is named, with its place.
+//! // Errors name their place.
 //! let error = ptx::parse(&text.replace("ret;", "ret")).unwrap_err();
 //! assert_eq!(error.to_string(), "line 13, column 5: expected an operand, found `}`");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -33,7 +33,7 @@
 //!
 //! Several modules become one by [`link::link`].
 //!
-//! What it is not: it executes nothing and resolves names only between modules, it does not check operand types, and it keeps
+//! Non-goals: the crate executes nothing, resolves names only between modules, does not check operand types, and keeps
 //! neither comments nor the spelling of numbers. Debug sections stay text.
 
 #![forbid(unsafe_code)]

@@ -1,25 +1,22 @@
-//! Several modules into one, as a linker does: names that modules share meet, names of one module stay its own.
+//! Linking of modules: shared names are resolved, names of one module stay its own.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::ast::*;
 
-/// A module to be linked, and its name in messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
-    /// Of the file, or what the caller calls it.
+    /// Name in messages: of the file, or the caller's.
     pub name: String,
-    /// The parsed module.
     pub module: Module,
 }
 
-/// Why modules cannot become one, in the words of CUDA's linker.
+/// Reason for which modules cannot be linked, in the words of CUDA's linker.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// Two modules define what only one may.
+    /// Two modules define a name that only one may define.
     #[error("Multiple definition of '{name}' in '{input}', first defined in '{first}'")]
     DefinedTwice {
-        /// Name of the variable or function.
         name: String,
         /// Name of the later module.
         input: String,
@@ -29,29 +26,27 @@ pub enum LinkError {
     /// A variable, or a function that is used, which no module defines.
     #[error("Undefined reference to '{name}' in '{input}'")]
     Undefined {
-        /// Name of the variable or function.
         name: String,
-        /// Where it is named.
+        /// Name of the module that uses it.
         input: String,
     },
     /// A function with other parameters or results in one module than in another.
     #[error("Prototype doesn't match for '{name}' in '{input}', first defined in '{first}'")]
     Prototype {
-        /// Name of the function.
         name: String,
-        /// The later one of the two.
+        /// Name of the later module.
         input: String,
-        /// The one that defines it, or else the earlier one.
+        /// Name of the module that defines it, or else of the earlier one.
         first: String,
     },
 }
 
-/// Functions that the system has: no module defines them.
+/// Tests for a function of the system: no module defines it.
 pub fn is_system_call(name: &str) -> bool {
     matches!(name, "vprintf" | "__assertfail" | "malloc" | "free")
 }
 
-/// How strongly a name is defined.
+/// Strength of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
     /// `.common`: the largest wins, and anything else wins over it.
@@ -62,12 +57,10 @@ enum Strength {
     Strong,
 }
 
-/// One module from several, which are taken unless there is an error. Functions of the system stay external.
+/// Links modules, which are consumed unless there is an error: two modules define the same name, none defines one that
+/// is used, or a function has two prototypes. Functions of the system stay external.
 ///
 /// Debug sections are left out: they would have to be merged, and nothing here reads them.
-///
-/// # Errors
-/// When two modules define the same name, none defines one that is used, or a function has two prototypes.
 pub fn link(inputs: &mut Vec<Input>) -> Result<Module, LinkError> {
     let mut prototypes = Prototypes::default();
     for input in &*inputs {
@@ -101,7 +94,7 @@ pub fn link(inputs: &mut Vec<Input>) -> Result<Module, LinkError> {
             match &mut item {
                 Item::Section(..) => continue,
                 Item::Variable(v) if v.linkage == Linkage::Extern && v.space == Space::Shared => {
-                    // All name the same memory: what the launch adds.
+                    // All of them name the same memory, which the launch adds.
                     if let Some(&first) = dynamic_shared.get(&v.name) {
                         if let Item::Variable(known) = &mut linked.items[first] {
                             known.align = known.align.max(v.align);
@@ -133,17 +126,15 @@ pub fn link(inputs: &mut Vec<Input>) -> Result<Module, LinkError> {
 /// Bytes of each result and each parameter.
 type Prototype = (Vec<u64>, Vec<u64>);
 
-/// What functions that modules share look like, over the inputs of a link.
+/// Prototypes of shared functions, over the inputs of a link.
 #[derive(Debug, Default)]
 pub struct Prototypes {
     known: HashMap<String, (Prototype, String, bool)>,
 }
 
 impl Prototypes {
-    /// Compares the functions of an input with those of the inputs before it.
-    ///
-    /// # Errors
-    /// When one has other results or parameters than there.
+    /// Compares the functions of an input with those of the inputs before it. Fails when one has other results or
+    /// parameters than there.
     pub fn add(&mut self, input: &Input) -> Result<(), LinkError> {
         for item in &input.module.items {
             let Item::Function(f) = item else { continue };
@@ -180,7 +171,7 @@ impl Prototypes {
     }
 }
 
-/// Whether some module, or the system, has what this one names and does not define.
+/// Checks that some module, or the system, defines each name that this one uses.
 fn defined(input: &Input, chosen: &BTreeMap<String, usize>) -> Result<(), LinkError> {
     let mut missing = Vec::new();
     for item in &input.module.items {
@@ -216,7 +207,7 @@ fn defined(input: &Input, chosen: &BTreeMap<String, usize>) -> Result<(), LinkEr
     }
 }
 
-/// Names that statements mention.
+/// Collects names that statements mention.
 fn names_in<'a>(statements: &'a [Statement], used: &mut HashSet<&'a str>) {
     for statement in statements {
         match statement {
@@ -255,12 +246,12 @@ fn names_in_initializer<'a>(init: &'a Initializer, used: &mut HashSet<&'a str>) 
     }
 }
 
-/// Whether another module can name it.
+/// Tests for a name that other modules can use.
 fn is_shared(function: &Function) -> bool {
     function.linkage != Linkage::Internal || function.kind == FunctionKind::Entry
 }
 
-/// The module whose definition of each shared name counts.
+/// Index of the module whose definition of each shared name counts.
 fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, usize>, LinkError> {
     let mut found: BTreeMap<String, (Strength, u64, usize)> = BTreeMap::new();
     for (at, input) in inputs.iter().enumerate() {
@@ -306,7 +297,7 @@ fn bytes(variable: &Variable) -> u64 {
         .saturating_mul(u64::from(variable.ty.bytes()))
 }
 
-/// Whether the first target is of a newer architecture.
+/// Tests whether the first target is of a newer architecture.
 fn newer(target: &[String], than: &[String]) -> bool {
     let number = |target: &[String]| -> u32 {
         let digits = target.first().and_then(|t| t.strip_prefix("sm_"));
@@ -317,7 +308,7 @@ fn newer(target: &[String], than: &[String]) -> bool {
     than.is_empty() || number(target) > number(than)
 }
 
-/// Numbers of one module's files among all files.
+/// Adds a module's files, and returns their numbers among all files.
 fn merge_files(all: &mut Vec<SourceFile>, files: &[SourceFile]) -> BTreeMap<u32, u32> {
     let mut numbers = BTreeMap::new();
     let mut known: HashMap<String, u32> = all.iter().map(|f| (f.path.clone(), f.index)).collect();
@@ -335,7 +326,7 @@ fn merge_files(all: &mut Vec<SourceFile>, files: &[SourceFile]) -> BTreeMap<u32,
     numbers
 }
 
-/// Names in use, and who may keep which.
+/// Names in use, and the module that keeps each.
 struct Names {
     taken: BTreeSet<String>,
 }
@@ -353,7 +344,7 @@ impl Names {
         Self { taken }
     }
 
-    /// New names for what is private to a module and has a name that another uses.
+    /// New names for private items whose names another module uses.
     fn renamed(&mut self, module: &Module) -> HashMap<String, String> {
         let mut renamed = HashMap::new();
         for item in &module.items {
@@ -417,7 +408,7 @@ fn rename_item(item: &mut Item, names: &HashMap<String, String>, files: &BTreeMa
     }
 }
 
-/// Names that a body declares: they hide those of the module.
+/// Collects names that a body declares: they hide those of the module.
 fn declared(statements: &[Statement], own: &mut HashSet<String>) {
     for statement in statements {
         match statement {
@@ -516,7 +507,7 @@ mod tests {
 
     const HEAD: &str = ".version 8.4\n.target sm_80\n.address_size 64\n";
 
-    /// What linking texts gives, without the header and blank lines.
+    /// Text of the linked module, without the header and blank lines.
     fn linked(texts: &[&str]) -> String {
         let inputs = texts.iter().zip(["a", "b"]).map(|(text, name)| Input {
             name: name.to_owned(),
@@ -555,7 +546,7 @@ mod tests {
     fn a_prototype_that_differs() {
         let declared = ".extern .func (.param .b32 r) f(.param .b32 x, .param .b32 y);";
         let defined = ".visible .func f(.param .b32 x) { ret; }";
-        // As the linker of an H200's driver words it.
+        // Wording of the linker of an H200's driver.
         let message = "Prototype doesn't match for 'f' in 'b', first defined in 'b'";
         check(&[declared, defined], message);
         check(

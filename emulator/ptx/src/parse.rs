@@ -1,7 +1,7 @@
-//! Tokens to the tree of [`ast`](crate::ast): recursive descent with one token of look-ahead.
+//! Parser: tokens to the tree of [`ast`](crate::ast), by recursive descent with one token of look-ahead.
 //!
-//! Nothing is tried twice, so the time is linear in the text, and nesting is limited, so no input
-//! overflows the stack. What an instruction means, and whether it exists, is not asked here.
+//! Nothing is tried twice, so the time is linear in the text, and nesting is limited, so no input overflows the stack.
+//! The parser does not check that an instruction exists.
 
 mod constant;
 mod function;
@@ -11,45 +11,33 @@ mod variable;
 
 use crate::ast::Module;
 use crate::error::ParseError;
-use crate::lex::{Kind, Lexer, Token};
+use crate::lex::{Lexer, Token, TokenKind};
 use crate::span::Span;
 
 /// Longest input, in bytes. A tree takes up to a hundred times the memory of its text.
-const LONGEST: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
-/// Bytes of the tree for one token, besides its text: short instructions take about that much.
+/// Estimated bytes of the tree for one token, besides its text: short instructions take about that much.
 const TOKEN_BYTES: u64 = 256;
 
 /// Deepest nesting of blocks, initialisers and operands, each.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
-/// Reads one module.
-///
-/// # Errors
-///
-/// The first place that is not PTX, with what was expected there.
+/// Parses one module. An error is the first place that is not PTX, with the token expected there.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse_within(text, u64::MAX)
 }
 
-/// The same, for a tree of at most so many bytes of memory, by an estimate that is on the high side.
-///
-/// # Errors
-///
-/// As [`parse`], and where the tree has become too large.
+/// [`parse`] for a tree of at most so many bytes of memory, by an estimate that is on the high side.
 pub fn parse_within(text: &str, bytes: u64) -> Result<Module, ParseError> {
     parse_from(text, &mut { bytes })
 }
 
-/// The same for one of several texts, whose trees have `left` bytes together. What this one takes is subtracted;
-/// nothing is left where it is too large.
-///
-/// # Errors
-///
-/// As [`parse_within`].
+/// [`parse_within`] for one of several texts, whose trees have `left` bytes together. The size of this tree is
+/// subtracted; nothing is left where it is too large.
 pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
     let bytes = *left;
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         let span = Span {
             start: 0,
             end: 0,
@@ -57,7 +45,7 @@ pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
             column: 1,
         };
         let message = format!(
-            "the text has {} bytes, more than the {LONGEST} that are read",
+            "the text has {} bytes, more than the {MAX_BYTES} that are read",
             text.len()
         );
         return Err(ParseError { span, message });
@@ -82,19 +70,17 @@ pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
     module
 }
 
-/// A bracket that waits to be closed.
-struct Open {
+struct OpenBracket {
     what: String,
     line: u32,
 }
 
 struct Parser<'a> {
     lexer: Lexer<'a>,
-    /// The token to be read next.
     token: Token<'a>,
-    /// The token read last.
+    /// Span of the last token.
     last: Span,
-    open: Vec<Open>,
+    open: Vec<OpenBracket>,
     /// Inside a `call`, where `(` opens an argument list; elsewhere it opens a part of an expression.
     in_call: bool,
     /// Tokens that still fit in a tree of `bytes`.
@@ -120,14 +106,14 @@ impl<'a> Parser<'a> {
     }
 
     fn at(&self, mark: u8) -> bool {
-        self.token.kind == Kind::Mark(mark)
+        self.token.kind == TokenKind::Mark(mark)
     }
 
     fn at_dot(&self, word: &str) -> bool {
-        self.token.kind == Kind::Dot && self.token.text == word
+        self.token.kind == TokenKind::Dot && self.token.text == word
     }
 
-    /// Reads the mark if it is next.
+    /// Consumes the mark if it is next.
     fn eat(&mut self, mark: u8) -> Parsed<bool> {
         let found = self.at(mark);
         if found {
@@ -153,7 +139,7 @@ impl<'a> Parser<'a> {
     }
 
     fn name(&mut self, what: &str) -> Parsed<&'a str> {
-        if self.token.kind == Kind::Name {
+        if self.token.kind == TokenKind::Name {
             Ok(self.bump()?.text)
         } else {
             Err(self.expected(what))
@@ -161,17 +147,17 @@ impl<'a> Parser<'a> {
     }
 
     fn text(&mut self, what: &str) -> Parsed<&'a str> {
-        if self.token.kind == Kind::Text {
+        if self.token.kind == TokenKind::Text {
             Ok(self.bump()?.text)
         } else {
             Err(self.expected(what))
         }
     }
 
-    /// Reads an opening bracket, which errors at the end of the file then name as `what`.
+    /// Consumes an opening bracket, which errors at the end of the file then name as `what`.
     fn open(&mut self, mark: u8, what: &str) -> Parsed<()> {
         let line = self.expect(mark)?.span.line;
-        self.open.push(Open {
+        self.open.push(OpenBracket {
             what: format!("`{}`{what}", mark as char),
             line,
         });
@@ -184,11 +170,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// "expected X, found Y" at the present token.
+    /// Error "expected X, found Y" at the present token.
     fn expected(&self, what: &str) -> ParseError {
         let found = self.token.describe();
         match self.open.last() {
-            Some(open) if self.token.kind == Kind::End => {
+            Some(open) if self.token.kind == TokenKind::End => {
                 let (open, line) = (&open.what, open.line);
                 self.error(format!(
                     "expected {what}, found {found}: {open} (line {line}) is never closed"
@@ -205,7 +191,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// From a token that has been read to the one read last.
+    /// Span from an earlier token to the last one.
     fn since(&self, start: Span) -> Span {
         Span {
             end: self.last.end,
@@ -214,10 +200,10 @@ impl<'a> Parser<'a> {
     }
 
     fn deeper(&self, depth: usize) -> Parsed<usize> {
-        if depth < DEEPEST {
+        if depth < MAX_DEPTH {
             Ok(depth + 1)
         } else {
-            Err(self.error(format!("nested more than {DEEPEST} deep")))
+            Err(self.error(format!("nested more than {MAX_DEPTH} deep")))
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The tree back to text: reading what is printed gives the same tree, spans apart.
+//! Printing of trees: the printed text reads as the same tree, spans apart.
 //!
-//! A negative offset is printed as `+-8`, the only way in which ptxas takes it.
-//! Numbers lose their spelling (`0x10` is printed as `16`) and comments are gone; all else is kept.
+//! A negative offset is printed as `+-8`, the only form that ptxas takes. The spelling of numbers (`0x10` is printed as
+//! `16`) and comments are lost.
 
 use crate::ast::*;
 use std::fmt::{self, Display, Formatter, Write};
@@ -42,7 +42,7 @@ impl Display for Pragma<'_> {
 }
 
 impl Linkage {
-    /// `.visible `, with the space behind it.
+    /// `.visible `, with a trailing space.
     fn prefix(self) -> &'static str {
         match self {
             Linkage::Internal => "",
@@ -235,7 +235,7 @@ impl Display for Function {
 
 fn statements(f: &mut Formatter<'_>, list: &[Statement], depth: usize) -> fmt::Result {
     list.iter().try_for_each(|statement| {
-        // Deep nests are not indented for ever, or their text would grow with the square of the depth.
+        // Indentation is limited, or the text of deep nests would grow with the square of the depth.
         (0..depth.min(8)).try_for_each(|_| f.write_char('\t'))?;
         match statement {
             Statement::Block(inner) => {
@@ -243,15 +243,15 @@ fn statements(f: &mut Formatter<'_>, list: &[Statement], depth: usize) -> fmt::R
                 statements(f, inner, depth + 1)?;
                 f.write_str("}\n")
             }
-            other => writeln!(f, "{}", Line(other)),
+            other => writeln!(f, "{}", StatementLine(other)),
         }
     })
 }
 
 /// A statement that is not a block.
-struct Line<'a>(&'a Statement);
+struct StatementLine<'a>(&'a Statement);
 
-impl Display for Line<'_> {
+impl Display for StatementLine<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.0 {
             Statement::Label(_, name) => write!(f, "{name}:"),

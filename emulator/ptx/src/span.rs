@@ -1,11 +1,9 @@
-//! Where in the text something stands.
+//! Positions in the text.
 
 /// A range of bytes in the PTX text, and the line that it starts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// Offset of the first byte in the text.
     pub start: u32,
-    /// One past the last byte.
     pub end: u32,
     /// Line in the text, from 1.
     pub line: u32,

@@ -1,10 +1,10 @@
-//! Trees without their places, to compare what two texts say.
+//! Trees without positions, for comparisons of texts.
 
 use crate::ast::{Item, Module, Statement, Variable};
 use crate::span::Span;
 
 impl Module {
-    /// The same module with every span zero. Two texts that differ in layout only give equal results.
+    /// Sets every span to zero. Texts that differ only in layout give equal results.
     pub fn without_spans(mut self) -> Module {
         let none = Span::default();
         for item in &mut self.items {

@@ -1,8 +1,8 @@
-//! Every PTX instruction that we know, supported or not: one row per form or group of forms.
+//! Table of every known PTX instruction, supported or not: one row per form or group of forms.
 //!
-//! A row's pattern is an instruction with its alternatives written out: `{.a,.b}` is one of them, `{,.a,.b}`
-//! is one of them or none, and `.*` (only in rows that are refused) is any modifiers. The manual's sections
-//! give the order. What an instruction does is not said here beyond one line for people.
+//! A row's pattern is an instruction with its alternatives written out: `{.a,.b}` is one of them, `{,.a,.b}` is one of
+//! them or none, and `.*` (only in refused rows) is any modifiers. The order is that of the manual's sections. The
+//! effect of an instruction is described by one line for people.
 
 mod compare;
 mod control;
@@ -23,27 +23,24 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{LazyLock, OnceLock};
 
-/// One form of an instruction, or a group of forms that differ in modifiers only.
+/// A form of an instruction, or a group of forms that differ in modifiers only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The mnemonics of the row, alternatives in braces: `add{,.sat}.s32`.
     pub pattern: &'static str,
-    /// `d, a, b`; what stands in braces may be left out.
+    /// `d, a, b`; operands in braces are optional.
     pub operands: &'static str,
     /// Section of the PTX manual, such as `Integer arithmetic: add`.
     pub section: &'static str,
-    /// What it does, in one short line.
+    /// Effect of the instruction, in one short line.
     pub meaning: &'static str,
-    /// Whether it is emulated.
     pub support: Support,
 }
 
-/// Whether an instruction is emulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
-    /// It runs on the emulated GPU.
     Supported,
-    /// It is refused when a module is loaded, for this reason.
+    /// Refused when a module is loaded, for this reason.
     Refused(&'static str),
 }
 
@@ -54,7 +51,7 @@ struct Section {
     rows: &'static [(&'static str, &'static str, &'static str)],
 }
 
-/// What is supported stands before what is refused, so that a wide pattern only catches what is left.
+/// Supported rows stand before refused ones, so that a wide pattern only catches what is left.
 const SECTIONS: [&[Section]; 10] = [
     integer::SECTIONS,
     float::SECTIONS,
@@ -70,9 +67,9 @@ const SECTIONS: [&[Section]; 10] = [
 
 struct Table {
     rows: Vec<Row>,
-    /// Of each row what its words say, read when somebody asks: a module uses a few opcodes only.
+    /// Parsed patterns of the rows, filled on demand: a module uses a few opcodes only.
     readings: Vec<OnceLock<Reading>>,
-    /// By opcode, the places of its rows.
+    /// Places of an opcode's rows.
     opcodes: HashMap<&'static str, Vec<usize>>,
 }
 
@@ -114,20 +111,19 @@ impl Table {
     }
 }
 
-/// All rows, in the order of the manual; those that are refused come last.
+/// All rows, in the order of the manual; refused ones come last.
 pub fn rows() -> &'static [Row] {
     &TABLE.rows
 }
 
-/// The row that an instruction belongs to: by modifiers, and among several such rows by the number of
-/// operands.
+/// Looks up the row of an instruction: by modifiers, and among several such rows by the number of operands.
 pub fn lookup(instruction: &Instruction) -> Option<&'static Row> {
     let (opcode, n_operands) = (instruction.opcode.as_str(), instruction.operands.len());
     let as_written = best(opcode, &words(instruction), n_operands);
     if as_written.is_some_and(Row::is_supported) {
         return as_written;
     }
-    // A row that is refused may stand for any modifiers, also for those of a supported one in another order.
+    // A refused row may stand for any modifiers, also for those of a supported one in another order.
     let arranged = arranged(instruction).and_then(|words| best(opcode, &words, n_operands));
     arranged.or(as_written)
 }
@@ -137,9 +133,9 @@ fn words(instruction: &Instruction) -> Vec<&str> {
 }
 
 /// The modifiers in the manual's order, when they are written in another one. ptxas takes any (`div.ftz.rn.f32`,
-/// `setp.f32.lt`, `ld.shared.volatile.f32`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts
-/// and state spaces each keep their order, and words that name the operation stand behind the opcode; compilers,
-/// NVIDIA's own headers and programs make use of it.
+/// `setp.f32.lt`, `ld.shared.volatile.f32`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts and
+/// state spaces each keep their order, and words that name the operation stand behind the opcode; compilers, NVIDIA's
+/// own headers and programs make use of it.
 fn arranged(instruction: &Instruction) -> Option<Vec<&'static str>> {
     let words = words(instruction);
     let (ordered, others): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| class(word).is_some());
@@ -160,7 +156,7 @@ fn arranged(instruction: &Instruction) -> Option<Vec<&'static str>> {
         })
 }
 
-/// Modifiers of one class say of several operands what they are, one after another.
+/// Class of modifiers that describe several operands, one after another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Type,
@@ -177,7 +173,7 @@ fn class(word: &str) -> Option<Class> {
     }
 }
 
-/// Whether a modifier is a part of the instruction's name, which has one place only.
+/// Tests for a modifier that is part of the instruction's name, which has one place only.
 fn is_name(word: &str) -> bool {
     matches!(
         word,
@@ -254,17 +250,16 @@ pub fn expand(pattern: &str) -> Vec<String> {
 }
 
 impl Row {
-    /// How many operands it takes.
+    /// Number of operands.
     pub fn arity(&self) -> RangeInclusive<usize> {
         pattern::arity(self.operands)
     }
 
-    /// How many mnemonics its pattern stands for.
+    /// Number of mnemonics that the pattern stands for.
     pub fn n_forms(&self) -> u64 {
         Pattern::new(self.pattern).n_forms()
     }
 
-    /// Whether it is emulated.
     pub fn is_supported(&self) -> bool {
         self.support == Support::Supported
     }
@@ -273,12 +268,8 @@ impl Row {
 /// Refusals that one check reports; more would not be read.
 const MAX_REFUSALS: usize = 50;
 
-/// Looks every instruction of a module up.
-///
-/// # Errors
-///
-/// A [`ParseError`] for the first one that does not exist or has too few or too many operands; where there is none,
-/// all that are not emulated.
+/// Looks every instruction of a module up. An error is a [`ParseError`] for the first one that does not exist or has
+/// too few or too many operands; where there is none, all that are not emulated.
 pub fn check(module: &Module) -> Result<(), CheckError> {
     let mut refused = Vec::new();
     for item in &module.items {
@@ -313,11 +304,8 @@ fn check_statements(statements: &[Statement], refused: &mut Vec<Unsupported>) ->
     Ok(())
 }
 
-/// Looks one instruction up. The operands of one that is refused are not counted.
-///
-/// # Errors
-///
-/// When it does not exist, or has too few or too many operands.
+/// Looks one instruction up. Fails when it does not exist, or has too few or too many operands; those of a refused one
+/// are not counted.
 pub fn check_instruction(instruction: &Instruction) -> Result<&'static Row, ParseError> {
     let Some(row) = lookup(instruction) else {
         return Err(unknown(instruction));
@@ -354,8 +342,8 @@ fn unknown(instruction: &Instruction) -> ParseError {
     }
 }
 
-/// A mnemonic that exists and differs little: another opcode, or one modifier changed, added, moved or left
-/// out. Only asked once something is wrong.
+/// Finds a similar mnemonic that exists: another opcode, or one modifier changed, added, moved or left out. Slow, so
+/// used for error messages only.
 fn nearest(instruction: &Instruction) -> Option<String> {
     if instruction.modifiers.len() > 8 || instruction.opcode.len() > 40 {
         return None;
@@ -409,7 +397,7 @@ fn nearest(instruction: &Instruction) -> Option<String> {
         .map(|(.., near)| near)
 }
 
-/// Edits between two short texts, after Wagner and Fischer.
+/// Edit distance of two short texts, after Wagner and Fischer.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

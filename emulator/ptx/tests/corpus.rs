@@ -1,10 +1,10 @@
-//! Real modules, whole and damaged: nothing panics, and what reads is the same after printing.
+//! Real modules, whole and damaged: nothing panics, and each reads the same after printing.
 
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// What compilers wrote, and what the fuzzer found worth keeping.
+/// Output of compilers, and findings of the fuzzer that are worth keeping.
 static CORPUS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
@@ -50,7 +50,7 @@ fn unpacked(mut archive: &[u8]) -> Vec<(String, &[u8])> {
     files
 }
 
-/// Whether it reads; panics where reading, looking up or printing goes wrong.
+/// Returns whether the text reads; panics where reading, looking up or printing goes wrong.
 fn check(text: &str) -> bool {
     let Ok(module) = ptx::parse(text) else {
         return false;
@@ -86,7 +86,7 @@ fn the_corpus_reads_or_is_refused() {
 
 #[test]
 fn every_prefix_is_refused_or_read() {
-    // The shortest will do: the work grows with the square of the length.
+    // The shortest text suffices: the work grows with the square of the length.
     let shortest = CORPUS
         .iter()
         .filter(|(path, _)| path.ends_with(".ptx"))
@@ -97,7 +97,7 @@ fn every_prefix_is_refused_or_read() {
     }
 }
 
-/// Pieces that are likely to upset a parser.
+/// Fragments that are likely to upset a parser.
 const PIECES: [&str; 24] = [
     "{",
     "}",
@@ -153,7 +153,7 @@ fn edit(text: &mut String, (at, to, piece, kind): Edit) {
     }
 }
 
-/// Enough for every day; `PROPTEST_CASES` asks for more.
+/// Few cases for everyday runs; `PROPTEST_CASES` raises the number.
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES")
         .ok()

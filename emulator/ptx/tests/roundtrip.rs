@@ -1,4 +1,4 @@
-//! Random modules: what is printed reads as the same tree.
+//! Random modules: the printed text reads as the same tree.
 
 use proptest::collection::vec;
 use proptest::option;

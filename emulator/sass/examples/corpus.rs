@@ -9,7 +9,7 @@
 //! the PTX of the repository, and of the modules in FOLDER, which
 //! `cargo run -p tests --example conformance -- --ptx FOLDER` writes.
 //!
-//! It counts for each GPU how many of all these instructions this crate prints as `nvdisasm` does.
+//! The program counts for each GPU the instructions that this crate prints as `nvdisasm` does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -21,9 +21,10 @@ use sass::Architecture;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// GPUs, and how many instructions of one kind are kept of each; of those without any, all are compared, and none is kept.
+/// GPUs, and the number of instructions of one kind that are kept of each; for a GPU without a number, all are compared
+/// and none is kept.
 const GPUS: [(u32, usize); 5] = [(90, 2), (80, 1), (75, 1), (86, 0), (89, 0)];
-/// Does nothing; in place of words that `nvdisasm` refuses.
+/// An instruction without effect; stands in for words that `nvdisasm` refuses.
 const NOP: u128 = 0x000fc000000000000000000000007918;
 /// Words for `nvdisasm` at a time: each that it refuses costs another run.
 const AT_ONCE: usize = 100;
@@ -33,8 +34,8 @@ struct Programs {
     nvdisasm: PathBuf,
 }
 
-/// Words by opcode and by bits 72 to 91, which hold most of what is not a register or an immediate. What this crate makes
-/// of them has no influence on which are kept.
+/// Words by opcode and by bits 72 to 91, which hold most of what is not a register or an immediate. The way this crate
+/// decodes them has no influence on the choice.
 type Corpus = BTreeMap<(u128, u128), BTreeSet<u128>>;
 
 #[expect(clippy::print_stdout, reason = "an example says what came out")]
@@ -66,7 +67,7 @@ fn main() -> Result<()> {
         let name = path.file_stem().ok_or("a file has a name")?.to_string_lossy();
         texts.push_str(&format!("# {name}\n"));
         let cubin = fs::read(&path)?;
-        // Of those with instructions that are refused, only the name: there would be nothing to compare.
+        // For cubins with refused instructions, only the name: there would be nothing to compare.
         if sass::Module::read(&cubin).is_err() {
             continue;
         }
@@ -139,7 +140,7 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(bytes, 9)
 }
 
-/// The files below a folder whose names end so.
+/// Files below a folder whose names have this ending.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -163,8 +164,8 @@ fn keep(corpus: &mut Corpus, word: u128, most: usize) {
     }
 }
 
-/// One instruction of each row of the table with each bit changed that is no part of a plain register or immediate, as
-/// far as the table knows the result.
+/// An instruction of each row of the table with each bit changed that is no part of a plain register or immediate, as
+/// far as the table has the result.
 fn changes(architecture: Architecture, words: &[u128]) -> Vec<u128> {
     let mut rows: Vec<(&sass::table::Row, u128)> = Vec::new();
     for &word in words {
@@ -199,7 +200,7 @@ impl Programs {
         Ok(bytes)
     }
 
-    /// The text of each word as if it were at its place in the slice, or `None` for those that are refused.
+    /// The text of each word as if it were at its place in the slice, or `None` for refused words.
     fn disassemble(&self, sm: u32, words: &[u128]) -> Result<Vec<Option<String>>> {
         let file = std::env::temp_dir().join(format!("corpus-{}.bin", std::process::id()));
         let mut words = words.to_vec();
@@ -272,7 +273,7 @@ fn code(cubin: &[u8]) -> Result<Vec<(String, Vec<u128>)>> {
     Ok(found)
 }
 
-/// Fills the copy of the PTX, which nobody needs here, with zeros.
+/// Overwrites the unused copy of the PTX with zeros.
 fn forget_ptx(cubin: &mut [u8]) -> Result<()> {
     for (name, start, size) in sections(cubin)? {
         if name == ".nv_debug_ptx_txt" {

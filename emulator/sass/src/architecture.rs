@@ -1,6 +1,6 @@
-//! The GPUs whose instructions are known here.
+//! GPUs whose instructions the crate can decode.
 
-/// A set of instructions that some GPUs have in common.
+/// An instruction set that several GPUs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Architecture {
     /// Turing: sm_75.
@@ -15,7 +15,7 @@ impl Architecture {
     /// All architectures, the oldest first.
     pub const ALL: [Architecture; 3] = [Architecture::Sm75, Architecture::Sm80, Architecture::Sm90];
 
-    /// That of `sm_86` by its number, 86.
+    /// Looks an architecture up by the number of a GPU: 86 for `sm_86`.
     pub fn of(sm: u32) -> Option<Architecture> {
         Some(match sm {
             75 => Architecture::Sm75,
@@ -25,7 +25,7 @@ impl Architecture {
         })
     }
 
-    /// The number of the first GPU that has it: 80.
+    /// Number of the first GPU that has the instruction set: 80.
     pub fn sm(self) -> u32 {
         match self {
             Architecture::Sm75 => 75,

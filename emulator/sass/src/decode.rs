@@ -1,4 +1,4 @@
-//! From the bits of an instruction to its operands, by the rows of the table.
+//! Decoding of an instruction's bits by the rows of the table.
 
 use crate::architecture::Architecture;
 use crate::error::{DecodeError, DecodeErrorKind};
@@ -9,11 +9,8 @@ use crate::instruction::{
 use crate::special::SpecialRegister;
 use crate::table::{self, Slot, Token, field};
 
-/// Reads one instruction.
-///
-/// # Errors
-///
-/// When no row of the table has its opcode on this architecture, or none of those that have it fits all of its bits.
+/// Decodes one instruction. Fails when no row of the table has its opcode on this architecture, or none of those that
+/// have it fits all of its bits.
 pub fn decode(architecture: Architecture, word: u128, address: u32) -> Result<Instruction, DecodeError> {
     let opcode = field(word, 0, 12) as u16;
     let mut seen = None;
@@ -69,7 +66,7 @@ fn predicate(word: u128, low: u32) -> Predicate {
     Predicate(field(word, low, 3) as u8)
 }
 
-/// The lowest `width` bits as a signed number.
+/// Reads the lowest `width` bits as a signed number.
 fn signed(bits: u32, width: u32) -> i32 {
     let unused = 32 - width;
     (bits << unused) as i32 >> unused
@@ -83,7 +80,7 @@ fn operand(architecture: Architecture, word: u128, address: u32, token: &Token) 
         negated: negate && !token.inverts,
         absolute: bit(token.absolute),
         inverted: negate && token.inverts,
-        // What is kept is lost when another warp may issue in between.
+        // The kept operand is lost when another warp may issue in between.
         reuse: bit(token.reuse) && field(word, 109, 1) == 1,
         halves: match token.halves.map(|at| field(word, at, 2)) {
             None | Some(0) => Halves::Both,
@@ -102,7 +99,7 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
         Slot::Predicate(low) => Value::Predicate(predicate(word, low)),
         Slot::UniformPredicate(low) => Value::UniformPredicate(predicate(word, low)),
         Slot::Predicates => Value::Predicates,
-        Slot::Immediate(bits) if token.kind == table::Kind::Signed => {
+        Slot::Immediate(bits) if token.kind == table::ImmediateFormat::Signed => {
             Value::Immediate(signed(bits.of(word), bits.width) as u32)
         }
         Slot::Immediate(bits) => Value::Immediate(bits.of(word)),
@@ -185,7 +182,7 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
         }
         Slot::Global(at) => {
             let (described, warp) = (field(word, 76, 1) == 1, field(word, 91, 1) == 1);
-            // Their meaning without a register of the warp is not known.
+            // The meaning of these bits without a register of the warp is unknown.
             if (described || field(word, 90, 1) == 1) && !warp {
                 return None;
             }

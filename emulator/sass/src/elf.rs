@@ -1,4 +1,4 @@
-//! From the bytes of a cubin to a module.
+//! Reading of cubins.
 //!
 //! A cubin is an ELF file with a section of code for each kernel. Nothing in it is trusted: every range is checked, and
 //! sections may not overlap so much that together they are much longer than the file, so that memory and time stay in
@@ -24,7 +24,7 @@ use crate::module::{Function, Kernel, Module, Relocation, Segment, Target, Varia
 
 const ENDIAN: LittleEndian = LittleEndian;
 const EM_CUDA: u16 = 190;
-/// Of cubins that the tools of CUDA 13 write. The number of the GPU and that of barriers have moved there.
+/// ABI of cubins that the tools of CUDA 13 write. The number of the GPU and that of barriers have moved there.
 const ABI_OF_CUDA_13: u8 = 8;
 /// The eight bytes of an address.
 const R_CUDA_64: u32 = 2;
@@ -32,11 +32,7 @@ const R_CUDA_64: u32 = 2;
 type Header = FileHeader64<LittleEndian>;
 type Section = SectionHeader64<LittleEndian>;
 
-/// The GPU that a cubin is for, 90 for sm_90, by its header alone.
-///
-/// # Errors
-///
-/// When it is no cubin.
+/// Reads the GPU that a cubin is for, 90 for sm_90, from its header alone.
 pub fn sm_of(cubin: &[u8]) -> Result<u32, ReadError> {
     let header = header(cubin)?;
     let flags = header.e_flags.get(ENDIAN);
@@ -55,12 +51,8 @@ fn header(cubin: &[u8]) -> Result<&Header, ReadError> {
 }
 
 impl Module {
-    /// Reads a cubin.
-    ///
-    /// # Errors
-    ///
-    /// When it is none or is damaged, when it is for another architecture than those of [`Architecture`], or when an
-    /// instruction is not in the table.
+    /// Reads a cubin. Fails when it is damaged, when it is for another architecture than those of [`Architecture`], or
+    /// when an instruction is not in the table.
     pub fn read(cubin: &[u8]) -> Result<Module, ReadError> {
         let (header, sm) = (header(cubin)?, sm_of(cubin)?);
         let Some(architecture) = Architecture::of(sm) else {
@@ -80,20 +72,19 @@ struct File<'a> {
     cubin: &'a [u8],
     sections: SectionTable<'a, Header>,
     symbols: SymbolTable<'a, Header>,
-    /// Names of sections, by index.
     names: Vec<&'a str>,
     by_name: HashMap<&'a str, usize>,
-    /// Of each section that a module keeps, what it is there.
+    /// Segments of the module, by the index of the section.
     segments: HashMap<usize, Segment>,
 }
 
 /// A relocation in the file.
 struct Entry {
     kind: u32,
-    /// Byte offset in the section that it changes.
+    /// Byte offset in the relocated section.
     offset: u64,
     symbol: u32,
-    /// Where there is none, what is in place is added to.
+    /// `None`: the addend is in place.
     addend: Option<i64>,
 }
 
@@ -144,12 +135,12 @@ impl<'a> File<'a> {
         data.map_err(|error| ReadErrorKind::Damaged(error.to_string()).at(self.names[at]))
     }
 
-    /// The contents of a section, nothing if there is none.
+    /// The contents of a section, empty if there is none.
     fn named(&self, name: &str) -> Result<&'a [u8], ReadError> {
         self.by_name.get(name).map_or(Ok(&[]), |&at| self.bytes(at))
     }
 
-    /// Bytes of a section without contents.
+    /// Size of a section without contents.
     fn size(&self, name: &str) -> Result<u64, ReadError> {
         let Some(&at) = self.by_name.get(name) else {
             return Ok(0);
@@ -337,7 +328,7 @@ impl<'a> File<'a> {
         Ok(found)
     }
 
-    /// The eight bytes that are in a section where a relocation adds to them.
+    /// The eight bytes in a section that serve as the addend.
     fn addend_in(&self, section: usize, offset: u64) -> i64 {
         let bytes = usize::try_from(offset)
             .ok()
@@ -399,7 +390,7 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Whether a section has contents, as those of debuggers must.
+    /// Tests for a section with contents, as those of debuggers must have.
     fn is_data(&self, at: usize) -> bool {
         self.section(at)
             .is_ok_and(|section| section.sh_type.get(ENDIAN) == SHT_PROGBITS)

@@ -1,4 +1,4 @@
-//! What is wrong with an image.
+//! Errors in an image.
 
 use crate::operation::Operation;
 
@@ -6,66 +6,58 @@ use crate::operation::Operation;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at {address:#06x} ({word:#034x})")]
 pub struct DecodeError {
-    /// Bytes from the start of its code section.
+    /// Byte offset in the section of code.
     pub address: u32,
-    /// All of its bits.
     pub word: u128,
-    /// What is not known.
     pub kind: DecodeErrorKind,
 }
 
-/// What is not known of an instruction.
+/// Unknown part of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeErrorKind {
-    /// An instruction that is known by its name only.
+    /// An instruction of which only the name is known.
     #[error("unsupported `{0}`")]
     Unsupported(&'static str),
-    /// No row has these twelve bits.
+    /// No row has this 12-bit opcode.
     #[error("unknown opcode {0:#05x}")]
     Opcode(u16),
-    /// Rows have its opcode, but not its other bits.
+    /// Rows have the opcode, but not the other bits.
     #[error("unknown form of `{}`", .0.name())]
     Form(Operation),
 }
 
-/// Why a cubin cannot be used.
+/// Reason for which a cubin cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {kind}")]
 pub struct ReadError {
     /// The section, or `file`.
     pub place: String,
-    /// What is wrong there.
     pub kind: ReadErrorKind,
 }
 
-/// What is wrong with a cubin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadErrorKind {
-    /// Something is cut off, or outside of where it must be.
+    /// Data that is cut off, or outside of its bounds.
     #[error("{0}")]
     Damaged(String),
     /// Machine code of other GPUs.
     #[error("code for sm_{0}; only that of sm_75, sm_80, sm_86, sm_87, sm_89 and sm_90 is supported")]
     Architecture(u32),
-    /// An instruction is not in the table.
     #[error("{0}")]
     Decode(DecodeError),
-    /// A branch to where no instruction is.
+    /// A branch to an address without an instruction.
     #[error("`{operation}` at {address:#06x} goes to {target:#x}, which is no instruction of the section")]
     Label {
-        /// Address of the branch.
         address: u32,
-        /// The operation that branches.
         operation: Operation,
-        /// Address that it goes to.
         target: i64,
     },
-    /// A kind of relocation that is not supported.
+    /// An unsupported kind of relocation.
     #[error("relocation of kind {kind} at {offset:#x} is not supported")]
     Relocation {
-        /// Number of the kind in ELF.
+        /// ELF number of the kind.
         kind: u32,
-        /// From the start of the section that it changes.
+        /// Byte offset in the relocated section.
         offset: u64,
     },
 }

@@ -1,53 +1,48 @@
-//! One machine instruction, decoded: what it does, on which operands, and its control bits.
+//! A decoded machine instruction: operation, operands, control bits.
 
 use crate::architecture::Architecture;
 use crate::operation::{Modifier, Operation};
 use crate::special::SpecialRegister;
 use crate::table::Row;
 
-/// One machine instruction of 16 bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {
-    /// On what it runs.
     pub architecture: Architecture,
-    /// Bytes from the start of its code section.
+    /// Byte offset in the section of code.
     pub address: u32,
     /// Lanes whose guard is false do not take part.
     pub guard: Guard,
-    /// The mnemonic without modifiers. Short forms that `nvdisasm` prints for some operands (`IMAD.MOV`) are not
+    /// Mnemonic without modifiers. Short forms that `nvdisasm` prints for some operands (`IMAD.MOV`) are not
     /// operations.
     pub operation: Operation,
-    /// The words behind the mnemonic, in the order in which they are printed. What is not printed is not here: an
+    /// Words after the mnemonic, in the order in which they are printed. Defaults that are not printed are absent: an
     /// `ISETP` without `U32` compares signed numbers.
     pub modifiers: Vec<Modifier>,
-    /// As the row of the table lists them, destinations first. Those that are not printed because they have their
-    /// default value (`PT`) are here too, so that the same row has each operand at the same place.
+    /// Operands in the order of the table's row, destinations first. Operands that are not printed because they have
+    /// their default value (`PT`) are included, so that the same row has each operand at the same place.
     pub operands: Vec<Operand>,
-    /// How many of the operands are written.
+    /// Number of operands that are written.
     pub n_destinations: usize,
-    /// How the scheduler treats it.
     pub control: Control,
-    /// The row of the table that it belongs to.
+    /// The row of the table that decoded the instruction.
     pub row: &'static Row,
 }
 
 impl Instruction {
-    /// Whether a modifier is there, anywhere.
+    /// Tests for a modifier at any position.
     pub fn has(&self, modifier: Modifier) -> bool {
         self.modifiers.contains(&modifier)
     }
 
-    /// The operands that the instruction writes.
     pub fn destinations(&self) -> &[Operand] {
         &self.operands[..self.n_destinations]
     }
 
-    /// The operands that the instruction reads.
     pub fn sources(&self) -> &[Operand] {
         &self.operands[self.n_destinations..]
     }
 
-    /// Where it can continue besides the next instruction, if that is written in it.
+    /// Target of a branch, if it is encoded in the instruction.
     pub fn label(&self) -> Option<i64> {
         self.operands.iter().find_map(|operand| match operand.value {
             Value::Label(target) => Some(target),
@@ -61,38 +56,36 @@ impl Instruction {
 pub struct Guard {
     /// `PT` where nothing is printed.
     pub predicate: Predicate,
-    /// Whether the predicate is negated: `@!P0`.
+    /// `@!P0`
     pub negated: bool,
-    /// Whether it is a predicate of the warp, `@UP0`, as for instructions on uniform registers.
+    /// A predicate of the warp, `@UP0`, as for instructions on uniform registers.
     pub uniform: bool,
 }
 
 impl Guard {
-    /// Whether every lane takes part.
+    /// Tests for a guard under which every lane takes part.
     pub fn is_always(&self) -> bool {
         self.predicate == Predicate::TRUE && !self.negated
     }
 }
 
-/// An operand with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Operand {
-    /// The register, number or place that is meant.
     pub value: Value,
     /// `-R0`; of a predicate `!P0`.
     pub negated: bool,
-    /// Takes the absolute value: `|R0|`.
+    /// `|R0|`
     pub absolute: bool,
-    /// Inverts the bits: `~R0`.
+    /// `~R0`
     pub inverted: bool,
     /// The value is kept for the next instruction, which then needs no read of the register file.
     pub reuse: bool,
-    /// Which halves of the register a packed operation reads.
+    /// Halves of the register that a packed operation reads.
     pub halves: Halves,
 }
 
 impl Operand {
-    /// An operand without modifiers.
+    /// Creates an operand without modifiers.
     pub fn new(value: Value) -> Operand {
         Operand {
             value,
@@ -105,18 +98,17 @@ impl Operand {
     }
 }
 
-/// Which halves of a register a packed operation reads.
+/// Halves of a register that a packed operation reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Halves {
-    /// The low one for the low result and the high one for the high result. Not printed.
+    /// The low half for the low result, the high half for the high result. Not printed.
     Both,
-    /// `.H0_H0`: the low one for both.
+    /// `.H0_H0`: the low half for both.
     Low,
-    /// `.H1_H1`: the high one for both.
+    /// `.H1_H1`: the high half for both.
     High,
 }
 
-/// What an operand is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     /// `R0`. Wider values begin in it and continue in the following ones.
@@ -127,9 +119,9 @@ pub enum Value {
     Predicate(Predicate),
     /// A predicate of the warp: `UP0`.
     UniformPredicate(Predicate),
-    /// All predicates at once: `PR`.
+    /// All predicates together: `PR`.
     Predicates,
-    /// As 32 bits; a smaller signed one is extended. Of an operation on 64-bit floats the upper half.
+    /// A number of 32 bits; smaller signed numbers are extended. In an operation on 64-bit floats, the upper half.
     Immediate(u32),
     /// A place in constant memory: `c[0x0][0x210]`.
     Constant(Constant),
@@ -150,72 +142,66 @@ pub enum Value {
 pub struct Register(pub u8);
 
 impl Register {
-    /// `RZ`: reads as zero, and what is written to it is lost.
+    /// `RZ`: reads as zero, writes are lost.
     pub const ZERO: Register = Register(255);
 }
 
-/// A register of the warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uniform(pub u8);
 
 impl Uniform {
-    /// `URZ`: reads as zero, and what is written to it is lost.
+    /// `URZ`: reads as zero, writes are lost.
     pub const ZERO: Uniform = Uniform(63);
 }
 
-/// One bit of each lane, or of the warp.
+/// A bit of each lane, or of the warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Predicate(pub u8);
 
 impl Predicate {
-    /// `PT`: reads as true, and what is written to it is lost.
+    /// `PT`: reads as true, writes are lost.
     pub const TRUE: Predicate = Predicate(7);
 }
 
-/// A place in constant memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constant {
     /// Bank 0 holds the launch's sizes and the parameters, 3 what the module declares, 4 constants of the compiler.
     pub bank: u8,
-    /// Added to the offset, in bytes.
+    /// Index that is added to the offset, in bytes.
     pub index: Index,
     /// Bytes from the beginning of the bank.
     pub offset: i32,
 }
 
-/// What is added to an offset.
+/// Index of a memory operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
-    /// Nothing is added.
     None,
-    /// A register of the lane.
     Register(Register),
-    /// A register of the warp.
     Uniform(Uniform),
 }
 
-/// A place in memory: the sum of what is there.
+/// A place in memory: the sum of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address {
     /// The base; `RZ` where it is not printed.
     pub base: Register,
-    /// Whether the base is a pair of registers with a 64-bit address.
+    /// The base is a pair of registers with a 64-bit address.
     pub wide: bool,
-    /// Whether the base has 32 bits without sign, and the register of the warp that is added to it has 64.
+    /// The base has 32 bits without sign, and the register of the warp that is added to it has 64.
     pub extends: bool,
-    /// What the base is multiplied by: 1, 4, 8 or 16.
+    /// Factor of the base: 1, 4, 8 or 16.
     pub scale: u8,
     /// `+UR4`; a pair where the address has 64 bits.
     pub uniform: Option<Uniform>,
     /// The descriptor of the memory, `desc[UR4]`, which compilers read from `c[0x0][0x208]`; before sm_90 from
     /// `c[0x0][0x118]`, and it is not printed.
     pub descriptor: Option<Uniform>,
-    /// Bytes added to the base.
     pub offset: i32,
 }
 
 impl Address {
-    /// A base of 32 bits and a distance, with nothing else.
+    /// Creates a 32-bit base with an offset.
     pub fn new(base: Register, offset: i32) -> Address {
         Address {
             base,
@@ -229,12 +215,12 @@ impl Address {
     }
 }
 
-/// What the compiler tells the scheduler.
+/// Control bits, by which the compiler directs the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Control {
     /// Cycles until the warp's next instruction may issue.
     pub stall: u8,
-    /// Whether the scheduler should rather issue from another warp next.
+    /// The scheduler should issue from another warp next.
     pub yields: bool,
     /// The scoreboard that is released when the result is written.
     pub write_barrier: Option<u8>,
@@ -248,7 +234,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// From the upper bits of an instruction.
+    /// Decodes the upper bits of an instruction.
     pub(crate) fn of(word: u128) -> Control {
         let bits = |low: u32, n: u32| (word >> low) as u8 & ((1 << n) - 1);
         let barrier = |low| Some(bits(low, 3)).filter(|&barrier| barrier != 7);

@@ -2,10 +2,10 @@
 //!
 //! The counterpart of `ptx` for machine code; like `ptx`, it executes nothing.
 //!
-//! What is here: the instructions of sm_75, sm_80 and sm_90 that [`table::rows`] lists, with their operands and control bits
-//! ([`decode()`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).
+//! The crate has the instructions of sm_75, sm_80 and sm_90 that [`table::rows`] lists, with their operands and control
+//! bits ([`decode()`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).
 //!
-//! What is not: encoding, and instructions of textures, of bulk copies and of products of warpgroups (`HGMMA`), which are
+//! Non-goals: encoding, and instructions of textures, of bulk copies and of products of warpgroups (`HGMMA`), which are
 //! refused by name or opcode, with their address.
 //!
 //! ```
@@ -35,4 +35,6 @@ pub use decode::decode;
 pub use elf::sm_of;
 pub use error::{DecodeError, DecodeErrorKind, ReadError, ReadErrorKind};
 pub use instruction::Instruction;
-pub use module::{Call, Function, Kernel, Line, Module, Parameter, Relocation, Segment, Target, Variable};
+pub use module::{
+    Call, Function, Kernel, Module, Parameter, Relocation, Segment, SourceLine, Target, Variable,
+};

@@ -1,4 +1,4 @@
-//! The names of operations and of their modifiers.
+//! Names of operations and of their modifiers.
 
 macro_rules! names {
     ($(#[$outer:meta])* $type:ident { $($variant:ident $name:literal,)* }) => {
@@ -9,17 +9,15 @@ macro_rules! names {
         }
 
         impl $type {
-            /// All of them, in alphabetical order.
+            /// All values, in alphabetical order.
             pub const ALL: &[$type] = &[$($type::$variant,)*];
 
-            /// The name of the operation as it is printed.
             pub fn name(self) -> &'static str {
                 match self {
                     $($type::$variant => $name,)*
                 }
             }
 
-            /// The one with this name.
             pub fn from_name(name: &str) -> Option<$type> {
                 match name {
                     $($name => Some($type::$variant),)*
@@ -37,7 +35,7 @@ macro_rules! names {
 }
 
 names! {
-    /// What an instruction does: its mnemonic without modifiers.
+    /// Operation of an instruction: its mnemonic without modifiers.
     Operation {
         Atom "ATOM",
         Atomg "ATOMG",
@@ -157,7 +155,7 @@ names! {
 }
 
 names! {
-    /// A word behind the mnemonic. Those that begin with a digit have a `W` in front of it here.
+    /// Word after the mnemonic. Words that begin with a digit have a `W` in front here.
     Modifier {
         W128 "128",
         W16 "16",
@@ -316,7 +314,8 @@ names! {
 }
 
 impl Operation {
-    /// Whether it is executed once for the warp, on its registers, so that its guard is a predicate of the warp.
+    /// Tests for an operation that executes once for the warp, on its registers, so that its guard is a predicate of
+    /// the warp.
     pub fn is_uniform(self) -> bool {
         self.name().starts_with('U') || self == Operation::S2ur
     }

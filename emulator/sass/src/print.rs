@@ -8,7 +8,7 @@ use crate::instruction::{
     Value,
 };
 use crate::operation::{Modifier, Operation};
-use crate::table::{Form, Kind, Slot, Token};
+use crate::table::{Form, ImmediateFormat, Slot, Token};
 
 mod number;
 
@@ -31,7 +31,7 @@ impl Display for Instruction {
             f.write_str(if token.joined { " " } else { separator })?;
             separator = ", ";
             match (token.slot, operand.value) {
-                // What is added to the address of the next instruction, not their sum.
+                // Distance from the next instruction, without its address.
                 (Slot::BranchOffset, Value::Label(target)) => {
                     Hex(target.wrapping_sub(i64::from(self.address) + 16)).fmt(f)?;
                 }
@@ -53,7 +53,7 @@ fn is_default(operand: &Operand, (number, negated): (u8, bool)) -> bool {
     found == number && operand.negated == negated
 }
 
-/// Names for what is done often with `IMAD`, and which of its modifiers are printed behind them.
+/// Names for common uses of `IMAD`, and the modifiers that are printed after them.
 fn short_form(instruction: &Instruction) -> Option<(&'static str, &[Modifier])> {
     if instruction.operation != Operation::Imad {
         return None;
@@ -183,15 +183,15 @@ fn print_value(
         Value::UniformPredicate(predicate) => write!(f, "U{predicate}"),
         Value::Predicates => f.write_str("PR"),
         Value::Immediate(bits) => match kind {
-            Kind::Signed => Hex(i64::from(*bits as i32)).fmt(f),
-            Kind::Unsigned => write!(f, "{bits:#x}"),
-            Kind::Decimal => write!(f, "{bits}"),
-            Kind::Float => f.write_str(&number::single(*bits)),
-            Kind::Double => f.write_str(&number::double(*bits)),
-            Kind::Halves => f.write_str(&number::halves(*bits)),
-            Kind::BrainHalves => f.write_str(&number::brain_halves(*bits)),
+            ImmediateFormat::Signed => Hex(i64::from(*bits as i32)).fmt(f),
+            ImmediateFormat::Unsigned => write!(f, "{bits:#x}"),
+            ImmediateFormat::Decimal => write!(f, "{bits}"),
+            ImmediateFormat::Float => f.write_str(&number::single(*bits)),
+            ImmediateFormat::Double => f.write_str(&number::double(*bits)),
+            ImmediateFormat::Halves => f.write_str(&number::halves(*bits)),
+            ImmediateFormat::BrainHalves => f.write_str(&number::brain_halves(*bits)),
         },
-        // Of a load, the index is printed where there is nothing else.
+        // A load prints the index alone.
         Value::Constant(constant) if slot == Slot::IndexedConstant && constant.offset == 0 => {
             let index = Index::Register(Register::ZERO);
             let index = if constant.index == Index::None {
@@ -264,7 +264,7 @@ fn print_address(f: &mut Formatter<'_>, address: &Address) -> Result {
     f.write_str("]")
 }
 
-/// `stall 4, wait 0 1, write 2, read 3, yield`: what differs from nothing.
+/// `stall 4, wait 0 1, write 2, read 3, yield`: the fields that are not zero.
 impl Display for Control {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "stall {}", self.stall)?;

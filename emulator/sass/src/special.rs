@@ -1,15 +1,14 @@
-//! Registers that the GPU fills itself.
+//! Registers that the GPU fills.
 
 use crate::architecture::Architecture;
 
-/// One of 256 special registers.
+/// A special register by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpecialRegister(pub u8);
 
 impl SpecialRegister {
     /// Number of the lane in its warp.
     pub const LANEID: SpecialRegister = SpecialRegister(0x0);
-    /// The cycle counter.
     pub const CLOCK: SpecialRegister = SpecialRegister(0x1);
     /// Numbers of multiprocessor and warp, packed.
     pub const VIRTID: SpecialRegister = SpecialRegister(0x3);
@@ -17,15 +16,11 @@ impl SpecialRegister {
     pub const TID: SpecialRegister = SpecialRegister(0x20);
     /// `threadIdx.x`: index of the thread in its block.
     pub const TID_X: SpecialRegister = SpecialRegister(0x21);
-    /// `threadIdx.y`: index of the thread in its block.
     pub const TID_Y: SpecialRegister = SpecialRegister(0x22);
-    /// `threadIdx.z`: index of the thread in its block.
     pub const TID_Z: SpecialRegister = SpecialRegister(0x23);
     /// `blockIdx.x`: index of the block in the grid.
     pub const CTAID_X: SpecialRegister = SpecialRegister(0x25);
-    /// `blockIdx.y`: index of the block in the grid.
     pub const CTAID_Y: SpecialRegister = SpecialRegister(0x26);
-    /// `blockIdx.z`: index of the block in the grid.
     pub const CTAID_Z: SpecialRegister = SpecialRegister(0x27);
     /// The three sizes of the block, packed.
     pub const NTID: SpecialRegister = SpecialRegister(0x28);
@@ -33,9 +28,9 @@ impl SpecialRegister {
     pub const LWINHI: SpecialRegister = SpecialRegister(0x2e);
     /// Upper half of the addresses of shared memory.
     pub const SWINHI: SpecialRegister = SpecialRegister(0x2f);
-    /// Where generic addresses of shared memory begin.
+    /// Base of the generic addresses of shared memory.
     pub const SWINLO: SpecialRegister = SpecialRegister(0x30);
-    /// Where generic addresses of local memory begin.
+    /// Base of the generic addresses of local memory.
     pub const LWINLO: SpecialRegister = SpecialRegister(0x34);
     /// The bit of the own lane.
     pub const EQMASK: SpecialRegister = SpecialRegister(0x38);
@@ -47,7 +42,6 @@ impl SpecialRegister {
     pub const GTMASK: SpecialRegister = SpecialRegister(0x3b);
     /// The bits of higher lanes and the own.
     pub const GEMASK: SpecialRegister = SpecialRegister(0x3c);
-    /// Number of the multiprocessor.
     pub const VIRTUALSMID: SpecialRegister = SpecialRegister(0x43);
     /// Lower half of the cycle counter.
     pub const CLOCKLO: SpecialRegister = SpecialRegister(0x50);
@@ -62,7 +56,7 @@ impl SpecialRegister {
     /// Reads as zero.
     pub const ZERO: SpecialRegister = SpecialRegister(0xff);
 
-    /// `SR_TID.X`; the ones without a name have a number, `SR4`.
+    /// `SR_TID.X`; registers without a name have a number, `SR4`.
     pub fn name(self, architecture: Architecture) -> String {
         match (architecture, self.0) {
             (Architecture::Sm75, 24) => return "SR_MACHINE_ID_0".into(),
@@ -79,7 +73,7 @@ impl SpecialRegister {
 /// Numbers that have a name on sm_90 and none before.
 const NEW: [u8; 6] = [65, 134, 135, 136, 137, 139];
 
-/// As `nvdisasm` prints them for sm_90, by number.
+/// Names as `nvdisasm` prints them for sm_90, by number.
 #[rustfmt::skip]
 const NAMES: &[(u8, &str)] = &[
     (0, "SR_LANEID"),

@@ -1,24 +1,24 @@
-//! Every machine instruction that is known here: one row per form or group of forms of sm_75, sm_80 and sm_90.
+//! The machine instructions that the crate can decode: one row per form or group of forms of sm_75, sm_80 and sm_90.
 //!
-//! A row has the operation's number (bits 0 to 8), its forms (bits 9 to 11), the mnemonic, the operands, other bits, and
-//! one line for people. Encodings were found by asking `nvdisasm` for the text of instructions with single bits changed;
+//! A row has the operation's number (bits 0 to 8), its forms (bits 9 to 11), the mnemonic, the operands, other bits,
+//! and one line for people. Encodings were found with `nvdisasm`, by printing instructions with single bits changed;
 //! Mesa's compiler NAK (`sm70_encode.rs`, MIT licence) documents most of them too, and gave the first guess.
 //!
 //! **Mnemonic.** `FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78`: in braces the words for the values 0, 1, 2 … of the field that
-//! begins at bit 80; `?` is a value without a meaning, `^` one that means
-//! something on sm_90 only, `*` one on sm_80 and sm_90. The field is as wide as the number of alternatives needs.
+//! begins at bit 80; `?` is a value without a meaning, `^` one that means something on sm_90 only, `*` one on sm_80 and
+//! sm_90. The field is as wide as the number of alternatives needs.
 //!
-//! **Operands.** Destinations stand before `=`. `R@16` is a register in the eight bits from 16, `P@81` a predicate, `UR@`
-//! and `UP@` those of the warp; `I@72+8` an immediate of eight bits, with `.s` a signed one, with `.n` in decimal. `A`,
-//! `B`, `C` are the three operands of arithmetic; the form gives their kinds and places (`form` below). `.f`, `.d`, `.h`,
-//! `.u` behind them give the way in which an immediate in their place is printed: as a float, a double, two halves, or an integer
-//! without sign. `uA`, `uB`, `uC` are the same of the warp. In front, `-` may negate, `|` make absolute, `~` invert, and `!`
-//! negate a predicate. In `{…}` it is printed only when it has another value than the default, `PT` or the one behind `=`.
-//! The others are explained in `pattern`.
+//! **Operands.** Destinations stand before `=`. `R@16` is a register in the eight bits from 16, `P@81` a predicate,
+//! `UR@` and `UP@` those of the warp; `I@72+8` an immediate of eight bits, with `.s` a signed one, with `.n` in
+//! decimal. `A`, `B`, `C` are the three operands of arithmetic; the form gives their kinds and places (`form` below).
+//! `.f`, `.d`, `.h`, `.u` behind them give the way in which an immediate in their place is printed: as a float, a
+//! double, two halves, or an integer without sign. `uA`, `uB`, `uC` are the operands of arithmetic of the warp. In
+//! front, `-` may negate, `|` make absolute, `~` invert, and `!` negate a predicate. In `{…}` an operand is printed
+//! only when it has another value than the default, `PT` or the one behind `=`. `pattern` explains the others.
 //!
 //! **Other bits.** `77..81=15` are bits that have this value. All bits that no part of a row mentions are zero: an
-//! instruction in which they are not is refused. `sm_80 sm_90` are the architectures that have the row; where none is
-//! named, all have it.
+//! instruction in which they are not is refused. `sm_80 sm_90` are the architectures that have the row; a row that
+//! names none is in all.
 
 mod bits;
 mod control;
@@ -35,22 +35,21 @@ mod uniform;
 use std::sync::LazyLock;
 
 pub(crate) use bits::field;
-pub(crate) use pattern::{Form, Kind, Operands, Slot, Token};
+pub(crate) use pattern::{Form, ImmediateFormat, Operands, Slot, Token};
 pub(crate) use refused::name as refused;
 
 use crate::architecture::Architecture;
 use crate::operation::Operation;
 
-/// One form of an instruction, or a group of forms that differ in modifiers or in what their operands are.
+/// A form of an instruction, or a group of forms that differ in modifiers or in the kinds of their operands.
 #[derive(Clone, PartialEq)]
 pub struct Row {
-    /// The operation that the row decodes to.
     pub operation: Operation,
     /// Mnemonic and modifiers with their bits: `FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77`.
     pub pattern: &'static str,
     /// Operands with their bits: `R@16 = -|A| -|B|.f`.
     pub operands: &'static str,
-    /// What the instruction does, in one short line.
+    /// Effect of the instruction, in one short line.
     pub meaning: &'static str,
     pub(crate) opcode: u16,
     pub(crate) form: Form,
@@ -65,20 +64,19 @@ impl std::fmt::Debug for Row {
 }
 
 impl Row {
-    /// Whether an architecture has it.
+    /// Tests for a row of an architecture.
     pub fn is_on(&self, architecture: Architecture) -> bool {
         let on = &self.layout.architectures;
         on.is_empty() || on.contains(&architecture)
     }
 
-    /// The twelve bits of the opcode.
     pub fn opcode(&self) -> u16 {
         self.opcode
     }
 }
 
 /// Number, forms, mnemonic, operands, other bits, meaning.
-type Line = (
+type RowText = (
     u16,
     &'static str,
     &'static str,
@@ -87,7 +85,7 @@ type Line = (
     &'static str,
 );
 
-const SECTIONS: [&[Line]; 8] = [
+const SECTIONS: [&[RowText]; 8] = [
     moves::LINES,
     integer::LINES,
     float::LINES,
@@ -98,12 +96,12 @@ const SECTIONS: [&[Line]; 8] = [
     tensor::LINES,
 ];
 
-/// Operations from this number on take as long as they take, and their operands are not kept.
+/// Operations from this number on have a variable latency, and their operands are not kept.
 const VARIABLE: u16 = 0x100;
 
 struct Table {
     rows: Vec<Row>,
-    /// By opcode, the places of its rows.
+    /// Places of an opcode's rows.
     opcodes: Vec<Vec<u16>>,
 }
 
@@ -137,7 +135,6 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// All rows of the table.
 pub fn rows() -> &'static [Row] {
     &TABLE.rows
 }

@@ -1,4 +1,4 @@
-//! What a cubin contains about its kernels beside their code.
+//! Properties of kernels in cubins beside their code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ fn module(name: &str) -> Module {
     read(name).expect("it is a cubin")
 }
 
-/// An instruction that is known by its name only.
+/// Tests for an instruction of which only the name is known.
 fn unsupported(error: &ReadError) -> bool {
     matches!(error.kind, ReadErrorKind::Decode(decode) if matches!(decode.kind, DecodeErrorKind::Unsupported(_)))
 }
 
-/// On sm_90 the system keeps so many bytes of shared memory for itself, in front of the kernel's.
+/// Bytes of shared memory that the system reserves on sm_90, in front of the kernel's.
 const RESERVED: u64 = 1024;
 
 #[test]
@@ -35,7 +35,7 @@ fn registers_and_shared_memory_are_those_that_the_compiler_reported() {
         let name = path.file_stem().expect("it has a name").to_string_lossy();
         let module = match read(&name) {
             Ok(module) => module,
-            // It copies boxes, or a fence orders its copies.
+            // The kernel copies boxes, or a fence orders its copies.
             Err(error) if unsupported(&error) => continue,
             Err(error) => panic!("{name}: {error}"),
         };
@@ -154,7 +154,7 @@ fn what_is_inlined_has_the_lines_of_its_calls() {
     assert_eq!(kernel.inlined_lines(0).count(), 1);
 }
 
-/// The variables of `v02_shared`, and what is to be filled in.
+/// Checks the variables and relocations of `v02_shared`.
 #[track_caller]
 fn check_variables(module: &Module) {
     let names: Vec<&str> = module
@@ -183,7 +183,7 @@ fn constants_of_the_source_are_variables_with_relocations() {
     check_variables(&module("v02_shared"));
 }
 
-/// Before sm_90 addends are in place, parameters elsewhere, and no shared memory is the system's.
+/// Before sm_90, addends are in place, parameters elsewhere, and no shared memory is reserved.
 #[test]
 fn cubins_for_older_gpus_say_the_same_in_their_way() {
     for sm in [75, 80] {

@@ -1,4 +1,4 @@
-//! Damaged cubins and any words give an error or a module, never a panic.
+//! Damaged cubins and random words give an error or a module, never a panic.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ static CUBINS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     paths.into_iter().map(read).collect()
 });
 
-/// Reads it, and prints what is read.
+/// Reads a cubin, and prints the module.
 fn survives(cubin: &[u8]) {
     if let Ok(module) = Module::read(cubin) {
         for kernel in &module.kernels {
@@ -36,7 +36,7 @@ fn refused(cubin: &[u8]) -> String {
         .map_or("read".to_owned(), |error| error.to_string())
 }
 
-/// The largest cubin with some bytes changed: by offset, what is there.
+/// The largest cubin with some bytes changed: offsets and new bytes.
 #[track_caller]
 fn changed(changes: &[(usize, &[u8])]) -> Vec<u8> {
     let mut cubin = whole();
@@ -53,7 +53,7 @@ fn whole() -> Vec<u8> {
         .clone()
 }
 
-/// Where the first section of code is, by the table of sections.
+/// Offset of the first section of code, from the table of sections.
 fn code(cubin: &[u8]) -> usize {
     let module = Module::read(cubin).expect("it is whole");
     let first = module.kernels[0]

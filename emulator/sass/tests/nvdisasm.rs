@@ -1,4 +1,4 @@
-//! Held to the text of `nvdisasm`, instruction by instruction. See `tests/data/machine/README.md`.
+//! Comparison with the text of `nvdisasm`, instruction by instruction. See `tests/data/machine/README.md`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ fn text(name: &str) -> String {
     String::from_utf8(text).expect("data is text")
 }
 
-/// Modules with copies of boxes, or products of warpgroups: they are refused.
+/// Refused modules: they copy boxes, or have products of warpgroups.
 const REFUSED: &str = "v11_gemm v11_producer v11_stream_k v12_fp8 v12_multicast v12_persistent v12_ping_pong v12_ring \
                        v12_six_bf16 v12_small v12_split v12_store v12_tf32 v12_wgmma";
 
@@ -53,8 +53,8 @@ fn the_ladder_prints_as_nvdisasm_prints_it() {
     assert!(n > 30_000, "{n}");
 }
 
-/// Compares the instructions of an architecture: at least so many opcodes and mnemonics with modifiers are known, and of
-/// these operations there are forms that are not.
+/// Compares the instructions of an architecture. `least`: numbers of opcodes and of mnemonics with modifiers that are
+/// decoded at least; `unknown`: operations of which some forms are not.
 #[track_caller]
 fn check(architecture: Architecture, least: [usize; 2], unknown: &str) {
     let (mut opcodes, mut mnemonics, mut refused) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());

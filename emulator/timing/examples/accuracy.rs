@@ -43,7 +43,7 @@ fn main() {
     if set != Set::Ladder.name() {
         launches.extend(recorded::replayed(Set::HeldOut));
     }
-    // The short ones first: the long ones do not all wait for each other at the end.
+    // Short launches first: the long ones then do not all wait for each other at the end.
     launches.sort_by_key(Launch::work);
     launches.retain(|launch| {
         let of_size = argument(2).is_empty() || argument(2) == launch.shape[0].to_string();
@@ -92,7 +92,7 @@ fn main() {
     println!("{n} launches, mean error {mean:.1} %, {close} within 15 %");
 }
 
-/// What the launches that a profiler saw need of each unit. Lines of kernels without this part in their names stay.
+/// Times that profiled launches need of each unit. Lines of kernels without `part` in their names stay.
 fn profiled(part: &str) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/profiled.tsv");
     let before = std::fs::read_to_string(path).unwrap_or_default();
@@ -156,7 +156,7 @@ fn write(points: &[Point]) {
     std::fs::write(path, text).expect("the file is written");
 }
 
-/// What a person looks at.
+/// A line for people.
 fn line(launch: &Launch, prediction: &Result<Prediction, String>) -> String {
     let name = format!("{} {:?}", launch.name, launch.shape);
     let prediction = match prediction {

@@ -1,13 +1,11 @@
-//! How wrong predictions were: every launch that an H200 was timed with, beside what is predicted for it.
+//! The errors of predictions: every launch that was timed on an H200, beside its prediction.
 //!
 //! `data/predictions.tsv` has the numbers; `cargo run --release -p timing --example accuracy -- write` makes it.
 
 use std::sync::LazyLock;
 
-/// One launch that was timed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// Whether it played a part in building the model.
     pub set: Set,
     /// Entry point, or the name of the task.
     pub kernel: String,
@@ -15,15 +13,12 @@ pub struct Point {
     pub shape: [u32; 3],
     /// Median with warm caches.
     pub measured_us: f64,
-    /// Median of the measured times, with warm caches.
     pub predicted_us: f64,
-    /// What the busiest unit alone would need.
+    /// Least time by the busiest unit alone.
     pub bound_us: f64,
-    /// Name of the busiest unit.
     pub binds: String,
 }
 
-/// The sets of kernels that were timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Set {
     /// Kernels of the book: looked at while the model was built.
@@ -33,7 +28,6 @@ pub enum Set {
 }
 
 impl Set {
-    /// The name of the set in the file.
     pub fn name(self) -> &'static str {
         match self {
             Set::Ladder => "ladder",
@@ -43,7 +37,7 @@ impl Set {
 }
 
 impl Point {
-    /// Predicted beyond measured, as a part of what was measured.
+    /// (predicted - measured) / measured.
     pub fn error(&self) -> f64 {
         self.predicted_us / self.measured_us - 1.0
     }
@@ -52,38 +46,35 @@ impl Point {
 static POINTS: LazyLock<Vec<Point>> =
     LazyLock::new(|| read(include_str!("../data/predictions.tsv")).expect("a test reads the committed file"));
 
-/// All launches of the committed file.
 pub fn points() -> &'static [Point] {
     &POINTS
 }
 
-/// The error that nine of ten predictions stay within, as a part of the prediction: of kernels that played no part in
+/// The error, as a part of the prediction, that nine of ten predictions stay within: for kernels that played no part in
 /// building the model, once they have been compared.
 pub fn band() -> f64 {
-    let of = |set| {
+    let errors_of = |set| {
         points()
             .iter()
             .filter(move |point| point.set == set)
             .map(|point| point.error().abs())
     };
-    let mut errors: Vec<f64> = of(Set::HeldOut).collect();
+    let mut errors: Vec<f64> = errors_of(Set::HeldOut).collect();
     if errors.is_empty() {
-        errors = of(Set::Ladder).collect();
+        errors = errors_of(Set::Ladder).collect();
     }
     errors.sort_by(f64::total_cmp);
     errors.get(errors.len() * 9 / 10).copied().unwrap_or(1.0)
 }
 
-/// What a launch needs of each unit, by the model.
+/// Time that a launch needs of each unit, by the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Needs {
-    /// Name of the entry point.
     pub kernel: String,
     /// M, N and K; K is 0 where there is none.
     pub shape: [u32; 3],
-    /// What the model gives.
     pub predicted_us: f64,
-    /// What each unit alone would need, the slowest first.
+    /// Least time by each unit alone, the slowest first.
     pub bounds: Vec<(String, f64)>,
 }
 
@@ -112,12 +103,13 @@ static PROFILED: LazyLock<Vec<Needs>> = LazyLock::new(|| {
         .expect("a test reads the committed file")
 });
 
-/// The launches that Nsight Compute saw (`book/data/h200-busiest.json`), as the model has them: `data/profiled.tsv`.
+/// The launches that Nsight Compute profiled (`book/data/h200-busiest.json`), as the model has them:
+/// `data/profiled.tsv`.
 pub fn profiled() -> &'static [Needs] {
     &PROFILED
 }
 
-/// Reads the file: a line for each launch, columns between tabs, `#` before a comment.
+/// Reads the file: a line per launch, columns separated by tabs, comments after `#`.
 fn read(text: &str) -> Option<Vec<Point>> {
     let point = |line: &str| {
         let columns: Vec<&str> = line.split('\t').collect();

@@ -1,12 +1,12 @@
-//! What each unit alone would need.
+//! Least times of a launch by each unit alone.
 
 /// A unit that a kernel may keep busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {
     /// The schedulers: one instruction per clock each.
     Issue,
-    /// The same, with the clocks that instructions wait for the two banks of registers, to read operands and to write
-    /// wide results.
+    /// [`Self::Issue`] with the clocks that instructions wait for the two banks of registers, to read operands and to
+    /// write wide results.
     Registers,
     /// Arithmetic on 32-bit floats.
     Fma,
@@ -28,14 +28,13 @@ pub enum Resource {
     SharedAndL1,
     /// The connection between L2 and the SMs.
     L2,
-    /// Accesses to device memory.
     Dram,
     /// The start of blocks, one after the other.
     Blocks,
 }
 
 impl Resource {
-    /// All of them, in the order of [`Busy`].
+    /// All units, in the order of [`Busy`].
     pub const ALL: [Resource; 14] = [
         Resource::Issue,
         Resource::Registers,
@@ -53,7 +52,6 @@ impl Resource {
         Resource::Blocks,
     ];
 
-    /// The name of the unit for tables and sentences.
     pub fn name(self) -> &'static str {
         match self {
             Resource::Issue => "instruction issue",
@@ -77,20 +75,18 @@ impl Resource {
 /// Clocks that one SM was busy, by [`Resource`].
 pub type Busy = [f64; Resource::ALL.len()];
 
-/// What one unit alone would need for the launch.
+/// Least time of a launch by one unit alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
-    /// The unit that is busy for so long.
     pub resource: Resource,
-    /// Microseconds for which it is busy at least.
     pub us: f64,
 }
 
-/// More than this, and reading registers costs time beside issue.
+/// Ratio of register reads to issue above which the reads cost time of their own.
 const NOTICEABLE: f64 = 1.01;
 
-/// What each unit alone would need: the slowest first, without units that have nothing to do; and what
-/// [`Resource::Registers`] and [`Resource::SharedAndL1`] are made of.
+/// Least times by each unit alone, the slowest first, without idle units; then the parts of [`Resource::Registers`] and
+/// [`Resource::SharedAndL1`].
 pub(crate) fn bounds(us: impl Fn(Resource) -> f64) -> (Vec<Bound>, Vec<Bound>) {
     use Resource::{Issue, L1, Registers, Shared, SharedAndL1};
     let parts = [Issue, Shared, L1].map(|resource| Bound {
@@ -131,8 +127,8 @@ mod tests {
 
     #[track_caller]
     fn check(busy: &[(Resource, f64)], want: &[(Resource, f64)]) {
-        let us = |of: Resource| {
-            let found = busy.iter().find(|(resource, _)| *resource == of);
+        let us = |wanted: Resource| {
+            let found = busy.iter().find(|(resource, _)| *resource == wanted);
             found.map_or(0.0, |(_, us)| *us)
         };
         let (bounds, _) = bounds(us);

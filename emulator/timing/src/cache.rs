@@ -5,20 +5,20 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 const SECTORS_OF_LINE: u64 = 4;
 
-/// One cache. Fully associative: the hash of a real one spreads lines evenly.
+/// A fully associative cache: the hash of a real one spreads lines evenly.
 #[derive(Debug)]
 pub(crate) struct Cache {
     most: usize,
-    lines: HashMap<u64, Line, BuildMix>,
+    lines: HashMap<u64, CacheLine, BuildLineHash>,
     /// Lines in the order of use, with outdated entries.
     order: std::collections::VecDeque<(u64, u64)>,
     uses: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Line {
-    /// When each sector is or was there; `None` for one that nobody asked for.
-    there: [Option<u64>; SECTORS_OF_LINE as usize],
+struct CacheLine {
+    /// Time at which each sector arrives or arrived; `None` for one that was never requested.
+    arrivals: [Option<u64>; SECTORS_OF_LINE as usize],
     used: u64,
 }
 
@@ -32,27 +32,27 @@ impl Cache {
         }
     }
 
-    /// When the sector is there, if it is or is on its way.
+    /// Time at which the sector is present, if it is or is on its way.
     pub(crate) fn find(&mut self, sector: u64) -> Option<u64> {
         let line = self.lines.get_mut(&(sector / SECTORS_OF_LINE))?;
-        let there = line.there[(sector % SECTORS_OF_LINE) as usize]?;
+        let arrival = line.arrivals[(sector % SECTORS_OF_LINE) as usize]?;
         self.uses += 1;
         line.used = self.uses;
         self.order.push_back((sector / SECTORS_OF_LINE, self.uses));
         self.trim();
-        Some(there)
+        Some(arrival)
     }
 
-    /// The sector comes at `when`.
+    /// Records that the sector arrives at `when`.
     pub(crate) fn fill(&mut self, sector: u64, when: u64) {
         self.uses += 1;
         let number = sector / SECTORS_OF_LINE;
-        let line = self.lines.entry(number).or_insert(Line {
-            there: [None; SECTORS_OF_LINE as usize],
+        let line = self.lines.entry(number).or_insert(CacheLine {
+            arrivals: [None; SECTORS_OF_LINE as usize],
             used: 0,
         });
         line.used = self.uses;
-        line.there[(sector % SECTORS_OF_LINE) as usize] = Some(when);
+        line.arrivals[(sector % SECTORS_OF_LINE) as usize] = Some(when);
         self.order.push_back((number, self.uses));
         self.trim();
     }
@@ -71,13 +71,13 @@ impl Cache {
     }
 }
 
-/// Hashes numbers of lines: nobody chooses them to collide.
+/// Hash of line numbers, which nobody chooses to collide.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Mix(u64);
+pub(crate) struct LineHash(u64);
 
-pub(crate) type BuildMix = BuildHasherDefault<Mix>;
+pub(crate) type BuildLineHash = BuildHasherDefault<LineHash>;
 
-impl Hasher for Mix {
+impl Hasher for LineHash {
     fn finish(&self) -> u64 {
         self.0 ^ self.0 >> 32
     }

@@ -9,9 +9,7 @@ use serde::{Deserialize, Deserializer};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chip {
-    /// Name of the GPU.
     pub name: String,
-    /// Number of streaming multiprocessors.
     #[serde(deserialize_with = "value")]
     pub sms: u32,
     /// SM clock under load, in GHz.
@@ -35,16 +33,16 @@ pub struct Chip {
     /// Clocks between two instructions of the uniform datapath on one scheduler.
     #[serde(deserialize_with = "value")]
     pub uniform: u64,
-    /// Clocks until the result of a special register, MUFU or 64-bit conversion is there.
+    /// Clocks until the result of a special register, MUFU or 64-bit conversion is available.
     #[serde(deserialize_with = "value")]
     pub slow_latency: u64,
-    /// How many clocks the register ports may run ahead.
+    /// Clocks that the register ports may run ahead.
     #[serde(deserialize_with = "value")]
     pub port_slack: u64,
     /// Clocks between two LDC on one SM.
     #[serde(deserialize_with = "value")]
     pub load_constant: u64,
-    /// Clocks until the result of an LDC is there.
+    /// Clocks until the result of an LDC is available.
     #[serde(deserialize_with = "value")]
     pub constant_latency: u64,
     /// Clocks between two wavefronts of one scheduler, to shared memory or L1.
@@ -59,7 +57,7 @@ pub struct Chip {
     /// Clocks between two shared stores on one scheduler.
     #[serde(deserialize_with = "value")]
     pub store_shared_issue: [u64; 3],
-    /// Clocks until the result of a shared load is there, after its last wavefront.
+    /// Clocks until the result of a shared load is available, after its last wavefront.
     #[serde(deserialize_with = "value")]
     pub shared_latency: [u64; 3],
     /// Fewest wavefronts of a shared access.
@@ -84,7 +82,7 @@ pub struct Chip {
     /// Fewest wavefronts of a global access.
     #[serde(deserialize_with = "value")]
     pub fewest_global: [u64; 3],
-    /// Clocks until the result of a global load that hits L1 is there, after its last wavefront.
+    /// Clocks until the result of a global load that hits L1 is available, after its last wavefront.
     #[serde(deserialize_with = "value")]
     pub l1_latency: [u64; 3],
     /// Requests to memory that one scheduler may have waiting.
@@ -96,10 +94,10 @@ pub struct Chip {
     /// Bytes per clock from L2 to one SM while all SMs load the same lines.
     #[serde(deserialize_with = "value")]
     pub l2_bytes: f64,
-    /// The same while each SM loads lines of its own.
+    /// `l2_bytes` while each SM loads lines of its own.
     #[serde(deserialize_with = "value")]
     pub l2_bytes_own: f64,
-    /// The same for one SM alone.
+    /// `l2_bytes` for one SM alone.
     #[serde(deserialize_with = "value")]
     pub l2_bytes_alone: f64,
     /// Lines per clock and SM of which one sector is loaded.
@@ -108,13 +106,13 @@ pub struct Chip {
     /// Bytes per clock of stores of one SM while all store.
     #[serde(deserialize_with = "value")]
     pub store_bytes: f64,
-    /// The same for one SM alone.
+    /// `store_bytes` for one SM alone.
     #[serde(deserialize_with = "value")]
     pub store_bytes_alone: f64,
     /// Lines per clock and SM of which one sector is stored, while all store.
     #[serde(deserialize_with = "value")]
     pub store_sectors: f64,
-    /// The same for one SM alone.
+    /// `store_sectors` for one SM alone.
     #[serde(deserialize_with = "value")]
     pub store_sectors_alone: f64,
     /// Bytes that stay in L2 when all SMs load them again and again.
@@ -123,7 +121,7 @@ pub struct Chip {
     /// Clocks that a load takes beyond a hit in L2 when L2 does not have the data.
     #[serde(deserialize_with = "value")]
     pub dram_latency: u64,
-    /// The same where a block loads pieces of 128 bytes that lie apart.
+    /// `dram_latency` where a block loads pieces of 128 bytes that lie apart.
     #[serde(deserialize_with = "value")]
     pub dram_latency_apart: u64,
     /// Bytes per clock of device memory, for the whole GPU.
@@ -143,7 +141,7 @@ pub struct Chip {
     pub block_gap: u64,
 }
 
-/// One constant as the file has it.
+/// A constant of the data file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Constant<T> {
@@ -170,15 +168,12 @@ impl Chip {
     }
 
     /// Reads a data file.
-    ///
-    /// # Errors
-    /// When it is no such file; the message names what is wrong.
     pub fn read(text: &str) -> Result<Chip, toml::de::Error> {
         toml::from_str(text)
     }
 }
 
-/// The place in a table by width: 32, 64, 128 bits.
+/// Index into a table by width: 32, 64, 128 bits.
 pub(crate) fn width(bytes: u8) -> usize {
     match bytes {
         0..=4 => 0,

@@ -1,14 +1,12 @@
-//! What the scheduler and the units need of a machine instruction.
+//! Machine instructions, as far as the scheduler and the units need them.
 
 use sass::instruction::{Operand, Register, Value};
 use sass::operation::{Modifier, Operation};
 
 use crate::bound::Resource;
 
-/// One instruction of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// The unit that executes it.
     pub unit: Unit,
     /// Registers that are read, by their place in the encoding: A, B, C. Constants and immediates need no port.
     pub sources: [Option<Source>; 3],
@@ -41,7 +39,7 @@ impl From<&sass::Instruction> for Instruction {
     }
 }
 
-/// Bytes per lane that it moves.
+/// Bytes per lane that the instruction moves.
 fn bytes(instruction: &sass::Instruction) -> u8 {
     let widths = [
         (Modifier::W128, 16),
@@ -97,15 +95,13 @@ fn sources(instruction: &sass::Instruction) -> [Option<Source>; 3] {
 /// An operand that is read from registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Source {
-    /// Number of the first register.
     pub register: u8,
-    /// Registers in a row: 2 for a 64-bit value.
+    /// Number of consecutive registers: 2 for a 64-bit value.
     pub n: u8,
     /// Kept for the next instruction.
     pub reuse: bool,
 }
 
-/// The control bits of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Control {
     /// Clocks until the warp may issue again.
@@ -120,10 +116,10 @@ pub struct Control {
     pub wait: u8,
 }
 
-/// Number of scoreboards of a warp.
+/// Scoreboards of a warp.
 pub(crate) const SCOREBOARDS: usize = 6;
 
-/// What executes an instruction.
+/// Unit that executes an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// 32-bit floats: FFMA, FMUL, FADD.
@@ -150,9 +146,9 @@ pub enum Unit {
     StoreGlobal,
     /// Barriers of the block: `BAR.SYNC`.
     Barrier,
-    /// Branches, exits, and what moves lanes.
+    /// Branches, exits, and moves between lanes.
     Branch,
-    /// Special registers and the rest whose result takes long.
+    /// Special registers and other results that take long.
     Slow,
 }
 
@@ -181,7 +177,7 @@ impl Unit {
         }
     }
 
-    /// Whether operands go to the memory system, which takes its own time to read them.
+    /// Tests for operands that go to the memory system, which takes its own time to read them.
     fn is_memory(self) -> bool {
         matches!(
             self,
@@ -189,7 +185,7 @@ impl Unit {
         )
     }
 
-    /// What it keeps busy for as long as it takes no other instruction.
+    /// Resource that the unit keeps busy for as long as it takes no other instruction.
     pub(crate) fn resource(self) -> Option<Resource> {
         match self {
             Self::Fma => Some(Resource::Fma),
@@ -201,6 +197,5 @@ impl Unit {
         }
     }
 
-    /// The number of units, for tables.
     pub(crate) const N: usize = Unit::Slow as usize + 1;
 }

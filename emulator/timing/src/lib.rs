@@ -1,24 +1,24 @@
 //! The time that an H200 would take for a launch, from its machine code, without a GPU.
 //!
-//! [`predict()`] runs the blocks that one SM gets first on the emulated GPU, which gives a [`Trace`] per warp: which
-//! instructions, and what their accesses touched. [`simulate`] replays them: four schedulers issue from their warps as
-//! the control bits of the machine code allow, and the units behind them have the throughput and latency of [`Chip`],
-//! which were measured with patched machine code.
+//! [`predict()`] runs the blocks that one SM gets first on the emulated GPU, which gives a [`Trace`] per warp: its
+//! instructions, and the memory that they accessed. [`simulate`] replays the traces: four schedulers issue from their
+//! warps as the control bits of the machine code allow, and the units behind them have the throughput and latency of
+//! [`Chip`], which were measured with patched machine code.
 //!
-//! [`Reach`] says what comes from L2 and what from device memory: the accesses of all blocks that run at a time pass
-//! through a cache of the size of L2. All constants are in `data/h200.toml`, each with its measurement; none depends on a
-//! kernel. [`accuracy`] has the errors of the predictions. The scheduling order follows Huerta et al., "Analyzing Modern
-//! NVIDIA GPU cores" (2025); register ports and the reuse cache follow the same paper and our own measurements.
+//! [`Reach`] divides accesses between L2 and device memory: the accesses of all blocks that run at a time pass through
+//! a cache of the size of L2. All constants are in `data/h200.toml`, each with its measurement; none depends on a
+//! kernel. [`accuracy`] has the errors of the predictions. The scheduling order follows Huerta et al., "Analyzing
+//! Modern NVIDIA GPU cores" (2025); register ports and the reuse cache follow the same paper and our own measurements.
 //!
 //! Not modelled, and so refused: atomics, asynchronous copies, tensor cores, blocks that execute too many instructions.
 //!
-//! Known to be wrong. Streams of loads that hit L1 take a fifth longer than their passes over it, for a reason that we
-//! did not find (`v01_col_per_lane`); so do loads that are mixed with loads from constant memory (`v03_from_global`).
+//! Known errors. Streams of loads that hit L1 take a fifth longer than their passes over it, for a reason that we did
+//! not find (`v01_col_per_lane`); so do loads that are mixed with loads from constant memory (`v03_from_global`).
 //! Blocks in flight drift apart, and L2 then holds less of what they share: at 4096 and more the traffic of device
-//! memory is too low, and what comes from there waits too often (`dgemm_v01_col_per_lane`). A few blocks stand for
-//! all: where some run much longer than others (a fractal), or where the data choose the addresses (a gather), the
-//! prediction can be wrong by any factor. Clocks under a power limit, address translation and instruction caches are not
-//! modelled either.
+//! memory is too low, and loads from there wait too often (`dgemm_v01_col_per_lane`). A few blocks stand for all: where
+//! some run much longer than others (a fractal), or where the data choose the addresses (a gather), the prediction can
+//! be wrong by any factor. Clocks under a power limit, address translation and instruction caches are not modelled
+//! either.
 
 pub mod accuracy;
 mod bound;

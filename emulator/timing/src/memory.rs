@@ -1,4 +1,4 @@
-//! Global memory behind the wavefronts of one SM: L1, the ways to L2 and to device memory, and what waits on them.
+//! Global memory behind the wavefronts of one SM: L1, the paths to L2 and to device memory, and the accesses that wait.
 
 use crate::bound::{Busy, Resource};
 use crate::cache::Cache;
@@ -13,25 +13,25 @@ const LINE: u64 = 4;
 const PAIR: u64 = 2;
 const SECTOR_BYTES: f64 = 32.0;
 
-/// What an access is part of.
+/// Instruction, warp position and block that an access belongs to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct AccessOrigin {
     /// Index of the instruction.
     pub(crate) instruction: u32,
-    /// How many instructions the warp has executed before.
+    /// Number of instructions that the warp has executed before.
     pub(crate) step: usize,
-    /// The block, of those that the SM runs.
+    /// Index of the block among those that the SM runs.
     pub(crate) block: usize,
 }
 
-/// What one SM's accesses share.
+/// State that all accesses of one SM share.
 pub(crate) struct Memory<'a> {
     chip: &'a Chip,
     reach: &'a Reach,
-    /// The part of the GPU's SMs that have work.
+    /// Part of the GPU's SMs that have work.
     active: f64,
     cache: Cache,
-    /// Until when each way is busy.
+    /// Times until which each path is busy.
     l2: f64,
     stores: f64,
     dram: f64,
@@ -51,23 +51,23 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Brings sectors to L1, and returns when the last of them is there.
-    pub(crate) fn fetch(&mut self, sectors: &[u64], place: Place, now: u64, busy: &mut Busy) -> u64 {
-        let mut there = now;
+    /// Brings sectors to L1, and returns when the last of them is present.
+    pub(crate) fn fetch(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy) -> u64 {
+        let mut arrival = now;
         let mut missing = Vec::new();
         for &sector in sectors {
             match self.cache.find(sector) {
-                Some(when) => there = there.max(when),
+                Some(when) => arrival = arrival.max(when),
                 None => missing.push(sector),
             }
         }
         if missing.is_empty() {
-            return there;
+            return arrival;
         }
         let chip = self.chip;
-        let share = self.reach.share(place.instruction);
+        let share = self.reach.share(origin.instruction);
         for n in groups(&missing, LINE) {
-            // A line that many SMs read is near to all of them after the first.
+            // After the first SM, a line that many SMs read is near to all of them.
             let own = line(n, chip.l2_sectors, chip.l2_bytes_own);
             let near = line(n, chip.l2_sectors, chip.l2_bytes);
             let alone = SECTOR_BYTES * n as f64 / chip.l2_bytes_alone;
@@ -76,22 +76,22 @@ impl<'a> Memory<'a> {
             busy[Resource::L2 as usize] += clocks;
         }
         let mut when = self.l2 + chip.l2_latency as f64;
-        if self.reach.is_fresh(place) {
+        if self.reach.is_fresh(origin) {
             let n_pairs = groups(&missing, PAIR).count() as u64;
             let bytes = SECTOR_BYTES * (n_pairs * PAIR) as f64;
             self.load_dram(bytes * share, now, busy);
-            let apart = self.reach.apart(place.instruction);
+            let apart = self.reach.apart(origin.instruction);
             let more = chip.dram_latency_apart as f64 - chip.dram_latency as f64;
             let latency = (chip.l2_latency + chip.dram_latency) as f64 + apart * more;
             when = when.max(self.dram + latency);
         }
         let when = when as u64;
         missing.iter().for_each(|&sector| self.cache.fill(sector, when));
-        there.max(when)
+        arrival.max(when)
     }
 
     /// Sends sectors to L2.
-    pub(crate) fn store(&mut self, sectors: &[u64], place: Place, now: u64, busy: &mut Busy) {
+    pub(crate) fn store(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy) {
         let chip = self.chip;
         for n in groups(sectors, LINE) {
             let all = line(n, chip.store_sectors, chip.store_bytes) * self.active;
@@ -100,9 +100,9 @@ impl<'a> Memory<'a> {
             self.stores = self.stores.max(now as f64) + clocks;
             busy[Resource::L2 as usize] += clocks;
         }
-        if self.reach.is_fresh(place) {
-            // It goes to device memory sometime: what it takes there is taken from others now.
-            let bytes = SECTOR_BYTES * sectors.len() as f64 * self.reach.share(place.instruction);
+        if self.reach.is_fresh(origin) {
+            // The store goes to device memory later; its share of the bandwidth is taken now.
+            let bytes = SECTOR_BYTES * sectors.len() as f64 * self.reach.share(origin.instruction);
             self.load_dram(bytes, now, busy);
             self.stores = self.stores.max(self.dram);
         }
@@ -114,20 +114,20 @@ impl<'a> Memory<'a> {
         busy[Resource::Dram as usize] += clocks;
     }
 
-    /// When there is place for one more store.
+    /// Time at which one more store fits.
     pub(crate) fn takes_store(&self) -> u64 {
         (self.stores - STORES_AHEAD).max(0.0) as u64
     }
 }
 
-/// Clocks for `n` sectors of a line, between what one costs and what four cost.
+/// Clocks for `n` sectors of a line, interpolated between the costs of one and of four.
 fn line(n: usize, lines_of_one: f64, bytes: f64) -> f64 {
     let one = 1.0 / lines_of_one;
     let four = SECTOR_BYTES * LINE as f64 / bytes;
     one + (four - one).max(0.0) * (n as f64 - 1.0) / (LINE as f64 - 1.0)
 }
 
-/// How many sectors are in each line, or each pair.
+/// Number of sectors in each line, or each pair.
 fn groups(sectors: &[u64], size: u64) -> impl Iterator<Item = usize> {
     sectors
         .chunk_by(move |a, b| a / size == b / size)

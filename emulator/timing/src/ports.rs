@@ -5,22 +5,22 @@ use crate::instruction::Instruction;
 /// The ports of one subcore.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ports {
-    /// Until when each bank is busy.
+    /// Times until which each bank is busy.
     busy: [u64; 2],
-    /// What each operand place kept: registers of the warp that issued last.
+    /// Registers of the warp that issued last, kept by operand place.
     kept: [Option<u8>; 3],
     warp: u32,
 }
 
 impl Ports {
-    /// Reads the operands of `instruction` at `now`, and returns when the scheduler may issue again as far as the
-    /// ports go. Each bank delivers one register per clock; up to `slack` clocks of reads may be outstanding.
+    /// Reads the operands of `instruction` at `now`, and returns when the ports allow the scheduler to issue again.
+    /// Each bank delivers one register per clock; up to `slack` clocks of reads may be outstanding.
     pub(crate) fn read(&mut self, instruction: &Instruction, warp: u32, now: u64, slack: u64) -> u64 {
         if warp != self.warp {
             self.kept = [None; 3];
             self.warp = warp;
         }
-        // A register that two places name is read once.
+        // A register in two places is read once.
         let mut read = [None; 6];
         let mut n_read = 0;
         for (place, source) in instruction.sources.iter().enumerate() {

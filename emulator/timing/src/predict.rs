@@ -9,48 +9,41 @@ use crate::bound::{Bound, bounds};
 use crate::chip::Chip;
 use crate::instruction::Instruction;
 use crate::reach::{Located, Reach, Waves};
-use crate::record::{Detail, MOST_STEPS, Recording};
+use crate::record::{Detail, MAX_STEPS, Recording};
 use crate::sm::{Outcome, Setting, simulate};
 use crate::stall::Stalls;
 use crate::timeline::{Timeline, busiest_loop};
 use crate::trace::Block;
 use crate::uncovered::{NoPrediction, why};
 
-/// Rounds of blocks that are simulated unless they are long: a first one, one in the middle, a last one.
+/// Simulated rounds of long blocks: a first one, one in the middle, a last one.
 const ROUNDS: u64 = 3;
-/// Instructions of warps in rounds after the first one.
+/// Bound on instructions of warps in rounds after the first one.
 const MORE_STEPS: u64 = 8_000_000;
-/// Rounds that are simulated where they are short, and how many instructions of warps these may have.
+/// Simulated rounds of short blocks, and the bound on their instructions of warps.
 const SHORT_ROUNDS: u64 = 16;
 const SHORT_STEPS: u64 = 600_000;
 
-/// What a launch would take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// Clocks of the SM with the most blocks.
     pub clocks: f64,
-    /// Time in microseconds, with the launch itself.
+    /// Time in microseconds, launch overhead included.
     pub us: f64,
-    /// Blocks that fit on one SM, and what limits them. A small grid may have fewer.
+    /// Blocks that fit on one SM, and the resource that limits them. A small grid may have fewer.
     pub occupancy: Occupancy,
-    /// What each unit alone would need for the launch, the slowest first. Where the first is far below [`Self::us`],
-    /// the kernel waits.
+    /// Least times by each unit alone, the slowest first. Where the first is far below [`Self::us`], the kernel waits.
     pub bounds: Vec<Bound>,
-    /// What units of `bounds` are made of: issue without registers, shared memory, L1.
+    /// Parts of units in `bounds`: issue without registers, shared memory, L1.
     pub parts: Vec<Bound>,
-    /// Blocks that were simulated.
     pub n_simulated: u64,
-    /// Blocks of the launch.
     pub n_blocks: u64,
-    /// Of the blocks that were simulated, by instruction of the kernel.
+    /// Stalls of the simulated blocks, by instruction of the kernel.
     pub stalls: Vec<Stalls>,
 }
 
 /// Predicts the time of a launch of `code`, which is loaded as `kernel`, where others like it came before. Only some
-/// blocks run, so results are missing; what they store is stored.
-///
-/// # Errors
-/// When the model does not cover the launch.
+/// blocks run, so results are missing; their stores are performed.
 pub fn predict(
     chip: &Chip,
     gpu: &Gpu,
@@ -62,10 +55,7 @@ pub fn predict(
     Ok(launch.prediction(&launch.simulated((0, 0))))
 }
 
-/// The same, and what the schedulers do for `clocks` clocks in the middle of the launch.
-///
-/// # Errors
-/// As [`predict`].
+/// [`predict`], with what the schedulers do for `clocks` clocks in the middle of the launch.
 pub fn predict_with_timeline(
     chip: &Chip,
     gpu: &Gpu,
@@ -129,7 +119,7 @@ impl<'a> Launch<'a> {
             }
             recording
                 .into_blocks()
-                .ok_or(NoPrediction::TooLong { most: MOST_STEPS })
+                .ok_or(NoPrediction::TooLong { most: MAX_STEPS })
         };
         let n_blocks: u64 = config.grid.iter().map(|&n| u64::from(n)).product();
         let of_one_sm = n_blocks.div_ceil(chip.sms.into());
@@ -228,13 +218,13 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Which of the blocks that one SM runs are simulated.
+/// Choice of the simulated blocks among those that one SM runs.
 struct Sample {
     resident: u64,
-    /// Rounds of as many blocks as fit, among them simulated ones.
+    /// Rounds of as many blocks as fit, simulated ones included.
     rounds: u64,
     simulated_rounds: u64,
-    /// Places in the SM's order, without those of the first round.
+    /// Places in the SM's order, those of the first round excluded.
     more: Vec<u64>,
 }
 
@@ -250,7 +240,7 @@ impl Sample {
             let round = round * (rounds - 1) / (simulated_rounds - 1);
             more.extend(round * resident..(round + 1) * resident);
         }
-        // What is left for a last round with fewer blocks.
+        // Remaining blocks, for a last round with fewer of them.
         if rounds > 0 {
             more.extend(rounds * resident..of_one_sm);
         }
@@ -262,7 +252,7 @@ impl Sample {
         }
     }
 
-    /// Clocks of all rounds: those that were not simulated take as long as those after the first one.
+    /// Clocks of all rounds: rounds that were not simulated take as long as those after the first one.
     fn clocks(&self, outcome: &Outcome) -> f64 {
         let mut ends = outcome.ends.clone();
         ends.sort_unstable();
@@ -279,7 +269,7 @@ impl Sample {
                 (end(n) - end(from)) / (n - from) as f64
             }
         };
-        // No round is shorter than what its blocks keep a unit busy for.
+        // No round is shorter than its blocks keep a unit busy.
         let busiest = outcome.busy.iter().copied().fold(0.0, f64::max);
         let least = busiest * self.resident as f64 / ends.len().max(1) as f64;
         outcome.clocks as f64 + left * each.max(least)
@@ -297,7 +287,7 @@ fn steps(blocks: &[Block]) -> u64 {
     blocks.iter().map(of_block).sum()
 }
 
-/// The blocks beside the first one, in each direction of the grid: where, and their numbers.
+/// Positions and numbers of the blocks beside the first one, in each direction of the grid.
 fn neighbours(grid: [u32; 3]) -> Vec<([u32; 3], u64)> {
     let [x, y, _] = grid.map(u64::from);
     let steps = [([1, 0, 0], 1), ([0, 1, 0], x), ([0, 0, 1], x * y)];

@@ -1,27 +1,29 @@
-//! What L2 holds: which accesses of a launch go to device memory, and how many SMs share what they bring.
+//! The contents of L2: which accesses of a launch go to device memory, and how many SMs share the data that they bring.
 //!
-//! The blocks that run at a time, a wave, walk through their accesses together. From one block and its neighbours in
-//! each direction of the grid follows where the others access: addresses in most kernels move by a fixed distance from
-//! block to block. The distinct pieces of all blocks of some waves, in the order of their time, pass through a cache of
-//! the size of L2 which replaces the least recently used. A launch is warm: it follows one like itself.
+//! The blocks that run at a time, a wave, walk through their accesses together. The accesses of one block and of its
+//! neighbours in each direction of the grid give those of the others: addresses in most kernels move by a fixed
+//! distance from block to block. The distinct pieces of all blocks of some waves, in the order of their time, pass
+//! through a cache of the size of L2 which replaces the least recently used. A launch is warm: it follows one like
+//! itself.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::cache::BuildMix;
+use crate::cache::BuildLineHash;
 use crate::chip::Chip;
-use crate::memory::Place;
+use crate::memory::AccessOrigin;
 use crate::trace::{Access, Block};
 
 /// Sectors that device memory delivers together.
 const PAIR: u64 = 2;
-/// Bytes of such a pair of sectors.
+/// Bytes of such a pair.
 const PAIR_BYTES: u64 = 64;
-/// Accesses to pieces that are looked up, about.
+/// Approximate number of accesses to pieces that are looked up.
 const LOOKUPS: u64 = 24_000_000;
-/// Fewest pieces of L2 that are looked at: the others behave alike.
+/// Least number of sampled pieces of L2: the others behave alike.
 const FEWEST: u64 = 1 << 13;
 
-/// By instruction: which part of its accesses L2 does not hold, and which part of what they touch is their SM's own.
+/// Per instruction, the part of its accesses that L2 does not hold, and the part of the accessed data that belongs to
+/// one SM.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reach {
     fresh: Vec<f64>,
@@ -30,26 +32,31 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// The distinct part of what all SMs request.
+    /// Distinct part of the data that all SMs request.
     pub(crate) fn share(&self, instruction: u32) -> f64 {
         self.share.get(instruction as usize).copied().unwrap_or(0.0)
     }
 
-    /// How far apart the pieces lie that a block requests at a time: from 0 for long ones to 1 for 128 bytes and less.
+    /// Distance of the pieces that a block requests at a time: from 0 for long ones to 1 for 128 bytes and less.
     pub(crate) fn apart(&self, instruction: u32) -> f64 {
         self.apart.get(instruction as usize).copied().unwrap_or(0.0)
     }
 
-    /// Whether this access goes to device memory. Where a part does, all warps of a block agree on which.
-    pub(crate) fn is_fresh(&self, place: Place) -> bool {
+    /// Tests for an access to device memory. Where only a part of an instruction's accesses go there, all warps of a
+    /// block agree on them.
+    pub(crate) fn is_fresh(&self, origin: AccessOrigin) -> bool {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
-        let fresh = self.fresh.get(place.instruction as usize).copied().unwrap_or(0.0);
-        let number = place.step as f64 + 7919.0 * place.block as f64;
+        let fresh = self
+            .fresh
+            .get(origin.instruction as usize)
+            .copied()
+            .unwrap_or(0.0);
+        let number = origin.step as f64 + 7919.0 * origin.block as f64;
         fresh > 0.0 && (fresh >= 1.0 || (number * GOLDEN).fract() < fresh)
     }
 }
 
-/// A block of a launch and where it is.
+/// A block of a launch with its position.
 pub(crate) struct Located<'a> {
     pub(crate) at: [u32; 3],
     pub(crate) block: &'a Block,
@@ -57,7 +64,7 @@ pub(crate) struct Located<'a> {
 
 /// A piece of memory that a block touches.
 struct Touch {
-    /// When, as a part of the block's time.
+    /// Time of the access, as a part of the block's time.
     phase: f32,
     instruction: u32,
     class: usize,
@@ -81,7 +88,7 @@ impl Waves {
         [block % x, block / x % y, block / x / y].map(|at| at as i64)
     }
 
-    /// Looks at a wave after the other. `origin` has one neighbour for each direction in which the grid has any.
+    /// Simulates one wave after another. `origin` has one neighbour for each direction in which the grid has any.
     pub(crate) fn reach(&self, chip: &Chip, n: usize, origin: &Located<'_>, others: &[Located<'_>]) -> Reach {
         let (touches, classes) = touches(origin, others);
         let n_waves = self.n_blocks().div_ceil(self.in_flight.max(1)).max(1);
@@ -118,10 +125,10 @@ impl Waves {
         }
     }
 
-    /// The distinct distances of the blocks of a wave from the first block, by class.
+    /// Distinct distances of the blocks of a wave from the first block, by class.
     fn translations(&self, wave: u64, classes: &[[i64; 3]]) -> Vec<Vec<i64>> {
         let blocks = wave * self.in_flight..((wave + 1) * self.in_flight).min(self.n_blocks());
-        let of = |class: &[i64; 3]| {
+        let distances = |class: &[i64; 3]| {
             let distance = |block| {
                 let at = self.place(block);
                 (0..3)
@@ -134,11 +141,11 @@ impl Waves {
             all.dedup();
             all
         };
-        classes.iter().map(of).collect()
+        classes.iter().map(distances).collect()
     }
 }
 
-/// One of how many pieces is looked at.
+/// Sampling interval: one of so many pieces is looked at.
 fn sample(capacity: u64, per_wave: u64) -> u64 {
     let most = (capacity / FEWEST).max(1);
     (per_wave / (LOOKUPS / 64))
@@ -147,7 +154,7 @@ fn sample(capacity: u64, per_wave: u64) -> u64 {
         .min(most)
 }
 
-/// Waves to look at with the weight of each: all of them twice, first to warm L2 up, if that is not too much. Else the
+/// Waves to simulate, with their weights: all of them twice, first to warm L2 up, if that is not too much. Else the
 /// last ones to warm up, the first ones, and some for all that follow.
 fn plan(n_waves: u64, most: u64) -> Vec<(u64, f64)> {
     let most = most.max(6);
@@ -163,15 +170,15 @@ fn plan(n_waves: u64, most: u64) -> Vec<(u64, f64)> {
     warm.chain(first).chain(then).collect()
 }
 
-/// What a block touches, in the order of time, and by how much each class of accesses moves from block to block in each
-/// direction, in sectors.
+/// Pieces that a block touches, in the order of time, and the distance in sectors by which each class of accesses moves
+/// from block to block in each direction.
 fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i64; 3]>) {
     let mut classes: Vec<[i64; 3]> = Vec::new();
     let mut touches = Vec::new();
-    let mut seen: HashSet<(u32, u64), BuildMix> = HashSet::default();
-    let mut of_instruction: HashMap<(usize, u32), i64, BuildMix> = HashMap::default();
+    let mut seen: HashSet<(u32, u64), BuildLineHash> = HashSet::default();
+    let mut of_instruction: HashMap<(usize, u32), i64, BuildLineHash> = HashMap::default();
     for (number, warp) in origin.block.warps.iter().enumerate() {
-        let mut there: Vec<_> = others
+        let mut others_accesses: Vec<_> = others
             .iter()
             .map(|other| {
                 other
@@ -187,8 +194,8 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i6
         let n_steps = warp.steps.len().max(1) as f32;
         for (step, instruction, sectors) in accesses(warp) {
             let mut class = [0; 3];
-            for (which, (other, accesses)) in others.iter().zip(&mut there).enumerate() {
-                // Lanes at the edge of a grid may leave out what others do.
+            for (which, (other, accesses)) in others.iter().zip(&mut others_accesses).enumerate() {
+                // Lanes at the edge of a grid may skip accesses.
                 let same = accesses.next_if(|access| access.1 == instruction);
                 let moved = same
                     .and_then(|(_, _, moved)| Some(moved.first()?.wrapping_sub(*sectors.first()?) as i64));
@@ -228,13 +235,13 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i6
     (touches, classes)
 }
 
-/// By instruction: how far apart the pieces lie that the warps of a block request at a time.
+/// Per instruction, the distance of the pieces that the warps of a block request at a time.
 fn apart(n: usize, block: &Block) -> Vec<f64> {
-    // What all warps request by the same execution of an instruction: a sample of these is enough.
+    // Requests of all warps by the same execution of an instruction: a sample of the executions suffices.
     const EXECUTIONS: u32 = 64;
-    let mut pairs: HashMap<(u32, u32), Vec<u64>, BuildMix> = HashMap::default();
+    let mut pairs: HashMap<(u32, u32), Vec<u64>, BuildLineHash> = HashMap::default();
     for warp in &block.warps {
-        let mut executions: HashMap<u32, u32, BuildMix> = HashMap::default();
+        let mut executions: HashMap<u32, u32, BuildLineHash> = HashMap::default();
         for (_, instruction, sectors) in accesses(warp) {
             let execution = executions.entry(instruction).or_default();
             if *execution < EXECUTIONS {
@@ -257,14 +264,14 @@ fn apart(n: usize, block: &Block) -> Vec<f64> {
             sums[1] += pairs.len() as f64;
         }
     }
-    let of = |[n_runs, n_pairs]: [f64; 2]| {
+    let apart = |[n_runs, n_pairs]: [f64; 2]| {
         if n_pairs > 0.0 {
             (2.0 * n_runs / n_pairs).min(1.0)
         } else {
             0.0
         }
     };
-    sums.into_iter().map(of).collect()
+    sums.into_iter().map(apart).collect()
 }
 
 /// Accesses of a warp to global memory: the step, the instruction, the sectors.
@@ -278,10 +285,10 @@ fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u
         })
 }
 
-/// The pieces that were used last.
+/// The most recently used pieces.
 struct Recent {
     most: usize,
-    used: HashMap<u64, u64, BuildMix>,
+    used: HashMap<u64, u64, BuildLineHash>,
     order: VecDeque<(u64, u64)>,
     now: u64,
 }
@@ -296,7 +303,7 @@ impl Recent {
         }
     }
 
-    /// Whether it was there. Now it is.
+    /// Marks a piece as used, and returns whether it was present.
     fn touch(&mut self, piece: u64) -> bool {
         self.now += 1;
         let was_there = self.used.insert(piece, self.now).is_some();
@@ -315,7 +322,7 @@ impl Recent {
     }
 }
 
-/// Sums by instruction: looked up, missing, share, and how many shares.
+/// Sums per instruction: looked up, missing, share, and number of shares.
 struct Counts(Vec<[f64; 4]>);
 
 impl Counts {

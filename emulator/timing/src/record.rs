@@ -10,20 +10,18 @@ use simt::trace::{self, Observer};
 
 use crate::trace::{Block, Trace};
 
-/// Bytes between the local memories of two threads, as far as the caches go.
+/// Bytes between the local memories of two threads, as the caches see them.
 const LOCAL_WORD: u64 = 4;
-/// Where local memory lies: above every buffer.
+/// Base of local memory: above every buffer.
 const LOCAL: u64 = 1 << 47;
 
-/// Most instructions of warps: what they did takes some 20 bytes each.
-pub(crate) const MOST_STEPS: u64 = 48_000_000;
+/// Bound on instructions of warps: a trace takes some 20 bytes for each.
+pub(crate) const MAX_STEPS: u64 = 48_000_000;
 
-/// Which instructions are recorded.
+/// Recorded instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// All instructions of the blocks.
     All,
-    /// Instructions that access global memory.
     Global,
 }
 
@@ -36,7 +34,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// An empty recording of these blocks, of `n_warps` warps each.
+    /// Creates an empty recording of these blocks, of `n_warps` warps each.
     pub(crate) fn of(blocks: impl IntoIterator<Item = u64>, n_warps: u32, detail: Detail) -> Self {
         let block = || Block {
             warps: vec![Trace::default(); n_warps as usize],
@@ -48,10 +46,10 @@ impl Recording {
         }
     }
 
-    /// The traces in the order of the blocks' numbers; `None` if they were too long.
+    /// Traces by block number; `None` if they were too long.
     pub(crate) fn into_blocks(self) -> Option<Vec<Block>> {
         let block = |block: Mutex<Block>| block.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let is_whole = self.n_steps.into_inner() <= MOST_STEPS;
+        let is_whole = self.n_steps.into_inner() <= MAX_STEPS;
         is_whole.then(|| self.blocks.into_values().map(block).collect())
     }
 }
@@ -62,7 +60,7 @@ impl Observer for Recording {
     }
 
     fn follows(&self, block: u64, _: u32) -> bool {
-        self.runs(block) && self.n_steps.load(Ordering::Relaxed) <= MOST_STEPS
+        self.runs(block) && self.n_steps.load(Ordering::Relaxed) <= MAX_STEPS
     }
 
     fn step(&self, block: u64, warp: u32, step: trace::Step) {
@@ -99,7 +97,7 @@ impl Observer for Recording {
     }
 }
 
-/// Local memory as it lies in the caches: one word of all lanes beside each other.
+/// Addresses of local memory as it lies in the caches: one word of all lanes side by side.
 fn interleaved(addresses: &Addresses, warp: u64) -> Addresses {
     let place = |lane: usize| {
         let own = addresses[lane]?;

@@ -1,4 +1,4 @@
-//! One SM: four schedulers, what they share, and the blocks that come one after the other.
+//! One SM: four schedulers, the units that they share, and the blocks that run one after another.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -6,48 +6,42 @@ use std::collections::VecDeque;
 use crate::bound::{Busy, Resource};
 use crate::chip::{Chip, width};
 use crate::instruction::{Instruction, SCOREBOARDS, Unit};
-use crate::memory::{Memory, Place};
+use crate::memory::{AccessOrigin, Memory};
 use crate::ports::Ports;
 use crate::reach::Reach;
 use crate::stall::{Reason, Stalls};
 use crate::timeline::Issue;
 use crate::trace::{Access, Block, Trace};
 
-/// Schedulers of one SM.
 pub(crate) const SCHEDULERS: usize = 4;
 const NEVER: u64 = u64::MAX;
 
-/// What a simulation gives.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// Clocks from the start of the first block to the end of the last.
     pub clocks: u64,
-    /// When each block ended.
     pub ends: Vec<u64>,
-    /// What warps waited for, by index of the instruction.
+    /// Stalls of warps, by index of the instruction.
     pub stalls: Vec<Stalls>,
-    /// How long each unit was busy.
+    /// Clocks that each unit was busy.
     pub busy: Busy,
-    /// What was issued in the clocks that were asked for, by scheduler.
+    /// Instructions issued within [`Setting::window`], by scheduler.
     pub issues: [Vec<Issue>; SCHEDULERS],
 }
 
-/// How an SM runs its blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
     /// Blocks at a time.
     pub resident: usize,
-    /// Bytes of shared memory that they take together.
+    /// Bytes of shared memory of these blocks together.
     pub shared: u64,
-    /// SMs that have work. They share L2 and device memory.
+    /// SMs that have work and share L2 and device memory.
     pub active_sms: u32,
-    /// Which accesses go to device memory.
     pub reach: &'a Reach,
-    /// From when to when to write down what is issued.
+    /// First and last clock for which issued instructions are recorded.
     pub window: (u64, u64),
 }
 
-/// Runs blocks on one SM.
 pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting: Setting<'_>) -> Outcome {
     let mut sm = Sm::new(chip, program, blocks, setting);
     for _ in 0..setting.resident.max(1) {
@@ -66,24 +60,22 @@ pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting
 struct Warp<'a> {
     block: usize,
     trace: &'a Trace,
-    /// Index of the next step.
     at: usize,
-    /// When the next step may issue as far as the warp itself goes.
+    /// Earliest issue of the next step, as far as the warp itself decides.
     ready: u64,
-    /// Why it may not issue before `ready`.
+    /// Reason for which the warp may not issue before `ready`.
     reason: Reason,
-    /// When it was issued last.
     issued: u64,
     /// Clocks of that instruction's stall count.
     stall: u64,
-    /// Until when the unit or the queue to it did not take the next instruction, as far as the scheduler saw.
+    /// Time until which the unit, or the queue to it, did not take the next instruction, as far as the scheduler saw.
     blocked: Cell<u64>,
     scoreboards: [(u64, Reason); SCOREBOARDS],
 }
 
 impl Warp<'_> {
-    fn place(&self) -> Place {
-        Place {
+    fn origin(&self) -> AccessOrigin {
+        AccessOrigin {
             instruction: self.trace.steps[self.at].instruction,
             step: self.at,
             block: self.block,
@@ -98,7 +90,7 @@ struct Residence {
     warps: Vec<usize>,
     live: usize,
     arrived: usize,
-    /// When the barrier has seen all that came.
+    /// Time at which the barrier has registered all arrivals.
     barrier: u64,
 }
 
@@ -107,23 +99,23 @@ struct Scheduler {
     warps: Vec<usize>,
     last: Option<usize>,
     yielded: bool,
-    /// When it may issue again.
+    /// Earliest next issue.
     free: u64,
-    /// Nothing can issue before.
+    /// Time before which nothing can issue.
     wake: u64,
     units: [u64; Unit::N],
-    /// When the unit that computes addresses takes the next request.
+    /// Time at which the address unit takes the next request.
     addresses: f64,
-    /// When the first wavefront of each request that waits passes.
+    /// Times at which the first wavefront of each waiting request passes.
     queue: VecDeque<u64>,
     ports: Ports,
     stolen_tenths: u64,
-    /// The same instructions in the same order, when nothing takes time but issue and the ports of the registers.
+    /// Replay of the same instructions in the same order, in which only issue and the ports of the registers take time.
     alone: Alone,
     issues: Vec<Issue>,
 }
 
-/// The ports of the registers by themselves.
+/// The ports of the registers in isolation.
 #[derive(Default)]
 struct Alone {
     ports: Ports,
@@ -140,9 +132,9 @@ struct Sm<'a> {
     warps: Vec<Warp<'a>>,
     residences: Vec<Residence>,
     schedulers: [Scheduler; SCHEDULERS],
-    /// When the unit for shared memory and L1 takes the next wavefront.
+    /// Time at which the unit for shared memory and L1 takes the next wavefront.
     lsu: u64,
-    /// Whether its last access was to shared memory.
+    /// The last access was to shared memory.
     was_shared: bool,
     constants: u64,
     memory: Memory<'a>,
@@ -196,7 +188,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Starts the next block, if there is one. The GPU starts one after the other, for all SMs.
+    /// Starts the next block, if there is one. The GPU starts blocks one after another, for all SMs.
     fn launch(&mut self, now: u64) {
         let blocks = self.blocks;
         let Some(block) = blocks.get(self.next_block) else {
@@ -204,7 +196,7 @@ impl<'a> Sm<'a> {
         };
         let number = self.next_block;
         self.next_block += 1;
-        // One that takes the place of another starts some time after the other's end.
+        // A block that replaces another starts some time after the other's end.
         let gap = if now == 0 { 0 } else { self.chip.block_gap };
         let start = (now + gap).max(self.launcher);
         let all_sms = self.chip.block_ns * self.chip.ghz * f64::from(self.chip.sms);
@@ -262,7 +254,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// One clock of one scheduler.
+    /// Simulates one clock of a scheduler.
     fn turn(&mut self, which: usize, now: u64) {
         let scheduler = &self.schedulers[which];
         if scheduler.free > now {
@@ -271,7 +263,7 @@ impl<'a> Sm<'a> {
         }
         let mut wake = NEVER;
         let mut chosen = None;
-        // The one that issued last, unless it yielded; then the youngest.
+        // The warp that issued last, unless it yielded; then the youngest.
         let greedy = scheduler.last.filter(|_| !scheduler.yielded);
         let others = scheduler.warps.iter().rev().copied();
         for warp in greedy.into_iter().chain(others) {
@@ -290,7 +282,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// When a warp may issue, as far as is known now.
+    /// Earliest clock at which a warp may issue, as far as is known now.
     fn earliest(&self, scheduler: &Scheduler, warp: usize, now: u64) -> u64 {
         let state = &self.warps[warp];
         if state.ready > now {
@@ -390,7 +382,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// When the next step of a warp may issue.
+    /// Computes when the next step of a warp may issue.
     fn prepare(&mut self, number: usize, now: u64) {
         let wait = self.instruction(&self.warps[number]).control.wait;
         let warp = &mut self.warps[number];
@@ -403,7 +395,8 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// What the units do: when the operands have been read, when the result is there, and what it is to wait for it.
+    /// Simulates the units: the times at which the operands have been read and the result is available, and the reason
+    /// to wait for it.
     fn execute(
         &mut self,
         which: usize,
@@ -435,7 +428,7 @@ impl<'a> Sm<'a> {
             for resource in [part, Resource::SharedAndL1] {
                 self.busy[resource as usize] += wavefronts as f64;
             }
-            // One scheduler alone does not keep it busy.
+            // A single scheduler does not keep the unit busy.
             let alone = start + wavefronts.saturating_sub(1) * chip.scheduler_wavefront + 1;
             self.lsu.max(alone)
         };
@@ -459,14 +452,14 @@ impl<'a> Sm<'a> {
                 let passed = enter(chip.load_global_issue, wavefronts);
                 let warp = &self.warps[number];
                 let sectors = warp.trace.sectors(sectors);
-                let there = self.memory.fetch(sectors, warp.place(), passed, &mut self.busy);
-                (passed, there + chip.l1_latency[lanes], Reason::Global)
+                let arrival = self.memory.fetch(sectors, warp.origin(), passed, &mut self.busy);
+                (passed, arrival + chip.l1_latency[lanes], Reason::Global)
             }
             (Unit::StoreGlobal, Access::Global { wavefronts, sectors }) => {
                 let passed = enter(chip.load_global_issue, wavefronts.into());
                 let warp = &self.warps[number];
                 let sectors = warp.trace.sectors(sectors);
-                self.memory.store(sectors, warp.place(), passed, &mut self.busy);
+                self.memory.store(sectors, warp.origin(), passed, &mut self.busy);
                 (passed, passed, Reason::Short)
             }
             (Unit::LoadConstant, _) => {
@@ -479,7 +472,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// A warp is at the barrier of its block.
+    /// Registers a warp at the barrier of its block.
     fn arrive(&mut self, number: usize, now: u64) {
         let block = self.warps[number].block;
         self.warps[number].ready = NEVER;
@@ -489,7 +482,7 @@ impl<'a> Sm<'a> {
         self.complete(block);
     }
 
-    /// Releases the warps of a block, if all that are left are at the barrier.
+    /// Releases the warps of a block, if all that remain are at the barrier.
     fn complete(&mut self, block: usize) {
         let residence = &mut self.residences[block];
         if residence.arrived == 0 || residence.arrived < residence.live {
@@ -523,7 +516,7 @@ impl<'a> Sm<'a> {
         residence.warps.retain(|&warp| warp != number);
         self.last = self.last.max(now + 1);
         if residence.live == 0 {
-            // What it stored must be on its way.
+            // The block's stores must be on their way.
             self.ends[block] = (now + 1).max(self.memory.takes_store());
             self.last = self.last.max(self.ends[block]);
             self.launch(self.ends[block]);
@@ -532,7 +525,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Where the clocks since the warp's last instruction went.
+    /// Attributes the clocks since the warp's last instruction.
     fn account(&mut self, which: usize, number: usize, now: u64) {
         let warp = &self.warps[number];
         let index = warp.trace.steps[warp.at].instruction as usize;

@@ -1,24 +1,22 @@
-//! Where the clocks of warps go.
+//! Clocks that warps spend waiting.
 
-/// Why a warp did not issue.
+/// Reason for which a warp did not issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// The clocks that the compiler wrote into the previous instruction.
+    /// Stall count that the compiler wrote into the previous instruction.
     Fixed,
     /// The result of a load from global memory.
     Global,
-    /// The result of another unit that takes long: shared memory, constants, special functions.
+    /// The result of another unit with a long latency: shared memory, constants, special functions.
     Short,
     /// The other warps of the block.
     Barrier,
-    /// The unit took nothing.
     Unit,
-    /// Another warp was chosen.
     NotSelected,
 }
 
 impl Reason {
-    /// All of them, in the order of [`Stalls::clocks`].
+    /// All reasons, in the order of [`Stalls::clocks`].
     pub const ALL: [Reason; 6] = [
         Reason::Fixed,
         Reason::Global,
@@ -29,11 +27,10 @@ impl Reason {
     ];
 }
 
-/// Of one instruction, over all warps that were simulated.
+/// Stalls of an instruction, over all simulated warps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stalls {
-    /// How often it was issued.
     pub issued: u64,
-    /// Clocks that warps waited in front of it, by [`Reason`].
+    /// Clocks that warps waited before it, by [`Reason`].
     pub clocks: [u64; Reason::ALL.len()],
 }

@@ -1,4 +1,4 @@
-//! What the schedulers of one SM issue, clock by clock.
+//! Instructions that the schedulers of one SM issue, clock by clock.
 
 use std::ops::Range;
 
@@ -7,33 +7,30 @@ use sass::operation::Operation;
 use crate::sm::SCHEDULERS;
 use crate::stall::{Reason, Stalls};
 
-/// Some clocks of one SM, in the middle of a launch.
+/// An interval of one SM, in the middle of a launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
     /// Clocks from the start of the launch.
     pub clocks: Range<u64>,
-    /// The instructions of the busiest loop: from its first to the branch at its end. Empty if there is no loop.
+    /// Instructions of the busiest loop, the branch at its end included. Empty without a loop.
     pub busiest_loop: Range<u32>,
-    /// What each scheduler issued.
     pub schedulers: [Vec<Issue>; SCHEDULERS],
 }
 
-/// One instruction that a scheduler issued.
+/// An instruction that a scheduler issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Issue {
-    /// When, from the start of the launch.
+    /// Time from the start of the launch.
     pub clock: u64,
-    /// Which block of those that the SM runs, from 0.
+    /// Index of the block among those that the SM runs.
     pub block: u32,
-    /// The warp in it.
     pub warp: u32,
-    /// Index of the instruction in the kernel.
     pub instruction: u32,
-    /// What this warp waited for last: why the scheduler issued nothing before, if it did not.
+    /// Last reason for which this warp waited: if the scheduler issued nothing before, the cause.
     pub waited: Reason,
 }
 
-/// The innermost loop in which the most is issued: from where a branch goes back to, up to and with the branch.
+/// The innermost loop that issues the most: from the target of a backward branch through the branch.
 pub(crate) fn busiest_loop(code: &sass::Kernel, stalls: &[Stalls]) -> Range<u32> {
     let first = code.instructions.first().map_or(0, |first| first.address);
     let mut loops: Vec<Range<u32>> = Vec::new();

@@ -1,22 +1,18 @@
-//! What warps have executed.
+//! Instructions that warps executed.
 
 use std::ops::Range;
 
 use simt::memory::rules::{self, Addresses};
 
-/// One instruction that a warp executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Index of the instruction in the kernel.
     pub instruction: u32,
-    /// The memory that it touched.
     pub access: Access,
 }
 
-/// What an access touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Not an access, or one without lanes.
+    /// No access, or one without lanes.
     None,
     /// Shared memory: passes over the banks.
     Shared {
@@ -27,24 +23,22 @@ pub enum Access {
     Global {
         /// Passes over L1: [`rules::l1_passes`].
         wavefronts: u16,
-        /// The distinct sectors that it touched.
+        /// Distinct sectors that the access touched.
         sectors: Sectors,
     },
 }
 
-/// A part of the sectors of a [`Trace`].
+/// A range of the sectors of a [`Trace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sectors {
-    /// Index of the first.
     pub first: u32,
     /// At most 32 lanes of 16 bytes.
     pub n: u16,
 }
 
-/// What one warp executed, in order.
+/// Instructions that one warp executed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// The instructions, in the order of execution.
     pub steps: Vec<Step>,
     /// Numbers of 32-byte sectors in memory.
     pub sectors: Vec<u64>,
@@ -61,13 +55,13 @@ impl Trace {
         });
     }
 
-    /// The last instruction loads from shared memory, or stores to it.
+    /// Records that the last instruction accesses shared memory.
     pub fn touch_shared(&mut self, addresses: &Addresses, bytes: u32, load: bool) {
         let wavefronts = rules::shared_cost(addresses, bytes, load).wavefronts as u16;
         self.touch(Access::Shared { wavefronts });
     }
 
-    /// The last instruction loads from global memory, or stores to it.
+    /// Records that the last instruction accesses global memory.
     pub fn touch_global(&mut self, addresses: &Addresses, bytes: u32) {
         let wavefronts = rules::l1_passes(addresses, bytes) as u16;
         let distinct = |of: &mut Vec<u64>| {
@@ -103,9 +97,7 @@ impl Trace {
     }
 }
 
-/// The warps of one block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block {
-    /// The traces in the order of the blocks' numbers.
     pub warps: Vec<Trace>,
 }

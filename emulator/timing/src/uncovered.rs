@@ -1,40 +1,37 @@
-//! What the model does not cover.
+//! Limits of the model.
 
 use sass::operation::Operation;
 use simt::launch::LaunchRefused;
 
-/// Why there is no prediction. The texts continue "no prediction: ".
+/// Reason for which there is no prediction. The texts continue "no prediction: ".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoPrediction {
-    /// The launch does not start.
     #[error(transparent)]
     Refused(#[from] LaunchRefused),
-    /// One of the blocks that are simulated made a mistake.
+    /// A simulated block made a mistake.
     #[error("the kernel fails ({code})")]
     Fails {
-        /// The code of what went wrong.
+        /// Code of the diagnostic.
         code: String,
     },
-    /// Not one block fits on an SM.
     #[error("a block needs more registers or shared memory than an SM has")]
     DoesNotFit,
-    /// An instruction whose time nobody measured, or which depends on what is not modelled.
+    /// An instruction whose time was not measured, or which depends on unmodelled hardware.
     #[error("{why}: `{operation}`")]
     Instruction {
-        /// The operation that is not modelled.
         operation: Operation,
-        /// What is missing, in words.
+        /// Missing part of the model, in words.
         why: &'static str,
     },
     /// The blocks of one SM execute too much.
     #[error("the blocks that one SM runs at a time execute more than {most} instructions of warps")]
     TooLong {
-        /// What is simulated at most.
+        /// Bound on the simulated instructions.
         most: u64,
     },
 }
 
-/// Why the model does not cover an operation.
+/// Reason for which the model does not cover an operation.
 pub(crate) fn why(operation: Operation) -> Option<&'static str> {
     match operation {
         Operation::Atom | Operation::Atomg | Operation::Atoms | Operation::Redg => {

@@ -4,7 +4,7 @@ mod recorded;
 
 use timing::accuracy::{self, Set};
 
-/// Multiplications of what is predicted anew: the others take longer than a test should.
+/// Largest number of multiplications for which a launch is predicted anew: larger ones take longer than a test should.
 const SMALL: u64 = 1 << 24;
 
 #[test]
@@ -49,14 +49,14 @@ fn neighbouring_steps_come_in_the_order_that_was_measured() {
         "sgemm_v06_outer_product",
         "sgemm_v07_double_buffer",
     ];
-    let of = |kernel: &str, size: u32| {
+    let time = |kernel: &str, size: u32| {
         let mut points = accuracy::points().iter();
         points.find(|point| point.kernel == kernel && point.shape == [size; 3])
     };
     let mut n = 0;
     for size in [256, 512, 1024, 2048, 4096, 8192] {
         for pair in STEPS.windows(2) {
-            let (Some(before), Some(after)) = (of(pair[0], size), of(pair[1], size)) else {
+            let (Some(before), Some(after)) = (time(pair[0], size), time(pair[1], size)) else {
                 continue;
             };
             let measured = after.measured_us / before.measured_us;

@@ -1,12 +1,12 @@
-//! What machine code that was patched word by word took on an H200, and what the model gives for the same code.
+//! Times of machine code patched word by word, measured on an H200 and predicted by the model.
 
 use simt::memory::rules;
 use timing::{
-    Access, Block, Chip, Control, Instruction, Reach, Reason, Sectors, Setting, Source, Step, Trace, Unit,
-    simulate,
+    Access, Block, Chip, Control, Instruction, Outcome, Reach, Reason, Sectors, Setting, Source, Step, Trace,
+    Unit, simulate,
 };
 
-/// Instructions of a loop body; `R6+` marks a register for reuse.
+/// An instruction of a loop body; `R6+` marks a register for reuse.
 fn on(unit: Unit, registers: [&str; 3]) -> Instruction {
     let source = |text: &str| {
         let name = text.trim_start_matches('R');
@@ -39,7 +39,7 @@ fn access(unit: Unit, bytes: u8) -> Instruction {
     }
 }
 
-/// The steps that repeat `accesses` with their instructions `n` times.
+/// Steps that repeat `accesses` with their instructions `n` times.
 fn trace(accesses: &[Access], n: usize) -> Trace {
     let step = |i: usize| Step {
         instruction: (i % accesses.len()) as u32,
@@ -51,7 +51,20 @@ fn trace(accesses: &[Access], n: usize) -> Trace {
     }
 }
 
-/// Clocks for one round of the loop, from two lengths of it; `n_warps` on all four schedulers, or all on the first.
+/// Simulates one block on an SM.
+fn run(program: &[Instruction], block: &Block) -> Outcome {
+    let setting = Setting {
+        resident: 1,
+        shared: 0,
+        active_sms: Chip::h200().sms,
+        reach: &Reach::default(),
+        window: (0, 0),
+    };
+    simulate(Chip::h200(), program, &[block], setting)
+}
+
+/// Compares the clocks of one round of the loop, from two lengths of it; `n_warps` on all four schedulers, or all on
+/// the first.
 #[track_caller]
 fn check(program: &[Instruction], accesses: &[Access], n_warps: usize, alone: bool, expected: f64) {
     let clocks = |n: usize| {
@@ -65,14 +78,7 @@ fn check(program: &[Instruction], accesses: &[Access], n_warps: usize, alone: bo
         let block = Block {
             warps: (0..n_warps).map(warp).collect(),
         };
-        let setting = Setting {
-            resident: 1,
-            shared: 0,
-            active_sms: Chip::h200().sms,
-            reach: &Reach::default(),
-            window: (0, 0),
-        };
-        simulate(Chip::h200(), program, &[&block], setting).clocks as f64
+        run(program, &block).clocks as f64
     };
     let got = (clocks(600) - clocks(200)) / 400.0;
     assert!(
@@ -81,7 +87,7 @@ fn check(program: &[Instruction], accesses: &[Access], n_warps: usize, alone: bo
     );
 }
 
-/// Arithmetic, on 4 warps per scheduler: clocks for one instruction of each warp.
+/// Compares arithmetic on 4 warps per scheduler: clocks for one instruction of each warp.
 #[track_caller]
 fn arithmetic(program: &[Instruction], expected: f64) {
     let accesses = vec![Access::None; program.len()];
@@ -168,7 +174,7 @@ fn shared_memory_passes_one_wavefront_a_clock() {
     }
 }
 
-/// Loads that each wait for the one before.
+/// Compares loads of which each waits for the one before.
 #[track_caller]
 fn latency(unit: Unit, bytes: u8, touched: Access, expected: f64) {
     let mut load = access(unit, bytes);
@@ -222,14 +228,7 @@ fn what_a_full_queue_holds_up_waits_for_the_unit() {
     let block = Block {
         warps: vec![trace(&accesses, 100); 32],
     };
-    let setting = Setting {
-        resident: 1,
-        shared: 0,
-        active_sms: Chip::h200().sms,
-        reach: &Reach::default(),
-        window: (0, 0),
-    };
-    let outcome = simulate(Chip::h200(), &program, &[&block], setting);
+    let outcome = run(&program, &block);
     let clocks = |reason: Reason| outcome.stalls[0].clocks[reason as usize];
     // No scheduler has anything else to issue.
     assert!(

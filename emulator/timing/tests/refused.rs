@@ -8,7 +8,7 @@ use simt::launch::{LaunchConfig, LaunchOptions};
 use simt::module::Module;
 use timing::{Chip, NoPrediction, predict};
 
-/// Why there is no prediction for a product of 128 x 128 x 128 by a kernel of `kernels/cubin`.
+/// Reason for the missing prediction of a 128 x 128 x 128 product by a kernel of `kernels/cubin`.
 fn why(cubin: &str, name: &str, threads: u32, dynamic_shared: u32, has_alpha: bool) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../kernels/cubin/{cubin}.cubin"));
     let mut code = sass::Module::read(&fs::read(path).expect("it is committed")).expect("its code is known");

@@ -1,7 +1,6 @@
 //! The commands that keep the repository whole: generated files, the book, rules.
 
 mod book;
-mod calls;
 mod fixtures;
 mod ptx;
 pub(crate) mod readme;
@@ -32,8 +31,6 @@ pub(crate) enum Command {
     Tidy(tidy::Args),
     /// Fill the parts of documents that come from other files
     Readme(readme::Args),
-    /// Write the list of driver calls that libnvcuda exports
-    Calls,
 }
 
 impl Command {
@@ -47,7 +44,6 @@ impl Command {
             Self::Fixtures(args) => fixtures::run(args),
             Self::Tidy(args) => tidy::run(args),
             Self::Readme(args) => readme::run(args),
-            Self::Calls => calls::run(),
         }
     }
 }

@@ -8,24 +8,23 @@ use simt::texture::TexelFormat;
 use crate::allocations::Taken;
 use crate::contexts::{initialised, usable};
 use crate::edge::{In, Out, export};
-use crate::handle::{Kind, Table};
+use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::types::{Array3DDescriptor, ArrayDescriptor, Handle};
 
-/// A CUDA array: texels in one to three dimensions.
 #[derive(Debug)]
 pub(crate) struct Array {
     context_id: u64,
     pub(crate) descriptor: Array3DDescriptor,
     texel: usize,
-    /// Shared with textures of running launches: written by way of a copy while one holds it.
+    /// Shared with textures of running launches: written through a copy while one holds it.
     data: RwLock<Arc<Vec<u8>>>,
     _taken: Taken,
 }
 
-static ARRAYS: Table<Array> = Table::new(Kind::Array);
+static ARRAYS: Table<Array> = Table::new(ObjectKind::Array);
 
-/// The format of a channel by its number in `CUarray_format`; `None` for one that is not supported.
+/// Texel format of a `CUarray_format`; `None` for an unsupported one.
 pub(crate) fn texel_format(format: c_uint) -> Option<TexelFormat> {
     Some(match format {
         0x01 => TexelFormat::U8,
@@ -86,16 +85,13 @@ impl Array {
     }
 }
 
-/// An array by its handle.
 pub(crate) fn array(handle: Handle) -> Result<Arc<Array>, CUresult> {
     initialised()?;
     ARRAYS.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
 
 pub(crate) fn forget_context(id: u64) {
-    for handle in ARRAYS.handles_where(|a| a.context_id == id) {
-        ARRAYS.remove(handle);
-    }
+    ARRAYS.remove_where(|a| a.context_id == id);
 }
 
 fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
@@ -106,7 +102,7 @@ fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
     if descriptor.width == 0 || ![1, 2, 4].contains(&descriptor.channels) {
         return Err(ERROR_INVALID_VALUE);
     }
-    // Layers and cubes are arrays of images: not there yet.
+    // Layers and cubes are arrays of images, which are not supported.
     if descriptor.flags & !0x02 != 0 {
         return Err(ERROR_NOT_SUPPORTED);
     }
@@ -164,7 +160,7 @@ export! {
 
     fn cuArrayDestroy(handle: Handle) {
         initialised()?;
-        // A texture object that still names it keeps its texels.
+        // A texture object that still refers to the array keeps its texels.
         ARRAYS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
     }
 }

@@ -24,7 +24,7 @@ fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
     out.put(context.handle)
 }
 
-/// A handle, or the current context for none.
+/// Looks a context up; null is the current one.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>, CUresult> {
     if handle == 0 {
         current()
@@ -51,7 +51,7 @@ export! {
         if gone.primary {
             return Err(ERROR_INVALID_CONTEXT);
         }
-        // It leaves the calling thread's stack if it is on top; elsewhere its handle stays and is dead.
+        // The context leaves the calling thread's stack if it is on top; elsewhere its handle stays and is dead.
         if stack::top() == Some(handle) {
             stack::pop();
         }
@@ -117,7 +117,7 @@ export! {
     fn cuCtxGetApiVersion(handle: Handle, version: Out<c_uint>) {
         version.check()?;
         context_or_current(handle)?;
-        // What the `_v2` contexts of today speak since CUDA 3.2.
+        // Version of the `_v2` calls on contexts, since CUDA 3.2.
         version.put(3020)
     }
 
@@ -132,8 +132,7 @@ export! {
     fn cuCtxSetLimit(limit: c_uint, value: usize) {
         let context = current()?;
         let mut limits = lock(&context.limits);
-        // The stack bounds recursion. The other limits are stored and returned by `cuCtxGetLimit`: the emulated device
-        // has none of these scarce.
+        // The stack bounds recursion. The other limits are stored and returned by `cuCtxGetLimit`, without effect.
         let found = limits.get_mut(limit as usize).ok_or(ERROR_INVALID_VALUE)?;
         *found.as_mut().ok_or(ERROR_UNSUPPORTED_LIMIT)? = value;
         Ok(())
@@ -210,7 +209,7 @@ export! {
             return Err(ERROR_INVALID_VALUE);
         }
         context(peer)?;
-        // There is one device, and it is no peer of itself.
+        // The only device is no peer of itself.
         Err(ERROR_PEER_ACCESS_UNSUPPORTED)
     }
 
@@ -239,7 +238,7 @@ later! {
         let context = context_or_current(handle)?;
         context.check()?;
         let event = event(recorded)?;
-        // All of a context's work is in one order, so the default stream's place stands for the context's.
+        // All of a context's work is in one order, so the position of the default stream is that of the context.
         stack::push(context.handle)?;
         let recorded = stream(1).map(|s| event.record(&s));
         stack::pop();
@@ -263,7 +262,6 @@ later! {
     }
 }
 
-/// What a context is to the books of memory.
 pub(crate) fn owner(context: &Context) -> crate::allocations::Owner {
     crate::allocations::Owner {
         context_id: context.id,
@@ -271,7 +269,6 @@ pub(crate) fn owner(context: &Context) -> crate::allocations::Owner {
     }
 }
 
-/// The current context as an owner.
 pub(crate) fn current_owner() -> Result<crate::allocations::Owner, CUresult> {
     contexts::usable().map(|c| owner(&c))
 }

@@ -1,42 +1,42 @@
 //! Linear copies between host, device and arrays.
 //!
-//! A copy from or to pageable memory is complete when its call returns, as the driver promises for sources and does
-//! for destinations; copies of pinned memory may go on.
+//! A copy from or to pageable memory is complete when its call returns, as the driver promises for sources and does for
+//! destinations; copies of pinned memory may continue.
 
 use crate::allocations::Taken;
 use crate::api::array;
-use crate::api::place::{Place, transfer, write_device};
+use crate::api::place::{CopyEnd, transfer, write_device};
 use crate::edge::{Host, export};
 use crate::mistakes;
-use crate::queue::Where;
+use crate::queue::JobThread;
 use crate::result::*;
 use crate::settings;
 use crate::streams::{Stream, stream};
 use crate::types::Handle;
 
-/// Refuses ends that cannot be used, and says why; `what` is copied.
-pub(crate) fn check_ends(to: &Place, from: &Place, n: usize, what: &str) -> Outcome {
+/// Refuses unusable ends, with a message; `what` is copied.
+pub(crate) fn check_ends(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) -> Outcome {
     to.check(n)
         .and_then(|()| from.check(n))
         .inspect_err(|_| mistakes::copy(to, from, n, what))
 }
 
-/// Copies now, and reports what comes back to the host undefined; `diagnosis` is the setting of the calling thread,
+/// Copies now, and reports undefined values that the host receives; `diagnosis` is the setting of the calling thread,
 /// which need not be the one that copies.
 ///
 /// # Safety
-/// As for [`transfer`].
-unsafe fn copy(to: &Place, from: &Place, n: usize, diagnosis: bool) -> Outcome {
+/// The requirements are those of [`transfer`].
+unsafe fn copy(to: &CopyEnd, from: &CopyEnd, n: usize, diagnosis: bool) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe { transfer(to, from, n) }?;
-    if let (Place::Host(_), Place::Device(address)) = (to, from) {
+    if let (CopyEnd::Host(_), CopyEnd::Device(address)) = (to, from) {
         mistakes::copied_back(std::iter::once((*address, n)), diagnosis);
     }
     Ok(())
 }
 
-/// Copies `n` bytes, and returns when they are there.
-fn copy_sync(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
+/// Copies `n` bytes, and returns when they have arrived.
+fn copy_sync(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
     let stream = stream(handle)?;
     stream.context.check()?;
     check_ends(&to, &from, n, "a copy")?;
@@ -46,29 +46,29 @@ fn copy_sync(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
 }
 
 /// Copies in the stream's order.
-fn copy_async(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
+fn copy_async(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
     let stream = stream(handle)?;
     stream.context.check()?;
     check_ends(&to, &from, n, "a copy")?;
     copy_in_stream(&stream, to, from, n)
 }
 
-fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome {
+fn copy_in_stream(stream: &Stream, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
     let diagnosis = settings::current().diagnosis;
     if to.is_pageable(n) {
         // SAFETY: the caller of a copy to the host promises the bytes.
         return stream.submit_sync(move || unsafe { copy(&to, &from, n, diagnosis) });
     }
-    // The source may change as soon as the call returns: it is taken now, unless it can be used now, or there is no
-    // room for it.
+    // The source may change as soon as the call returns: its bytes are read now, unless the copy runs now or there is
+    // no memory for them.
     let wait = from.is_pageable(n);
     let taken = (wait && !stream.context.queue.is_idle()).then(|| Taken::new(n as u64));
     match (&to, &from, taken) {
-        (Place::Device(address), Place::Host(source), Some(Ok(taken))) => {
+        (CopyEnd::Device(address), CopyEnd::Host(source), Some(Ok(taken))) => {
             // SAFETY: the caller of a copy from the host promises the bytes.
             let bytes = unsafe { Host::new(*source).bytes(n) }.to_vec();
             let address = *address;
-            stream.submit_async(Where::Here, move || {
+            stream.submit_async(JobThread::Caller, move || {
                 let written = write_device(address, &bytes);
                 drop(taken);
                 written
@@ -77,76 +77,73 @@ fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome 
         // SAFETY: the caller of a copy promises the bytes of the host memory.
         _ if wait => stream.submit_sync(move || unsafe { copy(&to, &from, n, diagnosis) }),
         // SAFETY: as above, until the copy is done.
-        _ => stream.submit_async(Where::Here, move || unsafe { copy(&to, &from, n, diagnosis) }),
+        _ => stream.submit_async(JobThread::Caller, move || unsafe {
+            copy(&to, &from, n, diagnosis)
+        }),
     }
 }
 
 export! {
     fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds (to: u64, from: Host, n: usize) {
-        copy_sync(0, Place::Device(to), Place::host(from), n)
+        copy_sync(0, CopyEnd::Device(to), CopyEnd::host(from), n)
     }
 
     fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds (to: Host, from: u64, n: usize) {
-        copy_sync(0, Place::host(to), Place::Device(from), n)
+        copy_sync(0, CopyEnd::host(to), CopyEnd::Device(from), n)
     }
 
     fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds (to: u64, from: u64, n: usize) {
-        copy_sync(0, Place::Device(to), Place::Device(from), n)
+        copy_sync(0, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
     fn cuMemcpy / cuMemcpy_ptds (to: u64, from: u64, n: usize) {
-        copy_sync(0, Place::unified(to), Place::unified(from), n)
+        copy_sync(0, CopyEnd::unified(to), CopyEnd::unified(from), n)
     }
 
     fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (to: u64, from: Host, n: usize, stream: Handle) {
-        copy_async(stream, Place::Device(to), Place::host(from), n)
+        copy_async(stream, CopyEnd::Device(to), CopyEnd::host(from), n)
     }
 
     fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (to: Host, from: u64, n: usize, stream: Handle) {
-        copy_async(stream, Place::host(to), Place::Device(from), n)
+        copy_async(stream, CopyEnd::host(to), CopyEnd::Device(from), n)
     }
 
     fn cuMemcpyDtoDAsync_v2 / cuMemcpyDtoDAsync_v2_ptsz (to: u64, from: u64, n: usize, stream: Handle) {
-        copy_async(stream, Place::Device(to), Place::Device(from), n)
+        copy_async(stream, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
     fn cuMemcpyAsync / cuMemcpyAsync_ptsz (to: u64, from: u64, n: usize, stream: Handle) {
-        copy_async(stream, Place::unified(to), Place::unified(from), n)
+        copy_async(stream, CopyEnd::unified(to), CopyEnd::unified(from), n)
     }
 
     fn cuMemcpyPeer / cuMemcpyPeer_ptds (to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize) {
         crate::contexts::context(to_context)?;
         crate::contexts::context(from_context)?;
-        copy_sync(0, Place::Device(to), Place::Device(from), n)
+        copy_sync(0, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
     fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
-        to: u64,
-        to_context: Handle,
-        from: u64,
-        from_context: Handle,
-        n: usize,
-        stream: Handle,
+        to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize, stream: Handle,
     ) {
         crate::contexts::context(to_context)?;
         crate::contexts::context(from_context)?;
-        copy_async(stream, Place::Device(to), Place::Device(from), n)
+        copy_async(stream, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
     fn cuMemcpyHtoA_v2 / cuMemcpyHtoA_v2_ptds (to: Handle, at: usize, from: Host, n: usize) {
-        copy_sync(0, in_array(to, at)?, Place::host(from), n)
+        copy_sync(0, in_array(to, at)?, CopyEnd::host(from), n)
     }
 
     fn cuMemcpyAtoH_v2 / cuMemcpyAtoH_v2_ptds (to: Host, from: Handle, at: usize, n: usize) {
-        copy_sync(0, Place::host(to), in_array(from, at)?, n)
+        copy_sync(0, CopyEnd::host(to), in_array(from, at)?, n)
     }
 
     fn cuMemcpyDtoA_v2 / cuMemcpyDtoA_v2_ptds (to: Handle, at: usize, from: u64, n: usize) {
-        copy_sync(0, in_array(to, at)?, Place::Device(from), n)
+        copy_sync(0, in_array(to, at)?, CopyEnd::Device(from), n)
     }
 
     fn cuMemcpyAtoD_v2 / cuMemcpyAtoD_v2_ptds (to: u64, from: Handle, at: usize, n: usize) {
-        copy_sync(0, Place::Device(to), in_array(from, at)?, n)
+        copy_sync(0, CopyEnd::Device(to), in_array(from, at)?, n)
     }
 
     fn cuMemcpyAtoA_v2 / cuMemcpyAtoA_v2_ptds (to: Handle, to_at: usize, from: Handle, from_at: usize, n: usize) {
@@ -154,14 +151,14 @@ export! {
     }
 
     fn cuMemcpyHtoAAsync_v2 / cuMemcpyHtoAAsync_v2_ptsz (to: Handle, at: usize, from: Host, n: usize, stream: Handle) {
-        copy_async(stream, in_array(to, at)?, Place::host(from), n)
+        copy_async(stream, in_array(to, at)?, CopyEnd::host(from), n)
     }
 
     fn cuMemcpyAtoHAsync_v2 / cuMemcpyAtoHAsync_v2_ptsz (to: Host, from: Handle, at: usize, n: usize, stream: Handle) {
-        copy_async(stream, Place::host(to), in_array(from, at)?, n)
+        copy_async(stream, CopyEnd::host(to), in_array(from, at)?, n)
     }
 }
 
-fn in_array(handle: Handle, at: usize) -> Result<Place, CUresult> {
-    Ok(Place::Array(array::array(handle)?, at as u64))
+fn in_array(handle: Handle, at: usize) -> Result<CopyEnd, CUresult> {
+    Ok(CopyEnd::Array(array::array(handle)?, at as u64))
 }

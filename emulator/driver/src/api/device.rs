@@ -4,15 +4,14 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use crate::api::pool;
-use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value};
+use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as ids};
 use crate::contexts::{PRIMARY, current, end_primary, initialised, lock};
 use crate::edge::{In, Out, Text, export, later};
-use crate::numbers::device as is;
 use crate::result::*;
 use crate::settings;
 use crate::types::{DeviceProperties, Handle, Uuid};
 
-/// A device by its number.
+/// Checks the number of a device.
 pub(crate) fn device(number: c_int) -> Outcome {
     initialised()?;
     if number == 0 {
@@ -47,14 +46,7 @@ export! {
         unsafe { name.put_text(NAME, usize::try_from(len).unwrap_or(0)) }
     }
 
-    fn cuDeviceGetUuid(uuid: Out<Uuid>, dev: c_int) {
-        initialised()?;
-        uuid.check()?;
-        device(dev)?;
-        uuid.put(Uuid { bytes: UUID })
-    }
-
-    fn cuDeviceGetUuid_v2(uuid: Out<Uuid>, dev: c_int) {
+    fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, dev: c_int) {
         initialised()?;
         uuid.check()?;
         device(dev)?;
@@ -88,16 +80,16 @@ export! {
         device(dev)?;
         let value = |attribute| attribute_value(attribute).unwrap_or(0);
         properties.put(DeviceProperties {
-            max_threads_per_block: value(is::MAX_THREADS_PER_BLOCK),
-            max_threads_dim: [value(is::MAX_BLOCK_DIM_X), value(is::MAX_BLOCK_DIM_Y), value(is::MAX_BLOCK_DIM_Z)],
-            max_grid_size: [value(is::MAX_GRID_DIM_X), value(is::MAX_GRID_DIM_Y), value(is::MAX_GRID_DIM_Z)],
-            shared_mem_per_block: value(is::MAX_SHARED_MEMORY_PER_BLOCK),
-            total_constant_memory: value(is::TOTAL_CONSTANT_MEMORY),
-            simd_width: value(is::WARP_SIZE),
-            mem_pitch: value(is::MAX_PITCH),
-            regs_per_block: value(is::MAX_REGISTERS_PER_BLOCK),
-            clock_rate: value(is::CLOCK_RATE),
-            texture_align: value(is::TEXTURE_ALIGNMENT),
+            max_threads_per_block: value(ids::MAX_THREADS_PER_BLOCK),
+            max_threads_dim: [value(ids::MAX_BLOCK_DIM_X), value(ids::MAX_BLOCK_DIM_Y), value(ids::MAX_BLOCK_DIM_Z)],
+            max_grid_size: [value(ids::MAX_GRID_DIM_X), value(ids::MAX_GRID_DIM_Y), value(ids::MAX_GRID_DIM_Z)],
+            shared_mem_per_block: value(ids::MAX_SHARED_MEMORY_PER_BLOCK),
+            total_constant_memory: value(ids::TOTAL_CONSTANT_MEMORY),
+            simd_width: value(ids::WARP_SIZE),
+            mem_pitch: value(ids::MAX_PITCH),
+            regs_per_block: value(ids::MAX_REGISTERS_PER_BLOCK),
+            clock_rate: value(ids::CLOCK_RATE),
+            texture_align: value(ids::TEXTURE_ALIGNMENT),
         })
     }
 
@@ -142,7 +134,7 @@ export! {
         value.check()?;
         device(from)?;
         device(to)?;
-        // There is one device, and a pair is two.
+        // The attributes describe pairs of devices, and there is one device.
         if from == to || !(1..=4).contains(&attribute) {
             return Err(if from == to { ERROR_INVALID_DEVICE } else { ERROR_INVALID_VALUE });
         }
@@ -174,28 +166,37 @@ export! {
         context.put(lock(&PRIMARY).retain())
     }
 
-    fn cuDevicePrimaryCtxRelease_v2(dev: c_int) {
-        release(dev)
+    fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(dev: c_int) {
+        device(dev)?;
+        let mut primary = lock(&PRIMARY);
+        primary.retained = primary.retained.checked_sub(1).ok_or(ERROR_INVALID_CONTEXT)?;
+        let ended = if primary.retained == 0 { primary.reset() } else { None };
+        drop(primary);
+        end_primary(ended);
+        Ok(())
     }
 
-    fn cuDevicePrimaryCtxRelease(dev: c_int) {
-        release(dev)
+    fn cuDevicePrimaryCtxReset_v2 | cuDevicePrimaryCtxReset(dev: c_int) {
+        device(dev)?;
+        let mut primary = lock(&PRIMARY);
+        primary.retained = 0;
+        let ended = primary.reset();
+        drop(primary);
+        end_primary(ended);
+        Ok(())
     }
 
-    fn cuDevicePrimaryCtxReset_v2(dev: c_int) {
-        reset(dev)
-    }
-
-    fn cuDevicePrimaryCtxReset(dev: c_int) {
-        reset(dev)
-    }
-
-    fn cuDevicePrimaryCtxSetFlags_v2(dev: c_int, flags: c_uint) {
-        set_flags(dev, flags)
-    }
-
-    fn cuDevicePrimaryCtxSetFlags(dev: c_int, flags: c_uint) {
-        set_flags(dev, flags)
+    fn cuDevicePrimaryCtxSetFlags_v2 | cuDevicePrimaryCtxSetFlags(dev: c_int, flags: c_uint) {
+        device(dev)?;
+        if !flags_are_known(flags) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let mut primary = lock(&PRIMARY);
+        primary.flags = flags;
+        if let Some(context) = &primary.context {
+            context.flags.store(flags, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     fn cuDevicePrimaryCtxGetState(dev: c_int, flags: Out<c_uint>, active: Out<c_int>) {
@@ -249,44 +250,7 @@ later! {
     }
 }
 
-fn release(dev: c_int) -> Outcome {
-    device(dev)?;
-    let mut primary = lock(&PRIMARY);
-    primary.retained = primary.retained.checked_sub(1).ok_or(ERROR_INVALID_CONTEXT)?;
-    let ended = if primary.retained == 0 {
-        primary.reset()
-    } else {
-        None
-    };
-    drop(primary);
-    end_primary(ended);
-    Ok(())
-}
-
-fn reset(dev: c_int) -> Outcome {
-    device(dev)?;
-    let mut primary = lock(&PRIMARY);
-    primary.retained = 0;
-    let ended = primary.reset();
-    drop(primary);
-    end_primary(ended);
-    Ok(())
-}
-
-fn set_flags(dev: c_int, flags: c_uint) -> Outcome {
-    device(dev)?;
-    if !flags_are_known(flags) {
-        return Err(ERROR_INVALID_VALUE);
-    }
-    let mut primary = lock(&PRIMARY);
-    primary.flags = flags;
-    if let Some(context) = &primary.context {
-        context.flags.store(flags, Ordering::Relaxed);
-    }
-    Ok(())
-}
-
-/// Context flags: one way of waiting at most, and known bits.
+/// Checks context flags: at most one way of waiting, and known bits.
 pub(crate) fn flags_are_known(flags: c_uint) -> bool {
     flags & !0xff == 0 && matches!(flags & 7, 0 | 1 | 2 | 4)
 }

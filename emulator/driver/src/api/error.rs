@@ -1,9 +1,9 @@
-//! Names of errors, and finding a call by its name.
+//! Names of errors, and look-up of calls by name.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use crate::calls::{CALLS, Call};
 use crate::edge::{Out, Text, export};
-use crate::generated::CALLS;
 use crate::result::*;
 
 export! {
@@ -34,15 +34,11 @@ export! {
     }
 
     fn cuGetProcAddress_v2 / cuGetProcAddress_v2_ptsz (
-        symbol: Text,
-        pfn: Out<*const c_void>,
-        version: c_int,
-        flags: u64,
-        status: Out<c_uint>,
+        symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64, status: Out<c_uint>,
     ) {
         let found = find_call(symbol, pfn, version, flags)?;
         status.put_if_wanted(found.err().unwrap_or(0));
-        // A caller that takes a status learns from it that there is no such call.
+        // A caller that takes a status finds the failure there.
         match status.is_null() {
             true => found.map_err(|_| ERROR_NOT_FOUND),
             false => Ok(()),
@@ -52,15 +48,15 @@ export! {
 
 /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
 const PER_THREAD: u64 = 2;
-/// All flags: `CU_GET_PROC_ADDRESS_LEGACY_STREAM` is the other one.
+/// All flags, `CU_GET_PROC_ADDRESS_LEGACY_STREAM` included.
 const FLAGS: u64 = 1 | PER_THREAD;
 /// `CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND`
 const SYMBOL_NOT_FOUND: c_uint = 1;
 /// `CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT`
 const VERSION_NOT_SUFFICIENT: c_uint = 2;
 
-/// Looks a call up by its plain name (`cuMemAlloc`), and writes its address. The inner error is the status that the
-/// caller gets when there is none.
+/// Looks a call up by its plain name (`cuMemAlloc`), and writes its address. The inner error is the status for the
+/// caller when there is none.
 fn find_call(
     symbol: Text,
     pfn: Out<*const c_void>,
@@ -80,7 +76,7 @@ fn find_call(
 }
 
 /// The newest variant of a call up to a version of CUDA. As in the real driver, the symbols of variants
-/// (`cuMemAlloc_v2`) are no names of calls.
+/// (`cuMemAlloc_v2`) are not found.
 fn newest(symbol: &str, version: c_int, own_stream: bool) -> Result<&'static Call, c_uint> {
     if matches!(symbol.as_bytes(), [.., b'_', b'v', b'0'..=b'9']) {
         return Err(SYMBOL_NOT_FOUND);
@@ -95,7 +91,7 @@ fn newest(symbol: &str, version: c_int, own_stream: bool) -> Result<&'static Cal
     variants
         .iter()
         .filter(|call| call.since <= version && is_own_stream(call.name) == has_own)
-        // Variants of one version: the symbols are in order of their suffixes.
+        // Among variants of one version, the symbols are in order of their suffixes.
         .max_by_key(|call| call.since)
         .copied()
         .ok_or(match variants.is_empty() {
@@ -108,7 +104,7 @@ fn is_own_stream(name: &str) -> bool {
     name.ends_with("_ptsz") || name.ends_with("_ptds")
 }
 
-/// Whether a symbol's rest after the plain name says that it is a variant of it.
+/// Tests whether a symbol's rest after the plain name is the suffix of a variant.
 fn is_variant(rest: &str, own_stream: bool) -> bool {
     let version = match rest.strip_suffix("_ptsz").or_else(|| rest.strip_suffix("_ptds")) {
         Some(_) if !own_stream => return false,
@@ -117,17 +113,6 @@ fn is_variant(rest: &str, own_stream: bool) -> bool {
     };
     matches!(version.as_bytes(), [] | [b'_', b'v', b'0'..=b'9'])
 }
-
-/// A call that programs can have.
-pub(crate) struct Call {
-    pub(crate) name: &'static str,
-    /// The version of CUDA that has it.
-    pub(crate) since: c_int,
-    pub(crate) address: *const c_void,
-}
-
-// SAFETY: the address of a function, which never changes.
-unsafe impl Sync for Call {}
 
 #[cfg(test)]
 mod tests {

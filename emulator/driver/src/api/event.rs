@@ -1,4 +1,4 @@
-//! Events. Times are the host's clock when the stream's work got there: honest, and what the work took here.
+//! Events. Times are those of the host's clock when the stream's work got there: the duration of the emulation.
 
 use std::ffi::c_uint;
 use std::time::Instant;
@@ -23,7 +23,7 @@ fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
     Ok(())
 }
 
-/// Milliseconds from one to the other; negative when they happened the other way round.
+/// Milliseconds between two times; negative when `end` is the earlier one.
 fn milliseconds(start: Instant, end: Instant) -> f32 {
     let forth = end.saturating_duration_since(start).as_secs_f64();
     let back = start.saturating_duration_since(end).as_secs_f64();
@@ -32,7 +32,7 @@ fn milliseconds(start: Instant, end: Instant) -> f32 {
 
 fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Outcome {
     let (start, end) = (event(start)?, event(end)?);
-    // So says the driver of a place that is null, too.
+    // The driver returns this code for a null pointer, too.
     out.check().map_err(|_| ERROR_INVALID_HANDLE)?;
     if (start.flags | end.flags) & DISABLE_TIMING != 0 {
         return Err(ERROR_INVALID_HANDLE);
@@ -49,7 +49,7 @@ export! {
         initialised()?;
         out.check()?;
         let context = usable()?;
-        // Between processes there is nothing to share; CUDA requires such events without timing.
+        // Events cannot be shared between processes; CUDA requires such events without timing.
         if flags & !7 != 0 || (flags & 4 != 0 && flags & DISABLE_TIMING == 0) {
             return Err(ERROR_INVALID_VALUE);
         }

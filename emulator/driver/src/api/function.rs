@@ -8,66 +8,66 @@ use crate::api::module::Function;
 use crate::attributes::limit;
 use crate::contexts::initialised;
 use crate::edge::{Out, export, later};
-use crate::numbers::function as is;
+use crate::numbers::function as ids;
 use crate::result::*;
 use crate::types::Handle;
 
-/// Registers of a thread: ptxas's number where the PTX contains it, else what the emulated device keeps for it, which
-/// is near what a compiler needs; never more than the program or the kernel allows.
+/// Registers of a thread: ptxas's number where the PTX contains it, else the number that the emulated device keeps,
+/// which is near that of a compiler; never more than the program or the kernel allows.
 pub(crate) fn registers(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
     let most = function
-        .about
+        .info
         .max_registers
         .or(kernel.max_registers)
         .unwrap_or(255);
     let estimate = kernel.n_lines.clamp(16, 255);
-    function.about.registers.unwrap_or(estimate).min(most.max(16))
+    function.info.registers.unwrap_or(estimate).min(most.max(16))
 }
 
-/// Threads that a block of this kernel can have.
+/// Largest number of threads of a block of this kernel.
 pub(crate) fn max_threads(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
-    let asked = kernel.max_threads.map_or(limit::THREADS_PER_BLOCK, |t| {
+    let declared = kernel.max_threads.map_or(limit::THREADS_PER_BLOCK, |t| {
         t.iter().copied().fold(1, u32::saturating_mul)
     });
-    // Only what ptxas said counts as a hard limit.
-    let by_registers = function.about.registers.map_or(u32::MAX, |r| {
+    // Only the number of ptxas is a hard limit.
+    let by_registers = function.info.registers.map_or(u32::MAX, |r| {
         limit::REGISTERS / (r.max(1) * 32).next_multiple_of(256) * 32
     });
-    asked.min(by_registers).min(limit::THREADS_PER_BLOCK)
+    declared.min(by_registers).min(limit::THREADS_PER_BLOCK)
 }
 
 fn attribute(function: &Function, attribute: c_uint) -> Result<c_int, CUresult> {
     let kernel = function.loaded.kernel();
     Ok(match attribute {
-        is::MAX_THREADS_PER_BLOCK => max_threads(function) as c_int,
-        is::SHARED_SIZE_BYTES => kernel.shared_static_bytes as c_int,
-        is::CONST_SIZE_BYTES => function.about.constant_bytes as c_int,
-        is::LOCAL_SIZE_BYTES => kernel.local_bytes as c_int,
-        is::NUM_REGS => registers(function) as c_int,
-        is::PTX_VERSION => function.about.target as c_int,
-        is::BINARY_VERSION => 90,
-        is::CACHE_MODE_CA => 0,
-        is::MAX_DYNAMIC_SHARED_SIZE_BYTES => function.max_dynamic_shared.load(Ordering::Relaxed),
-        is::PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout.load(Ordering::Relaxed),
-        is::CLUSTER_SIZE_MUST_BE_SET => c_int::from(kernel.cluster.explicit),
-        is::REQUIRED_CLUSTER_WIDTH..=is::REQUIRED_CLUSTER_DEPTH => {
-            let i = (attribute - is::REQUIRED_CLUSTER_WIDTH) as usize;
+        ids::MAX_THREADS_PER_BLOCK => max_threads(function) as c_int,
+        ids::SHARED_SIZE_BYTES => kernel.shared_static_bytes as c_int,
+        ids::CONST_SIZE_BYTES => function.info.constant_bytes as c_int,
+        ids::LOCAL_SIZE_BYTES => kernel.local_bytes as c_int,
+        ids::NUM_REGS => registers(function) as c_int,
+        ids::PTX_VERSION => function.info.target as c_int,
+        ids::BINARY_VERSION => 90,
+        ids::CACHE_MODE_CA => 0,
+        ids::MAX_DYNAMIC_SHARED_SIZE_BYTES => function.max_dynamic_shared.load(Ordering::Relaxed),
+        ids::PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout.load(Ordering::Relaxed),
+        ids::CLUSTER_SIZE_MUST_BE_SET => c_int::from(kernel.cluster.explicit),
+        ids::REQUIRED_CLUSTER_WIDTH..=ids::REQUIRED_CLUSTER_DEPTH => {
+            let i = (attribute - ids::REQUIRED_CLUSTER_WIDTH) as usize;
             match kernel.cluster.required {
                 Some(required) => required[i] as c_int,
                 None => function.cluster[i].load(Ordering::Relaxed),
             }
         }
-        is::NON_PORTABLE_CLUSTER_SIZE_ALLOWED => function.nonportable_cluster.load(Ordering::Relaxed),
-        is::CLUSTER_SCHEDULING_POLICY_PREFERENCE => function.cluster_policy.load(Ordering::Relaxed),
+        ids::NON_PORTABLE_CLUSTER_SIZE_ALLOWED => function.nonportable_cluster.load(Ordering::Relaxed),
+        ids::CLUSTER_SCHEDULING_POLICY_PREFERENCE => function.cluster_policy.load(Ordering::Relaxed),
         _ => return Err(ERROR_INVALID_VALUE),
     })
 }
 
 fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcome {
     match attribute {
-        is::MAX_DYNAMIC_SHARED_SIZE_BYTES => {
+        ids::MAX_DYNAMIC_SHARED_SIZE_BYTES => {
             let room =
                 limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel().shared_static_bytes);
             if value < 0 || value as u32 > room {
@@ -75,21 +75,21 @@ fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcom
             }
             function.max_dynamic_shared.store(value, Ordering::Relaxed);
         }
-        is::PREFERRED_SHARED_MEMORY_CARVEOUT if (-1..=100).contains(&value) => {
+        ids::PREFERRED_SHARED_MEMORY_CARVEOUT if (-1..=100).contains(&value) => {
             function.carveout.store(value, Ordering::Relaxed)
         }
-        is::REQUIRED_CLUSTER_WIDTH..=is::REQUIRED_CLUSTER_DEPTH => {
-            let i = (attribute - is::REQUIRED_CLUSTER_WIDTH) as usize;
+        ids::REQUIRED_CLUSTER_WIDTH..=ids::REQUIRED_CLUSTER_DEPTH => {
+            let i = (attribute - ids::REQUIRED_CLUSTER_WIDTH) as usize;
             match function.loaded.kernel().cluster.required {
                 Some(required) if i64::from(required[i]) == i64::from(value) => {}
                 None if value >= 0 => function.cluster[i].store(value, Ordering::Relaxed),
                 _ => return Err(ERROR_INVALID_VALUE),
             }
         }
-        is::NON_PORTABLE_CLUSTER_SIZE_ALLOWED if (0..=1).contains(&value) => {
+        ids::NON_PORTABLE_CLUSTER_SIZE_ALLOWED if (0..=1).contains(&value) => {
             function.nonportable_cluster.store(value, Ordering::Relaxed);
         }
-        is::CLUSTER_SCHEDULING_POLICY_PREFERENCE if (0..=2).contains(&value) => {
+        ids::CLUSTER_SCHEDULING_POLICY_PREFERENCE if (0..=2).contains(&value) => {
             function.cluster_policy.store(value, Ordering::Relaxed);
         }
         _ => return Err(ERROR_INVALID_VALUE),
@@ -118,7 +118,7 @@ fn param_info(function: &Function, index: usize, offset: Out<usize>, size: Out<u
     Ok(())
 }
 
-/// A function, for calls on a library's kernel.
+/// Looks a function up, for calls on a library's kernel.
 fn kernel(handle: Handle) -> Result<std::sync::Arc<Function>, CUresult> {
     function(library::function_of(handle)?)
 }

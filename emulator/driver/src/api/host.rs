@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use crate::allocations::{self, Kind};
+use crate::allocations::{self, AllocationKind};
 use crate::api::context::current_owner;
 use crate::api::memory::release_after_work;
 use crate::contexts::{initialised, usable};
@@ -26,7 +26,7 @@ fn alloc(out: Out<u64>, bytes: usize, flags: c_uint) -> Outcome {
     }
     out.put(allocations::host(
         bytes as u64,
-        Kind::Host,
+        AllocationKind::Host,
         flags,
         "cuMemHostAlloc",
         owner,
@@ -44,7 +44,7 @@ export! {
 
     fn cuMemFreeHost(pointer: Host) {
         usable()?;
-        let gone = allocations::forget(pointer.address(), |kind| kind == Kind::Host).ok_or(ERROR_INVALID_VALUE)?;
+        let gone = allocations::forget(pointer.address(), |kind| kind == AllocationKind::Host).ok_or(ERROR_INVALID_VALUE)?;
         release_after_work(gone)
     }
 
@@ -62,7 +62,7 @@ export! {
         if pointer.is_null() {
             return Err(ERROR_INVALID_VALUE);
         }
-        let gone = allocations::forget(pointer.address(), |kind| kind == Kind::Registered)
+        let gone = allocations::forget(pointer.address(), |kind| kind == AllocationKind::Registered)
             .ok_or(ERROR_HOST_MEMORY_NOT_REGISTERED)?;
         release_after_work(gone)
     }
@@ -73,7 +73,7 @@ export! {
         if flags != 0 {
             return Err(ERROR_INVALID_VALUE);
         }
-        let known = allocations::find(pointer.address()).is_some_and(|a| matches!(a.kind, Kind::Host | Kind::Registered));
+        let known = allocations::find(pointer.address()).is_some_and(|a| matches!(a.kind, AllocationKind::Host | AllocationKind::Registered));
         if !known {
             return Err(ERROR_INVALID_VALUE);
         }
@@ -83,7 +83,7 @@ export! {
     fn cuMemHostGetFlags(flags: Out<c_uint>, pointer: Host) {
         usable()?;
         flags.check()?;
-        let found = allocations::find(pointer.address()).filter(|a| a.kind == Kind::Host);
+        let found = allocations::find(pointer.address()).filter(|a| a.kind == AllocationKind::Host);
         // With unified addressing all pinned memory is mapped and portable, and its flags report that.
         flags.put(found.ok_or(ERROR_INVALID_VALUE)?.flags | 2)
     }

@@ -8,7 +8,7 @@ use crate::edge::export;
 use crate::result::*;
 use crate::{allocations, life, streams};
 
-/// What goes with a context: what uses memory before the memory.
+/// Destructors of a context's objects: users of memory before memory.
 const AT_END: [Forget; 6] = [
     streams::forget_context,
     module::forget_context,

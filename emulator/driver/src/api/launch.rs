@@ -1,7 +1,7 @@
-//! Launching kernels.
+//! Kernel launches.
 //!
-//! What is wrong with a launch as such comes back at once; what goes wrong in the kernel comes back at the next
-//! synchronisation, and from then on from every call: the context is lost, as on hardware.
+//! Errors of the launch itself are returned at once; errors in the kernel are returned by the next synchronisation, and
+//! from then on by every call: the context is lost, as on hardware.
 
 use std::ffi::c_uint;
 use std::sync::Arc;
@@ -25,32 +25,33 @@ use crate::diagnose;
 use crate::edge::{In, export, read_process};
 use crate::forecast;
 use crate::mistakes;
-use crate::numbers::launch as is;
-use crate::queue::Where;
-use crate::reports::{self, Entry};
+use crate::numbers::launch as ids;
+use crate::queue::JobThread;
+use crate::reports::{self, LaunchResult};
 use crate::result::*;
 use crate::settings;
 use crate::streams::stream;
 use crate::types::{Handle, LaunchConfigC};
 
-/// Grid, block and dynamic shared memory as asked for.
+/// Grid, block and dynamic shared memory of a launch.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct LaunchShape {
     pub(crate) grid: [c_uint; 3],
     pub(crate) block: [c_uint; 3],
     pub(crate) dynamic: c_uint,
-    /// All blocks are on the device at once and may wait for each other.
+    /// All blocks are resident at once and may wait for each other.
     pub(crate) cooperative: bool,
-    /// Blocks of a cluster in x, y and z, where the launch names them.
+    /// Blocks of a cluster in x, y and z, if the launch specifies them.
     pub(crate) cluster: Option<[c_uint; 3]>,
 }
 
-/// `CU_LAUNCH_PARAM_BUFFER_POINTER` and its kin.
+/// `CU_LAUNCH_PARAM_END`, and its relatives.
 const PARAM_END: usize = 0;
 const PARAM_POINTER: usize = 1;
 const PARAM_SIZE: usize = 2;
 
-/// Prints why a launch is refused. The driver has one code for all that has nothing to do with clusters.
+/// Prints the reason for which a launch is refused. The driver has a single code for all reasons except those about
+/// clusters.
 fn refuse(function: &Function, config: &LaunchConfig, why: &LaunchRefused) -> CUresult {
     if settings::current().diagnosis {
         diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, why));
@@ -64,21 +65,21 @@ fn refuse(function: &Function, config: &LaunchConfig, why: &LaunchRefused) -> CU
     }
 }
 
-/// The clusters that a launch asks for, or that the program has set for the kernel, or that this is compiled for.
+/// The clusters that a launch requests, or that the program has set for the kernel, or that the kernel is compiled for.
 pub(crate) fn clusters(
     function: &Function,
     grid: [c_uint; 3],
-    asked: Option<[c_uint; 3]>,
+    requested: Option<[c_uint; 3]>,
 ) -> Result<Option<[c_uint; 3]>, LaunchRefused> {
     let kernel = function.loaded.kernel();
     let set = function.set_cluster();
-    if let (Some(required), Some(asked)) = (set, asked)
-        && required != asked
+    if let (Some(required), Some(requested)) = (set, requested)
+        && required != requested
     {
         return Err(LaunchRefused::OtherCluster { required });
     }
-    simt::launch::check_cluster(kernel, grid, asked.or(set))?;
-    let cluster = asked.or(set).or(kernel.cluster.required);
+    simt::launch::check_cluster(kernel, grid, requested.or(set))?;
+    let cluster = requested.or(set).or(kernel.cluster.required);
     let blocks = cluster.map_or(1, |cluster| cluster.iter().product());
     match function.nonportable_cluster.load(Ordering::Relaxed) {
         0 if blocks > limit::CLUSTER_PORTABLE => Err(LaunchRefused::ClusterSize {
@@ -89,11 +90,11 @@ pub(crate) fn clusters(
     }
 }
 
-/// What the driver checks before anything runs.
-fn check(function: &Function, config: &LaunchConfig, asked_cluster: Option<[c_uint; 3]>) -> Outcome {
+/// Checks a launch before anything runs.
+fn check(function: &Function, config: &LaunchConfig, requested: Option<[c_uint; 3]>) -> Outcome {
     let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
     simt::launch::check(function.loaded.kernel(), config, Some(allowed))
-        .and_then(|()| clusters(function, config.grid, asked_cluster))
+        .and_then(|()| clusters(function, config.grid, requested))
         .map_err(|why| refuse(function, config, &why))?;
     let threads = config.block.iter().product::<u32>();
     if threads > max_threads(function) {
@@ -114,11 +115,11 @@ fn check(function: &Function, config: &LaunchConfig, asked_cluster: Option<[c_ui
     Ok(())
 }
 
-/// Arguments by pointers, one per parameter. Read so that a pointer to nowhere is an error, not a crash: how many
-/// there are is known to the kernel only.
+/// Reads arguments by pointers, one per parameter. A stray pointer is an error, not a crash: only the kernel knows how
+/// many pointers there are.
 ///
 /// # Safety
-/// Null, or a pointer to each argument of the kernel.
+/// `pointers` is null, or has a pointer to each argument of the kernel.
 unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Result<Vec<u8>, CUresult> {
     let kernel = function.loaded.kernel();
     let mut block = vec![0; kernel.param_bytes as usize];
@@ -175,10 +176,11 @@ unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) 
     Ok(block)
 }
 
-/// Arguments in one buffer, as `extra` gives it.
+/// Reads arguments in one buffer, as `extra` gives it.
 ///
 /// # Safety
-/// `extra` is a list of keys and values that ends with `CU_LAUNCH_PARAM_END`; the values are what the keys say.
+/// `extra` is a list of keys and values that ends with `CU_LAUNCH_PARAM_END`; the values are those that the keys
+/// require.
 unsafe fn from_extra(
     function: &Function,
     config: &LaunchConfig,
@@ -189,7 +191,7 @@ unsafe fn from_extra(
     for i in 0.. {
         // SAFETY: the list goes on, since no key so far was its end.
         let key = unsafe { extra.at(i * 2) }?;
-        // SAFETY: asked for behind a key that is not the end.
+        // SAFETY: called only for a key that is not the end.
         let value = || unsafe { extra.at(i * 2 + 1) };
         match key {
             PARAM_END => break,
@@ -214,7 +216,8 @@ unsafe fn from_extra(
 }
 
 /// # Safety
-/// As `cuLaunchKernel` asks for: a pointer to each argument of the kernel, or a list that ends as it should.
+/// The arguments are those that `cuLaunchKernel` requires: a pointer to each argument of the kernel, or a terminated
+/// list.
 unsafe fn arguments(
     function: &Function,
     config: &LaunchConfig,
@@ -236,22 +239,28 @@ fn now() -> u64 {
         .map_or(0, |d| d.as_nanos() as u64)
 }
 
-/// How a launch is made.
+/// Mode of a launch.
 #[derive(Clone, Copy)]
-struct Manner {
-    /// Findings are printed to standard error.
-    tell: bool,
-    /// The time that a GPU would take is predicted, instead of results.
+struct LaunchMode {
+    /// Diagnostics are printed to standard error.
+    prints: bool,
+    /// The time on a real GPU is predicted, in place of the launch.
     predict: bool,
 }
 
-/// Runs on the worker.
-fn run(context: &Context, function: &Function, config: &LaunchConfig, manner: Manner, slot: &reports::Slot) {
-    let Manner { tell, predict } = manner;
+/// Runs a launch, on the worker.
+fn run(
+    context: &Context,
+    function: &Function,
+    config: &LaunchConfig,
+    mode: LaunchMode,
+    slot: &reports::Slot,
+) {
+    let LaunchMode { prints, predict } = mode;
     if context.check().is_err() {
         return;
     }
-    if tell && !predict {
+    if prints && !predict {
         mistakes::constants(&function.loaded.kernel().name, &function.unset_constants);
     }
     let textures = if function.has_textures {
@@ -260,7 +269,9 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, manner: Ma
         Textures::default()
     };
     if predict {
-        slot.set(Entry::Predicted(forecast::report(function, config, textures)));
+        slot.set(LaunchResult::Predicted(forecast::report(
+            function, config, textures,
+        )));
         return;
     }
     let environment = Environment {
@@ -271,7 +282,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, manner: Ma
         Ok(report) => {
             let report = Report::new(report, &function.loaded, config);
             context.print(&report.printed);
-            if tell {
+            if prints {
                 diagnose::findings(&report.findings);
                 mistakes::remember_outputs(&report.outputs);
             }
@@ -279,11 +290,11 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, manner: Ma
             if let Some(finding) = worst {
                 context.lose(diagnose::code_of(finding.code));
             }
-            slot.set(Entry::Ran(Box::new(report)));
+            slot.set(LaunchResult::Ran(Box::new(report)));
         }
         Err(refused) => {
-            // Checked before; what is left is for the machine itself to refuse.
-            if tell {
+            // The launch has been checked; only the machine itself can still refuse it.
+            if prints {
                 diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, &refused));
             }
             context.lose(ERROR_LAUNCH_FAILED);
@@ -291,8 +302,8 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, manner: Ma
     }
 }
 
-/// A launch whose arguments are in one block already.
-pub(crate) fn launch_with(handle: Handle, shape: Shape, stream: Handle, arguments: Vec<u8>) -> Outcome {
+/// Launches with arguments in one buffer.
+pub(crate) fn launch_with(handle: Handle, shape: LaunchShape, stream: Handle, arguments: Vec<u8>) -> Outcome {
     launch_by(handle, shape, stream, |function, config| {
         let wanted = function.loaded.kernel().param_bytes as usize;
         if arguments.len() < wanted {
@@ -303,7 +314,13 @@ pub(crate) fn launch_with(handle: Handle, shape: Shape, stream: Handle, argument
     })
 }
 
-fn launch(handle: Handle, shape: Shape, stream: Handle, pointers: In<u64>, extra: In<usize>) -> Outcome {
+fn launch(
+    handle: Handle,
+    shape: LaunchShape,
+    stream: Handle,
+    pointers: In<u64>,
+    extra: In<usize>,
+) -> Outcome {
     launch_by(handle, shape, stream, |function, config| {
         // SAFETY: the caller of a launch promises valid arguments.
         unsafe { arguments(function, config, pointers, extra) }
@@ -312,7 +329,7 @@ fn launch(handle: Handle, shape: Shape, stream: Handle, pointers: In<u64>, extra
 
 fn launch_by(
     handle: Handle,
-    shape: Shape,
+    shape: LaunchShape,
     stream_handle: Handle,
     arguments: impl FnOnce(&Function, &LaunchConfig) -> Result<Vec<u8>, CUresult>,
 ) -> Outcome {
@@ -343,28 +360,28 @@ fn launch_by(
     config.options.stack_bytes = stream.context.stack_bytes();
     config.options.grid_workspace = workspace.as_ref().map_or(0, |w| w.0);
     config.params = arguments(&function, &config)?;
-    let manner = Manner {
-        tell: settings::current().diagnosis,
+    let mode = LaunchMode {
+        prints: settings::current().diagnosis,
         predict,
     };
     let slot = reports::Slot::new();
     let (context, for_job) = (Arc::clone(&stream.context), Arc::clone(&slot));
     let job = move || {
-        run(&context, &function, &config, manner, &for_job);
+        run(&context, &function, &config, mode, &for_job);
         drop(workspace);
     };
-    let ticket = stream.submit(Where::Worker, |_| {}, Box::new(job));
+    let ticket = stream.submit(JobThread::Worker, |_| {}, Box::new(job));
     reports::remember(&stream.context, ticket, slot);
     Ok(())
 }
 
-/// Three 32-bit dimensions; three zeros are as if they were not given.
+/// Three 32-bit dimensions; three zeros count as absent.
 pub(crate) fn cluster_dimension(value: &[u64; 8]) -> Option<[c_uint; 3]> {
     let dimensions = [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32];
     (dimensions != [0; 3]).then_some(dimensions)
 }
 
-/// What the blocks of a cooperative launch synchronise through.
+/// Memory through which the blocks of a cooperative launch synchronise.
 struct Workspace(u64);
 
 impl Workspace {
@@ -384,8 +401,8 @@ impl Drop for Workspace {
     }
 }
 
-/// All blocks of a cooperative launch must be on the device at once.
-fn check_cooperative(function: &Function, shape: Shape) -> Outcome {
+/// Checks that all blocks of a cooperative launch are resident at once.
+fn check_cooperative(function: &Function, shape: LaunchShape) -> Outcome {
     let footprint = Footprint {
         threads: shape.block.iter().copied().fold(1, u32::saturating_mul),
         registers: functions::registers(function),
@@ -399,7 +416,7 @@ fn check_cooperative(function: &Function, shape: Shape) -> Outcome {
         .fold(1, u64::saturating_mul);
     // A block that is too large by itself gets its own error from the launch.
     if fit > 0 && blocks > fit {
-        diagnose::say_once(&format!(
+        diagnose::print_once(&format!(
             "a cooperative grid of {blocks} blocks does not fit on the device at once; {fit} would"
         ));
         return Err(ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
@@ -409,30 +426,18 @@ fn check_cooperative(function: &Function, shape: Shape) -> Outcome {
 
 export! {
     fn cuLaunchKernel / cuLaunchKernel_ptsz (
-        handle: Handle,
-        gx: c_uint,
-        gy: c_uint,
-        gz: c_uint,
-        bx: c_uint,
-        by: c_uint,
-        bz: c_uint,
-        dynamic: c_uint,
-        stream: Handle,
-        pointers: In<u64>,
-        extra: In<usize>,
+        handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
+        stream: Handle, pointers: In<u64>, extra: In<usize>,
     ) {
-        launch(handle, Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: false, cluster: None }, stream, pointers, extra)
+        launch(handle, LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: false, cluster: None }, stream, pointers, extra)
     }
 
     fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
-        config: In<LaunchConfigC>,
-        handle: Handle,
-        pointers: In<u64>,
-        extra: In<usize>,
+        config: In<LaunchConfigC>, handle: Handle, pointers: In<u64>, extra: In<usize>,
     ) {
         crate::contexts::initialised()?;
         let config = config.get()?;
-        let mut shape = Shape {
+        let mut shape = LaunchShape {
             grid: config.grid,
             block: config.block,
             dynamic: config.shared_bytes,
@@ -443,14 +448,14 @@ export! {
         let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
         for attribute in attributes {
             match attribute.id {
-                // These make no difference here.
-                is::IGNORE | is::ACCESS_POLICY_WINDOW | is::SYNCHRONIZATION_POLICY | is::CLUSTER_SCHEDULING_POLICY_PREFERENCE
-                | is::PRIORITY | is::MEM_SYNC_DOMAIN_MAP | is::MEM_SYNC_DOMAIN => {}
-                is::COOPERATIVE => shape.cooperative = attribute.value[0] as u32 != 0,
-                is::CLUSTER_DIMENSION => shape.cluster = cluster_dimension(&attribute.value),
-                is::PROGRAMMATIC_STREAM_SERIALIZATION | is::DEVICE_UPDATABLE_KERNEL_NODE if attribute.value[0] as u32 == 0 => {}
+                // These attributes have no effect here.
+                ids::IGNORE | ids::ACCESS_POLICY_WINDOW | ids::SYNCHRONIZATION_POLICY | ids::CLUSTER_SCHEDULING_POLICY_PREFERENCE
+                | ids::PRIORITY | ids::MEM_SYNC_DOMAIN_MAP | ids::MEM_SYNC_DOMAIN => {}
+                ids::COOPERATIVE => shape.cooperative = attribute.value[0] as u32 != 0,
+                ids::CLUSTER_DIMENSION => shape.cluster = cluster_dimension(&attribute.value),
+                ids::PROGRAMMATIC_STREAM_SERIALIZATION | ids::DEVICE_UPDATABLE_KERNEL_NODE if attribute.value[0] as u32 == 0 => {}
                 other => {
-                    diagnose::say_once(&format!("cuLaunchKernelEx: launch attribute {other} is not supported"));
+                    diagnose::print_once(&format!("cuLaunchKernelEx: launch attribute {other} is not supported"));
                     return Err(ERROR_NOT_SUPPORTED);
                 }
             }
@@ -459,18 +464,10 @@ export! {
     }
 
     fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
-        handle: Handle,
-        gx: c_uint,
-        gy: c_uint,
-        gz: c_uint,
-        bx: c_uint,
-        by: c_uint,
-        bz: c_uint,
-        dynamic: c_uint,
-        stream: Handle,
-        pointers: In<u64>,
+        handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
+        stream: Handle, pointers: In<u64>,
     ) {
-        let shape = Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: true, cluster: None };
+        let shape = LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: true, cluster: None };
         launch(handle, shape, stream, pointers, In::null())
     }
 }

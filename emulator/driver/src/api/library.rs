@@ -1,4 +1,4 @@
-//! Libraries: modules that belong to no context and enter each one when they are first used there.
+//! Libraries: modules that belong to no context and are loaded into each one where they are first used.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
@@ -9,7 +9,7 @@ use simt::memory::Memory;
 use crate::api::module::{FUNCTIONS, Function, MODULES, enter, function_named, unload_after_work, variable};
 use crate::contexts::{MEMORY, initialised, lock, usable};
 use crate::edge::{In, Out, Text, export, later};
-use crate::handle::{Kind, Table};
+use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused};
 use crate::mistakes;
 use crate::result::*;
@@ -18,9 +18,8 @@ use crate::types::Handle;
 struct Library {
     image: Image,
     max_registers: Option<u32>,
-    /// The module in each context, by the context's id.
+    /// Modules by the id of their context.
     modules: Mutex<BTreeMap<u64, Handle>>,
-    /// Names of its kernels, and their handles.
     kernels: Mutex<Vec<(String, Handle)>>,
 }
 
@@ -29,8 +28,8 @@ struct Kernel {
     name: String,
 }
 
-static LIBRARIES: Table<Library> = Table::new(Kind::Library);
-static KERNELS: Table<Kernel> = Table::new(Kind::Kernel);
+static LIBRARIES: Table<Library> = Table::new(ObjectKind::Library);
+static KERNELS: Table<Kernel> = Table::new(ObjectKind::Kernel);
 
 fn library(handle: Handle) -> Result<Arc<Library>, CUresult> {
     initialised()?;
@@ -45,7 +44,7 @@ pub(crate) fn forget_context(id: u64) {
     }
 }
 
-/// The module that a library is in the current context.
+/// Module of a library in the current context.
 fn module_of(library: &Library) -> Result<Handle, CUresult> {
     let context = usable()?;
     let mut modules = lock(&library.modules);
@@ -58,7 +57,7 @@ fn module_of(library: &Library) -> Result<Handle, CUresult> {
     Ok(handle)
 }
 
-/// The function that a library's kernel is in the current context.
+/// Function of a library's kernel in the current context.
 pub(crate) fn function_of(kernel: Handle) -> Result<Handle, CUresult> {
     initialised()?;
     let kernel = KERNELS.get(kernel).ok_or(ERROR_INVALID_HANDLE)?;
@@ -67,7 +66,7 @@ pub(crate) fn function_of(kernel: Handle) -> Result<Handle, CUresult> {
     function_named(&loaded, &kernel.name).ok_or(ERROR_NOT_FOUND)
 }
 
-/// A function by its handle; a library's kernel stands for its function in the current context.
+/// Looks a function up; a library's kernel stands for its function in the current context.
 pub(crate) fn function(handle: Handle) -> Result<Arc<Function>, CUresult> {
     initialised()?;
     if let Some(function) = FUNCTIONS.get(handle) {
@@ -77,7 +76,7 @@ pub(crate) fn function(handle: Handle) -> Result<Arc<Function>, CUresult> {
 }
 
 fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
-    // Loaded once to see that it can be; its variables get their places per context.
+    // Loaded once to find errors; variables get their addresses per context.
     let checked = image.and_then(|image| {
         let module = image.load(&Arc::new(Memory::new(MEMORY.limit())))?;
         let names = module
@@ -114,14 +113,8 @@ fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
 
 export! {
     fn cuLibraryLoadData(
-        out: Out<Handle>,
-        image: In<u8>,
-        options: In<c_uint>,
-        values: Out<usize>,
-        n: c_uint,
-        _library_options: In<c_uint>,
-        _library_values: In<usize>,
-        _n_library: c_uint,
+        out: Out<Handle>, image: In<u8>, options: In<c_uint>, values: Out<usize>, n: c_uint,
+        _library_options: In<c_uint>, _library_values: In<usize>, _n_library: c_uint,
     ) {
         initialised()?;
         out.check()?;
@@ -132,14 +125,8 @@ export! {
     }
 
     fn cuLibraryLoadFromFile(
-        out: Out<Handle>,
-        path: Text,
-        options: In<c_uint>,
-        values: Out<usize>,
-        n: c_uint,
-        _library_options: In<c_uint>,
-        _library_values: In<usize>,
-        _n_library: c_uint,
+        out: Out<Handle>, path: Text, options: In<c_uint>, values: Out<usize>, n: c_uint,
+        _library_options: In<c_uint>, _library_values: In<usize>, _n_library: c_uint,
     ) {
         initialised()?;
         out.check()?;

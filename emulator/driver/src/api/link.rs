@@ -1,7 +1,7 @@
-//! The JIT linker, as far as PTX goes: texts in, one text out, as the "cubin" that `cuModuleLoadData` takes.
+//! The JIT linker, for PTX: texts in, one text out, as the "cubin" that `cuModuleLoadData` takes.
 //!
-//! A single input comes out as it went in. Several become one module, in which external functions and variables meet
-//! their definitions. Of CUDA's device runtime library, what grids need to synchronise is there as PTX of our own;
+//! A single input is returned unchanged. Several become one module, in which external functions and variables are
+//! resolved. Of CUDA's device runtime library, the functions that grids need to synchronise exist as PTX of our own;
 //! other libraries and machine code are made for real GPUs and refused.
 
 use std::ffi::{CString, c_uint, c_void};
@@ -14,41 +14,39 @@ use simt::memory::Memory;
 use crate::contexts::{MEMORY, initialised, lock, usable};
 use crate::diagnose;
 use crate::edge::{In, Out, Text, export};
-use crate::handle::{Kind, Table};
+use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, check_head, compile};
 use crate::result::*;
 use crate::types::Handle;
 
-/// A link in the making.
 struct Link {
-    /// Options given at its creation: their buffers take what is found wrong.
+    /// Options given at its creation: their buffers receive the errors.
     log: Log,
     inputs: Mutex<Inputs>,
     image: Mutex<Option<CString>>,
 }
 
-/// What was added so far.
 struct Inputs {
     texts: Vec<String>,
-    /// Of the same texts; empty once they are linked.
+    /// Parsed inputs; empty once they are linked.
     modules: Vec<Input>,
     prototypes: Prototypes,
-    /// Why what they were linked to does not compile.
+    /// Reason for which the linked module does not compile.
     failed: Option<Refused>,
-    /// Bytes that there are for more modules.
+    /// Bytes left for more modules.
     left: u64,
 }
 
-static LINKS: Table<Link> = Table::new(Kind::Link);
+static LINKS: Table<Link> = Table::new(ObjectKind::Link);
 
 /// `CU_JIT_INPUT_PTX`
 const PTX: c_uint = 1;
 /// `CU_JIT_INPUT_LIBRARY`
 const LIBRARY: c_uint = 4;
-/// All inputs together: what a program may make us remember.
+/// Limit on all inputs together, which bounds the driver's memory.
 const MAX_BYTES: usize = 256 << 20;
 
-/// What this project has of `libcudadevrt.a`.
+/// The implemented part of `libcudadevrt.a`.
 const DEVICE_RUNTIME: &str = include_str!("../device_runtime.ptx");
 
 fn link(handle: Handle) -> Result<Arc<Link>, CUresult> {
@@ -60,7 +58,7 @@ fn is_device_runtime(name: &str) -> bool {
     name.rsplit('/').next() == Some("libcudadevrt.a")
 }
 
-/// What the linker finds wrong, as it goes into the log.
+/// Message of a link error, as it goes into the log.
 fn linker_error(error: &LinkError) -> Refused {
     (ERROR_INVALID_SOURCE, format!("error   : {error}"))
 }
@@ -68,7 +66,7 @@ fn linker_error(error: &LinkError) -> Refused {
 fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, Refused>) -> Outcome {
     let link = link(handle)?;
     if kind != PTX {
-        diagnose::say_once("cuLink takes PTX only: other inputs are made for real GPUs");
+        diagnose::print_once("cuLink takes PTX only: other inputs are made for real GPUs");
         return Err(if kind <= 6 {
             ERROR_NOT_SUPPORTED
         } else {
@@ -101,7 +99,7 @@ impl Inputs {
         }
     }
 
-    /// Reads one more. What is declared here and defined elsewhere is looked at once all inputs are there.
+    /// Parses another input. Declarations are resolved once all inputs are present.
     fn add(&mut self, name: String, text: String) -> Result<(), Refused> {
         let bytes: usize = self.texts.iter().map(String::len).sum();
         if bytes.saturating_add(text.len()) > MAX_BYTES {
@@ -116,13 +114,13 @@ impl Inputs {
         self.left = left;
         let input = Input { name, module };
         let fits = self.prototypes.add(&input);
-        // What does not fit is found again when the link is completed.
+        // Mismatches are found again when the link is completed.
         self.texts.push(text);
         self.modules.push(input);
         fits.map_err(|e| linker_error(&e))
     }
 
-    /// What the inputs are together.
+    /// Text of the linked inputs.
     fn complete(&mut self, max_registers: Option<u32>) -> Result<String, Refused> {
         if let Some(failed) = &self.failed {
             return Err(failed.clone());
@@ -134,7 +132,7 @@ impl Inputs {
     }
 }
 
-/// The text of a linked module, which compiles.
+/// Text of a linked module, which compiles.
 fn compiled(
     texts: &[String],
     mut module: ptx::Module,
@@ -146,7 +144,7 @@ fn compiled(
             if let Some(most) = max_registers {
                 limit_registers(&mut module, most);
             }
-            // What `cargo xtask ptx` writes at the head of a text says what ptxas gave its kernels.
+            // The head of a text, written by `cargo xtask ptx`, has the numbers of registers.
             let heads = texts
                 .iter()
                 .flat_map(|text| text.lines().take_while(|l| l.starts_with("// sm_")));
@@ -160,7 +158,7 @@ fn compiled(
     Ok(text)
 }
 
-/// `CU_JIT_MAX_REGISTERS` becomes the directive that says the same, where a kernel has none.
+/// Adds `CU_JIT_MAX_REGISTERS` as a directive to kernels that have none.
 fn limit_registers(module: &mut ptx::Module, most: u32) {
     for item in &mut module.items {
         if let Item::Function(f) = item
@@ -184,13 +182,7 @@ export! {
     }
 
     fn cuLinkAddData_v2(
-        handle: Handle,
-        kind: c_uint,
-        data: In<u8>,
-        size: usize,
-        name: Text,
-        _n: c_uint,
-        _options: In<c_uint>,
+        handle: Handle, kind: c_uint, data: In<u8>, size: usize, name: Text, _n: c_uint, _options: In<c_uint>,
         _values: Out<usize>,
     ) {
         if size == 0 {
@@ -203,19 +195,14 @@ export! {
         if kind != PTX {
             return add(handle, kind, name, Ok(String::new()));
         }
-        // As long as said, or up to a NUL before that.
+        // The text has this length, or ends at a NUL before that.
         // SAFETY: the caller promises as many bytes.
         let image = Image::of_bytes(&unsafe { data.list(size) }?);
         add(handle, kind, name, image.and_then(Image::into_text))
     }
 
     fn cuLinkAddFile_v2(
-        handle: Handle,
-        kind: c_uint,
-        path: Text,
-        _n: c_uint,
-        _options: In<c_uint>,
-        _values: Out<usize>,
+        handle: Handle, kind: c_uint, path: Text, _n: c_uint, _options: In<c_uint>, _values: Out<usize>,
     ) {
         let path = path.get()?;
         if kind == LIBRARY && is_device_runtime(&path) && std::path::Path::new(&path).is_file() {
@@ -243,7 +230,7 @@ export! {
                 }
             }
         }
-        // Lives until the link is destroyed; never changed once it is there.
+        // The text lives until the link is destroyed; it is never changed once it is set.
         let text = made.as_ref().ok_or(ERROR_UNKNOWN)?;
         image.put(text.as_ptr().cast())?;
         size.put_if_wanted(text.as_bytes_with_nul().len());

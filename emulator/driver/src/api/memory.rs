@@ -2,14 +2,14 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::allocations::{self, Kind};
+use crate::allocations::{self, AllocationKind};
 use crate::api::context::{current_owner, owner};
 use crate::api::pool;
 use crate::attributes::limit;
 use crate::contexts::{MEMORY, initialised, usable};
 use crate::edge::{Out, export};
 use crate::mistakes;
-use crate::queue::Where;
+use crate::queue::JobThread;
 use crate::result::*;
 use crate::streams::stream;
 use crate::types::{Handle, MemLocation};
@@ -29,7 +29,7 @@ export! {
         if bytes == 0 {
             return Err(ERROR_INVALID_VALUE);
         }
-        out.put(allocations::device(bytes as u64, Kind::Device, "cuMemAlloc", owner)?)
+        out.put(allocations::device(bytes as u64, AllocationKind::Device, "cuMemAlloc", owner)?)
     }
 
     fn cuMemAllocPitch_v2(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: c_uint) {
@@ -42,7 +42,7 @@ export! {
         }
         let row = width.checked_next_multiple_of(limit::PITCH).ok_or(ERROR_OUT_OF_MEMORY)?;
         let bytes = row.checked_mul(height).ok_or(ERROR_OUT_OF_MEMORY)?;
-        out.put(allocations::device(bytes as u64, Kind::Device, "cuMemAllocPitch", owner)?)?;
+        out.put(allocations::device(bytes as u64, AllocationKind::Device, "cuMemAllocPitch", owner)?)?;
         pitch.put(row)
     }
 
@@ -51,14 +51,14 @@ export! {
         if address == 0 {
             return Ok(());
         }
-        // An address says itself which context it belongs to.
+        // The address alone determines its context.
         let unknown = |code| {
             mistakes::free(address);
             code
         };
         let own = allocations::find(address).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
         crate::contexts::context(own.context)?.check()?;
-        let free = |kind| matches!(kind, Kind::Device | Kind::Pooled(_) | Kind::Managed);
+        let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_) | AllocationKind::Managed);
         let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
         release_after_work(gone)
     }
@@ -70,7 +70,7 @@ export! {
         if bytes == 0 || !(flags == 1 || flags == 2) {
             return Err(ERROR_INVALID_VALUE);
         }
-        out.put(allocations::host(bytes as u64, Kind::Managed, flags, "cuMemAllocManaged", owner)?)
+        out.put(allocations::host(bytes as u64, AllocationKind::Managed, flags, "cuMemAllocManaged", owner)?)
     }
 
     fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<u64>, bytes: usize, handle: Handle) {
@@ -82,10 +82,7 @@ export! {
     }
 
     fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
-        out: Out<u64>,
-        bytes: usize,
-        from: Handle,
-        handle: Handle,
+        out: Out<u64>, bytes: usize, from: Handle, handle: Handle,
     ) {
         initialised()?;
         out.check()?;
@@ -100,13 +97,13 @@ export! {
         if address == 0 {
             return Ok(());
         }
-        let free = |kind| matches!(kind, Kind::Device | Kind::Pooled(_));
+        let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_));
         let gone = allocations::forget(address, free).ok_or_else(|| {
             mistakes::free(address);
             ERROR_INVALID_VALUE
         })?;
-        // What the stream does first may still use it. It is gone also if the context is lost by then.
-        stream.submit(Where::Here, |_| {}, Box::new(move || {
+        // Earlier work of the stream may still use the memory. It is freed also if the context is lost by then.
+        stream.submit(JobThread::Caller, |_| {}, Box::new(move || {
             pool::note_free(&gone);
             allocations::release(gone);
         }));
@@ -138,11 +135,7 @@ export! {
     }
 
     fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
-        address: u64,
-        count: usize,
-        location: MemLocation,
-        flags: c_uint,
-        handle: Handle,
+        address: u64, count: usize, location: MemLocation, flags: c_uint, handle: Handle,
     ) {
         stream(handle)?.context.check()?;
         if flags != 0 {
@@ -155,19 +148,23 @@ export! {
     }
 }
 
-/// Freeing waits for the work before it, as the driver's does: for that of its own context, and where host memory
-/// goes away, for all.
+/// Frees memory after the work before it, as the driver does: after that of its own context, and for host memory, after
+/// all work.
 pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
     match gone.kind {
-        Kind::Device | Kind::Pooled(_) => crate::contexts::context(gone.context)?.queue.drain()?,
-        Kind::Managed | Kind::Host | Kind::Registered => crate::contexts::drain_all(),
+        AllocationKind::Device | AllocationKind::Pooled(_) => {
+            crate::contexts::context(gone.context)?.queue.drain()?
+        }
+        AllocationKind::Managed | AllocationKind::Host | AllocationKind::Registered => {
+            crate::contexts::drain_all()
+        }
     }
     pool::note_free(&gone);
     allocations::release(gone);
     Ok(())
 }
 
-/// Advice and prefetching have nothing to do: managed memory is where both sides reach it.
+/// Advice and prefetching have no effect: both sides can reach managed memory.
 fn advise(address: u64, count: usize, advice: c_uint, dev: c_int) -> Outcome {
     usable()?;
     if !(1..=6).contains(&advice) {
@@ -182,7 +179,7 @@ fn advise(address: u64, count: usize, advice: c_uint, dev: c_int) -> Outcome {
 fn managed_range(address: u64, count: usize) -> Outcome {
     let inside = allocations::find(address).is_some_and(|a| {
         let end = (address - a.base).checked_add(count as u64);
-        a.kind == Kind::Managed && end.is_some_and(|end| end <= a.bytes)
+        a.kind == AllocationKind::Managed && end.is_some_and(|end| end <= a.bytes)
     });
     if inside && count > 0 {
         Ok(())

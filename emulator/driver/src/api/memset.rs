@@ -5,7 +5,7 @@ use std::ffi::{c_uchar, c_uint, c_ushort};
 use crate::api::place::device_range;
 use crate::contexts::MEMORY;
 use crate::edge::export;
-use crate::queue::Where;
+use crate::queue::JobThread;
 use crate::result::*;
 use crate::streams::stream;
 use crate::types::Handle;
@@ -46,7 +46,7 @@ fn fill(
     if wait {
         stream.submit_sync(job)
     } else {
-        stream.submit_async(Where::Here, job)
+        stream.submit_async(JobThread::Caller, job)
     }
 }
 
@@ -88,34 +88,19 @@ export! {
     }
 
     fn cuMemsetD2D8Async / cuMemsetD2D8Async_ptsz (
-        to: u64,
-        pitch: usize,
-        value: c_uchar,
-        width: usize,
-        height: usize,
-        stream: Handle,
+        to: u64, pitch: usize, value: c_uchar, width: usize, height: usize, stream: Handle,
     ) {
         fill(to, pitch, &[value], width, height, stream, false)
     }
 
     fn cuMemsetD2D16Async / cuMemsetD2D16Async_ptsz (
-        to: u64,
-        pitch: usize,
-        value: c_ushort,
-        width: usize,
-        height: usize,
-        stream: Handle,
+        to: u64, pitch: usize, value: c_ushort, width: usize, height: usize, stream: Handle,
     ) {
         fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
     }
 
     fn cuMemsetD2D32Async / cuMemsetD2D32Async_ptsz (
-        to: u64,
-        pitch: usize,
-        value: c_uint,
-        width: usize,
-        height: usize,
-        stream: Handle,
+        to: u64, pitch: usize, value: c_uint, width: usize, height: usize, stream: Handle,
     ) {
         fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
     }

@@ -12,44 +12,42 @@ use simt::program::OpKind;
 use crate::attributes::limit;
 use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, usable};
 use crate::edge::{In, Out, Text, export};
-use crate::handle::{Kind, Table};
+use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, architecture, registers};
 use crate::mistakes;
 use crate::result::*;
 use crate::settings;
 use crate::types::Handle;
 
-/// A module that is loaded into a context.
 pub(crate) struct Loaded {
     context_id: u64,
     context: Handle,
     pub(crate) module: Module,
-    /// One per kernel, in the order of the text.
+    /// Functions of the kernels, in the order of the text.
     pub(crate) functions: OnceLock<Vec<Handle>>,
 }
 
-/// A kernel of a module.
 pub(crate) struct Function {
     pub(crate) module: Handle,
     pub(crate) context_id: u64,
     pub(crate) loaded: Arc<LoadedKernel>,
     pub(crate) name: CString,
-    pub(crate) about: About,
-    /// The module that it was loaded from as machine code, and its number in it.
+    pub(crate) info: KernelInfo,
+    /// Module of machine code that the kernel was loaded from, and its index there.
     code: Option<(Arc<sass::Module>, usize)>,
-    /// Sources that were found for its messages.
+    /// Source files for messages.
     pub(crate) sources: Arc<[(String, Arc<str>)]>,
     pub(crate) has_textures: bool,
-    /// Constant variables that it names and that have no value of their own: name and address.
+    /// Constant variables without a value that the kernel names: name and address.
     pub(crate) unset_constants: Vec<(String, u64)>,
     pub(crate) max_dynamic_shared: AtomicI32,
     pub(crate) carveout: AtomicI32,
-    /// `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_*` in x, y and z, as the program set them; 0: it did not.
+    /// `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_*` in x, y and z, as the program set them; 0 if it did not.
     pub(crate) cluster: [AtomicI32; 3],
     pub(crate) nonportable_cluster: AtomicI32,
     pub(crate) cluster_policy: AtomicI32,
     pub(crate) cache_config: AtomicU32,
-    /// For launches without arguments of their own.
+    /// State for launches by `cuLaunchGrid`.
     pub(crate) prepared: Mutex<Prepared>,
 }
 
@@ -60,14 +58,14 @@ impl Function {
         (set != [0; 3]).then(|| set.map(|n| n.max(1)))
     }
 
-    /// The machine code, where that is what it was loaded from.
+    /// Machine code of the kernel, if it was loaded from a cubin.
     pub(crate) fn machine_code(&self) -> Option<&sass::Kernel> {
         let (module, at) = self.code.as_ref()?;
         module.kernels.get(*at)
     }
 }
 
-/// What `cuFuncSet*` and `cuParamSet*` gave a function for its next launches.
+/// State that `cuFuncSet*` and `cuParamSet*` set for the next launches.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     pub(crate) block: Option<[c_uint; 3]>,
@@ -77,28 +75,28 @@ pub(crate) struct Prepared {
     pub(crate) arguments: Vec<u8>,
 }
 
-/// What the image says about a kernel besides its code.
+/// Properties of a kernel that the image records besides its code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct About {
-    /// Registers that ptxas gave it for this architecture: from the cubin, or from the comments at the head of the PTX.
+pub(crate) struct KernelInfo {
+    /// Registers that ptxas assigned for this architecture: from the cubin, or from the comments at the head of the
+    /// PTX.
     pub(crate) registers: Option<u32>,
-    /// The most that the program allowed: `CU_JIT_MAX_REGISTERS`.
+    /// Limit that the program set: `CU_JIT_MAX_REGISTERS`.
     pub(crate) max_registers: Option<u32>,
-    /// `.target sm_75` is 75; of machine code, the architecture that it is for.
+    /// `.target sm_75` is 75; for machine code, its architecture.
     pub(crate) target: u32,
     /// Bytes of constant variables of the module.
     pub(crate) constant_bytes: u32,
 }
 
-pub(crate) static MODULES: Table<Loaded> = Table::new(Kind::Module);
-pub(crate) static FUNCTIONS: Table<Function> = Table::new(Kind::Function);
+pub(crate) static MODULES: Table<Loaded> = Table::new(ObjectKind::Module);
+pub(crate) static FUNCTIONS: Table<Function> = Table::new(ObjectKind::Function);
 
-/// What a block may have dynamically without asking for more.
+/// Largest dynamic shared memory of a block by default.
 fn default_dynamic_shared(kernel: &Kernel) -> i32 {
     limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
 }
 
-/// A module by its handle.
 pub(crate) fn module(handle: Handle) -> Result<Arc<Loaded>, CUresult> {
     initialised()?;
     MODULES.get(handle).ok_or(ERROR_INVALID_HANDLE)
@@ -118,7 +116,7 @@ fn unload(handle: Handle) -> Option<Arc<Loaded>> {
     Some(gone)
 }
 
-/// Waits for work that may still use a module, and forgets it.
+/// Waits for work that may still use a module, and unloads it.
 pub(crate) fn unload_after_work(handle: Handle) -> Outcome {
     let loaded = module(handle)?;
     if let Some(context) = CONTEXTS.get(loaded.context) {
@@ -142,7 +140,7 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
     let sources: Arc<[(String, Arc<str>)]> = settings::find_sources(paths).into();
     let (registers, target, max_registers) = match image {
         Image::Text(text) => (registers(text), architecture(text).unwrap_or(0), max_registers),
-        // Its registers were given long before it is loaded.
+        // The compiler has already assigned the registers.
         Image::Cubin(code) => {
             let registers = code.kernels.iter().map(|k| (k.name.as_str(), k.registers));
             (registers.collect(), code.architecture, None)
@@ -176,7 +174,7 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
             context_id: context.id,
             loaded: Arc::clone(kernel),
             name: CString::new(name).unwrap_or_default(),
-            about: About {
+            info: KernelInfo {
                 registers: registers.get(name).copied(),
                 max_registers,
                 target,
@@ -205,7 +203,7 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
     handle
 }
 
-/// Those of the variables that an instruction of a kernel names.
+/// Selects the variables that an instruction of a kernel names.
 fn named(kernel: &simt::program::Kernel, variables: &BTreeMap<&str, u64>) -> Vec<(String, u64)> {
     let mut found = BTreeMap::new();
     if variables.is_empty() {
@@ -225,7 +223,7 @@ fn named(kernel: &simt::program::Kernel, variables: &BTreeMap<&str, u64>) -> Vec
         .collect()
 }
 
-/// Loads into the current context; what is wrong goes to the log, or where there is none, to stderr.
+/// Loads into the current context; errors go to the log, or without one, to standard error.
 fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
     let context = usable()?;
     let loaded = image.and_then(|image| image.load(&MEMORY).map(|module| (module, image)));
@@ -250,7 +248,7 @@ export! {
         load(out, Image::read_file(&path), &Log::default())
     }
 
-    fn cuModuleLoadData(out: Out<Handle>, image: In<u8>) {
+    fn cuModuleLoadData | cuModuleLoadFatBinary(out: Out<Handle>, image: In<u8>) {
         initialised()?;
         out.check()?;
         usable()?;
@@ -258,13 +256,7 @@ export! {
         load(out, unsafe { Image::read(image) }, &Log::default())
     }
 
-    fn cuModuleLoadDataEx(
-        out: Out<Handle>,
-        image: In<u8>,
-        n: c_uint,
-        options: In<c_uint>,
-        values: Out<usize>,
-    ) {
+    fn cuModuleLoadDataEx(out: Out<Handle>, image: In<u8>, n: c_uint, options: In<c_uint>, values: Out<usize>) {
         initialised()?;
         out.check()?;
         usable()?;
@@ -272,14 +264,6 @@ export! {
         let log = unsafe { Log::new(n, options, values) }?;
         // SAFETY: the caller promises an image.
         load(out, unsafe { Image::read(image) }, &log)
-    }
-
-    fn cuModuleLoadFatBinary(out: Out<Handle>, image: In<u8>) {
-        initialised()?;
-        out.check()?;
-        usable()?;
-        // SAFETY: the caller promises an image.
-        load(out, unsafe { Image::read(image) }, &Log::default())
     }
 
     fn cuModuleUnload(handle: Handle) {
@@ -330,18 +314,12 @@ export! {
         variable(&loaded, &name, address, bytes)
     }
 
-    fn cuModuleGetTexRef(_out: Out<c_void>, handle: Handle, _name: Text) {
-        module(handle)?;
-        Err(ERROR_NOT_FOUND)
-    }
-
-    fn cuModuleGetSurfRef(_out: Out<c_void>, handle: Handle, _name: Text) {
+    fn cuModuleGetTexRef | cuModuleGetSurfRef(_out: Out<c_void>, handle: Handle, _name: Text) {
         module(handle)?;
         Err(ERROR_NOT_FOUND)
     }
 }
 
-/// The handle of the kernel with this name; `None` where there is none.
 pub(crate) fn function_named(loaded: &Loaded, name: &str) -> Option<Handle> {
     let at = loaded
         .module
@@ -351,7 +329,7 @@ pub(crate) fn function_named(loaded: &Loaded, name: &str) -> Option<Handle> {
     loaded.functions.get()?.get(at).copied()
 }
 
-/// A variable's address and size.
+/// Writes a variable's address and size.
 pub(crate) fn variable(loaded: &Loaded, name: &str, address: Out<u64>, bytes: Out<usize>) -> Outcome {
     let found = loaded.module.variable(name).ok_or(ERROR_NOT_FOUND)?;
     address.put_if_wanted(found.address);

@@ -1,4 +1,4 @@
-//! Occupancy: how many blocks fit on a multiprocessor, and which size of block fills it best.
+//! Occupancy: the number of blocks that fit on a multiprocessor, and the size of block that fills it best.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering;
@@ -28,14 +28,14 @@ fn footprint_of(function: &Function, config: &LaunchConfigC) -> Footprint {
     footprint(function, threads, config.shared_bytes as usize)
 }
 
-/// The clusters that a launch with this configuration would have.
+/// Clusters of a launch with this configuration.
 fn clusters_of(function: &Function, config: &LaunchConfigC) -> Result<Option<[c_uint; 3]>, CUresult> {
     // SAFETY: the caller promises as many attributes.
     let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
-    let asked = { attributes.iter().rev() }
+    let requested = { attributes.iter().rev() }
         .find(|attribute| attribute.id == crate::numbers::launch::CLUSTER_DIMENSION)
         .and_then(|attribute| cluster_dimension(&attribute.value));
-    clusters(function, config.grid, asked).map_err(|_| ERROR_INVALID_CLUSTER_SIZE)
+    clusters(function, config.grid, requested).map_err(|_| ERROR_INVALID_CLUSTER_SIZE)
 }
 
 fn active_blocks(out: Out<c_int>, handle: Handle, threads: c_int, dynamic: usize) -> Outcome {
@@ -98,11 +98,7 @@ export! {
     }
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        out: Out<c_int>,
-        function: Handle,
-        threads: c_int,
-        dynamic: usize,
-        flags: c_uint,
+        out: Out<c_int>, function: Handle, threads: c_int, dynamic: usize, flags: c_uint,
     ) {
         if flags > 1 {
             return Err(ERROR_INVALID_VALUE);
@@ -111,24 +107,15 @@ export! {
     }
 
     fn cuOccupancyMaxPotentialBlockSize(
-        min_grid: Out<c_int>,
-        block: Out<c_int>,
-        function: Handle,
-        shared_of: BlockToShared,
-        dynamic: usize,
+        min_grid: Out<c_int>, block: Out<c_int>, function: Handle, shared_of: BlockToShared, dynamic: usize,
         at_most: c_int,
     ) {
         best_block(min_grid, block, function, shared_of, dynamic, at_most)
     }
 
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
-        min_grid: Out<c_int>,
-        block: Out<c_int>,
-        function: Handle,
-        shared_of: BlockToShared,
-        dynamic: usize,
-        at_most: c_int,
-        flags: c_uint,
+        min_grid: Out<c_int>, block: Out<c_int>, function: Handle, shared_of: BlockToShared, dynamic: usize,
+        at_most: c_int, flags: c_uint,
     ) {
         if flags > 1 {
             return Err(ERROR_INVALID_VALUE);
@@ -150,7 +137,7 @@ export! {
         let taken = limit::SHARED_RESERVED + function.loaded.kernel().shared_static_bytes;
         let each = limit::SHARED_PER_SM / blocks as u32 / SHARED_UNIT * SHARED_UNIT;
         let room = each.saturating_sub(taken);
-        // What a launch may have is the kernel's own limit.
+        // The kernel's own limit holds.
         let most = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
         out.put(room.min(most) as usize)
     }
@@ -162,7 +149,7 @@ export! {
         let config = config.get()?;
         clusters_of(&function, &config)?;
         let blocks = blocks_per_sm(footprint_of(&function, &config));
-        // What the kernel declares makes no difference, as on an H200.
+        // The kernel's declaration makes no difference, as on an H200.
         let most = match function.nonportable_cluster.load(Ordering::Relaxed) {
             0 => limit::CLUSTER_PORTABLE,
             _ => limit::CLUSTER,

@@ -1,7 +1,7 @@
-//! Calls that newer ones have replaced, and programs still use: first forms that take the same arguments as their `_v2`,
-//! and launches with `cuParamSet*` and `cuLaunchGrid`.
+//! Superseded calls that programs still use: first forms that take the same arguments as their `_v2`, and launches with
+//! `cuParamSet*` and `cuLaunchGrid`.
 //!
-//! First forms with 32-bit device addresses are not here: see `edge::replaced`. The codes are those of an H200.
+//! First forms with 32-bit device addresses are stubs: see `edge::replaced`. The codes are those of an H200.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::api::context::{cuCtxDestroy_v2, cuCtxPopCurrent_v2, cuCtxPushCurrent_
 use crate::api::event::cuEventDestroy_v2;
 use crate::api::function::max_threads;
 use crate::api::host::{cuMemAllocHost_v2, cuMemHostRegister_v2};
-use crate::api::launch::{Shape, launch_with};
+use crate::api::launch::{LaunchShape, launch_with};
 use crate::api::library::function;
 use crate::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkCreate_v2};
 use crate::api::module::Function;
@@ -22,7 +22,7 @@ use crate::edge::{Host, In, Out, Text, export};
 use crate::result::*;
 use crate::types::Handle;
 
-/// Arguments are 4 KiB at most, as those of kernels for CUDA 12.0 and before.
+/// Limit on arguments, in bytes: that of kernels for CUDA 12.0 and before.
 const MAX_ARGUMENTS: usize = 4096;
 
 fn outcome(code: CUresult) -> Outcome {
@@ -51,7 +51,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
     let grid = [side(width)?, side(height)?, 1];
     let (shape, arguments) = {
         let prepared = lock(&function.prepared);
-        let shape = Shape {
+        let shape = LaunchShape {
             grid,
             block: prepared.block.unwrap_or([1; 3]),
             dynamic: prepared.dynamic_shared,
@@ -68,7 +68,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
 
 export! {
     fn cuCtxCreate(_out: Out<Handle>, _flags: c_uint, _dev: c_int) {
-        diagnose::say_once(
+        diagnose::print_once(
             "cuCtxCreate without _v2 makes a context of 32-bit addresses (CUDA 3.1 and before), which 64-bit devices refuse; \
              use cuCtxCreate_v2",
         );
@@ -119,27 +119,14 @@ export! {
     }
 
     fn cuLinkAddData(
-        handle: Handle,
-        kind: c_uint,
-        data: In<u8>,
-        size: usize,
-        name: Text,
-        n: c_uint,
-        options: In<c_uint>,
+        handle: Handle, kind: c_uint, data: In<u8>, size: usize, name: Text, n: c_uint, options: In<c_uint>,
         values: Out<usize>,
     ) {
         // SAFETY: as above.
         outcome(unsafe { cuLinkAddData_v2(handle, kind, data, size, name, n, options, values) })
     }
 
-    fn cuLinkAddFile(
-        handle: Handle,
-        kind: c_uint,
-        path: Text,
-        n: c_uint,
-        options: In<c_uint>,
-        values: Out<usize>,
-    ) {
+    fn cuLinkAddFile(handle: Handle, kind: c_uint, path: Text, n: c_uint, options: In<c_uint>, values: Out<usize>) {
         // SAFETY: as above.
         outcome(unsafe { cuLinkAddFile_v2(handle, kind, path, n, options, values) })
     }

@@ -1,4 +1,4 @@
-//! Calls that have little to do.
+//! Calls with little to do.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -13,19 +13,14 @@ export! {
         if (0..=1).contains(&mode) { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
     }
 
-    fn cuProfilerStart() {
-        current().map(|_| ())
-    }
-
-    fn cuProfilerStop() {
+    fn cuProfilerStart | cuProfilerStop() {
         current().map(|_| ())
     }
 
     fn cuGetExportTable(out: Out<*const c_void>, id: In<Uuid>) {
         out.put_if_wanted(std::ptr::null());
         id.get()?;
-        // Nothing is printed: the runtime asks for them too where it then does without, as when NVRTC's users ask for
-        // its version.
+        // No message: the runtime queries tables that it can do without, as when NVRTC's users ask for its version.
         Err(ERROR_INVALID_VALUE)
     }
 

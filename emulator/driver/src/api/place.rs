@@ -8,15 +8,14 @@ use crate::contexts::MEMORY;
 use crate::edge::{Host, can_read};
 use crate::result::*;
 
-/// One end of a copy.
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum CopyEnd {
     Device(u64),
     Host(u64),
     Array(Arc<Array>, u64),
 }
 
-/// A device range, as sync and async copies see it before they start.
+/// Checks a device range before a copy starts.
 pub(crate) fn device_range(address: u64, n: usize) -> Outcome {
     if n == 0 {
         return Ok(());
@@ -33,8 +32,8 @@ pub(crate) fn write_device(address: u64, bytes: &[u8]) -> Outcome {
     MEMORY.write(address, bytes).map_err(|_| ERROR_INVALID_VALUE)
 }
 
-impl Place {
-    /// An address of the one address space: the device's if it is known there, else the host's.
+impl CopyEnd {
+    /// An address of the unified address space: the device's if it is known there, else the host's.
     pub(crate) fn unified(address: u64) -> Self {
         if address >= FIRST_DEVICE_ADDRESS
             || MEMORY.lookup(address).is_some_and(|a| address < a.base + a.bytes)
@@ -81,8 +80,8 @@ impl Place {
 /// Moves bytes now.
 ///
 /// # Safety
-/// Where a place is the host's, the C caller promised `n` bytes there, and leaves them alone meanwhile.
-pub(crate) unsafe fn transfer(to: &Place, from: &Place, n: usize) -> Outcome {
+/// If an end is on the host, the C caller promised `n` bytes there, and leaves them alone meanwhile.
+pub(crate) unsafe fn transfer(to: &CopyEnd, from: &CopyEnd, n: usize) -> Outcome {
     if n == 0 {
         return Ok(());
     }
@@ -92,27 +91,27 @@ pub(crate) unsafe fn transfer(to: &Place, from: &Place, n: usize) -> Outcome {
     // SAFETY: as above.
     let write = |to: u64| unsafe { Host::new(to).bytes_mut(n) };
     match (to, from) {
-        (Place::Device(to), Place::Device(from)) => MEMORY.copy(*to, *from, n as u64).map_err(bad),
-        (Place::Device(to), Place::Host(from)) => write_device(*to, read(*from)),
-        (Place::Host(to), Place::Device(from)) => MEMORY.read(*from, write(*to)).map_err(bad),
-        (Place::Host(to), Place::Host(from)) => {
-            // Ranges may overlap, so by way of a copy.
+        (CopyEnd::Device(to), CopyEnd::Device(from)) => MEMORY.copy(*to, *from, n as u64).map_err(bad),
+        (CopyEnd::Device(to), CopyEnd::Host(from)) => write_device(*to, read(*from)),
+        (CopyEnd::Host(to), CopyEnd::Device(from)) => MEMORY.read(*from, write(*to)).map_err(bad),
+        (CopyEnd::Host(to), CopyEnd::Host(from)) => {
+            // Ranges may overlap, hence the copy.
             let bytes = read(*from).to_vec();
             write(*to).copy_from_slice(&bytes);
             Ok(())
         }
-        (Place::Array(array, at), Place::Host(from)) => array.write(*at, read(*from)),
-        (Place::Host(to), Place::Array(array, at)) => array.read(*at, write(*to)),
-        (Place::Array(array, at), from) => {
+        (CopyEnd::Array(array, at), CopyEnd::Host(from)) => array.write(*at, read(*from)),
+        (CopyEnd::Host(to), CopyEnd::Array(array, at)) => array.read(*at, write(*to)),
+        (CopyEnd::Array(array, at), from) => {
             let mut bytes = vec![0; n];
             match from {
-                Place::Device(from) => MEMORY.read(*from, &mut bytes).map_err(bad)?,
-                Place::Array(source, offset) => source.read(*offset, &mut bytes)?,
-                Place::Host(_) => return Err(ERROR_UNKNOWN),
+                CopyEnd::Device(from) => MEMORY.read(*from, &mut bytes).map_err(bad)?,
+                CopyEnd::Array(source, offset) => source.read(*offset, &mut bytes)?,
+                CopyEnd::Host(_) => return Err(ERROR_UNKNOWN),
             }
             array.write(*at, &bytes)
         }
-        (Place::Device(to), Place::Array(array, at)) => {
+        (CopyEnd::Device(to), CopyEnd::Array(array, at)) => {
             let mut bytes = vec![0; n];
             array.read(*at, &mut bytes)?;
             write_device(*to, &bytes)

@@ -1,14 +1,14 @@
-//! What a pointer is.
+//! Attributes of pointers.
 
 use std::ffi::{c_uint, c_void};
 
-use crate::allocations::{self, Allocation, Kind};
+use crate::allocations::{self, Allocation, AllocationKind};
 use crate::contexts::{initialised, usable_if_any};
 use crate::edge::{In, Out, export};
-use crate::numbers::pointer as is;
+use crate::numbers::pointer as ids;
 use crate::result::*;
 
-/// An attribute's value, as wide as the manual says.
+/// Value of an attribute, as wide as the manual specifies.
 enum Value {
     Bool(bool),
     Bits32(u32),
@@ -30,40 +30,40 @@ impl Value {
     }
 }
 
-/// One attribute of a known pointer.
+/// An attribute of a known pointer.
 fn of_known(attribute: c_uint, address: u64, a: &Allocation) -> Result<Value, CUresult> {
-    let on_host = matches!(a.kind, Kind::Host | Kind::Registered);
+    let on_host = matches!(a.kind, AllocationKind::Host | AllocationKind::Registered);
     Ok(match attribute {
-        is::CONTEXT => Value::Bits64(a.context as u64),
-        is::MEMORY_TYPE => Value::Bits32(if on_host { 1 } else { 2 }),
-        is::DEVICE_POINTER => Value::Bits64(address),
-        is::HOST_POINTER if on_host || a.kind == Kind::Managed => Value::Bits64(address),
-        is::SYNC_MEMOPS | is::DEVICE_ORDINAL => Value::Bits32(0),
-        is::BUFFER_ID | is::MEMORY_BLOCK_ID => Value::Bits64(a.id),
-        is::IS_MANAGED => Value::Bool(a.kind == Kind::Managed),
-        is::IS_LEGACY_CUDA_IPC_CAPABLE | is::IS_GPU_DIRECT_RDMA_CAPABLE => Value::Bool(false),
-        is::RANGE_START_ADDR | is::MAPPING_BASE_ADDR => Value::Bits64(a.base),
-        is::RANGE_SIZE | is::MAPPING_SIZE => Value::Bits64(a.bytes),
-        is::MAPPED => Value::Bool(true),
-        is::ALLOWED_HANDLE_TYPES => Value::Bits64(0),
-        is::ACCESS_FLAGS => Value::Bits32(3),
-        is::MEMPOOL_HANDLE => match a.kind {
-            Kind::Pooled(pool) => Value::Bits64(pool as u64),
+        ids::CONTEXT => Value::Bits64(a.context as u64),
+        ids::MEMORY_TYPE => Value::Bits32(if on_host { 1 } else { 2 }),
+        ids::DEVICE_POINTER => Value::Bits64(address),
+        ids::HOST_POINTER if on_host || a.kind == AllocationKind::Managed => Value::Bits64(address),
+        ids::SYNC_MEMOPS | ids::DEVICE_ORDINAL => Value::Bits32(0),
+        ids::BUFFER_ID | ids::MEMORY_BLOCK_ID => Value::Bits64(a.id),
+        ids::IS_MANAGED => Value::Bool(a.kind == AllocationKind::Managed),
+        ids::IS_LEGACY_CUDA_IPC_CAPABLE | ids::IS_GPU_DIRECT_RDMA_CAPABLE => Value::Bool(false),
+        ids::RANGE_START_ADDR | ids::MAPPING_BASE_ADDR => Value::Bits64(a.base),
+        ids::RANGE_SIZE | ids::MAPPING_SIZE => Value::Bits64(a.bytes),
+        ids::MAPPED => Value::Bool(true),
+        ids::ALLOWED_HANDLE_TYPES => Value::Bits64(0),
+        ids::ACCESS_FLAGS => Value::Bits32(3),
+        ids::MEMPOOL_HANDLE => match a.kind {
+            AllocationKind::Pooled(pool) => Value::Bits64(pool as u64),
             _ => Value::Bits64(0),
         },
         _ => return Err(ERROR_INVALID_VALUE),
     })
 }
 
-/// The same of a pointer that is not ours: everything is 0, and the ordinal is -2.
+/// An attribute of an unknown pointer: everything is 0, and the ordinal is -2.
 fn of_unknown(attribute: c_uint) -> Result<Value, CUresult> {
     Ok(match attribute {
-        is::DEVICE_ORDINAL => Value::Bits32(-2i32 as u32),
-        is::IS_MANAGED | is::IS_LEGACY_CUDA_IPC_CAPABLE | is::MAPPED | is::IS_GPU_DIRECT_RDMA_CAPABLE => {
+        ids::DEVICE_ORDINAL => Value::Bits32(-2i32 as u32),
+        ids::IS_MANAGED | ids::IS_LEGACY_CUDA_IPC_CAPABLE | ids::MAPPED | ids::IS_GPU_DIRECT_RDMA_CAPABLE => {
             Value::Bool(false)
         }
-        is::MEMORY_TYPE | is::SYNC_MEMOPS | is::ACCESS_FLAGS => Value::Bits32(0),
-        is::CONTEXT..=is::MEMORY_BLOCK_ID => Value::Bits64(0),
+        ids::MEMORY_TYPE | ids::SYNC_MEMOPS | ids::ACCESS_FLAGS => Value::Bits32(0),
+        ids::CONTEXT..=ids::MEMORY_BLOCK_ID => Value::Bits64(0),
         _ => return Err(ERROR_INVALID_VALUE),
     })
 }
@@ -91,7 +91,7 @@ export! {
             let data = unsafe { Out::at(place) };
             data.check()?;
             let value = match &found {
-                Some(found) if attribute != is::HOST_POINTER => of_known(attribute, address, found)?,
+                Some(found) if attribute != ids::HOST_POINTER => of_known(attribute, address, found)?,
                 Some(found) => of_known(attribute, address, found).unwrap_or(Value::Bits64(0)),
                 None => of_unknown(attribute)?,
             };
@@ -105,7 +105,7 @@ export! {
         initialised()?;
         value.get()?;
         // Copies are synchronous enough.
-        if attribute != is::SYNC_MEMOPS || allocations::find(address).is_none() {
+        if attribute != ids::SYNC_MEMOPS || allocations::find(address).is_none() {
             return Err(ERROR_INVALID_VALUE);
         }
         Ok(())

@@ -1,16 +1,16 @@
-//! Memory pools: books about what was asked for. Memory itself comes and goes at once.
+//! Memory pools: accounting only. Memory is allocated and freed at once.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Mutex;
 
-use crate::allocations::{self, Allocation, Kind, Owner};
+use crate::allocations::{self, Allocation, AllocationKind, Owner};
 use crate::contexts::{initialised, lock};
 use crate::edge::{In, Out, export};
-use crate::handle::{Kind as HandleKind, Table};
+use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::types::{Handle, MemAccessDesc, MemLocation, PoolProps};
 
-/// Attributes 1 to 8; 5 to 8 are what is and was reserved and used.
+/// Attributes 1 to 8; 5 to 8 are current and highest values of reserved and used memory.
 #[derive(Debug)]
 struct Pool {
     flags: Mutex<[c_int; 3]>,
@@ -26,7 +26,7 @@ struct Used {
     reserved_high: u64,
 }
 
-static POOLS: Table<Pool> = Table::new(HandleKind::Pool);
+static POOLS: Table<Pool> = Table::new(ObjectKind::Pool);
 /// The default pool, and the device's current one.
 static CHOSEN: Mutex<Option<(Handle, Handle)>> = Mutex::new(None);
 
@@ -62,7 +62,7 @@ pub(crate) fn set_current_pool(handle: Handle) -> Outcome {
     Ok(())
 }
 
-/// Memory from a pool. Zero bytes are at address 0, and no error, as in the driver.
+/// Allocates from a pool. Zero bytes are at address 0, without an error, as in the driver.
 pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Result<u64, CUresult> {
     let pool = POOLS.get(pool_handle).ok_or(ERROR_INVALID_VALUE)?;
     if bytes == 0 {
@@ -72,7 +72,12 @@ pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Result<u
     if pool.max != 0 && lock(&pool.used).now.saturating_add(bytes) > pool.max {
         return Err(ERROR_OUT_OF_MEMORY);
     }
-    let base = allocations::device(bytes, Kind::Pooled(pool_handle), "cuMemAllocAsync", owner)?;
+    let base = allocations::device(
+        bytes,
+        AllocationKind::Pooled(pool_handle),
+        "cuMemAllocAsync",
+        owner,
+    )?;
     let mut used = lock(&pool.used);
     used.now += bytes;
     used.high = used.high.max(used.now);
@@ -80,9 +85,9 @@ pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Result<u
     Ok(base)
 }
 
-/// Notes that an allocation went back.
+/// Records that an allocation was freed.
 pub(crate) fn note_free(gone: &Allocation) {
-    if let Kind::Pooled(handle) = gone.kind
+    if let AllocationKind::Pooled(handle) = gone.kind
         && let Some(pool) = POOLS.get(handle)
     {
         let mut used = lock(&pool.used);
@@ -159,7 +164,7 @@ export! {
 
     fn cuMemPoolTrimTo(handle: Handle, _keep: usize) {
         initialised()?;
-        // Nothing is kept that could be given back.
+        // No memory is retained that a trim could release.
         POOLS.get(handle).map(|_| ()).ok_or(ERROR_INVALID_VALUE)
     }
 
@@ -171,7 +176,7 @@ export! {
             if desc.location.kind != 1 || desc.location.id != 0 {
                 return Err(ERROR_INVALID_DEVICE);
             }
-            // The device that a pool lives on always has access.
+            // The device of a pool always has access.
             if desc.flags != 3 {
                 return Err(ERROR_INVALID_VALUE);
             }

@@ -1,21 +1,19 @@
 //! Two- and three-dimensional copies: rows of bytes from one layout to another.
 
-use std::ffi::c_uint;
-
 use crate::api::array;
 use crate::api::copy::check_ends;
-use crate::api::place::{Place, device_range, transfer};
+use crate::api::place::{CopyEnd, device_range, transfer};
 use crate::edge::{Host, In, export};
 use crate::mistakes;
-use crate::queue::Where;
+use crate::queue::JobThread;
 use crate::result::*;
 use crate::settings;
 use crate::streams::stream;
-use crate::types::{Handle, Memcpy2D, Memcpy3D};
+use crate::types::{CopySide, Handle, Memcpy2D, Memcpy3D};
 
-/// One end of a two- or three-dimensional copy.
+/// An end of a two- or three-dimensional copy.
 struct Layout {
-    start: Place,
+    start: CopyEnd,
     pitch: u64,
     slice: u64,
 }
@@ -29,32 +27,19 @@ pub(crate) struct Rows {
     depth: usize,
 }
 
-/// As the manual orders the fields of one side.
-struct Side {
-    x: usize,
-    y: usize,
-    z: usize,
-    kind: c_uint,
-    host: u64,
-    device: u64,
-    array: Handle,
-    pitch: usize,
-    height: usize,
-}
-
-impl Side {
+impl CopySide {
     fn layout(self, width: usize, n_rows: usize, n_slices: usize) -> Result<Layout, CUresult> {
         let (base, pitch, slice) = match self.kind {
             3 => {
                 let array = array::array(self.array)?;
                 let (pitch, slice) = (array.row_bytes(), array.slice_bytes());
-                (Place::Array(array, 0), pitch, slice)
+                (CopyEnd::Array(array, 0), pitch, slice)
             }
             1 | 2 | 4 => {
                 let base = match self.kind {
-                    1 => Place::host(Host::new(self.host)),
-                    2 => Place::Device(self.device),
-                    _ => Place::unified(self.device),
+                    1 => CopyEnd::host(Host::new(self.host)),
+                    2 => CopyEnd::Device(self.device),
+                    _ => CopyEnd::unified(self.device),
                 };
                 let pitch = if self.pitch == 0 { width } else { self.pitch };
                 // A pitch that is narrower than a row makes rows overlap; a single row needs none.
@@ -62,7 +47,7 @@ impl Side {
                     return Err(ERROR_INVALID_VALUE);
                 }
                 let rows = if self.height == 0 { n_rows } else { self.height };
-                // The same for slices.
+                // Slices must not overlap either.
                 if n_slices > 1 && rows < self.y.saturating_add(n_rows) && self.height != 0 {
                     return Err(ERROR_INVALID_VALUE);
                 }
@@ -81,7 +66,7 @@ impl Side {
 }
 
 impl Layout {
-    fn row(&self, y: usize, z: usize) -> Result<Place, CUresult> {
+    fn row(&self, y: usize, z: usize) -> Result<CopyEnd, CUresult> {
         let rows = self.pitch.checked_mul(y as u64).ok_or(ERROR_INVALID_VALUE)?;
         let slices = self.slice.checked_mul(z as u64).ok_or(ERROR_INVALID_VALUE)?;
         self.start.add(rows)?.add(slices)
@@ -90,61 +75,23 @@ impl Layout {
 
 impl Rows {
     pub(crate) fn from_2d(c: Memcpy2D) -> Result<Self, CUresult> {
-        let from = Side {
-            x: c.src_x,
-            y: c.src_y,
-            z: 0,
-            kind: c.src_type,
-            host: c.src_host as u64,
-            device: c.src_device,
-            array: c.src_array,
-            pitch: c.src_pitch,
-            height: 0,
-        };
-        let to = Side {
-            x: c.dst_x,
-            y: c.dst_y,
-            z: 0,
-            kind: c.dst_type,
-            host: c.dst_host as u64,
-            device: c.dst_device,
-            array: c.dst_array,
-            pitch: c.dst_pitch,
-            height: 0,
-        };
-        Self::new(to, from, c.width, c.height, 1)
+        Self::new(c.dst.into(), c.src.into(), c.width, c.height, 1)
     }
 
     pub(crate) fn from_3d(c: Memcpy3D) -> Result<Self, CUresult> {
-        if c.src_lod != 0 || c.dst_lod != 0 {
+        if c.src.lod != 0 || c.dst.lod != 0 {
             return Err(ERROR_INVALID_VALUE);
         }
-        let from = Side {
-            x: c.src_x,
-            y: c.src_y,
-            z: c.src_z,
-            kind: c.src_type,
-            host: c.src_host as u64,
-            device: c.src_device,
-            array: c.src_array,
-            pitch: c.src_pitch,
-            height: c.src_height,
-        };
-        let to = Side {
-            x: c.dst_x,
-            y: c.dst_y,
-            z: c.dst_z,
-            kind: c.dst_type,
-            host: c.dst_host as u64,
-            device: c.dst_device,
-            array: c.dst_array,
-            pitch: c.dst_pitch,
-            height: c.dst_height,
-        };
-        Self::new(to, from, c.width, c.height, c.depth)
+        Self::new(c.dst, c.src, c.width, c.height, c.depth)
     }
 
-    fn new(to: Side, from: Side, width: usize, height: usize, depth: usize) -> Result<Self, CUresult> {
+    fn new(
+        to: CopySide,
+        from: CopySide,
+        width: usize,
+        height: usize,
+        depth: usize,
+    ) -> Result<Self, CUresult> {
         Ok(Self {
             to: to.layout(width, height, depth)?,
             from: from.layout(width, height, depth)?,
@@ -154,7 +101,7 @@ impl Rows {
         })
     }
 
-    /// Rows at the corners are checked; those between lie between, where all are in one allocation.
+    /// Checks the rows at the corners; those between lie between, where all are in one allocation.
     fn check(&self) -> Outcome {
         if self.is_empty() {
             return Ok(());
@@ -169,7 +116,7 @@ impl Rows {
             )?;
         }
         for end in [&self.to, &self.from] {
-            if let (Place::Device(first), Place::Device(last)) = (&end.start, end.row(y, z)?) {
+            if let (CopyEnd::Device(first), CopyEnd::Device(last)) = (&end.start, end.row(y, z)?) {
                 let before = usize::try_from(last - first).map_err(|_| ERROR_INVALID_VALUE)?;
                 let whole = before.checked_add(self.width).ok_or(ERROR_INVALID_VALUE)?;
                 device_range(*first, whole)?;
@@ -189,11 +136,11 @@ impl Rows {
             // SAFETY: the caller of a copy promises all rows of the host memory, until the copy is done.
             unsafe { transfer(&to, &from, self.width) }?;
         }
-        if let Place::Host(_) = self.to.start
+        if let CopyEnd::Host(_) = self.to.start
             && !self.is_empty()
         {
             let device = |(y, z)| match self.from.row(y, z) {
-                Ok(Place::Device(address)) => Some((address, self.width)),
+                Ok(CopyEnd::Device(address)) => Some((address, self.width)),
                 _ => None,
             };
             mistakes::copied_back(self.indices().filter_map(device), diagnosis);
@@ -218,17 +165,13 @@ impl Rows {
         if wait || pageable {
             stream.submit_sync(move || self.copy(diagnosis))
         } else {
-            stream.submit_async(Where::Here, move || self.copy(diagnosis))
+            stream.submit_async(JobThread::Caller, move || self.copy(diagnosis))
         }
     }
 }
 
 export! {
-    fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (copy: In<Memcpy2D>) {
-        Rows::from_2d(copy.get()?)?.run(0, true)
-    }
-
-    fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
+    fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds | cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
         Rows::from_2d(copy.get()?)?.run(0, true)
     }
 
@@ -236,19 +179,14 @@ export! {
         Rows::from_2d(copy.get()?)?.run(stream, false)
     }
 
-    fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (copy: In<Memcpy3D>) {
+    fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds | cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
         Rows::from_3d(copy.get()?)?.run(0, true)
     }
 
-    fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (copy: In<Memcpy3D>, stream: Handle) {
+    fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz | cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (
+        copy: In<Memcpy3D>, stream: Handle,
+    ) {
         Rows::from_3d(copy.get()?)?.run(stream, false)
     }
 
-    fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
-        Rows::from_3d(copy.get()?)?.run(0, true)
-    }
-
-    fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (copy: In<Memcpy3D>, stream: Handle) {
-        Rows::from_3d(copy.get()?)?.run(stream, false)
-    }
 }

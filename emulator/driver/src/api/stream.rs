@@ -1,16 +1,16 @@
-//! Streams: in order each, and all of a context's in the order of submission (see `queue`).
+//! Streams: each in order, and all of a context's in the order of submission (see `queue`).
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
 use crate::contexts::{initialised, lock, usable};
 use crate::edge::{Out, export, later};
-use crate::queue::Where;
+use crate::queue::JobThread;
 use crate::result::*;
 use crate::streams::{Event, STREAMS, Stream, event, stream};
 use crate::types::{Handle, HostFn, StreamCallback};
 
-/// Priorities that streams are given, best last.
+/// Priorities of streams, best last.
 const PRIORITIES: std::ops::RangeInclusive<c_int> = -5..=0;
 
 fn create(out: Out<Handle>, flags: c_uint, priority: c_int) -> Outcome {
@@ -24,8 +24,8 @@ fn create(out: Out<Handle>, flags: c_uint, priority: c_int) -> Outcome {
     out.put(Stream::create(context, flags, priority))
 }
 
-/// What a stream does after an event: nothing to do for one of its own context, whose work comes in one order anyway,
-/// but "is the stream done" must know of it.
+/// Makes a stream wait for an event: one of its own context, whose work is in one order anyway, only counts for "is the
+/// stream done".
 pub(crate) fn wait_for(stream: &Stream, event: &Event) -> Outcome {
     let Some((context, ticket)) = event.latest() else {
         return Ok(());
@@ -34,10 +34,11 @@ pub(crate) fn wait_for(stream: &Stream, event: &Event) -> Outcome {
         stream.join(ticket);
         return Ok(());
     }
-    stream.submit_async(Where::Worker, move || wait_elsewhere(&context, ticket))
+    stream.submit_async(JobThread::Worker, move || wait_elsewhere(&context, ticket))
 }
 
-/// The worker of one context waits for another one's; that one never waits for this, since it was there first.
+/// Makes the worker of one context wait for another one's; that one never waits for this, since its work was submitted
+/// earlier.
 fn wait_elsewhere(context: &crate::contexts::Context, ticket: u64) -> Outcome {
     while !context.queue.is_done(ticket) {
         std::thread::sleep(std::time::Duration::from_micros(50));
@@ -46,16 +47,16 @@ fn wait_elsewhere(context: &crate::contexts::Context, ticket: u64) -> Outcome {
 }
 
 /// A host function's argument, on its way to the worker.
-struct Call<F>(F, *mut c_void);
+struct HostCall<F>(F, *mut c_void);
 // SAFETY: the caller of `cuLaunchHostFunc` wants both used on a thread of the driver's.
-unsafe impl<F> Send for Call<F> {}
+unsafe impl<F> Send for HostCall<F> {}
 
 fn launch_host(handle: Handle, function: HostFn, data: *mut c_void) -> Outcome {
     initialised()?;
     let function = function.ok_or(ERROR_INVALID_VALUE)?;
     let stream = stream(handle)?;
-    let call = Call(function, data);
-    stream.submit_async(Where::Worker, move || {
+    let call = HostCall(function, data);
+    stream.submit_async(JobThread::Worker, move || {
         let call = call;
         // SAFETY: the caller promises a function that can be called with this argument.
         unsafe { (call.0)(call.1) };
@@ -74,7 +75,7 @@ export! {
 
     fn cuStreamDestroy_v2(handle: Handle) {
         initialised()?;
-        // Work that was submitted goes on; it holds what it needs.
+        // Submitted work continues; it holds references to its objects.
         STREAMS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
     }
 
@@ -131,10 +132,7 @@ export! {
     }
 
     fn cuStreamAddCallback / cuStreamAddCallback_ptsz (
-        handle: Handle,
-        callback: StreamCallback,
-        data: *mut c_void,
-        flags: c_uint,
+        handle: Handle, callback: StreamCallback, data: *mut c_void, flags: c_uint,
     ) {
         let stream = stream(handle)?;
         let callback = callback.ok_or(ERROR_INVALID_VALUE)?;
@@ -142,7 +140,7 @@ export! {
             return Err(ERROR_INVALID_VALUE);
         }
         let context = Arc::clone(&stream.context);
-        let call = Call(callback, data);
+        let call = HostCall(callback, data);
         // Unlike a host function, a callback is also called after an error, with its code.
         let job = move || {
             let call = call;
@@ -150,7 +148,7 @@ export! {
             // SAFETY: the caller promises a function that can be called with these arguments.
             unsafe { (call.0)(handle, status, call.1) };
         };
-        stream.submit(Where::Worker, |_| {}, Box::new(job));
+        stream.submit(JobThread::Worker, |_| {}, Box::new(job));
         Ok(())
     }
 
@@ -159,17 +157,14 @@ export! {
     }
 
     fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
-        handle: Handle,
-        address: u64,
-        _length: usize,
-        flags: c_uint,
+        handle: Handle, address: u64, _length: usize, flags: c_uint,
     ) {
         stream(handle)?.context.check()?;
         if ![1, 2, 4].contains(&flags) {
             return Err(ERROR_INVALID_VALUE);
         }
         // Managed memory is host memory here: every stream can reach all of it.
-        let managed = crate::allocations::find(address).is_some_and(|a| a.kind == crate::allocations::Kind::Managed);
+        let managed = crate::allocations::find(address).is_some_and(|a| a.kind == crate::allocations::AllocationKind::Managed);
         if managed { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
     }
 
@@ -179,11 +174,7 @@ export! {
         status.put(0)
     }
 
-    fn cuStreamGetCaptureInfo / cuStreamGetCaptureInfo_ptsz (
-        handle: Handle,
-        status: Out<c_uint>,
-        id: Out<u64>,
-    ) {
+    fn cuStreamGetCaptureInfo / cuStreamGetCaptureInfo_ptsz (handle: Handle, status: Out<c_uint>, id: Out<u64>) {
         status.check()?;
         stream(handle)?;
         id.put_if_wanted(0);
@@ -191,11 +182,7 @@ export! {
     }
 
     fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
-        handle: Handle,
-        status: Out<c_uint>,
-        id: Out<u64>,
-        _graph: Out<Handle>,
-        _dependencies: Out<usize>,
+        handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
         n: Out<usize>,
     ) {
         status.check()?;
@@ -206,13 +193,8 @@ export! {
     }
 
     fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
-        handle: Handle,
-        status: Out<c_uint>,
-        id: Out<u64>,
-        _graph: Out<Handle>,
-        _dependencies: Out<usize>,
-        _edges: Out<usize>,
-        n: Out<usize>,
+        handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
+        _edges: Out<usize>, n: Out<usize>,
     ) {
         status.check()?;
         stream(handle)?;
@@ -223,47 +205,30 @@ export! {
 
     fn cuThreadExchangeStreamCaptureMode(mode: Out<c_uint>) {
         initialised()?;
-        let asked = mode.get()?;
-        if asked > 2 {
+        let requested = mode.get()?;
+        if requested > 2 {
             return Err(ERROR_INVALID_VALUE);
         }
         static MODE: std::sync::Mutex<c_uint> = std::sync::Mutex::new(0);
-        mode.put(std::mem::replace(&mut *lock(&MODE), asked))
+        mode.put(std::mem::replace(&mut *lock(&MODE), requested))
     }
 
-    fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz (
-        handle: Handle,
-        address: u64,
-        value: u32,
-        flags: c_uint,
+    fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz | cuStreamWriteValue32 / cuStreamWriteValue32_ptsz (
+        handle: Handle, address: u64, value: u32, flags: c_uint,
     ) {
         write_value(handle, address, &value.to_le_bytes(), flags)
     }
 
-    fn cuStreamWriteValue32 / cuStreamWriteValue32_ptsz (handle: Handle, address: u64, value: u32, flags: c_uint) {
-        write_value(handle, address, &value.to_le_bytes(), flags)
-    }
-
-    fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz (
-        handle: Handle,
-        address: u64,
-        value: u64,
-        flags: c_uint,
+    fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz | cuStreamWriteValue64 / cuStreamWriteValue64_ptsz (
+        handle: Handle, address: u64, value: u64, flags: c_uint,
     ) {
-        write_value(handle, address, &value.to_le_bytes(), flags)
-    }
-
-    fn cuStreamWriteValue64 / cuStreamWriteValue64_ptsz (handle: Handle, address: u64, value: u64, flags: c_uint) {
         write_value(handle, address, &value.to_le_bytes(), flags)
     }
 }
 
 later! {
     fn cuLaunchHostFunc_v2 / cuLaunchHostFunc_v2_ptsz (
-        handle: Handle,
-        function: HostFn,
-        data: *mut c_void,
-        _mode: c_uint,
+        handle: Handle, function: HostFn, data: *mut c_void, _mode: c_uint,
     ) {
         launch_host(handle, function, data)
     }
@@ -289,5 +254,7 @@ fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Out
     }
     let bytes = bytes.to_vec();
     super::place::device_range(address, bytes.len())?;
-    stream.submit_async(Where::Here, move || super::place::write_device(address, &bytes))
+    stream.submit_async(JobThread::Caller, move || {
+        super::place::write_device(address, &bytes)
+    })
 }

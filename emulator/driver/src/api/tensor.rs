@@ -1,6 +1,6 @@
 //! Tensor maps.
 //!
-//! `cuTensorMapEncodeIm2col` is not there, nor are interleaved layouts.
+//! `cuTensorMapEncodeIm2col` and interleaved layouts are not supported.
 
 use std::ffi::c_uint;
 
@@ -53,17 +53,8 @@ fn refused(call: &str, why: &str) -> CUresult {
 
 export! {
     fn cuTensorMapEncodeTiled(
-        out: Out<Bytes>,
-        kind: c_uint,
-        rank: u32,
-        address: u64,
-        dims: In<u64>,
-        strides: In<u64>,
-        box_dims: In<u32>,
-        steps: In<u32>,
-        interleave: c_uint,
-        swizzle_mode: c_uint,
-        l2_promotion: c_uint,
+        out: Out<Bytes>, kind: c_uint, rank: u32, address: u64, dims: In<u64>, strides: In<u64>,
+        box_dims: In<u32>, steps: In<u32>, interleave: c_uint, swizzle_mode: c_uint, l2_promotion: c_uint,
         fill: c_uint,
     ) {
         initialised()?;

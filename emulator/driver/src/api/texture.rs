@@ -10,11 +10,10 @@ use crate::api::place::device_range;
 use crate::attributes::limit;
 use crate::contexts::{MEMORY, initialised, usable};
 use crate::edge::{In, Out, export};
-use crate::handle::{Kind, Table};
+use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::types::{Handle, ResourceDesc, TextureDesc};
 
-/// Where texels come from.
 #[derive(Debug)]
 enum Source {
     Array(Arc<Array>),
@@ -35,11 +34,11 @@ struct Texture {
     resource: ResourceDesc,
     description: TextureDesc,
     source: Source,
-    /// Everything but the texels.
+    /// The texture object without its texels.
     like: TextureObject,
 }
 
-static TEXTURES: Table<Texture> = Table::new(Kind::Texture);
+static TEXTURES: Table<Texture> = Table::new(ObjectKind::Texture);
 
 /// `CU_TRSF_READ_AS_INTEGER`
 const READ_AS_INTEGER: c_uint = 1;
@@ -49,12 +48,10 @@ const NORMALISED: c_uint = 2;
 const SRGB: c_uint = 0x10;
 
 pub(crate) fn forget_context(id: u64) {
-    for handle in TEXTURES.handles_where(|t| t.context_id == id) {
-        TEXTURES.remove(handle);
-    }
+    TEXTURES.remove_where(|t| t.context_id == id);
 }
 
-/// The texture objects as a launch sees them: their texels at this moment.
+/// Snapshot of the texture objects for a launch, with their present texels.
 pub(crate) fn all() -> Textures {
     let mut textures = Textures::default();
     for handle in TEXTURES.handles_where(|_| true) {
@@ -71,7 +68,7 @@ pub(crate) fn all() -> Textures {
 
 impl Texture {
     fn texels(&self) -> Arc<Vec<u8>> {
-        // Memory that was freed since gives no texels, which are zero then.
+        // Memory that was freed since gives no texels, which read as zero.
         match &self.source {
             Source::Array(array) => array.snapshot(),
             Source::Linear { address, bytes } => {
@@ -104,7 +101,7 @@ fn address_mode(mode: c_uint) -> Result<AddressMode, CUresult> {
     })
 }
 
-/// Reads the union of a resource by the places of its members.
+/// Reads the union of a resource by the offsets of its members.
 fn source(r: &ResourceDesc) -> Result<(Source, TexelFormat, u32, [usize; 2]), CUresult> {
     let low = |word: u64| word as u32;
     let high = |word: u64| (word >> 32) as u32;
@@ -177,12 +174,7 @@ fn texture(handle: u64) -> Result<Arc<Texture>, CUresult> {
 }
 
 export! {
-    fn cuTexObjectCreate(
-        out: Out<u64>,
-        resource: In<ResourceDesc>,
-        description: In<TextureDesc>,
-        view: In<u8>,
-    ) {
+    fn cuTexObjectCreate(out: Out<u64>, resource: In<ResourceDesc>, description: In<TextureDesc>, view: In<u8>) {
         initialised()?;
         out.check()?;
         let context = usable()?;

@@ -1,4 +1,4 @@
-//! What the tests share: which driver, a context of one's own, and calls that are checked.
+//! Test helpers: the choice of the driver, contexts, and checked calls.
 
 use std::ffi::{CString, c_void};
 use std::sync::Once;
@@ -8,7 +8,7 @@ use cudarc::driver::sys::{self, CUjit_option, CUresult};
 /// The kernels of these tests.
 pub(crate) const KERNELS: &str = include_str!("kernels.ptx");
 
-/// Chooses the driver, once: the emulated one, unless the tests are told to run on the machine's GPU.
+/// Chooses the driver, once: the emulated one, unless `TILE_DEVICE` is `real`.
 pub(crate) fn driver() {
     static CHOSEN: Once = Once::new();
     CHOSEN.call_once(|| {
@@ -18,7 +18,7 @@ pub(crate) fn driver() {
     });
 }
 
-/// The extra API, for tests that are about it. Diagnoses of mistakes made on purpose stay off the terminal.
+/// The extra API of the emulated driver. Diagnoses of deliberate mistakes are off.
 #[track_caller]
 pub(crate) fn emulator() -> emulator_client::Emulator {
     driver();
@@ -27,26 +27,26 @@ pub(crate) fn emulator() -> emulator_client::Emulator {
     emulator
 }
 
-/// Diagnoses off, where there are any.
-pub(crate) fn hush() {
+/// Switches diagnoses off, on the emulated driver.
+pub(crate) fn silence() {
     driver();
     if let Some(emulator) = emulator_client::find() {
         emulator.set_diagnosis(Some(false));
     }
 }
 
-/// Stops at a call that fails.
+/// Asserts success of a call.
 #[track_caller]
 pub(crate) fn ok(code: CUresult) {
     assert_eq!(code, CUresult::CUDA_SUCCESS);
 }
 
-/// A context of a test's own, current on its thread, so that what breaks it breaks no other test.
-pub(crate) struct Own(pub(crate) sys::CUcontext);
+/// A context of a test's own, current on its thread, so that its errors break no other test.
+pub(crate) struct OwnContext(pub(crate) sys::CUcontext);
 
-impl Own {
+impl OwnContext {
     pub(crate) fn new() -> Self {
-        hush();
+        silence();
         let mut context = std::ptr::null_mut();
         // SAFETY: valid places for results.
         unsafe {
@@ -57,14 +57,14 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for OwnContext {
     fn drop(&mut self) {
         // SAFETY: a context that a test has destroyed already is refused, not used.
         unsafe { sys::cuCtxDestroy_v2(self.0) };
     }
 }
 
-/// A module of the test kernels in the current context.
+/// Loads the test kernels into the current context.
 pub(crate) fn module() -> sys::CUmodule {
     let text = CString::new(KERNELS).expect("PTX has no NUL");
     let mut module = std::ptr::null_mut();
@@ -94,21 +94,48 @@ pub(crate) fn launch(function: sys::CUfunction, grid: u32, block: u32, arguments
         .iter()
         .map(|a| std::ptr::from_ref(a).cast_mut().cast())
         .collect();
-    let null = std::ptr::null_mut();
+    let (stream, pointers) = (std::ptr::null_mut(), pointers.as_mut_ptr());
     // SAFETY: each argument has 8 bytes, as much as any parameter of the test kernels.
+    unsafe { launch_kernel(function, [grid, 1, 1], [block, 1, 1], 0, stream, pointers, NONE) }
+}
+
+/// Absent arguments of a launch.
+pub(crate) const NONE: *mut *mut c_void = std::ptr::null_mut();
+
+/// `cuLaunchKernel` with the dimensions in arrays.
+///
+/// # Safety
+/// The requirements are those of the call.
+pub(crate) unsafe fn launch_kernel(
+    function: sys::CUfunction,
+    [gx, gy, gz]: [u32; 3],
+    [bx, by, bz]: [u32; 3],
+    shared: u32,
+    stream: sys::CUstream,
+    pointers: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> CUresult {
+    // SAFETY: the caller's promise.
+    unsafe { sys::cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, pointers, extra) }
+}
+
+/// `cuLibraryLoadData` without options.
+///
+/// # Safety
+/// `image` is an image of a module.
+pub(crate) unsafe fn load_library(library: &mut sys::CUlibrary, image: *const c_void) -> CUresult {
+    use std::ptr::null_mut;
+    // SAFETY: a place for the result, the caller's image, and no options.
     unsafe {
-        sys::cuLaunchKernel(
-            function,
-            grid,
-            1,
-            1,
-            block,
-            1,
-            1,
+        sys::cuLibraryLoadData(
+            library,
+            image,
+            null_mut(),
+            null_mut(),
             0,
-            null,
-            pointers.as_mut_ptr(),
-            null.cast(),
+            null_mut(),
+            null_mut(),
+            0,
         )
     }
 }
@@ -118,7 +145,7 @@ pub(crate) fn synchronize() -> CUresult {
     unsafe { sys::cuCtxSynchronize() }
 }
 
-/// Words of device memory.
+/// Reads words of device memory.
 pub(crate) fn words(address: u64, n: usize) -> Vec<u32> {
     let mut host = vec![0u32; n];
     // SAFETY: the host memory has that size.
@@ -126,7 +153,29 @@ pub(crate) fn words(address: u64, n: usize) -> Vec<u32> {
     host
 }
 
-/// The error log of a call that loads or links, and the options that ask for it.
+/// A copy of nothing from the host to the host.
+pub(crate) fn empty_copy() -> sys::CUDA_MEMCPY2D {
+    sys::CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: std::ptr::null(),
+        srcDevice: 0,
+        srcArray: std::ptr::null_mut(),
+        srcPitch: 0,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: std::ptr::null_mut(),
+        dstDevice: 0,
+        dstArray: std::ptr::null_mut(),
+        dstPitch: 0,
+        WidthInBytes: 0,
+        Height: 0,
+    }
+}
+
+/// The error log of a call that loads or links, and the options that request it.
 pub(crate) struct ErrorLog {
     text: Vec<u8>,
     pub(crate) options: [CUjit_option; 2],
@@ -149,7 +198,7 @@ impl ErrorLog {
         }
     }
 
-    /// What the driver wrote, up to the NUL that ends it.
+    /// Text of the log, up to its NUL.
     pub(crate) fn text(&self) -> String {
         let end = self.text.iter().position(|byte| *byte == 0).expect("a NUL");
         String::from_utf8_lossy(&self.text[..end]).into_owned()

@@ -1,4 +1,4 @@
-//! What only the emulated device can do: reports, checks, names.
+//! Features of the emulated device: reports, checks, names.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use cudarc::driver::sys::CUresult::*;
 use emulator_client::Checks;
 
-use crate::common::{Own, alloc, emulator, function, launch, module, ok, synchronize};
+use crate::common::{OwnContext, alloc, emulator, function, launch, module, ok, synchronize};
 
 #[test]
 fn emulated_the_library_tells_its_name() {
@@ -16,7 +16,7 @@ fn emulated_the_library_tells_its_name() {
 #[test]
 fn emulated_a_launch_leaves_a_report() {
     let emulator = emulator();
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let address = alloc(4 * 64);
     emulator.set_checks(Some(Checks::Counted));
     ok(launch(function(module(), "fill"), 2, 32, &[address, 64, 7]));
@@ -42,10 +42,10 @@ fn emulated_there_is_no_report_before_a_launch() {
 #[test]
 fn emulated_checks_can_be_switched_off() {
     let emulator = emulator();
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let address = alloc(128);
     emulator.set_checks(Some(Checks::Off));
-    // Reads what nobody wrote: not noticed now.
+    // The kernel reads uninitialised memory, which is not checked now.
     ok(launch(function(module(), "increment"), 1, 32, &[address]));
     assert_eq!(synchronize(), CUDA_SUCCESS);
     emulator.set_checks(None);
@@ -54,7 +54,7 @@ fn emulated_checks_can_be_switched_off() {
 #[test]
 fn emulated_names_of_parameters_are_used() {
     let emulator = emulator();
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let address = alloc(32);
     emulator.name_parameters(None, &["speeds", "n", "value"]);
     ok(launch(function(module(), "fill"), 1, 32, &[address, 32, 7]));
@@ -63,7 +63,7 @@ fn emulated_names_of_parameters_are_used() {
     assert!(report.contains("E-OOB") && report.contains("speeds"), "{report}");
 }
 
-/// Runs one of these tests as a program of its own and returns what it printed on stdout and stderr.
+/// Runs a test of this program in a process of its own, and returns its stdout and stderr.
 pub(crate) fn run_alone(test: &str, environment: &[(&str, &str)]) -> (String, String) {
     let program = std::env::current_exe().expect("this test is a program");
     let output = Command::new(program)
@@ -80,7 +80,9 @@ pub(crate) fn run_alone(test: &str, environment: &[(&str, &str)]) -> (String, St
         text(&output.stdout),
         text(&output.stderr)
     );
-    (text(&output.stdout), text(&output.stderr))
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(stdout.contains("1 passed"), "no test is called {test}");
+    (stdout, stderr)
 }
 
 pub(crate) fn is_alone() -> bool {
@@ -90,10 +92,7 @@ pub(crate) fn is_alone() -> bool {
 #[test]
 fn emulated_printing_appears_at_synchronisation() {
     if !is_alone() {
-        let (out, _) = run_alone(
-            "emulator_client::emulated_printing_appears_at_synchronisation",
-            &[],
-        );
+        let (out, _) = run_alone("emulated::emulated_printing_appears_at_synchronisation", &[]);
         let lines: Vec<_> = out
             .lines()
             .filter(|l| l.contains("hello") || l.contains("before"))
@@ -102,9 +101,9 @@ fn emulated_printing_appears_at_synchronisation() {
         return;
     }
     emulator();
-    let _own = Own::new();
+    let _own = OwnContext::new();
     ok(launch(function(module(), "hello"), 1, 3, &[]));
-    // The kernel has ended by now, or will have; what it printed waits.
+    // The kernel has ended by now, or will have; its output waits.
     std::thread::sleep(std::time::Duration::from_millis(20));
     let mut out = std::io::stdout().lock();
     out.write_all(b"\nbefore\n")
@@ -117,16 +116,16 @@ fn emulated_printing_appears_at_synchronisation() {
 #[test]
 fn emulated_a_mistake_is_told_on_stderr_without_colours() {
     if !is_alone() {
-        let (_, told) = run_alone(
-            "emulator_client::emulated_a_mistake_is_told_on_stderr_without_colours",
+        let (_, stderr) = run_alone(
+            "emulated::emulated_a_mistake_is_told_on_stderr_without_colours",
             &[],
         );
-        assert!(told.contains("error[E-OOB]"), "{told}");
-        assert!(!told.contains('\x1b'), "{told}");
+        assert!(stderr.contains("error[E-OOB]"), "{stderr}");
+        assert!(!stderr.contains('\x1b'), "{stderr}");
         return;
     }
     let emulator = emulator();
-    let _own = Own::new();
+    let _own = OwnContext::new();
     emulator.set_diagnosis(None);
     ok(launch(function(module(), "poke"), 1, 1, &[0]));
     assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -140,15 +139,18 @@ fn emulated_the_environment_chooses_checks_and_memory() {
             ("TILE_MEMORY", "64"),
             ("TILE_BUDGET", "sideways"),
         ];
-        let (_, told) = run_alone(
-            "emulator_client::emulated_the_environment_chooses_checks_and_memory",
+        let (_, stderr) = run_alone(
+            "emulated::emulated_the_environment_chooses_checks_and_memory",
             &environment,
         );
-        assert!(told.contains("TILE_BUDGET=sideways is not understood"), "{told}");
+        assert!(
+            stderr.contains("TILE_BUDGET=sideways is not understood"),
+            "{stderr}"
+        );
         return;
     }
     emulator();
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut total = 0;
     // SAFETY: a valid place for the result.
     ok(unsafe { cudarc::driver::sys::cuDeviceTotalMem_v2(&mut total, 0) });

@@ -1,4 +1,4 @@
-//! The codes that mistakes get: those of NVIDIA's driver.
+//! Error codes of mistakes: those of NVIDIA's driver.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -6,9 +6,12 @@ use std::ptr::{null, null_mut};
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
-use crate::common::{KERNELS, Own, alloc, function, hush, launch, module, ok};
+use crate::common::{
+    ErrorLog, KERNELS, NONE, OwnContext, alloc, function, launch, launch_kernel, load_library, module, ok,
+    silence,
+};
 
-/// A table of calls and their codes; all that differ are told at once.
+/// A table of calls and their codes; all differences are reported at once.
 macro_rules! codes {
     ($($call:expr => $code:ident),* $(,)?) => {{
         let mut wrong = Vec::new();
@@ -24,7 +27,7 @@ macro_rules! codes {
     }};
 }
 
-/// A handle that nobody gave out.
+/// A handle that the driver never issued.
 fn stray<T>() -> *mut T {
     0x1234_5678_usize as *mut T
 }
@@ -32,7 +35,7 @@ fn stray<T>() -> *mut T {
 #[test]
 fn emulated_null_where_a_result_goes() {
     // NVIDIA's driver crashes on some of these.
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     codes! {
         sys::cuDeviceGet(null_mut(), 0) => CUDA_ERROR_INVALID_VALUE,
@@ -58,7 +61,7 @@ fn emulated_null_where_a_result_goes() {
 
 #[test]
 fn devices_that_are_not_there() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let (mut int, mut size, mut context) = (0, 0, null_mut());
     let warp = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE;
     codes! {
@@ -74,7 +77,7 @@ fn devices_that_are_not_there() {
 
 #[test]
 fn flags_that_are_not_there() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let (mut context, mut stream, mut event, mut pointer, mut address) =
         (null_mut(), null_mut(), null_mut(), null_mut(), 0);
     codes! {
@@ -89,7 +92,7 @@ fn flags_that_are_not_there() {
 
 #[test]
 fn memory_that_is_not_there() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let address = alloc(64);
     let mut host = [0u8; 128];
     let to = host.as_mut_ptr().cast::<c_void>();
@@ -121,11 +124,11 @@ fn memory_that_is_not_there() {
 
 #[test]
 fn emulated_copies_past_the_end_and_from_nowhere_are_refused() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let address = alloc(64);
     let mut host = [0u8; 128];
     let to = host.as_mut_ptr().cast::<c_void>();
-    // On hardware the next allocation may be close enough for these to go well.
+    // On hardware the next allocation may be close enough for these to succeed.
     codes! {
         sys::cuMemcpyHtoD_v2(address, to, 65) => CUDA_ERROR_INVALID_VALUE,
         sys::cuMemcpyDtoH_v2(to, address + 60, 8) => CUDA_ERROR_INVALID_VALUE,
@@ -139,7 +142,7 @@ fn emulated_copies_past_the_end_and_from_nowhere_are_refused() {
 
 #[test]
 fn emulated_handles_that_are_not_ours() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     // NVIDIA's driver dereferences most of these and crashes.
     let (mut ms, mut int, mut n) = (0.0, 0, 0);
     let regs = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS;
@@ -169,7 +172,7 @@ fn emulated_handles_that_are_not_ours() {
 
 #[test]
 fn names_that_are_not_there() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let (mut address, mut size) = (0, 0);
     codes! {
@@ -182,7 +185,7 @@ fn names_that_are_not_there() {
 
 #[test]
 fn launches_that_cannot_start() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let nothing = function(module, "nothing");
     let bounded = function(module, "bounded");
@@ -191,27 +194,15 @@ fn launches_that_cannot_start() {
     let (none, no_extra) = (null_mut(), null_mut());
     let blocks = |x, y, z| unsafe {
         // SAFETY: the kernel has no parameters.
-        sys::cuLaunchKernel(nothing, 1, 1, 1, x, y, z, 0, null_mut(), null_mut(), null_mut())
+        launch_kernel(nothing, [1; 3], [x, y, z], 0, null_mut(), NONE, NONE)
     };
     let grid = |x, y, z| unsafe {
         // SAFETY: as above.
-        sys::cuLaunchKernel(nothing, x, y, z, 1, 1, 1, 0, null_mut(), null_mut(), null_mut())
+        launch_kernel(nothing, [x, y, z], [1; 3], 0, null_mut(), NONE, NONE)
     };
     let shared = |bytes| unsafe {
         // SAFETY: as above.
-        sys::cuLaunchKernel(
-            nothing,
-            1,
-            1,
-            1,
-            1,
-            1,
-            1,
-            bytes,
-            null_mut(),
-            null_mut(),
-            null_mut(),
-        )
+        launch_kernel(nothing, [1; 3], [1; 3], bytes, null_mut(), NONE, NONE)
     };
     codes! {
         blocks(0, 1, 1) => CUDA_ERROR_INVALID_VALUE,
@@ -229,29 +220,29 @@ fn launches_that_cannot_start() {
         launch(bounded, 1, 65, &[]) => CUDA_ERROR_INVALID_VALUE,
         launch(bounded, 1, 64, &[]) => CUDA_SUCCESS,
         launch(exact, 1, 64, &[]) => CUDA_ERROR_INVALID_VALUE,
-        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, none, null_mut(), no_extra) => CUDA_ERROR_INVALID_VALUE,
+        launch_kernel(fill, [1; 3], [1; 3], 0, none, null_mut(), no_extra) => CUDA_ERROR_INVALID_VALUE,
     }
 }
 
 #[test]
 fn emulated_missing_arguments_are_an_error() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let fill = function(module(), "fill");
     let mut argument = 5u64;
     let mut pointers = [(&raw mut argument).cast::<c_void>(), null_mut(), null_mut()];
     let mut stray_pointers = [(&raw mut argument).cast::<c_void>(), stray(), stray()];
     codes! {
-        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, null_mut(), pointers.as_mut_ptr(), null_mut())
+        launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), pointers.as_mut_ptr(), NONE)
             => CUDA_ERROR_INVALID_VALUE,
-        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, null_mut(), stray_pointers.as_mut_ptr(), null_mut())
+        launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), stray_pointers.as_mut_ptr(), NONE)
             => CUDA_ERROR_INVALID_VALUE,
-        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, null_mut(), stray(), null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), stray(), null_mut()) => CUDA_ERROR_INVALID_VALUE,
     }
 }
 
 #[test]
 fn shared_memory_beyond_48_kib_must_be_asked_for() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let shift = function(module(), "shift");
     let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     let address = alloc(128);
@@ -259,18 +250,14 @@ fn shared_memory_beyond_48_kib_must_be_asked_for() {
     let mut pointers = [(&raw mut argument).cast::<c_void>()];
     let mut launch = |bytes| unsafe {
         // SAFETY: one parameter of 8 bytes.
-        sys::cuLaunchKernel(
+        launch_kernel(
             shift,
-            1,
-            1,
-            1,
-            32,
-            1,
-            1,
+            [1; 3],
+            [32, 1, 1],
             bytes,
             null_mut(),
             pointers.as_mut_ptr(),
-            null_mut(),
+            NONE,
         )
     };
     codes! {
@@ -283,7 +270,7 @@ fn shared_memory_beyond_48_kib_must_be_asked_for() {
     }
 }
 
-/// What loading a text gives.
+/// Code of loading a text.
 fn load(text: &[u8]) -> CUresult {
     let mut image = text.to_vec();
     image.push(0);
@@ -292,7 +279,7 @@ fn load(text: &[u8]) -> CUresult {
     unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) }
 }
 
-/// A kernel that uses a shared array of so many bytes.
+/// A kernel with a shared array of so many bytes.
 fn declares(bytes: u32) -> Vec<u8> {
     let head = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { .reg .b32 %r;";
     format!("{head} .shared .align 4 .b8 tile[{bytes}]; st.shared.u32 [tile], 1; ld.shared.u32 %r, [tile]; ret; }}").into_bytes()
@@ -300,12 +287,12 @@ fn declares(bytes: u32) -> Vec<u8> {
 
 #[test]
 fn texts_that_are_no_ptx() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     codes! {
         load(b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { frobnicate; }") => CUDA_ERROR_INVALID_PTX,
         load(b".version 99.0\n.target sm_75\n.address_size 64\n") => CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
         load(&declares(48 * 1024)) => CUDA_SUCCESS,
-        // What ptxas refuses: only dynamic shared memory goes beyond 48 KiB.
+        // ptxas refuses these: only dynamic shared memory goes beyond 48 KiB.
         load(&declares(48 * 1024 + 4)) => CUDA_ERROR_INVALID_PTX,
         load(&declares(1 << 20)) => CUDA_ERROR_INVALID_PTX,
     }
@@ -313,7 +300,7 @@ fn texts_that_are_no_ptx() {
 
 #[test]
 fn emulated_images_for_real_gpus_and_other_texts_are_refused() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     codes! {
         load(b"\xff\xfe\x01") => CUDA_ERROR_INVALID_IMAGE,
         load(b"\x7fELF\x02\x01\x01") => CUDA_ERROR_INVALID_IMAGE,
@@ -326,7 +313,7 @@ fn emulated_images_for_real_gpus_and_other_texts_are_refused() {
 
 #[test]
 fn emulated_truncated_ptx_never_loads_half() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     for end in (0..KERNELS.len()).step_by(61) {
         let code = load(&KERNELS.as_bytes()[..end]);
         assert!(
@@ -341,38 +328,27 @@ fn emulated_truncated_ptx_never_loads_half() {
 
 #[test]
 fn the_error_log_says_what_is_wrong() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let text =
         c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 1;\n}";
-    let mut log = [0u8; 512];
-    let mut options = [
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
-    let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
+    let mut log = ErrorLog::new();
+    let (options, values) = (log.options.as_mut_ptr(), log.values.as_mut_ptr());
     let mut module = null_mut();
     // SAFETY: two options with two values; the buffer has the length given.
-    let code = unsafe {
-        sys::cuModuleLoadDataEx(
-            &mut module,
-            text.as_ptr().cast(),
-            2,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
-        )
-    };
+    let code = unsafe { sys::cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 2, options, values) };
     assert_eq!(code, CUDA_ERROR_INVALID_PTX);
-    let message = String::from_utf8_lossy(&log);
+    let message = log.text();
     assert!(
         message.contains("frobnicate") && message.contains("line 5"),
         "{message}"
     );
-    assert!((1..512).contains(&(values[1] as usize)));
+    // The size of the buffer becomes the number of bytes written.
+    assert_eq!(log.values[1] as usize, message.len() + 1);
 }
 
 #[test]
 fn without_a_context() {
-    hush();
+    silence();
     std::thread::spawn(|| {
         let (mut address, mut stream, mut context) = (0, null_mut(), MaybeUninit::uninit());
         codes! {
@@ -387,7 +363,7 @@ fn without_a_context() {
         }
         // SAFETY: written by the call above.
         assert!(unsafe { context.assume_init() }.is_null());
-        // What a pointer is can be told without one: cuda.core asks it of any array, NumPy's too.
+        // Attributes of a pointer need no context: cuda.core queries them for any array, NumPy's too.
         let (mut kind, mut ordinal, here) = (9u32, 9i32, &raw mut address);
         let mut attributes = [
             sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -406,7 +382,7 @@ fn without_a_context() {
 
 #[test]
 fn events_that_cannot_tell_the_time() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let (mut timed, mut other, mut untimed, mut ms) = (null_mut(), null_mut(), null_mut(), 0.0);
     // SAFETY: valid places for results.
     unsafe {
@@ -430,7 +406,7 @@ fn events_that_cannot_tell_the_time() {
 
 #[test]
 fn names_and_sentences_of_codes() {
-    hush();
+    silence();
     let mut text = null();
     // SAFETY: a valid place for the result, which is a string that lives for ever.
     let name = unsafe {
@@ -448,7 +424,7 @@ fn names_and_sentences_of_codes() {
 
 #[test]
 fn emulated_calls_are_found_by_name() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut found = null_mut();
     codes! {
         sys::cuGetProcAddress_v2(c"cuMemAlloc".as_ptr(), &mut found, 12040, 0, null_mut()) => CUDA_SUCCESS,
@@ -457,7 +433,7 @@ fn emulated_calls_are_found_by_name() {
         sys::cuGetProcAddress_v2(c"cuLaunchKernel".as_ptr(), &mut found, 12040, 2, null_mut()) => CUDA_SUCCESS,
         sys::cuGetProcAddress_v2(c"cuNoSuchCall".as_ptr(), &mut found, 12040, 0, null_mut()) => CUDA_ERROR_NOT_FOUND,
     }
-    // What an H200 answers, with the driver of CUDA 13.0: status and whether there is an address.
+    // Results of an H200 with the driver of CUDA 13.0: status, and presence of an address.
     let found_with = |name: &std::ffi::CStr, version, flags| {
         let (mut found, mut status) = (
             null_mut(),
@@ -501,7 +477,7 @@ fn emulated_calls_are_found_by_name() {
 
 #[test]
 fn less_common_mistakes_with_memory() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let address = alloc(4096);
     let (mut other, mut pointer, mut size, mut used) = (0, null_mut(), 0, 0u64);
     let mut page = vec![0u8; 8192];
@@ -534,7 +510,7 @@ fn less_common_mistakes_with_memory() {
 
 #[test]
 fn less_common_mistakes_with_peers() {
-    let own = Own::new();
+    let own = OwnContext::new();
     let mut int = 0;
     let supported = sys::CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED;
     codes! {
@@ -549,7 +525,7 @@ fn less_common_mistakes_with_peers() {
 
 #[test]
 fn less_common_mistakes_with_current_contexts() {
-    let own = Own::new();
+    let own = OwnContext::new();
     let mut context = null_mut();
     codes! {
         sys::cuCtxPushCurrent_v2(own.0) => CUDA_SUCCESS,
@@ -564,7 +540,7 @@ fn less_common_mistakes_with_current_contexts() {
 #[test]
 fn emulated_mistakes_with_the_primary_context() {
     // NVIDIA's driver crashes on one of these.
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut primary = null_mut();
     codes! {
         sys::cuCtxPopCurrent_v2(null_mut()) => CUDA_SUCCESS,
@@ -576,7 +552,7 @@ fn emulated_mistakes_with_the_primary_context() {
 
 #[test]
 fn emulated_names_without_room_and_the_profiler() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut name = [1 as std::ffi::c_char; 16];
     codes! {
         sys::cuCtxGetStreamPriorityRange(null_mut(), null_mut()) => CUDA_SUCCESS,
@@ -589,7 +565,7 @@ fn emulated_names_without_room_and_the_profiler() {
 
 #[test]
 fn names_limits_and_ranges() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let (mut size, mut least, mut greatest) = (0, 7, 7);
     let mut name = [1 as std::ffi::c_char; 16];
     codes! {
@@ -604,7 +580,7 @@ fn names_limits_and_ranges() {
 
 #[test]
 fn less_common_mistakes_with_launches() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let fill = function(module(), "fill");
     let address = alloc(64);
     let mut buffer = [0u8; 16];
@@ -624,7 +600,7 @@ fn less_common_mistakes_with_launches() {
     let mut too_long = extra(&mut long);
     let (mut grid, mut block, mut n, mut size) = (0, 0, 0, 0usize);
     codes! {
-        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, null_mut(), pointers.as_mut_ptr(), too_long.as_mut_ptr())
+        launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), pointers.as_mut_ptr(), too_long.as_mut_ptr())
             => CUDA_ERROR_INVALID_VALUE,
         sys::cuLaunchHostFunc(null_mut(), None, null_mut()) => CUDA_ERROR_INVALID_VALUE,
         sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut n, fill, 0, 0) => CUDA_ERROR_INVALID_VALUE,
@@ -637,7 +613,7 @@ fn less_common_mistakes_with_launches() {
 
 #[test]
 fn less_common_mistakes_with_arrays() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut array = null_mut();
     let mut create = |width, height, channels| {
         let description = sys::CUDA_ARRAY_DESCRIPTOR {
@@ -668,7 +644,7 @@ fn less_common_mistakes_with_arrays() {
 
 #[test]
 fn less_common_mistakes_with_images() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     codes! {
         load(b"") => CUDA_ERROR_INVALID_IMAGE,
         load(b"hello") => CUDA_ERROR_INVALID_IMAGE,
@@ -682,12 +658,11 @@ fn less_common_mistakes_with_images() {
 
 #[test]
 fn emulated_less_common_mistakes_with_names() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let text = std::ffi::CString::new(KERNELS).expect("PTX has no NUL");
     let (mut library, mut kernel) = (null_mut(), null_mut());
-    let none = null_mut();
     codes! {
-        sys::cuLibraryLoadData(&mut library, text.as_ptr().cast(), none, none.cast(), 0, null_mut(), null_mut(), 0)
+        load_library(&mut library, text.as_ptr().cast())
             => CUDA_SUCCESS,
         sys::cuLibraryGetKernel(&mut kernel, library, c"filll".as_ptr()) => CUDA_ERROR_NOT_FOUND,
         sys::cuLibraryUnload(library) => CUDA_SUCCESS,

@@ -1,34 +1,93 @@
 //! The library exports what a driver of CUDA 12.4 exports, and nothing newer.
 
+use std::path::Path;
+use std::process::Command;
+
 use cudarc::driver::sys;
 
 use crate::common::emulator;
 
-/// Rows of the driver's table: the symbol, and whether it is newer than that driver.
-fn calls() -> Vec<(&'static str, bool)> {
-    let table = include_str!("../../../driver/src/calls.txt");
-    let rows = table.lines().filter(|line| !line.starts_with('#'));
-    rows.filter_map(|row| Some((row.split(' ').next()?, row.ends_with(" later"))))
-        .collect()
-}
-
-/// Symbols of the table that are found though they must not be, or the other way round.
-fn wrong(library: &libloading::Library) -> Vec<&'static str> {
-    // SAFETY: looks an address up, calls nothing.
-    let is_there = |name: &str| unsafe { library.get::<*const ()>(name.as_bytes()).is_ok() };
-    let calls = calls().into_iter();
-    calls
-        .filter(|(name, later)| is_there(name) == *later)
-        .map(|(name, _)| name)
-        .collect()
+fn is_exported(name: &str) -> bool {
+    // SAFETY: looks an address up in a library that is loaded already, calls nothing.
+    unsafe { sys::culib().get::<*const ()>(name.as_bytes()).is_ok() }
 }
 
 #[test]
 fn emulated_exports_are_those_of_the_driver_that_it_stands_for() {
     emulator();
-    assert!(calls().len() > 550);
-    // SAFETY: it is loaded already.
-    assert_eq!(wrong(unsafe { sys::culib() }), Vec::<&str>::new());
+    let table = include_str!("../../../driver/src/calls.rs");
+    let rows = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("    cu")?.strip_suffix(';'));
+    let calls: Vec<_> = rows
+        .filter_map(|row| Some((format!("cu{}", row.split(' ').next()?), row.ends_with(" later"))))
+        .collect();
+    assert!(calls.len() > 550);
+    let wrong: Vec<_> = calls
+        .iter()
+        .filter(|(name, later)| is_exported(name) == *later)
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Standard output of one of Rust's tools.
+fn output_of(variable: &str, tool: &str, arguments: &[&str]) -> String {
+    let tool = std::env::var_os(variable).unwrap_or_else(|| tool.into());
+    let output = Command::new(tool)
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("the tool is installed");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// cudarc's bindings of the driver API, from Cargo's registry.
+fn bindings() -> String {
+    let version = output_of("RUSTC", "rustc", &["-vV"]);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    // Without a filter, Cargo requires the packages of all platforms.
+    let metadata = ["metadata", "--format-version=1", "--offline", "--filter-platform"];
+    let metadata = output_of(
+        "CARGO",
+        "cargo",
+        &[&metadata[..], &[host.expect("a host")]].concat(),
+    );
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).expect("it is JSON");
+    let packages = metadata["packages"].as_array().expect("a list");
+    let cudarc = packages.iter().find(|package| package["name"] == "cudarc");
+    let manifest = cudarc
+        .and_then(|package| package["manifest_path"].as_str())
+        .expect("a dependency");
+    std::fs::read_to_string(Path::new(manifest).with_file_name("src/driver/sys/mod.rs"))
+        .expect("the bindings")
+}
+
+#[test]
+fn emulated_what_cudarc_names_for_this_version_is_exported() {
+    emulator();
+    let bindings = bindings();
+    // Calls are `pub unsafe fn NAME`, many with `#[cfg(…)]` for the versions of CUDA that have them.
+    let lines: Vec<&str> = bindings.lines().map(str::trim).collect();
+    let named: Vec<String> = lines
+        .windows(2)
+        .filter_map(|pair| {
+            let name = pair[1]
+                .strip_prefix("pub unsafe fn cu")?
+                .split(['(', '<'])
+                .next()?;
+            let condition = pair[0].strip_prefix("#[cfg(");
+            let wanted = condition.is_none_or(|text| text.contains("\"cuda-12040\""));
+            wanted.then(|| format!("cu{name}"))
+        })
+        .collect();
+    assert!(named.len() > 400, "cudarc's bindings have changed their form");
+    let missing: Vec<_> = named.iter().filter(|name| !is_exported(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

@@ -1,15 +1,16 @@
-//! Kernels that go wrong: the code comes back at the next synchronisation, and then from every call.
+//! Faulting kernels: the code is returned by the next synchronisation, and then by every call.
 
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
-use crate::common::{Own, alloc, emulator, function, hush, launch, module, ok, synchronize};
+use crate::common::{OwnContext, alloc, emulator, function, launch, module, ok, silence, synchronize};
+use crate::emulated::{is_alone, run_alone};
 
-/// Launches a kernel that goes wrong; the error stays until the context goes.
+/// Launches a faulting kernel; the error stays until the context is destroyed.
 #[track_caller]
 fn check(kernel: &str, arguments: &[u64], expected: CUresult) {
-    let own = Own::new();
+    let own = OwnContext::new();
     let kernel = function(module(), kernel);
     assert_eq!(
         launch(kernel, 1, 1, arguments),
@@ -28,7 +29,7 @@ fn check(kernel: &str, arguments: &[u64], expected: CUresult) {
     drop(own);
     // On hardware the whole process has lost its device; the emulated one is more forgiving.
     if emulator_client::find().is_some() {
-        let _another = Own::new();
+        let _another = OwnContext::new();
         assert_eq!(synchronize(), CUDA_SUCCESS);
     }
 }
@@ -40,7 +41,7 @@ fn a_null_pointer() {
 
 #[test]
 fn a_misaligned_store() {
-    let own = Own::new();
+    let own = OwnContext::new();
     let address = alloc(64);
     let poke = function(module(), "poke");
     ok(launch(poke, 1, 1, &[address + 2]));
@@ -62,13 +63,13 @@ fn emulated_an_endless_loop_is_stopped() {
 #[test]
 fn emulated_past_the_end_and_freed() {
     for offset in [64, 1 << 20] {
-        let _own = Own::new();
+        let _own = OwnContext::new();
         let address = alloc(64);
         let poke = function(module(), "poke");
         ok(launch(poke, 1, 1, &[address + offset]));
         assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
     }
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let address = alloc(64);
     let poke = function(module(), "poke");
     // SAFETY: an address of this context.
@@ -79,7 +80,7 @@ fn emulated_past_the_end_and_freed() {
 
 #[test]
 fn emulated_reading_what_nobody_wrote() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let address = alloc(128);
     let increment = function(module(), "increment");
     ok(launch(increment, 1, 32, &[address]));
@@ -88,15 +89,15 @@ fn emulated_reading_what_nobody_wrote() {
 
 #[test]
 fn work_behind_a_fault_is_not_done() {
-    let _own = Own::new();
-    hush();
+    let _own = OwnContext::new();
+    silence();
     let module = module();
     let address = alloc(64);
     // SAFETY: an address of this context; the host memory has that size.
     ok(unsafe { sys::cuMemsetD32_v2(address, 7, 16) });
     let (poke, fill) = (function(module, "poke"), function(module, "fill"));
     ok(launch(poke, 1, 1, &[0]));
-    // Refused or not done, depending on how far the other has come.
+    // Refused or not executed, depending on the progress of the other launch.
     let _ = launch(fill, 1, 16, &[address, 16, 9]);
     let mut host = [0u32; 16];
     // SAFETY: as above.
@@ -107,24 +108,9 @@ fn work_behind_a_fault_is_not_done() {
 #[test]
 fn emulated_a_reset_heals_the_primary_context() {
     // In a process of its own: the primary context belongs to all tests of this one.
-    if std::env::var_os("TILE_TEST_RESET").is_none() {
-        let program = std::env::current_exe().expect("this test is a program");
-        let output = std::process::Command::new(program)
-            .args(["--exact", "faults::emulated_a_reset_heals_the_primary_context"])
-            .env("TILE_TEST_RESET", "1")
-            .output()
-            .expect("it runs");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stdout)
-        );
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(
-            told.matches("error[").count(),
-            1,
-            "the diagnosis is told once: {told}"
-        );
+    if !is_alone() {
+        let (_, stderr) = run_alone("faults::emulated_a_reset_heals_the_primary_context", &[]);
+        assert_eq!(stderr.matches("error[").count(), 1, "{stderr}");
         return;
     }
     crate::common::driver();

@@ -1,4 +1,4 @@
-//! Calls at random, with whatever comes to hand: nothing crashes, hangs or panics, and all codes are known.
+//! Random calls with random arguments: nothing crashes, hangs or panics, and all codes are known.
 
 use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
@@ -6,9 +6,9 @@ use std::ptr::{null_mut, without_provenance_mut};
 use cudarc::driver::sys::{self, CUresult};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
-use crate::common::{KERNELS, Own, emulator, function, module};
+use crate::common::{KERNELS, OwnContext, emulator, function, launch_kernel, module};
 
-/// Values that were results of calls, good or gone, and some that never were.
+/// Results of calls, valid or not any more, and values that never were valid.
 struct Pool {
     random: ChaCha8Rng,
     values: Vec<u64>,
@@ -49,8 +49,8 @@ impl Pool {
     }
 }
 
-/// A call. Host memory that it gets is good; everything else is what the pool gives.
-fn call(pool: &mut Pool, own: &Own, host: &mut [u64; 64]) -> CUresult {
+/// Makes a call with valid host memory; all other arguments come from the pool.
+fn call(pool: &mut Pool, own: &OwnContext, host: &mut [u64; 64]) -> CUresult {
     let mut out = 0u64;
     let place = (&raw mut out).cast::<c_void>();
     let buffer = host.as_mut_ptr().cast::<c_void>();
@@ -106,14 +106,10 @@ fn call(pool: &mut Pool, own: &Own, host: &mut [u64; 64]) -> CUresult {
                     null_mut()
                 };
                 let (function, pointers) = (pool.handle(), pointers.as_mut_ptr());
-                sys::cuLaunchKernel(
+                launch_kernel(
                     function,
-                    grid,
-                    1,
-                    1,
-                    block,
-                    1,
-                    1,
+                    [grid, 1, 1],
+                    [block, 1, 1],
                     dynamic,
                     stream,
                     pointers,
@@ -171,7 +167,7 @@ fn emulated_anything_goes() {
     let emulator = emulator();
     emulator.set_budget(Some(100_000));
     for seed in 1..40_u64 {
-        let own = Own::new();
+        let own = OwnContext::new();
         let module = module();
         let names = [
             "fill",
@@ -197,7 +193,7 @@ fn emulated_anything_goes() {
             assert_ne!(code, CUresult::CUDA_ERROR_UNKNOWN);
         }
         assert!(n_good > 0);
-        // What was pushed is popped, so that the next round starts clean.
+        // Pops the pushed contexts, so that the next round starts clean.
         // SAFETY: a place for the result.
         while unsafe { sys::cuCtxPopCurrent_v2(&mut null_mut()) } == CUresult::CUDA_SUCCESS {}
     }

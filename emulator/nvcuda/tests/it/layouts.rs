@@ -1,4 +1,4 @@
-//! The plain data that crosses the C edge is laid out as cudarc's bindings say.
+//! Layouts of the plain data that crosses the C edge: those of cudarc's bindings.
 
 #[path = "../../../driver/src/types.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the driver's own file, for its layouts only")]
@@ -18,10 +18,10 @@ fn check<Ours, Theirs>(pairs: &[(usize, usize)]) {
 }
 
 macro_rules! same {
-    ($name:ident: $ours:ty, $theirs:ty, $($field:ident = $their_field:ident),*) => {
+    ($name:ident: $ours:ty, $theirs:ty, $($($field:ident).+ = $their_field:ident),*) => {
         #[test]
         fn $name() {
-            check::<$ours, $theirs>(&[$((offset_of!($ours, $field), offset_of!($theirs, $their_field))),*]);
+            check::<$ours, $theirs>(&[$((offset_of!($ours, $($field).+), offset_of!($theirs, $their_field))),*]);
         }
     };
 }
@@ -30,13 +30,13 @@ same!(uuid: types::Uuid, sys::CUuuid, bytes = bytes);
 same!(properties: types::DeviceProperties, sys::CUdevprop,
     max_grid_size = maxGridSize, simd_width = SIMDWidth, texture_align = textureAlign);
 same!(copy_2d: types::Memcpy2D, sys::CUDA_MEMCPY2D,
-    src_x = srcXInBytes, src_type = srcMemoryType, src_host = srcHost, src_array = srcArray, src_pitch = srcPitch,
-    dst_x = dstXInBytes, dst_type = dstMemoryType, dst_device = dstDevice, dst_pitch = dstPitch, height = Height);
+    src.x = srcXInBytes, src.kind = srcMemoryType, src.host = srcHost, src.array = srcArray, src.pitch = srcPitch,
+    dst.x = dstXInBytes, dst.kind = dstMemoryType, dst.device = dstDevice, dst.pitch = dstPitch, height = Height);
 same!(copy_3d: types::Memcpy3D, sys::CUDA_MEMCPY3D,
-    src_lod = srcLOD, src_type = srcMemoryType, src_array = srcArray, src_height = srcHeight, dst_x = dstXInBytes,
-    dst_type = dstMemoryType, dst_array = dstArray, dst_height = dstHeight, depth = Depth);
+    src.lod = srcLOD, src.kind = srcMemoryType, src.array = srcArray, src.height = srcHeight, dst.x = dstXInBytes,
+    dst.kind = dstMemoryType, dst.array = dstArray, dst.height = dstHeight, depth = Depth);
 same!(copy_3d_peer: types::Memcpy3D, sys::CUDA_MEMCPY3D_PEER,
-    src_context = srcContext, dst_context = dstContext, depth = Depth);
+    src.context = srcContext, dst.context = dstContext, depth = Depth);
 same!(array: types::ArrayDescriptor, sys::CUDA_ARRAY_DESCRIPTOR, format = Format, channels = NumChannels);
 same!(array_3d: types::Array3DDescriptor, sys::CUDA_ARRAY3D_DESCRIPTOR,
     depth = Depth, format = Format, channels = NumChannels, flags = Flags);

@@ -1,4 +1,4 @@
-//! Things come and go: nothing leaks, nothing is used after it went.
+//! Lifetimes of objects: nothing leaks, nothing is used after its end.
 
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use cudarc::driver::sys::{self, CUresult::*};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, Own, alloc, driver, emulator, function, launch, module, ok, synchronize, words,
+    KERNELS, OwnContext, alloc, driver, emulator, function, launch, module, ok, synchronize, words,
 };
 
-/// Memory of this process that is in use, in KiB.
+/// Resident memory of this process, in KiB.
 fn resident_kib() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find(|l| l.starts_with("VmRSS:"));
@@ -20,7 +20,7 @@ fn resident_kib() -> u64 {
 
 #[test]
 fn ten_thousand_cycles_keep_memory_flat() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let fill = function(module, "fill");
     let mut cycle = |i: u64| {
@@ -50,7 +50,7 @@ fn ten_thousand_cycles_keep_memory_flat() {
 #[test]
 fn contexts_and_modules_come_and_go() {
     for round in 0..50 {
-        let _own = Own::new();
+        let _own = OwnContext::new();
         let address = alloc(1 << 20);
         let fill = function(module(), "fill");
         ok(launch(fill, 4, 64, &[address, 256, round]));
@@ -66,10 +66,10 @@ fn emulated_memory_of_a_context_goes_with_it() {
         ok(unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) });
         free
     };
-    let _outer = Own::new();
+    let _outer = OwnContext::new();
     let big = 256 << 20;
     let before = free();
-    let inner = Own::new();
+    let inner = OwnContext::new();
     let address = alloc(big);
     drop(inner);
     // Other tests allocate meanwhile, but nothing this big.
@@ -83,11 +83,11 @@ fn emulated_memory_of_a_context_goes_with_it() {
 #[test]
 fn a_destroyed_context_is_told_as_such() {
     driver();
-    let own = Own::new();
+    let own = OwnContext::new();
     let mut popped = null_mut();
     // SAFETY: handles of this test.
     unsafe {
-        // On the stack twice, destroyed once: what stays is dead.
+        // The context was pushed twice and destroyed once: the remaining entry is dead.
         ok(sys::cuCtxPushCurrent_v2(own.0));
         ok(sys::cuCtxDestroy_v2(own.0));
         assert_eq!(sys::cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -103,7 +103,7 @@ fn a_destroyed_context_is_told_as_such() {
 #[test]
 fn emulated_objects_of_a_destroyed_context_are_gone() {
     emulator();
-    let own = Own::new();
+    let own = OwnContext::new();
     let module = module();
     let nothing = function(module, "nothing");
     let (mut stream, mut event) = (null_mut(), null_mut());
@@ -112,7 +112,7 @@ fn emulated_objects_of_a_destroyed_context_are_gone() {
         ok(sys::cuStreamCreate(&mut stream, 0));
         ok(sys::cuEventCreate(&mut event, 0));
         drop(own);
-        let _other = Own::new();
+        let _other = OwnContext::new();
         assert_eq!(sys::cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);
         assert_eq!(sys::cuEventSynchronize(event), CUDA_ERROR_INVALID_HANDLE);
         assert_eq!(sys::cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUresult};
 
-use crate::common::{ErrorLog, Own, alloc, function, launch, module, ok, synchronize, words};
+use crate::common::{ErrorLog, OwnContext, alloc, function, launch, module, ok, synchronize, words};
 use crate::emulated::{is_alone, run_alone};
 
 const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
@@ -43,7 +43,7 @@ const CALLEE: &str = "
     ret;
 }";
 
-/// Each block adds 1 to a counter; after the grid has met, each stores what it reads there.
+/// Each block adds 1 to a counter; after grid synchronisation, each stores the counter's value.
 const MEETING: &str = "
 .extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);
 .extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
@@ -68,7 +68,7 @@ const MEETING: &str = "
 const PTX: c_uint = 1;
 const LIBRARY: c_uint = 4;
 
-/// Links inputs and loads the result; what went wrong first, with the error log.
+/// Links inputs and loads the result; or the first error, with the log.
 fn link(inputs: &[(c_uint, &str, &CStr)]) -> Result<sys::CUmodule, (CUresult, String)> {
     let mut log = ErrorLog::new();
     let (mut link, mut image, mut size, mut loaded) = (null_mut(), null_mut(), 0, null_mut());
@@ -111,7 +111,7 @@ fn ptx(text: &str) -> String {
 
 #[test]
 fn inputs_find_what_others_define() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let (caller, callee) = (ptx(CALLER), ptx(CALLEE));
     let loaded = link(&[(PTX, &caller, c"caller"), (PTX, &callee, c"callee")]).expect("they belong together");
     let out = alloc(4 * 4);
@@ -121,10 +121,10 @@ fn inputs_find_what_others_define() {
 
 #[test]
 fn emulated_what_no_input_defines_is_named() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let caller = ptx(&CALLER.replace(".extern .global .u32 bias", ".global .u32 bias"));
     let (code, log) = link(&[(PTX, &caller, c"caller")]).expect_err("`scale` is missing");
-    // Codes and words are those of an H200's driver.
+    // Codes and messages are those of an H200's driver.
     assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
     assert!(
         log.contains("error   : Undefined reference to 'scale' in 'caller'"),
@@ -157,7 +157,7 @@ fn emulated_inputs_share_a_bound() {
         run_alone("linker::emulated_inputs_share_a_bound", &[("TILE_MEMORY", "64")]);
         return;
     }
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let kernel = |name: &str| {
         ptx(&format!(
             ".visible .entry {name}() {{ {} }}",
@@ -173,7 +173,7 @@ fn emulated_inputs_share_a_bound() {
 
 #[test]
 fn emulated_a_cooperative_grid_meets() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let meeting = ptx(MEETING);
     let loaded = link(&[
         (PTX, &meeting, c"meeting"),
@@ -206,7 +206,7 @@ fn emulated_a_cooperative_grid_meets() {
 
 #[test]
 fn emulated_a_grid_that_is_not_cooperative_cannot_meet() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let meeting = ptx(MEETING);
     let loaded = link(&[
         (PTX, &meeting, c"meeting"),
@@ -220,7 +220,7 @@ fn emulated_a_grid_that_is_not_cooperative_cannot_meet() {
 
 #[test]
 fn a_limit_of_registers_is_kept() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let text = CString::new(crate::common::KERNELS).expect("PTX has no NUL");
     let mut options = [CUjit_option::CU_JIT_MAX_REGISTERS];
     let mut values = [std::ptr::without_provenance_mut(16)];
@@ -245,7 +245,7 @@ fn a_limit_of_registers_is_kept() {
     assert!((1..=16).contains(&registers), "{registers}");
 }
 
-/// A call that the bindings do not name.
+/// Calls a function that the bindings do not have.
 macro_rules! first_form {
     ($name:ident($($value:expr),*) as $signature:ty) => {{
         // SAFETY: the call has this signature in the first versions of CUDA.
@@ -256,7 +256,7 @@ macro_rules! first_form {
 
 #[test]
 fn first_forms_work_in_no_context() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let (mut address, mut free, mut total, mut context) = (0u32, 0u32, 0u32, 0usize);
     for (code, expected) in [
         (
@@ -287,9 +287,9 @@ fn first_forms_work_in_no_context() {
 
 #[test]
 fn a_launch_of_the_old_kind_needs_no_arguments() {
-    let own = Own::new();
+    let own = OwnContext::new();
     let fill = function(module(), "fill");
-    // As on an H200: a block of one thread, and arguments that are all 0.
+    // The defaults of an H200: a block of one thread, and arguments that are all 0.
     // SAFETY: a function of the current context.
     unsafe {
         ok(sys::cuLaunchGrid(fill, 1, 1));
@@ -301,7 +301,7 @@ fn a_launch_of_the_old_kind_needs_no_arguments() {
 
 #[test]
 fn launches_of_the_old_kind() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let fill = function(module(), "fill");
     let out = alloc(64 * 4);
     let address = out.to_ne_bytes();

@@ -6,14 +6,16 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUresult, CUresult::*};
 use emulator_client::Checks;
 
-use crate::common::{ErrorLog, Own, alloc, emulator, function, launch, ok, synchronize, words};
+use crate::common::{
+    ErrorLog, OwnContext, alloc, emulator, function, launch, load_library, ok, synchronize, words,
+};
 
 /// `saxpy(int n, float a, const float* x, float* y)`
 fn saxpy() -> Vec<u8> {
     include_bytes!("../../../../kernels/cubin/saxpy.cubin").to_vec()
 }
 
-/// Loads an image; what went wrong, with the error log.
+/// Loads an image; or the error, with the log.
 fn load(image: &[u8]) -> Result<sys::CUmodule, (CUresult, String)> {
     let mut log = ErrorLog::new();
     let mut module = null_mut();
@@ -58,7 +60,7 @@ fn run(saxpy: sys::CUfunction) {
 
 #[test]
 fn machine_code_runs() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = load(&saxpy()).expect("machine code for this device");
     run(function(module, "saxpy"));
     // SAFETY: a module that nothing uses any more.
@@ -67,7 +69,7 @@ fn machine_code_runs() {
 
 #[test]
 fn machine_code_from_a_file_and_in_a_library_runs() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let cubin = saxpy();
     let path = std::env::temp_dir().join(format!("saxpy-{}.cubin", std::process::id()));
     std::fs::write(&path, &cubin).expect("a folder to write to");
@@ -78,17 +80,7 @@ fn machine_code_from_a_file_and_in_a_library_runs() {
     unsafe {
         ok(sys::cuModuleLoad(&mut module, name.as_ptr()));
         std::fs::remove_file(&path).expect("a file");
-        let (none, values) = (null_mut(), null_mut());
-        ok(sys::cuLibraryLoadData(
-            &mut library,
-            cubin.as_ptr().cast(),
-            none,
-            values,
-            0,
-            null_mut(),
-            null_mut(),
-            0,
-        ));
+        ok(load_library(&mut library, cubin.as_ptr().cast()));
         ok(sys::cuLibraryGetKernel(&mut kernel, library, c"saxpy".as_ptr()));
         ok(sys::cuKernelGetFunction(&mut from_kernel, kernel));
     }
@@ -98,7 +90,7 @@ fn machine_code_from_a_file_and_in_a_library_runs() {
 
 #[test]
 fn a_cubin_says_what_a_kernel_needs() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let saxpy = function(load(&saxpy()).expect("machine code for this device"), "saxpy");
     let check = |attribute: Attribute, want: i32| {
         let mut got = -1;
@@ -116,7 +108,7 @@ fn a_cubin_says_what_a_kernel_needs() {
 #[test]
 fn emulated_reports_say_which_code_was_counted() {
     let emulator = emulator();
-    let _own = Own::new();
+    let _own = OwnContext::new();
     emulator.set_checks(Some(Checks::Counted));
     run(function(
         load(&saxpy()).expect("machine code for this device"),
@@ -136,7 +128,7 @@ fn emulated_reports_say_which_code_was_counted() {
     emulator.set_checks(None);
 }
 
-/// Predicts a launch of saxpy on `n` numbers, in 32 threads of each block.
+/// Predicts a launch of saxpy on `n` numbers, with 32 threads per block.
 fn predicted(saxpy: sys::CUfunction, n: u32) -> serde_json::Value {
     let emulator = emulator();
     let (x, y) = (alloc(n as usize * 4), alloc(n as usize * 4));
@@ -150,7 +142,7 @@ fn predicted(saxpy: sys::CUfunction, n: u32) -> serde_json::Value {
 
 #[test]
 fn emulated_a_launch_can_be_predicted() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let saxpy = function(load(&saxpy()).expect("machine code for this device"), "saxpy");
     let us = |report: &serde_json::Value| {
         assert_eq!(report["no_prediction"], serde_json::Value::Null);
@@ -170,13 +162,13 @@ fn emulated_a_launch_can_be_predicted() {
         (0.5..20.0).contains(&small) && (2.0 * small..1000.0).contains(&large),
         "{small} {large}"
     );
-    // The launch after it runs.
+    // The next launch runs.
     run(saxpy);
 }
 
 #[test]
 fn emulated_ptx_is_not_predicted() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut module = null_mut();
     let ptx = CString::new(include_str!("../../../../kernels/ptx/saxpy.ptx")).expect("no NUL");
     // SAFETY: a text that ends with NUL.
@@ -187,7 +179,7 @@ fn emulated_ptx_is_not_predicted() {
     assert!(why.starts_with("the module is PTX, "), "{why}");
 }
 
-/// What `fatbinary --image3=kind=elf,sm=SM,file=CUBIN` makes.
+/// Output of `fatbinary --image3=kind=elf,sm=SM,file=CUBIN`.
 fn fatbinary(cubin: &[u8], sm: u32) -> Vec<u8> {
     let mut image = b"\x50\xed\x55\xba\x01\0\x10\0".to_vec();
     image.extend((64 + cubin.len() as u64).to_le_bytes());
@@ -204,11 +196,11 @@ fn fatbinary(cubin: &[u8], sm: u32) -> Vec<u8> {
 
 #[test]
 fn machine_code_in_a_fatbinary_runs() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let image = fatbinary(&saxpy(), 90);
     let module = load(&image).expect("machine code for this device");
     run(function(module, "saxpy"));
-    // As it lies in a program: a head with the address.
+    // The wrapper in programs: a head with the address.
     let mut wrapper = b"\xb1\x43\x62\x46\x01\0\0\0".to_vec();
     wrapper.extend((image.as_ptr().expose_provenance() as u64).to_le_bytes());
     wrapper.extend([0; 8]);
@@ -230,7 +222,7 @@ fn emulated_fatbinaries_for_other_gpus_are_refused() {
 /// Damages the cubin, and expects a code and a part of the message.
 #[track_caller]
 fn refused(damage: impl FnOnce(&mut Vec<u8>), code: CUresult, message: &str) {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut image = saxpy();
     damage(&mut image);
     let (got, log) = load(&image).expect_err("a damaged cubin");
@@ -264,7 +256,7 @@ fn emulated_an_unknown_instruction_is_named() {
 
 #[test]
 fn emulated_damaged_cubins_are_refused() {
-    // The section table is somewhere else: far behind the end, at the end of all addresses, in the code.
+    // Moves the section table: far behind the end, to the end of all addresses, into the code.
     for offset in [1_u64 << 40, u64::MAX - 10, 1 << 20, 0x300] {
         refused(
             |image| image[40..48].copy_from_slice(&offset.to_le_bytes()),

@@ -1,4 +1,4 @@
-//! The driver as programs see it: through cudarc, in the emulated driver's own library.
+//! The driver's API as programs use it: through cudarc, in the emulated driver's own library.
 //!
 //! `TILE_DEVICE=real` runs the same tests on the machine's GPU, where they hold as well unless their name says
 //! `emulated`.

@@ -1,14 +1,16 @@
-//! Mistakes of the host's code: what the driver prints of them, besides the code that it returns.
+//! Mistakes of the host's code: messages of the driver, besides the codes that it returns.
 
 use std::ffi::CString;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
-use crate::common::{Own, alloc, emulator, function, launch, module, ok, synchronize, words};
+use crate::common::{
+    OwnContext, alloc, empty_copy, emulator, function, launch, module, ok, synchronize, words,
+};
 use crate::emulated::{is_alone, run_alone};
 
-/// A constant without a value of its own, and a kernel whose name is mangled.
+/// A constant without an initial value, and a kernel whose name is mangled.
 const PTX: &str = "
 .version 7.0
 .target sm_75
@@ -32,7 +34,7 @@ fn refused(code: CUresult) {
 }
 
 fn make_mistakes() {
-    let own = Own::new();
+    let own = OwnContext::new();
     emulator().set_diagnosis(None);
     let mut host = vec![0u8; 800];
     let pointer = host.as_mut_ptr().cast::<std::ffi::c_void>();
@@ -76,7 +78,7 @@ fn make_mistakes() {
         ok(synchronize());
         assert_eq!(words(buffer, 1), [0]);
 
-        // A constant that was set, one with a value of its own and memory that was written need no words.
+        // There is no message about constants that were set or have an initial value, or about memory that was written.
         let (mut address, mut bytes) = (0, 0);
         let weights = CString::new("weights").expect("no NUL");
         let mut other = null_mut();
@@ -119,42 +121,34 @@ fn make_mistakes() {
             sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         ));
 
-        // What NVRTC's `nvrtcGetLTOIR` returns begins like this.
+        // The first bytes of the output of NVRTC's `nvrtcGetLTOIR`.
         assert_eq!(
             sys::cuModuleLoadData(&mut mine, c"\xedCN\x7f\x01".as_ptr().cast()),
             CUDA_ERROR_INVALID_IMAGE
         );
 
-        // The CUDA runtime asks for tables even where it does without them: no words.
+        // No message: the CUDA runtime queries tables even where it does without them.
         let mut table = std::ptr::null();
         refused(sys::cuGetExportTable(&mut table, &sys::CUuuid { bytes: [7; 16] }));
     }
     drop(own);
 }
 
-/// Two-dimensional copies to the host: of memory that nothing filled, in part and in whole, and past its end.
+/// Two-dimensional copies to the host: of uninitialised memory, in part and in whole, and past its end.
 ///
 /// # Safety
-/// There are 800 bytes at `host`.
+/// `host` has 800 bytes.
 unsafe fn copy_rows(host: *mut std::ffi::c_void) {
     let rows = |from: u64, pitch: usize, height: usize| {
         let copy = sys::CUDA_MEMCPY2D {
             srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
             srcDevice: from,
             srcPitch: pitch,
-            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
             dstHost: host,
             dstPitch: 16,
             WidthInBytes: 16,
             Height: height,
-            srcXInBytes: 0,
-            srcY: 0,
-            srcHost: null_mut(),
-            srcArray: null_mut(),
-            dstXInBytes: 0,
-            dstY: 0,
-            dstDevice: 0,
-            dstArray: null_mut(),
+            ..empty_copy()
         };
         // SAFETY: the caller's promise; the driver refuses what is past the end of device memory.
         unsafe { sys::cuMemcpy2D_v2(&copy) }
@@ -176,11 +170,11 @@ fn emulated_mistakes_of_the_host_get_a_sentence() {
         make_mistakes();
         return;
     }
-    let (_, told) = run_alone("mistakes::emulated_mistakes_of_the_host_get_a_sentence", &[]);
-    insta::assert_snapshot!(without_addresses(&told));
+    let (_, stderr) = run_alone("mistakes::emulated_mistakes_of_the_host_get_a_sentence", &[]);
+    insta::assert_snapshot!(without_addresses(&stderr));
 }
 
-/// Addresses differ from run to run.
+/// Replaces addresses, which differ from run to run.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute};
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 
-use crate::common::{KERNELS, Own, alloc, driver, function, launch, module, ok, synchronize, words};
+use crate::common::{
+    KERNELS, NONE, OwnContext, alloc, driver, empty_copy, function, launch, launch_kernel, load_library,
+    module, ok, synchronize, words,
+};
 
 fn start() -> (Arc<CudaContext>, Arc<CudaStream>, Arc<CudaModule>) {
     driver();
@@ -131,7 +134,7 @@ fn emulated_the_device_says_what_it_is() {
 
 #[test]
 fn parameters_can_be_asked_for() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let fill = function(module(), "fill");
     let (mut offset, mut size) = (0, 0);
     // SAFETY: valid places for results.
@@ -148,7 +151,7 @@ fn parameters_can_be_asked_for() {
 
 #[test]
 fn arguments_in_one_buffer() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let fill = function(module(), "fill");
     let address = alloc(128);
     let mut buffer = [0u8; 16];
@@ -164,27 +167,13 @@ fn arguments_in_one_buffer() {
         null_mut(),
     ];
     // SAFETY: the buffer is laid out as the parameters are.
-    ok(unsafe {
-        sys::cuLaunchKernel(
-            fill,
-            1,
-            1,
-            1,
-            32,
-            1,
-            1,
-            0,
-            null_mut(),
-            null_mut(),
-            extra.as_mut_ptr(),
-        )
-    });
+    ok(unsafe { launch_kernel(fill, [1; 3], [32, 1, 1], 0, null_mut(), NONE, extra.as_mut_ptr()) });
     assert_eq!(words(address, 32), [8; 32]);
 }
 
 #[test]
 fn extended_and_cooperative_launches() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let nothing = function(module(), "nothing");
     let mut config = sys::CUlaunchConfig {
         gridDimX: 2,
@@ -223,31 +212,9 @@ fn extended_and_cooperative_launches() {
     ok(synchronize());
 }
 
-/// From the host to the host, nothing.
-fn empty_copy() -> sys::CUDA_MEMCPY2D {
-    sys::CUDA_MEMCPY2D {
-        srcXInBytes: 0,
-        srcY: 0,
-        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
-        srcHost: std::ptr::null(),
-        srcDevice: 0,
-        srcArray: null_mut(),
-        srcPitch: 0,
-        dstXInBytes: 0,
-        dstY: 0,
-        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
-        dstHost: null_mut(),
-        dstDevice: 0,
-        dstArray: null_mut(),
-        dstPitch: 0,
-        WidthInBytes: 0,
-        Height: 0,
-    }
-}
-
 #[test]
 fn memory_is_set_in_lines_and_rectangles() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let (mut address, mut pitch) = (0, 0);
     // SAFETY: valid places for results, addresses of this test.
     unsafe {
@@ -261,7 +228,6 @@ fn memory_is_set_in_lines_and_rectangles() {
         copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
         copy.srcDevice = address;
         copy.srcPitch = pitch;
-        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
         copy.dstHost = host.as_mut_ptr().cast();
         copy.dstPitch = 12;
         copy.WidthInBytes = 12;
@@ -275,9 +241,9 @@ fn memory_is_set_in_lines_and_rectangles() {
 
 #[test]
 fn arrays_and_textures() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let texels: Vec<f32> = (0..12).map(|i| i as f32).collect();
-    // SAFETY: valid places for results; descriptions as the manual asks for them.
+    // SAFETY: valid places for results; descriptions as the manual requires.
     unsafe {
         let description = sys::CUDA_ARRAY_DESCRIPTOR {
             Width: 4,
@@ -288,7 +254,6 @@ fn arrays_and_textures() {
         let mut array = null_mut();
         ok(sys::cuArrayCreate_v2(&mut array, &description));
         let mut copy = empty_copy();
-        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
         copy.srcHost = texels.as_ptr().cast();
         copy.srcPitch = 16;
         copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_ARRAY;
@@ -317,18 +282,14 @@ fn arrays_and_textures() {
             (&raw mut t).cast(),
             (&raw mut w).cast(),
         ];
-        ok(sys::cuLaunchKernel(
+        ok(launch_kernel(
             sample,
-            1,
-            1,
-            1,
-            4,
-            3,
-            1,
+            [1; 3],
+            [4, 3, 1],
             0,
             null_mut(),
             arguments.as_mut_ptr(),
-            null_mut(),
+            NONE,
         ));
         let back: Vec<f32> = words(address, 12).into_iter().map(f32::from_bits).collect();
         assert_eq!(back, texels);
@@ -339,9 +300,9 @@ fn arrays_and_textures() {
 
 #[test]
 fn pools_keep_books() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let used_now = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT;
-    // SAFETY: valid places for results; a description as the manual asks for it.
+    // SAFETY: valid places for results; a description as the manual requires.
     unsafe {
         let mut props: sys::CUmemPoolProps = zeroed();
         props.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -368,10 +329,10 @@ fn pools_keep_books() {
 
 #[test]
 fn pointers_say_what_they_are() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let address = alloc(100);
     let (mut kind, mut base, mut size) = (0u32, 0u64, 0usize);
-    // SAFETY: places of the types that the manual asks for.
+    // SAFETY: places of the types that the manual requires.
     unsafe {
         let of = |attribute, place: *mut c_void| sys::cuPointerGetAttribute(place, attribute, address + 50);
         ok(of(
@@ -394,29 +355,20 @@ fn pointers_say_what_they_are() {
 
 #[test]
 fn libraries_enter_contexts_when_used() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let text = std::ffi::CString::new(KERNELS).expect("PTX has no NUL");
     let (mut library, mut kernel, mut fill) = (null_mut(), null_mut(), null_mut());
     let none = null_mut();
     // SAFETY: a string that ends with NUL; no options.
     unsafe {
         let code = text.as_ptr().cast();
-        ok(sys::cuLibraryLoadData(
-            &mut library,
-            code,
-            null_mut(),
-            null_mut(),
-            0,
-            null_mut(),
-            null_mut(),
-            0,
-        ));
+        ok(load_library(&mut library, code));
         ok(sys::cuLibraryGetKernel(&mut kernel, library, c"fill".as_ptr()));
         ok(sys::cuKernelGetFunction(&mut fill, kernel));
         let address = alloc(128);
         ok(launch(fill, 1, 32, &[address, 32, 6]));
         assert_eq!(words(address, 32), [6; 32]);
-        // A kernel can be launched as it is.
+        // A kernel of a library can be launched without its function.
         ok(launch(kernel.cast(), 1, 32, &[address, 32, 7]));
         assert_eq!(words(address, 32), [7; 32]);
         ok(sys::cuLibraryUnload(library));
@@ -429,7 +381,7 @@ fn libraries_enter_contexts_when_used() {
 
 #[test]
 fn ptx_goes_through_the_linker() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let text = std::ffi::CString::new(KERNELS).expect("PTX has no NUL");
     let text = text.as_bytes_with_nul();
     let (mut link, mut image, mut size, mut loaded) = (null_mut(), null_mut(), 0, null_mut());
@@ -468,7 +420,7 @@ fn ptx_goes_through_the_linker() {
 
 #[test]
 fn registered_memory_is_reached_by_kernels() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut host = vec![1u32; 4096];
     let pointer = host.as_mut_ptr().cast::<c_void>();
     let mut address = 0;

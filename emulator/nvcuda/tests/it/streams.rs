@@ -7,29 +7,15 @@ use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUresult::*};
 
-use crate::common::{Own, alloc, function, module, ok, synchronize, words};
+use crate::common::{NONE, OwnContext, alloc, function, launch_kernel, module, ok, synchronize, words};
 
-/// Launches `slow`, which takes a while anywhere.
-fn take_your_time(module: sys::CUmodule, stream: sys::CUstream, address: u64) {
+/// Launches `slow`, which takes a while on any device.
+fn launch_slow(module: sys::CUmodule, stream: sys::CUstream, address: u64) {
     let slow = function(module, "slow");
     let (mut address, mut n) = (address, 3_000_000u32);
     let mut pointers = [(&raw mut address).cast::<c_void>(), (&raw mut n).cast()];
     // SAFETY: the arguments are what the kernel takes.
-    ok(unsafe {
-        sys::cuLaunchKernel(
-            slow,
-            1,
-            1,
-            1,
-            1,
-            1,
-            1,
-            0,
-            stream,
-            pointers.as_mut_ptr(),
-            null_mut(),
-        )
-    });
+    ok(unsafe { launch_kernel(slow, [1; 3], [1; 3], 0, stream, pointers.as_mut_ptr(), NONE) });
 }
 
 fn stream(flags: u32) -> sys::CUstream {
@@ -48,7 +34,7 @@ fn event() -> sys::CUevent {
 
 #[test]
 fn a_launch_returns_before_its_kernel_ends() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let address = alloc(64);
     let stream = stream(1);
@@ -57,7 +43,7 @@ fn a_launch_returns_before_its_kernel_ends() {
     // SAFETY: handles of this test.
     unsafe {
         ok(sys::cuEventRecord(start, stream));
-        take_your_time(module, stream, address);
+        launch_slow(module, stream, address);
         ok(sys::cuEventRecord(end, stream));
         assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
         assert_eq!(sys::cuEventQuery(end), CUDA_ERROR_NOT_READY);
@@ -71,12 +57,12 @@ fn a_launch_returns_before_its_kernel_ends() {
 
 #[test]
 fn a_stream_waits_for_an_event_of_another() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let (first, second) = (stream(1), stream(1));
     let (address, copy) = (alloc(64), alloc(64));
     let done = event();
-    take_your_time(module, first, address);
+    launch_slow(module, first, address);
     // SAFETY: handles and addresses of this test.
     unsafe {
         ok(sys::cuEventRecord(done, first));
@@ -90,14 +76,14 @@ fn a_stream_waits_for_an_event_of_another() {
 
 #[test]
 fn a_stream_waits_for_an_event_of_another_context() {
-    let first = Own::new();
+    let first = OwnContext::new();
     let address = alloc(64);
     let done = event();
     let one = stream(1);
-    take_your_time(module(), one, address);
+    launch_slow(module(), one, address);
     // SAFETY: handles of this test.
     ok(unsafe { sys::cuEventRecord(done, one) });
-    let _second = Own::new();
+    let _second = OwnContext::new();
     let two = stream(1);
     // SAFETY: as above.
     unsafe {
@@ -119,7 +105,7 @@ unsafe extern "C" fn note(data: *mut c_void) {
 
 #[test]
 fn host_functions_run_in_the_stream() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let stream = stream(0);
     // SAFETY: the function lives for ever and takes any argument.
     unsafe {
@@ -134,23 +120,23 @@ fn host_functions_run_in_the_stream() {
 
 #[test]
 fn the_default_stream_waits_for_the_others() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let address = alloc(64);
-    take_your_time(module, stream(0), address);
-    // Ordered behind the kernel, though of another stream.
+    launch_slow(module, stream(0), address);
+    // The copy is ordered after the kernel, though of another stream.
     let sum = (1..=3_000_000u32).fold(0, u32::wrapping_add);
     assert_eq!(words(address, 1), [sum]);
 }
 
 #[test]
 fn a_thread_has_a_default_stream_of_its_own() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let address = alloc(64);
     // CU_STREAM_PER_THREAD
     let mine = std::ptr::without_provenance_mut(2);
-    take_your_time(module, mine, address);
+    launch_slow(module, mine, address);
     // SAFETY: a stream that is always there.
     unsafe {
         assert_eq!(sys::cuStreamQuery(mine), CUDA_ERROR_NOT_READY);
@@ -163,12 +149,12 @@ fn a_thread_has_a_default_stream_of_its_own() {
 
 #[test]
 fn pageable_memory_may_change_after_the_call() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let (busy, address) = (alloc(64), alloc(64));
     let stream = stream(1);
     let mut host = [1u32; 16];
-    take_your_time(module, stream, busy);
+    launch_slow(module, stream, busy);
     // SAFETY: host memory of that size.
     ok(unsafe { sys::cuMemcpyHtoDAsync_v2(address, host.as_ptr().cast(), 64, stream) });
     host.fill(2);
@@ -181,7 +167,7 @@ fn pageable_memory_may_change_after_the_call() {
 
 #[test]
 fn pinned_memory_is_copied_in_the_streams_time() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let address = alloc(64);
     let stream = stream(1);
@@ -190,7 +176,7 @@ fn pinned_memory_is_copied_in_the_streams_time() {
     unsafe {
         ok(sys::cuMemHostAlloc(&mut pinned, 64, 0));
         pinned.cast::<u32>().write(5);
-        take_your_time(module, stream, address);
+        launch_slow(module, stream, address);
         ok(sys::cuMemcpyDtoHAsync_v2(pinned, address, 4, stream));
         assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
         ok(sys::cuStreamSynchronize(stream));
@@ -202,14 +188,14 @@ fn pinned_memory_is_copied_in_the_streams_time() {
 
 #[test]
 fn memory_is_freed_when_the_stream_gets_there() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let module = module();
     let stream = stream(1);
     let mut address = 0;
     // SAFETY: valid places for results, addresses of this test.
     unsafe {
         ok(sys::cuMemAllocAsync(&mut address, 64, stream));
-        take_your_time(module, stream, address);
+        launch_slow(module, stream, address);
         ok(sys::cuMemFreeAsync(address, stream));
         assert_eq!(sys::cuMemFreeAsync(address, stream), CUDA_ERROR_INVALID_VALUE);
         ok(sys::cuStreamSynchronize(stream));

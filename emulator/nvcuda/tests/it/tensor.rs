@@ -1,13 +1,13 @@
-//! Tensor maps: the rules of their arguments, and a program that uses them.
+//! Tensor maps: checks of their arguments, and a program that uses them.
 
 use std::ptr::{null, null_mut};
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 use cudarc::driver::{CudaContext, DevicePtr, DevicePtrMut, DeviceRepr, LaunchConfig, PushKernelArg};
 
-use crate::common::{Own, driver, hush};
+use crate::common::{OwnContext, driver, silence};
 
-/// The arguments of `cuTensorMapEncodeTiled`; enums by their numbers.
+/// Arguments of `cuTensorMapEncodeTiled`; enums by their numbers.
 #[derive(Clone, Copy)]
 struct Arguments {
     kind: u32,
@@ -53,7 +53,7 @@ type Encode = unsafe extern "C" fn(
     u32,
 ) -> CUresult;
 
-/// The call with enums as numbers: bindings have no words for wrong ones.
+/// The call with enums as numbers: the bindings cannot express invalid ones.
 fn encode() -> Encode {
     let (mut pointer, mut status) = (
         null_mut(),
@@ -92,7 +92,7 @@ fn call(a: &Arguments, map: &mut sys::CUtensorMap) -> CUresult {
     }
 }
 
-/// The code for a map that differs from [`MATRIX`]; all that differ from what is expected are named at once.
+/// Results for maps that differ from [`MATRIX`]; all deviations are reported at once.
 struct Cases(Vec<String>);
 
 impl Cases {
@@ -110,7 +110,7 @@ impl Cases {
 #[test]
 fn tensor_maps_follow_the_rules() {
     const BAD: CUresult = CUDA_ERROR_INVALID_VALUE;
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut cases = Cases(Vec::new());
     let mut check = |what, want, change: fn(&mut Arguments)| cases.check(what, want, change);
     check("as it is", CUDA_SUCCESS, |_| {});
@@ -170,8 +170,8 @@ fn tensor_maps_follow_the_rules() {
 
 #[test]
 fn tensor_maps_keep_off_bad_pointers() {
-    hush();
-    let _own = Own::new();
+    silence();
+    let _own = OwnContext::new();
     let mut map = sys::CUtensorMap { opaque: [0; 16] };
     let (dims, strides, boxes) = ([64u64, 64], [256u64], [16u32, 8]);
     let mut wrong = Vec::new();
@@ -197,7 +197,7 @@ fn tensor_maps_keep_off_bad_pointers() {
 
 #[test]
 fn an_address_is_replaced() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let [mut map, mut other] = [sys::CUtensorMap { opaque: [0; 16] }; 2];
     assert_eq!(call(&MATRIX, &mut map), CUDA_SUCCESS);
     let mut moved = MATRIX;
@@ -214,7 +214,7 @@ fn an_address_is_replaced() {
 
 #[test]
 fn emulated_what_is_no_map_or_not_there() {
-    let _own = Own::new();
+    let _own = OwnContext::new();
     let mut cases = Cases(Vec::new());
     cases.check("interleaved", CUDA_ERROR_NOT_SUPPORTED, |a| {
         (a.rank, a.interleave) = (3, 1)
@@ -226,7 +226,7 @@ fn emulated_what_is_no_map_or_not_there() {
     assert_eq!(code, CUDA_ERROR_INVALID_VALUE);
 }
 
-/// A map as a kernel takes it: the bindings leave it to the program to say that its bytes may be passed.
+/// A tensor map as a kernel argument: the bindings leave it to the program to declare that its bytes may be passed.
 #[repr(transparent)]
 struct Map(sys::CUtensorMap);
 
@@ -234,7 +234,7 @@ struct Map(sys::CUtensorMap);
 unsafe impl DeviceRepr for Map {}
 
 impl Map {
-    /// A row-major matrix of floats at a device address, and a box of it.
+    /// Maps a box of a row-major matrix of floats at a device address.
     fn of(address: u64, rows: usize, columns: usize, box_dims: [u32; 2], swizzle: u32) -> Self {
         let mut map = sys::CUtensorMap { opaque: [0; 16] };
         let arguments = Arguments {

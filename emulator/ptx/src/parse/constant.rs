@@ -1,11 +1,11 @@
 //! Numbers and constant expressions (manual: Constants, Constant Expressions).
 //!
 //! Compilers write plain numbers; people write `4*8` in inline assembly. Integers are 64 bits wide and wrap,
-//! signed unless a literal says otherwise by its `U` or its size. An expression becomes its value at once.
+//! signed unless a literal is unsigned by its `U` or its size. An expression becomes its value at once.
 
 use super::{Parsed, Parser};
 use crate::ast::Immediate;
-use crate::lex::{Kind, clip};
+use crate::lex::{TokenKind, clip};
 
 /// An integer during evaluation.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ impl Int {
     }
 }
 
-/// How tightly a binary operator binds, as in C; 0 for what is none.
+/// Precedence of a binary operator, as in C; 0 for other tokens.
 fn precedence(operator: &str) -> u8 {
     match operator {
         "*" | "/" | "%" => 10,
@@ -63,7 +63,7 @@ fn precedence(operator: &str) -> u8 {
 
 const FACTOR: u8 = 10;
 
-/// The value of `a operator b`; nothing for a division by zero.
+/// Computes `a operator b`; `None` for a division by zero.
 fn apply(operator: &str, a: Int, b: Int) -> Option<Int> {
     let unsigned = a.unsigned || b.unsigned;
     let (x, y) = (a.bits as i64, b.bits as i64);
@@ -74,14 +74,14 @@ fn apply(operator: &str, a: Int, b: Int) -> Option<Int> {
         "*" => int(a.bits.wrapping_mul(b.bits)),
         "/" if unsigned => int(a.bits.checked_div(b.bits)?),
         "/" if y != 0 => int(x.wrapping_div(y) as u64),
-        // The remainder takes both as unsigned, whatever they are.
+        // The remainder takes both operands as unsigned.
         "%" => Some(Int {
             bits: a.bits.checked_rem(b.bits)?,
             unsigned: true,
         }),
         "+" => int(a.bits.wrapping_add(b.bits)),
         "-" => int(a.bits.wrapping_sub(b.bits)),
-        // The count does not decide about the sign, and one of 64 or more shifts everything out.
+        // The count has no influence on the sign, and one of 64 or more shifts everything out.
         "<<" => Some(Int {
             bits: if b.bits < 64 { a.bits << b.bits } else { 0 },
             ..a
@@ -106,7 +106,6 @@ fn apply(operator: &str, a: Int, b: Int) -> Option<Int> {
     }
 }
 
-/// What a literal or an expression comes to.
 #[derive(Clone, Copy)]
 enum Value {
     Int(Int),
@@ -128,7 +127,7 @@ impl Parser<'_> {
         Ok(self.conditional(depth)?.immediate())
     }
 
-    /// The rest of an expression that starts with `!`, which has been read.
+    /// Evaluates the rest of an expression after its `!`.
     pub(super) fn negated_constant(&mut self, depth: usize) -> Parsed<Immediate> {
         let depth = self.deeper(depth)?;
         let first = self.unary(depth)?;
@@ -137,7 +136,7 @@ impl Parser<'_> {
         Ok(self.choice(first, depth)?.immediate())
     }
 
-    /// An integer expression without sign: an array's length.
+    /// Reads an unsigned integer expression: an array's length.
     pub(super) fn size(&mut self, what: &str) -> Parsed<u64> {
         let start = self.token;
         match self.constant(0)? {
@@ -149,7 +148,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An integer, or a product of several: what an offset adds.
+    /// Reads an integer, or a product of several: the summand of an offset.
     pub(super) fn factor(&mut self, what: &str) -> Parsed<i128> {
         let start = self.token;
         let first = self.unary(0)?;
@@ -162,12 +161,11 @@ impl Parser<'_> {
         }
     }
 
-    /// A single integer with its signs.
     pub(super) fn integer(&mut self, what: &str) -> Parsed<i128> {
         let start = self.token;
         match self.unary(0) {
             Ok(Value::Int(int)) => Ok(int.value()),
-            Err(error) if start.kind == Kind::Number => Err(error),
+            Err(error) if start.kind == TokenKind::Number => Err(error),
             _ => {
                 self.token = start;
                 Err(self.expected(what))
@@ -175,7 +173,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A single integer of 32 bits without sign.
+    /// Reads a single unsigned integer of 32 bits.
     pub(super) fn small(&mut self, what: &str) -> Parsed<u32> {
         let start = self.token;
         match u32::try_from(self.integer(what)?) {
@@ -194,7 +192,7 @@ impl Parser<'_> {
         self.choice(first, depth)
     }
 
-    /// `? a : b`, if it is there.
+    /// Reads `? a : b`, if it is there.
     fn choice(&mut self, condition: Value, depth: usize) -> Parsed<Value> {
         if !self.at(b'?') {
             return Ok(condition);
@@ -207,14 +205,14 @@ impl Parser<'_> {
         Ok(if condition.bits != 0 { yes } else { no })
     }
 
-    /// Goes on behind `left` with operators that bind at least as tightly as `least`.
+    /// Continues after `left` with operators that bind at least as tightly as `least`.
     fn binary(&mut self, mut left: Value, least: u8, depth: usize) -> Parsed<Value> {
         loop {
             let operator = self.token;
             let binds = match operator.kind {
-                Kind::Mark(_) | Kind::Operator => precedence(operator.text),
-                // `%` starts a name; only alone is it the remainder.
-                Kind::Name => precedence(operator.text),
+                TokenKind::Mark(_) | TokenKind::Operator => precedence(operator.text),
+                // `%` starts a name; a lone one is the remainder.
+                TokenKind::Name => precedence(operator.text),
                 _ => 0,
             };
             if binds == 0 || binds < least {
@@ -243,7 +241,7 @@ impl Parser<'_> {
     fn unary(&mut self, depth: usize) -> Parsed<Value> {
         let depth = self.deeper(depth)?;
         match self.token.kind {
-            Kind::Mark(b'-') => {
+            TokenKind::Mark(b'-') => {
                 self.bump()?;
                 Ok(match self.unary(depth)? {
                     Value::Int(int) => Value::Int(int.negate()),
@@ -252,11 +250,11 @@ impl Parser<'_> {
                     other => other,
                 })
             }
-            Kind::Mark(b'+') => {
+            TokenKind::Mark(b'+') => {
                 self.bump()?;
                 self.unary(depth)
             }
-            Kind::Mark(b'~') => {
+            TokenKind::Mark(b'~') => {
                 self.bump()?;
                 let value = self.unary(depth)?;
                 let int = self.int(value)?;
@@ -265,17 +263,17 @@ impl Parser<'_> {
                     ..int
                 }))
             }
-            Kind::Mark(b'!') => {
+            TokenKind::Mark(b'!') => {
                 self.bump()?;
                 let value = self.unary(depth)?;
                 Ok(Value::Int(Int::truth(self.int(value)?.bits == 0)))
             }
-            Kind::Mark(b'(') => self.parenthesis(depth),
+            TokenKind::Mark(b'(') => self.parenthesis(depth),
             _ => self.literal(),
         }
     }
 
-    /// `(a)`, or a cast `(.u64)a`.
+    /// Reads `(a)`, or a cast `(.u64)a`.
     fn parenthesis(&mut self, depth: usize) -> Parsed<Value> {
         self.open(b'(', "")?;
         let unsigned = self.at_dot("u64");
@@ -294,9 +292,9 @@ impl Parser<'_> {
     fn literal(&mut self) -> Parsed<Value> {
         let token = self.token;
         let value = match token.kind {
-            Kind::Number => read(token.text),
+            TokenKind::Number => read(token.text),
             // `.5` looks like a modifier.
-            Kind::Dot if token.text.starts_with(|letter: char| letter.is_ascii_digit()) => {
+            TokenKind::Dot if token.text.starts_with(|letter: char| letter.is_ascii_digit()) => {
                 read(&format!("0.{}", token.text))
             }
             _ => return Err(self.expected("a number")),
@@ -340,7 +338,7 @@ fn read(text: &str) -> Option<Value> {
             unsigned: whole != text || bits > i64::MAX as u64,
         }));
     }
-    // Only digits, a point and an exponent get this far as a float: not `inf`, not `1_000`.
+    // Floats that get this far have only digits, a point and an exponent: not `inf`, not `1_000`.
     let plain = text
         .bytes()
         .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));

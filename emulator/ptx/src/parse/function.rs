@@ -2,11 +2,11 @@
 
 use super::{Parsed, Parser};
 use crate::ast::{Guard, InlinedAt, Instruction, Linkage, Loc, Statement};
-use crate::lex::Kind;
+use crate::lex::TokenKind;
 use crate::span::Span;
 
 impl Parser<'_> {
-    /// `{ … }`, after what stands in `statements` already.
+    /// Reads `{ … }`, and appends to `statements`.
     pub(super) fn block(
         &mut self,
         what: &str,
@@ -25,7 +25,7 @@ impl Parser<'_> {
     fn statement(&mut self, statements: &mut Vec<Statement>, depth: usize) -> Parsed<()> {
         let start = self.token.span;
         match self.token.kind {
-            Kind::Name => {
+            TokenKind::Name => {
                 let name = self.bump()?.text;
                 let statement = if self.eat(b':')? {
                     self.labelled(start, name)?
@@ -34,18 +34,18 @@ impl Parser<'_> {
                 };
                 statements.push(statement);
             }
-            Kind::Mark(b'@') => {
+            TokenKind::Mark(b'@') => {
                 self.bump()?;
                 let negated = self.eat(b'!')?;
                 let register = self.name("a predicate")?.to_owned();
                 let opcode = self.name("an instruction")?;
                 statements.push(self.instruction(start, Some(Guard { register, negated }), opcode)?);
             }
-            Kind::Mark(b'{') => statements.push(Statement::Block(self.block("", Vec::new(), depth)?)),
-            Kind::Mark(b';') => {
+            TokenKind::Mark(b'{') => statements.push(Statement::Block(self.block("", Vec::new(), depth)?)),
+            TokenKind::Mark(b';') => {
                 self.bump()?;
             }
-            Kind::Dot => match self.token.text {
+            TokenKind::Dot => match self.token.text {
                 "reg" => statements.push(Statement::Reg(self.registers()?)),
                 "loc" => statements.push(Statement::Loc(self.loc()?)),
                 "pragma" => {
@@ -71,7 +71,7 @@ impl Parser<'_> {
 
     fn labelled(&mut self, start: Span, name: &str) -> Parsed<Statement> {
         let name = name.to_owned();
-        if self.token.kind != Kind::Dot {
+        if self.token.kind != TokenKind::Dot {
             return Ok(Statement::Label(self.since(start), name));
         }
         match self.token.text {
@@ -96,10 +96,10 @@ impl Parser<'_> {
                 let returns = self.params()?;
                 self.name("`_`")?;
                 let params = self.params()?;
-                while self.token.kind == Kind::Dot {
+                while self.token.kind == TokenKind::Dot {
                     // `.noreturn` and the `.abi_preserve` family: promises to the compiler.
                     self.bump()?;
-                    if self.token.kind == Kind::Number {
+                    if self.token.kind == TokenKind::Number {
                         self.bump()?;
                     }
                 }
@@ -161,7 +161,7 @@ impl Parser<'_> {
     }
 
     fn keyword(&mut self, word: &str) -> Parsed<()> {
-        if self.token.kind == Kind::Name && self.token.text == word {
+        if self.token.kind == TokenKind::Name && self.token.text == word {
             self.bump()?;
             Ok(())
         } else {
@@ -171,7 +171,7 @@ impl Parser<'_> {
 
     fn instruction(&mut self, start: Span, guard: Option<Guard>, opcode: &str) -> Parsed<Statement> {
         let mut modifiers = Vec::new();
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             modifiers.push(self.bump()?.text.to_owned());
         }
         self.in_call = opcode == "call";

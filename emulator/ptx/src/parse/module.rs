@@ -1,8 +1,8 @@
-//! What stands at module scope: directives, variables, functions, debug sections.
+//! Module scope: directives, variables, functions, debug sections.
 
 use super::{Parsed, Parser};
 use crate::ast::{Function, FunctionKind, Item, Linkage, Module, SourceFile};
-use crate::lex::Kind;
+use crate::lex::TokenKind;
 
 /// Performance-tuning and other directives between a function's parameters and its body.
 const DIRECTIVES: [&str; 14] = [
@@ -35,7 +35,7 @@ impl Parser<'_> {
         if !self.at_dot("target") {
             return Err(self.expected("`.target`"));
         }
-        while self.token.kind != Kind::End {
+        while self.token.kind != TokenKind::End {
             self.directive(&mut module)?;
         }
         Ok(module)
@@ -51,7 +51,7 @@ impl Parser<'_> {
             .split_once('.')
             .and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
         match parts {
-            Some(version) if number.kind == Kind::Number => {
+            Some(version) if number.kind == TokenKind::Number => {
                 self.bump()?;
                 Ok(version)
             }
@@ -64,7 +64,7 @@ impl Parser<'_> {
         if self.eat(b';')? {
             return Ok(());
         }
-        if self.token.kind != Kind::Dot {
+        if self.token.kind != TokenKind::Dot {
             return Err(self.expected("a directive"));
         }
         match self.token.text {
@@ -85,7 +85,7 @@ impl Parser<'_> {
             }
             "file" => self.file(&mut module.files)?,
             "loc" => {
-                // Nothing at module scope has a use for it.
+                // A `.loc` has no use at module scope.
                 self.loc()?;
             }
             "pragma" => module.items.push(Item::Pragma(start, self.pragma()?)),
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `.file 1 "a.cu", 1700000000, 1234`; time and size say nothing to us.
+    /// `.file 1 "a.cu", 1700000000, 1234`; time and size are ignored.
     pub(super) fn file(&mut self, files: &mut Vec<SourceFile>) -> Parsed<()> {
         self.bump()?;
         let index = self.small("a file number")?;
@@ -135,18 +135,18 @@ impl Parser<'_> {
         Ok(strings)
     }
 
-    /// From `.section` to the closing brace, as written.
+    /// Reads a section up to the closing brace, as text.
     fn section(&mut self) -> Parsed<String> {
         let start = self.bump()?.span.start;
         while !self.at(b'{') {
-            if self.token.kind == Kind::End {
+            if self.token.kind == TokenKind::End {
                 return Err(self.expected("`{`"));
             }
             self.bump()?;
         }
         self.open(b'{', " of `.section`")?;
         while !self.at(b'}') {
-            if self.token.kind == Kind::End || self.at(b'{') {
+            if self.token.kind == TokenKind::End || self.at(b'{') {
                 return Err(self.expected("`}`"));
             }
             self.bump()?;
@@ -159,7 +159,7 @@ impl Parser<'_> {
         let mut linkage = Linkage::Internal;
         loop {
             linkage = match self.token.text {
-                _ if self.token.kind != Kind::Dot => break,
+                _ if self.token.kind != TokenKind::Dot => break,
                 "visible" => Linkage::Visible,
                 "extern" => Linkage::Extern,
                 "weak" => Linkage::Weak,
@@ -205,7 +205,7 @@ impl Parser<'_> {
             body: None,
         };
         let mut pragmas = Vec::new();
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             let start = self.token.span;
             let word = self.token.text;
             if word == "pragma" {
@@ -215,7 +215,7 @@ impl Parser<'_> {
             } else if DIRECTIVES.contains(&word) {
                 self.bump()?;
                 let mut numbers = Vec::new();
-                if self.token.kind == Kind::Number {
+                if self.token.kind == TokenKind::Number {
                     numbers.push(self.small("a number")?);
                     while self.eat(b',')? {
                         numbers.push(self.small("a number")?);
@@ -234,7 +234,7 @@ impl Parser<'_> {
             // A pragma before the brace holds for the whole body, as one at its start does.
             let what = format!(" of {what} `{}`", crate::lex::clip(&function.name));
             function.body = Some(self.block(&what, pragmas, 0)?);
-        } else if linkage == Linkage::Extern && self.token.kind == Kind::Dot {
+        } else if linkage == Linkage::Extern && self.token.kind == TokenKind::Dot {
             // ptxas takes a declaration without its semicolon.
         } else if !self.eat(b';')? {
             return Err(self.expected("`{`, `;` or a directive such as `.maxntid`"));

@@ -1,8 +1,8 @@
-//! Reads operands of instructions.
+//! Operands of instructions.
 
 use super::{Parsed, Parser};
 use crate::ast::{Immediate, Operand};
-use crate::lex::Kind;
+use crate::lex::TokenKind;
 
 /// Special registers with components; `%tid.x` is one name.
 const WITH_COMPONENTS: [&str; 8] = [
@@ -29,18 +29,18 @@ impl Parser<'_> {
     fn single(&mut self, depth: usize) -> Parsed<Operand> {
         let depth = self.deeper(depth)?;
         match self.token.kind {
-            Kind::Name => self.named(),
-            Kind::Mark(b'[') => self.address(depth),
-            Kind::Mark(b'{') => Ok(Operand::Vector(self.sequence(b'{', b'}', depth)?)),
-            Kind::Mark(b'(') if self.in_call => Ok(Operand::List(self.sequence(b'(', b')', depth)?)),
-            Kind::Mark(b'!') => {
+            TokenKind::Name => self.named(),
+            TokenKind::Mark(b'[') => self.address(depth),
+            TokenKind::Mark(b'{') => Ok(Operand::Vector(self.sequence(b'{', b'}', depth)?)),
+            TokenKind::Mark(b'(') if self.in_call => Ok(Operand::List(self.sequence(b'(', b')', depth)?)),
+            TokenKind::Mark(b'!') => {
                 self.bump()?;
-                if self.token.kind == Kind::Name {
+                if self.token.kind == TokenKind::Name {
                     return Ok(Operand::NotPred(self.bump()?.text.to_owned()));
                 }
                 Ok(Operand::Immediate(self.negated_constant(depth)?))
             }
-            Kind::Number | Kind::Dot | Kind::Mark(b'-' | b'+' | b'~' | b'(') => {
+            TokenKind::Number | TokenKind::Dot | TokenKind::Mark(b'-' | b'+' | b'~' | b'(') => {
                 Ok(Operand::Immediate(self.constant(depth)?))
             }
             _ => Err(self.expected("an operand")),
@@ -49,7 +49,7 @@ impl Parser<'_> {
 
     fn named(&mut self) -> Parsed<Operand> {
         let name = self.bump()?.text;
-        if self.token.kind == Kind::Dot {
+        if self.token.kind == TokenKind::Dot {
             let part = self.token.text;
             self.bump()?;
             let mut letters = part.chars();
@@ -61,7 +61,7 @@ impl Parser<'_> {
                 Some(letter) if !WITH_COMPONENTS.contains(&name) => {
                     Operand::Component(name.to_owned(), letter)
                 }
-                // Also `%r1.b0` and `%r1.h1` of the video instructions, which the tree has no use for.
+                // Also `%r1.b0` and `%r1.h1` of the video instructions, which the tree does not distinguish.
                 _ => Operand::Name(format!("{name}.{part}")),
             });
         }
@@ -97,7 +97,7 @@ impl Parser<'_> {
                 parts.push(self.single(depth)?);
             }
             self.close(b']')?;
-            // There is one part before the first comma and one behind it, so `pop` finds something.
+            // The first comma separates two parts, so `pop` finds something.
             let coordinates = match parts.pop() {
                 Some(Operand::Vector(list)) => list,
                 Some(single) => vec![single],

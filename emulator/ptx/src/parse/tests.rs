@@ -1,4 +1,4 @@
-//! Facts about reading, one line each.
+//! Tests of the parser, one line each.
 
 use super::parse;
 use crate::ast::{Item, Statement};

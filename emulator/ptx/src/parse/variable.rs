@@ -2,11 +2,11 @@
 
 use super::{Parsed, Parser};
 use crate::ast::{Immediate, Initializer, Linkage, PtrAttribute, RegDecl, Space, Type, Variable};
-use crate::lex::Kind;
+use crate::lex::TokenKind;
 use crate::span::Span;
 
-/// What stands before the name: `.global .align 4 .v2 .f32`, of which only the space is certain.
-struct Head {
+/// Directives before the name: `.global .align 4 .v2 .f32`, of which only the space is required.
+struct VariableHead {
     span: Span,
     space: Space,
     align: Option<u32>,
@@ -39,8 +39,8 @@ impl Parser<'_> {
         while self.eat_dot("attribute")? {
             self.open(b'(', " of `.attribute`")?;
             loop {
-                // They are copied to each variable of a declaration, so there must not be many.
-                if self.token.kind != Kind::Dot || found.len() == 8 {
+                // Attributes are copied to each variable of a declaration, so their number is limited.
+                if self.token.kind != TokenKind::Dot || found.len() == 8 {
                     return Err(self.expected("an attribute such as `.managed`"));
                 }
                 let mut text = self.bump()?.text.to_owned();
@@ -70,16 +70,16 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    fn head(&mut self) -> Parsed<Head> {
+    fn head(&mut self) -> Parsed<VariableHead> {
         let span = self.token.span;
         let space = match Space::from_name(self.token.text) {
-            Some(space) if self.token.kind == Kind::Dot => space,
+            Some(space) if self.token.kind == TokenKind::Dot => space,
             _ => return Err(self.expected("a directive or a state space such as `.global`")),
         };
         self.bump()?;
         let (mut align, mut vector, mut ty, mut ptr) = (None, 1, None, None);
         let mut attributes = Vec::new();
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             let word = self.token.text;
             match word {
                 "attribute" => {
@@ -112,7 +112,7 @@ impl Parser<'_> {
         let Some(ty) = ty else {
             return Err(self.expected("a type such as `.b32`"));
         };
-        Ok(Head {
+        Ok(VariableHead {
             span,
             space,
             align,
@@ -128,7 +128,7 @@ impl Parser<'_> {
             space: None,
             align: None,
         };
-        if self.token.kind == Kind::Dot
+        if self.token.kind == TokenKind::Dot
             && let Some(space) = Space::from_name(self.token.text)
         {
             self.bump()?;
@@ -154,7 +154,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    fn declarator(&mut self, head: &Head, linkage: Linkage) -> Parsed<Variable> {
+    fn declarator(&mut self, head: &VariableHead, linkage: Linkage) -> Parsed<Variable> {
         let name = self.name("a variable's name")?.to_owned();
         let mut dims = Vec::new();
         while self.at(b'[') {
@@ -233,7 +233,7 @@ impl Parser<'_> {
 
     fn initializer(&mut self, depth: usize) -> Parsed<Initializer> {
         match self.token.kind {
-            Kind::Mark(b'{') => {
+            TokenKind::Mark(b'{') => {
                 let depth = self.deeper(depth)?;
                 self.open(b'{', " of an initialiser")?;
                 let mut list = Vec::new();
@@ -246,7 +246,7 @@ impl Parser<'_> {
                 self.close(b'}')?;
                 Ok(Initializer::List(list))
             }
-            Kind::Name => {
+            TokenKind::Name => {
                 let start = self.token.span.start as usize;
                 let mut name = self.bump()?.text;
                 let generic = name == "generic" && self.at(b'(');
@@ -256,7 +256,7 @@ impl Parser<'_> {
                     self.expect(b')')?;
                 } else if self.eat(b'=')? {
                     // A field of a sampler: `filter_mode = nearest`.
-                    if !matches!(self.token.kind, Kind::Name | Kind::Number) {
+                    if !matches!(self.token.kind, TokenKind::Name | TokenKind::Number) {
                         return Err(self.expected("a value"));
                     }
                     self.bump()?;

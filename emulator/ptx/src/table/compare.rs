@@ -2,7 +2,6 @@
 
 use super::Section;
 
-/// In the order of the PTX manual.
 #[rustfmt::skip]
 pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Comparison and selection: set", refused: None, rows: &[

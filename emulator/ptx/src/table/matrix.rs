@@ -1,4 +1,4 @@
-//! Tensor cores: products of tiles by one warp, and how tiles get to registers and back.
+//! Tensor cores: products of tiles by one warp, and moves of tiles between registers and memory.
 
 use super::Section;
 

@@ -1,4 +1,4 @@
-//! The little language of the table's patterns and operand lists.
+//! Grammar of the table's patterns and operand lists.
 
 use std::ops::RangeInclusive;
 
@@ -7,9 +7,9 @@ pub(super) struct Pattern {
     parts: Vec<Part>,
 }
 
-/// A piece of a pattern behind the opcode.
+/// Part of a pattern behind the opcode.
 enum Part {
-    /// One of these runs of modifiers; an empty run is an alternative too.
+    /// Alternative runs of modifiers; a run may be empty.
     One(Vec<Vec<&'static str>>),
     /// `.*`: any modifier.
     Any,
@@ -36,7 +36,7 @@ fn pieces(pattern: &str) -> (&str, Vec<&str>) {
     (opcode, found)
 }
 
-/// The opcode of a pattern: `add` of `add{,.sat}.s32`.
+/// Opcode of a pattern: `add` of `add{,.sat}.s32`.
 pub(super) fn opcode(pattern: &'static str) -> &'static str {
     pieces(pattern).0
 }
@@ -70,11 +70,11 @@ impl Pattern {
         Pattern { parts }
     }
 
-    /// Whether it stands for these modifiers. Keeps the set of places reached, one bit each, instead of trying
-    /// each combination, so the time is the product of the two lengths.
+    /// Tests whether the pattern stands for these modifiers. Keeps the set of places reached, one bit each, instead of
+    /// trying each combination, so the time is the product of the two lengths.
     pub(super) fn matches(&self, modifiers: &[&str]) -> bool {
         let n = modifiers.len();
-        // No form has as many; where any modifiers go, their number does not matter beyond the first ones.
+        // No form has as many modifiers; in a form that takes any, those beyond the first ones do not matter.
         if n >= 64 {
             return self.parts.iter().any(|part| matches!(part, Part::Any)) && self.matches(&modifiers[..63]);
         }
@@ -94,7 +94,7 @@ impl Pattern {
                     }
                 }
             }
-            // Places past the end are of no use.
+            // Places past the end have no meaning.
             reached = next & (u64::MAX >> (63 - n));
             if reached == 0 {
                 return false;
@@ -127,7 +127,6 @@ impl Pattern {
             .product()
     }
 
-    /// Every modifier in it.
     pub(super) fn words(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.parts
             .iter()

@@ -2,7 +2,6 @@
 
 use super::Section;
 
-/// In the order of the PTX manual.
 #[rustfmt::skip]
 pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Integer arithmetic: add", refused: Some("it came with PTX 9.2, which is not emulated yet"), rows: &[

@@ -1,8 +1,8 @@
-//! What came with Hopper: barriers in shared memory, tensor maps and copies of boxes, products of warpgroups.
+//! Instructions of Hopper: barriers in shared memory, tensor maps and copies of boxes, products of warpgroups.
 
 use super::Section;
 
-/// The shapes of a product of a warpgroup: 64 rows, 8 to 256 columns, and the k of the operands' type.
+/// Shapes of a product of a warpgroup: 64 rows, 8 to 256 columns, and the k of the operands' type.
 macro_rules! products {
     ($k:literal, $types:literal) => {
         products!($k, $types;

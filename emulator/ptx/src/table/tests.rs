@@ -1,4 +1,4 @@
-//! Facts about the table.
+//! Tests of the table.
 
 use super::*;
 
@@ -123,7 +123,7 @@ fn messages() {
 
 #[test]
 fn modifiers_in_any_order_have_the_manuals() {
-    // Each was given to ptxas 12.4, which takes it.
+    // ptxas 12.4 takes each of these.
     let check = |written: &str, canonical: &str| {
         let mut module = module(&format!("{written} %x;"));
         canonicalise(&mut module);

@@ -1,11 +1,12 @@
-//! The sections `.nv.info`, which tell the driver about kernels: attributes, each with a number, a kind and a value.
+//! The sections `.nv.info`, which describe kernels to the driver: attributes, each with a number, a kind and a value.
 
 use std::collections::HashMap;
 
 use crate::error::{ReadError, ReadErrorKind};
 use crate::module::Parameter;
 
-/// The kind whose value is that many bytes; of the others it is the two bytes in place of their number.
+/// Kind of an attribute whose value has that many bytes; the value of other kinds is the two bytes in place of the
+/// length.
 const SIZED: u8 = 4;
 
 const MAX_THREADS: u8 = 0x05;
@@ -16,7 +17,7 @@ const PARAMETER_BYTES: u8 = 0x19;
 const REGISTERS: u8 = 0x2f;
 const BARRIERS: u8 = 0x4c;
 
-/// No kernel has as many bytes of parameters.
+/// Bound on a kernel's bytes of parameters.
 const MAX_PARAMETER_BYTES: u32 = 1 << 15;
 
 struct Attribute<'a> {
@@ -32,7 +33,7 @@ impl Attribute<'_> {
     }
 }
 
-/// The attributes up to the first one that is cut off.
+/// Iterates over the attributes up to the first one that is cut off.
 fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
     std::iter::from_fn(move || {
         let (&[kind, number, low, high], rest) = bytes.split_first_chunk::<4>()?;
@@ -43,10 +44,10 @@ fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
     })
 }
 
-/// What `.nv.info` has for all functions, by their symbols.
+/// Attributes of all functions in `.nv.info`, by symbol.
 pub(super) struct Counts {
     pub(super) registers: HashMap<u32, u32>,
-    /// Bytes of local memory, with functions that are called.
+    /// Bytes of local memory, called functions included.
     pub(super) stack: HashMap<u32, u32>,
 }
 
@@ -72,7 +73,7 @@ pub(super) fn counts(bytes: &[u8]) -> Counts {
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) max_threads: Option<[u32; 3]>,
-    /// How many barriers of the block it uses, where CUDA 13 has written the file.
+    /// Number of barriers of the block, present in files of CUDA 13.
     pub(super) barriers: Option<u32>,
     pub(super) parameter_base: u32,
     pub(super) parameter_bytes: u32,

@@ -1,7 +1,7 @@
 //! Source lines of code: `.debug_line`, in the format of DWARF.
 //!
-//! Its addresses are those of sections that relocations name, so each section gets a range of addresses to itself.
-//! What is damaged here costs only the lines: the code runs without.
+//! Addresses in it are those of sections that relocations name, so each section gets a range of addresses to itself.
+//! Damage costs only the lines: the code runs without.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use gimli::{DebugLine, EndianSlice, LineProgramHeader, LittleEndian as Little, R
 
 use super::{ENDIAN, File};
 use crate::error::ReadError;
-use crate::module::{Call, Kernel, Line, Segment};
+use crate::module::{Call, Kernel, Segment, SourceLine};
 
-/// Room of a section among the addresses.
+/// Bits of the address range of a section.
 const ROOM: u32 = 40;
 
-/// By the place of an address in `.debug_line`, which kernel it is about.
+/// Kernels that addresses in `.debug_line` refer to, by the place of the address.
 #[derive(Debug, Clone, Copy)]
 struct Relocations<'a>(&'a HashMap<usize, (usize, u64)>);
 
@@ -48,7 +48,7 @@ pub(super) fn add(file: &File<'_>, kernels: &mut [Kernel]) -> Result<(), ReadErr
             let Some(&Segment::Code(kernel)) = file.segments.get(&section) else {
                 continue;
             };
-            // What is in place is added when it is read.
+            // `addend_in` adds the bytes in place when the address is read.
             let addend = entry.addend.unwrap_or(0).cast_unsigned();
             let start = symbol.st_value.get(ENDIAN).checked_add(addend);
             if let (Ok(offset), Some(start)) = (usize::try_from(entry.offset), start) {
@@ -60,7 +60,7 @@ pub(super) fn add(file: &File<'_>, kernels: &mut [Kernel]) -> Result<(), ReadErr
     // Damaged lines are left out.
     let _ = read(section, bytes.len(), kernels);
     for kernel in kernels {
-        // Of several lines for one address the last one holds.
+        // The last of several lines for one address holds.
         kernel.lines.sort_by_key(|line| line.address);
         kernel.lines.reverse();
         kernel.lines.dedup_by_key(|line| line.address);
@@ -69,21 +69,21 @@ pub(super) fn add(file: &File<'_>, kernels: &mut [Kernel]) -> Result<(), ReadErr
     Ok(())
 }
 
-/// A row of the table: its kernel, its line, and its place among the kernel's calls once a call is inlined there.
+/// A row of the line table: its kernel, its line, and its place among the kernel's calls once a call is inlined there.
 struct Row {
     kernel: usize,
     call: Call,
     place: Option<usize>,
 }
 
-/// NVIDIA's operation for inlined code: the number of the row of this sequence where the following rows were inlined,
-/// from 1, or 0 where they were not.
+/// NVIDIA's operation for inlined code: the number, from 1, of the row of this sequence where the following rows were
+/// inlined, or 0 where they were not.
 const INLINED: gimli::DwLne = gimli::DwLne(0x90);
 
 fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Kernel]) -> gimli::Result<()> {
     let lines = DebugLine::from(section);
     let mut offset = 0;
-    // Rows, and letters of names: programs that the compiler made have far fewer.
+    // Bound on rows and letters of names: programs that the compiler made have far fewer.
     let mut left = length.saturating_mul(4);
     let mut spend = |n: usize| -> gimli::Result<()> {
         left = left.checked_sub(n).ok_or(gimli::Error::InvalidAddressRange)?;
@@ -155,7 +155,7 @@ fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Ker
                 };
                 call.file = file.unwrap_or(usize::MAX);
                 if file.is_some() && address < kernel.instructions.len() as u64 * 16 {
-                    kernel.lines.push(Line {
+                    kernel.lines.push(SourceLine {
                         address: address as u32,
                         file: call.file,
                         line,

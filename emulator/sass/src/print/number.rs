@@ -1,21 +1,20 @@
-//! Immediates that are floats, in the digits that `nvdisasm` prints.
+//! Immediate floats, in the digits that `nvdisasm` prints.
 
-/// The float with these bits.
 pub(super) fn single(bits: u32) -> String {
     decimal(f64::from(f32::from_bits(bits)), bits >> 22 & 1 == 1)
 }
 
-/// The double with these upper bits.
+/// Prints the double with these upper bits.
 pub(super) fn double(bits: u32) -> String {
     decimal(f64::from_bits(u64::from(bits) << 32), bits >> 19 & 1 == 1)
 }
 
-/// Two halves, the upper one first.
+/// Prints two halves, the upper one first.
 pub(super) fn halves(bits: u32) -> String {
     format!("{}, {}", half(bits >> 16), half(bits & 0xffff))
 }
 
-/// Two halves of the format bf16, the upper one first.
+/// Prints two bf16 halves, the upper one first.
 pub(super) fn brain_halves(bits: u32) -> String {
     format!("{}, {}", single(bits & 0xffff_0000), single(bits << 16))
 }

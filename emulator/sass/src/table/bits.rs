@@ -16,13 +16,12 @@ impl Bits {
         field(word, self.low, self.width)
     }
 
-    /// Ones where the field is.
     pub(crate) fn mask(self) -> u128 {
         ((1 << self.width) - 1) << self.low
     }
 }
 
-/// A field of at most 32 bits.
+/// Reads a field of at most 32 bits.
 pub(crate) fn field(word: u128, low: u32, width: u32) -> u32 {
     (word >> low) as u32 & (u32::MAX >> (32 - width))
 }

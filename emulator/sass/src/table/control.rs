@@ -1,9 +1,9 @@
 //! Branches, calls and barriers.
 
-use super::Line;
+use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const LINES: &[Line] = &[
+pub(super) const LINES: &[RowText] = &[
     (0x118, "ir", "NOP", "=", "", "nothing"),
     (0x14d, "ir", "EXIT", "= {!P@87}", "", "the lanes end"),
     (0x147, "ir", "BRA", "= {!P@87} L", "", "go elsewhere"),

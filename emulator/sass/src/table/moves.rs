@@ -1,9 +1,9 @@
 //! Moving, selecting, and registers that are special.
 
-use super::Line;
+use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const LINES: &[Line] = &[
+pub(super) const LINES: &[RowText] = &[
     (0x002, "rr ir cr ur", "MOV", "R@16 = B.u", "72..76=15", "copy"),
     (0x003, "ir", "P2R", "R@16 = PR A B.u", "sm_90", "some of the predicates as bits, the others from a register"),
     (0x003, "ir", "P2R", "R@16 = PR A B", "sm_75 sm_80", "some of the predicates as bits, the others from a register"),

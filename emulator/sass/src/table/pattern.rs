@@ -1,14 +1,15 @@
-//! The little language of the table, read once.
+//! Grammar of the table, parsed once.
 //!
 //! Operands beside those that [`super`] explains: `PR` all predicates; `SR@` a special register; `B@` a convergence
 //! barrier; `SB@` a scoreboard; `L@34` the distance of a label in the thirty bits from 34, `L` that of a branch; `c@`
-//! a constant; `D` is `B` with the bit of `C` for reuse; `K` a constant indexed by the register at 24; `S@` and `G@` memory, with the uniform register at that bit.
+//! a constant; `D` is `B` with the bit of `C` for reuse; `K` a constant indexed by the register at 24; `S@` and `G@`
+//! memory, with the uniform register at that bit.
 
 use super::bits::Bits;
 use crate::architecture::Architecture;
 use crate::operation::{Modifier, Operation};
 
-/// Where the operands of arithmetic are: `rr` has B and C in registers; `i` is an immediate, `c` a constant, `u` a
+/// Places of the operands of arithmetic: `rr` has B and C in registers; `i` is an immediate, `c` a constant, `u` a
 /// register of the warp. There is one place for such an operand: C then is where B would be, and B where C would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -42,27 +43,25 @@ pub(crate) struct Layout {
     pub(crate) operation: Operation,
     pub(crate) parts: Vec<Part>,
     fixed: u128,
-    /// What `fixed` must be.
+    /// Required value of the bits in `fixed`.
     value: u128,
-    /// All bits that mean something.
+    /// All bits with a meaning.
     known: u128,
-    /// Those that have it; none for all.
+    /// Architectures that have the row; empty for all.
     pub(crate) architectures: Vec<Architecture>,
 }
 
-/// A piece of a mnemonic.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Word(Modifier),
-    /// By the field's value; `None` has no meaning.
+    /// Alternatives by the field's value; `None` has no meaning.
     Choice(Bits, Vec<Option<Alternative>>),
 }
 
-/// What a value of a field means.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Alternative {
     modifiers: Vec<Modifier>,
-    /// The first architecture for which it means something.
+    /// First architecture on which the value has a meaning.
     since: Architecture,
 }
 
@@ -142,7 +141,7 @@ impl Layout {
         }
     }
 
-    /// A word of the row: each field has the first value that means something.
+    /// An instruction of the row in which each field has its first meaningful value.
     #[cfg(test)]
     pub(crate) fn example(&self, architecture: Architecture) -> u128 {
         let fields = self.parts.iter().map(|part| match part {
@@ -159,7 +158,7 @@ impl Layout {
         fields.fold(self.value, |word, field| word | field)
     }
 
-    /// The modifiers of an instruction, if this is its row.
+    /// The modifiers of an instruction, if it belongs to this row.
     pub(crate) fn modifiers(&self, architecture: Architecture, word: u128) -> Option<Vec<Modifier>> {
         if word & !self.known != 0 || word & self.fixed != self.value {
             return None;
@@ -181,7 +180,6 @@ impl Layout {
     }
 }
 
-/// The operands of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Operands {
     pub(crate) tokens: Vec<Token>,
@@ -191,28 +189,26 @@ pub(crate) struct Operands {
     value: u128,
 }
 
-/// One operand of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Token {
     pub(crate) slot: Slot,
-    pub(crate) kind: Kind,
-    /// The bit that negates, or inverts.
+    pub(crate) kind: ImmediateFormat,
+    /// The bit that negates or inverts.
     pub(crate) negate: Option<u32>,
-    /// Whether that bit inverts.
+    /// That bit inverts.
     pub(crate) inverts: bool,
     pub(crate) absolute: Option<u32>,
     pub(crate) reuse: Option<u32>,
-    /// Which halves are read.
+    /// Bit that selects the halves.
     pub(crate) halves: Option<u32>,
-    /// Whether it is printed behind the operand in front of it, without a comma.
+    /// Printed after the preceding operand without a comma.
     pub(crate) joined: bool,
-    /// What is not printed: a register's number, and whether it is negated.
+    /// Value that is not printed: a register's number, and its negation.
     pub(crate) hidden: Option<(u8, bool)>,
 }
 
-/// How an immediate is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ImmediateFormat {
     Signed,
     Unsigned,
     Decimal,
@@ -222,7 +218,7 @@ pub(crate) enum Kind {
     BrainHalves,
 }
 
-/// Where an operand is, and what.
+/// Kind and place of an operand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Slot {
     Register(u32),
@@ -233,13 +229,13 @@ pub(crate) enum Slot {
     Immediate(Bits),
     /// A table of eight bits: the lower three at 64, the others at 72.
     Table,
-    /// The offset's sixteen bits from here, the bank's five behind them.
+    /// Bits of the offset's sixteen from here, the bank's five after them.
     Constant(u32),
-    /// The same, where arithmetic reads a whole word: before sm_90 the lowest two bits of the offset mean nothing.
+    /// `Constant` where arithmetic reads a whole word: before sm_90 the lowest two bits of the offset have no meaning.
     WordConstant(u32),
-    /// The same, and a register at 24.
+    /// `Constant` with a register at 24.
     IndexedConstant,
-    /// The same, and a register of the warp at 24.
+    /// `Constant` with a register of the warp at 24.
     UniformConstant,
     Special(u32),
     Barrier(u32),
@@ -248,16 +244,16 @@ pub(crate) enum Slot {
     BranchLabel,
     /// The distance that a branch adds to a register.
     BranchOffset,
-    /// Bytes, in the 58 bits from 24.
+    /// A number of bytes, in the 58 bits from 24.
     CodeLabel,
-    /// Its uniform register is here.
+    /// Bit of the uniform register.
     Shared(u32),
-    /// As `Shared`, without a factor.
+    /// `Shared` without a factor.
     Local(u32),
     /// An address of 64 bits and a distance of 32.
     Far,
     Global(u32),
-    /// As `Global`, of an atomic: these bits say whether it is wide.
+    /// `Global` in an atomic: these bits select a wide address.
     Atomic(u32),
     /// Both ends of a copy.
     CopyTo,
@@ -278,7 +274,7 @@ impl Operands {
             value: 0,
         };
         let (written, read) = text.split_once('=').map_or(("", text), |(written, read)| {
-            // A default within braces is no end of the destinations.
+            // The `=` of a default within braces does not end the destinations.
             match written.matches('{').count() > written.matches('}').count() {
                 true => text.split_once(" = ").unwrap_or(("", text)),
                 false => (written, read),
@@ -317,16 +313,16 @@ impl Operands {
         };
         let name = name.trim_matches('|');
         let kind = match kind_name {
-            "s" => Kind::Signed,
-            "u" => Kind::Unsigned,
-            "n" => Kind::Decimal,
-            "f" => Kind::Float,
-            "d" => Kind::Double,
-            "h" => Kind::Halves,
-            "b" => Kind::BrainHalves,
+            "s" => ImmediateFormat::Signed,
+            "u" => ImmediateFormat::Unsigned,
+            "n" => ImmediateFormat::Decimal,
+            "f" => ImmediateFormat::Float,
+            "d" => ImmediateFormat::Double,
+            "h" => ImmediateFormat::Halves,
+            "b" => ImmediateFormat::BrainHalves,
             // Immediates like those, beside registers that are read whole.
-            "i" => Kind::Halves,
-            "j" => Kind::BrainHalves,
+            "i" => ImmediateFormat::Halves,
+            "j" => ImmediateFormat::BrainHalves,
             other => panic!("`{other}` is no kind of immediate"),
         };
         let (name, at) = name
@@ -379,7 +375,7 @@ impl Operands {
                 let swapped = three && matches!(form, Form::Ri | Form::Rc | Form::Ru);
                 let uniform = name.starts_with('u');
                 let first = name.ends_with(['B', 'D']) != swapped;
-                // These bits go by the operand, not by its place.
+                // The reuse bits follow the operand, not its place.
                 let reuse = Some(if name.ends_with('B') { 123 } else { 124 }).filter(|_| !uniform);
                 if first {
                     modify(&mut token, 63, 62, reuse, 60);
@@ -484,7 +480,7 @@ impl Operands {
         self.tokens.push(token);
     }
 
-    /// The operand that the form is about.
+    /// The operand whose kind the form gives.
     fn odd(&mut self, token: &mut Token, form: Form, uniform: bool) -> Slot {
         match form {
             Form::Rr if uniform => Slot::Uniform(SLOT_B),

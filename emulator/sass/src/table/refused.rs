@@ -1,6 +1,6 @@
-//! Instructions of sm_90 that have a name here and nothing else, so that a refusal can tell what it is about.
+//! Instructions of sm_90 of which only the name is known, for messages of refusals.
 
-/// By opcode. The names are those that `nvdisasm` prints.
+/// Names by opcode, as `nvdisasm` prints them.
 #[rustfmt::skip]
 const NAMES: &[(u16, &str)] = &[
     (0x203, "P2R"), (0x204, "R2P"), (0x20f, "VIMNMX3"), (0x215, "VABSDIFF4"), (0x217, "IMNMX"),

@@ -1,4 +1,4 @@
-//! Launches that an H200 was timed with, and what is predicted for them.
+//! Launches that were timed on an H200, and their predictions.
 
 #![allow(dead_code, reason = "each program that includes this uses a part")]
 
@@ -13,18 +13,16 @@ use simt::module::Module;
 use timing::accuracy::Set;
 use timing::{Chip, Prediction, predict};
 
-/// One launch that was timed.
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
     pub(crate) set: Set,
-    /// The entry point, or the name of the task that it is for.
+    /// Entry point, or the task that it is for.
     pub(crate) name: String,
     /// M, N and K; K is 0 where there is none.
     pub(crate) shape: [u32; 3],
     /// Median with warm caches.
     pub(crate) measured_us: f64,
     entry: String,
-    /// The cubin with the entry.
     cubin: PathBuf,
     grid: [u32; 3],
     block: [u32; 3],
@@ -36,7 +34,7 @@ pub(crate) struct Launch {
 enum Given {
     Int(i32),
     Float(f32),
-    /// A buffer of so many bytes.
+    /// A buffer of this many bytes.
     Buffer(usize),
 }
 
@@ -95,7 +93,7 @@ pub(crate) fn replayed(set: Set) -> Vec<Launch> {
         .collect()
 }
 
-/// The machine code for a PTX file: beside the PTX of `kernels`, or in `tests/data`.
+/// Machine code for a PTX file: beside the PTX of `kernels`, or in `tests/data`.
 fn cubin(ptx: &str) -> PathBuf {
     match ptx.strip_prefix("kernels/ptx/") {
         Some(name) => root()
@@ -148,7 +146,7 @@ pub(crate) fn recorded(replayed: &[Launch]) -> Vec<Launch> {
     launches
 }
 
-/// Launches that Nsight Compute saw.
+/// Launches that Nsight Compute profiled.
 pub(crate) fn profiled() -> Vec<Launch> {
     let path = root().join("book/data/h200-busiest.json");
     let record = records::busiest::Record::load(&path).expect("a record");
@@ -174,7 +172,6 @@ pub(crate) fn profiled() -> Vec<Launch> {
     record.launches.into_iter().map(launch).collect()
 }
 
-/// All of the ladder's.
 pub(crate) fn ladder() -> Vec<Launch> {
     let mut launches = replayed(Set::Ladder);
     launches.extend(recorded(&launches));
@@ -192,7 +189,7 @@ impl Launch {
         self.shape.iter().map(|&n| u64::from(n.max(1))).product()
     }
 
-    /// What the launch would take. The values of the operands do not matter to these kernels: they are zeros.
+    /// Predicts the launch. The values of the operands do not matter to these kernels: they are zeros.
     pub(crate) fn predicted(&self) -> Result<Prediction, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let mut bytes =

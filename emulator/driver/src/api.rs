@@ -1,7 +1,7 @@
 //! The calls, by subject as in the driver API's manual.
 //!
-//! Names and arguments are the driver's own; what each call does is in the "CUDA Driver API" manual. Comments here
-//! say where the emulated device differs.
+//! Names and arguments are the driver's own; the "CUDA Driver API" manual documents each call. Comments here describe
+//! differences of the emulated device.
 #![allow(
     non_snake_case,
     clippy::too_many_arguments,
