@@ -6,147 +6,56 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::{LazyLock, OnceLock};
 
 use counters::Counters;
 use diagnostics::Report;
-use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use simt::launch::LaunchOptions;
+use simt::launch::{LaunchOptions, Watch};
 use simt::report::InstrReport;
-use tests::gpu::{Argument, Gpu, Shape, Value};
-
-/// One entry of the ladder and how it is launched.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    name: &'static str,
-    ptx: &'static str,
-    /// Rows and columns of C that a block owns.
-    tile: [usize; 2],
-    threads: u32,
-    /// Bytes of dynamic shared memory per k.
-    strip: usize,
-}
+use tests::gemm::{GemmKernel, Number, Product};
+use tests::gpu::{Argument, Gpu, Shape};
 
 macro_rules! entry {
     ($name:literal, $file:literal, $tile:expr, $threads:expr) => {
-        Entry {
+        GemmKernel {
             name: $name,
             ptx: include_str!(concat!("../../kernels/ptx/", $file, ".ptx")),
             tile: $tile,
-            threads: $threads,
+            block: [$threads, 1, 1],
             strip: 0,
         }
     };
 }
 
-const V01_ROW: Entry = entry!("sgemm_v01_row_per_lane", "v01_row_per_lane", [32, 32], 1024);
-const V01_COL: Entry = entry!("sgemm_v01_col_per_lane", "v01_col_per_lane", [32, 32], 1024);
-const V02_TILE16: Entry = entry!("sgemm_v02_tile16", "v02_shared", [16, 16], 256);
-const V02_TILE32: Entry = entry!("sgemm_v02_tile32", "v02_shared", [32, 32], 1024);
-const V02_STRIP: Entry = Entry {
+const V01_ROW: GemmKernel = entry!("sgemm_v01_row_per_lane", "v01_row_per_lane", [32, 32], 1024);
+const V01_COL: GemmKernel = entry!("sgemm_v01_col_per_lane", "v01_col_per_lane", [32, 32], 1024);
+const V02_TILE16: GemmKernel = entry!("sgemm_v02_tile16", "v02_shared", [16, 16], 256);
+const V02_TILE32: GemmKernel = entry!("sgemm_v02_tile32", "v02_shared", [32, 32], 1024);
+const V02_STRIP: GemmKernel = GemmKernel {
     strip: 2 * 16 * size_of::<f32>(),
     ..entry!("sgemm_v02_strip", "v02_strip", [16, 16], 256)
 };
-const V03_GLOBAL: Entry = entry!("sgemm_v03_from_global", "v03_from_global", [128, 128], 256);
-const V03_SHARED: Entry = entry!("sgemm_v03_from_shared", "v03_from_shared", [128, 128], 256);
-const V04: Entry = entry!("sgemm_v04_float4", "v04_float4", [128, 128], 256);
-const V05: Entry = entry!(
+const V03_GLOBAL: GemmKernel = entry!("sgemm_v03_from_global", "v03_from_global", [128, 128], 256);
+const V03_SHARED: GemmKernel = entry!("sgemm_v03_from_shared", "v03_from_shared", [128, 128], 256);
+const V04: GemmKernel = entry!("sgemm_v04_float4", "v04_float4", [128, 128], 256);
+const V05: GemmKernel = entry!(
     "sgemm_v05_bank_conflict_free",
     "v05_bank_conflict_free",
     [128, 128],
     256
 );
-const V06: Entry = entry!("sgemm_v06_outer_product", "v06_outer_product", [128, 128], 256);
-const V07: Entry = entry!("sgemm_v07_double_buffer", "v07_double_buffer", [128, 128], 256);
+const V06: GemmKernel = entry!("sgemm_v06_outer_product", "v06_outer_product", [128, 128], 256);
+const V07: GemmKernel = entry!("sgemm_v07_double_buffer", "v07_double_buffer", [128, 128], 256);
 
-const SINGLE: [Entry; 11] = [
+const SINGLE: [GemmKernel; 11] = [
     V01_ROW, V01_COL, V02_TILE16, V02_TILE32, V02_STRIP, V03_GLOBAL, V03_SHARED, V04, V05, V06, V07,
 ];
-const DOUBLE: [Entry; 4] = [
+const DOUBLE: [GemmKernel; 4] = [
     entry!("dgemm_v01_row_per_lane", "v01_row_per_lane", [32, 32], 1024),
     entry!("dgemm_v01_col_per_lane", "v01_col_per_lane", [32, 32], 1024),
     entry!("dgemm_v02_tile16", "v02_shared", [16, 16], 256),
     entry!("dgemm_v02_tile32", "v02_shared", [32, 32], 1024),
 ];
-
-/// What the tests need of `f32` and `f64`.
-trait Number: Value + Into<f64> {
-    const NAN: Self;
-    fn random(rng: &mut ChaCha8Rng) -> Self;
-    fn mul_add(self, b: Self, c: Self) -> Self;
-    fn zero() -> Self;
-}
-
-macro_rules! numbers {
-    ($($ty:ident),*) => { $(
-        impl Number for $ty {
-            const NAN: Self = $ty::NAN;
-            fn random(rng: &mut ChaCha8Rng) -> Self {
-                rng.random_range(-1.0..1.0)
-            }
-            fn mul_add(self, b: Self, c: Self) -> Self {
-                $ty::mul_add(self, b, c)
-            }
-            fn zero() -> Self {
-                0.0
-            }
-        }
-    )* };
-}
-numbers!(f32, f64);
-
-/// C = A · B with A of M × K and B of K × N.
-struct Problem<T> {
-    shape: [usize; 3],
-    a: Vec<T>,
-    b: Vec<T>,
-    want: Vec<T>,
-}
-
-impl<T: Number> Problem<T> {
-    fn new(shape: [usize; 3]) -> Self {
-        let [m, n, k] = shape;
-        let mut rng = ChaCha8Rng::seed_from_u64(17);
-        let a: Vec<T> = (0..m * k).map(|_| T::random(&mut rng)).collect();
-        let b: Vec<T> = (0..k * n).map(|_| T::random(&mut rng)).collect();
-        let mut want = vec![T::zero(); m * n];
-        for (row, out) in want.chunks_mut(n).enumerate() {
-            for (a, b_row) in a[row * k..][..k].iter().zip(b.chunks(n)) {
-                for (c, b) in out.iter_mut().zip(b_row) {
-                    *c = a.mul_add(*b, *c);
-                }
-            }
-        }
-        Self { shape, a, b, want }
-    }
-
-    /// Runs an entry with all checks on, and compares every bit of C.
-    #[track_caller]
-    fn check(&self, entry: Entry) -> Report {
-        let [m, n, k] = self.shape;
-        let gpu = Gpu::default();
-        let module = gpu.load(entry.ptx).expect("committed PTX loads");
-        let c = gpu.upload(&vec![T::NAN; m * n]);
-        let shape = Shape {
-            grid: [
-                n.div_ceil(entry.tile[1]) as u32,
-                m.div_ceil(entry.tile[0]) as u32,
-                1,
-            ],
-            block: [entry.threads, 1, 1],
-            shared: (entry.strip * k) as u32,
-        };
-        let mut arguments: Vec<Argument> = self.shape.iter().map(|&size| (size as i32).into()).collect();
-        arguments.extend([gpu.upload(&self.a), gpu.upload(&self.b), c].map(Argument::from));
-        let report = gpu.run(&module, entry.name, shape, &arguments);
-
-        for (i, (got, want)) in gpu.read::<T>(c, m * n).into_iter().zip(&self.want).enumerate() {
-            let (got, want): (f64, f64) = (got.into(), (*want).into());
-            let place = format!("{} on {m} x {n} x {k}: C[{}][{}]", entry.name, i / n, i % n);
-            assert_eq!(got.to_bits(), want.to_bits(), "{place} is {got}, not {want}");
-        }
-        report
-    }
-}
 
 /// One, rows and columns alone, primes, tile ± 1, less than a tile deep, odd numbers of tiles, N % 4 ≠ 0.
 const AWKWARD: [[usize; 3]; 15] = [
@@ -167,34 +76,44 @@ const AWKWARD: [[usize; 3]; 15] = [
     [130, 4, 12],
 ];
 
-#[test]
-fn awkward_shapes_in_single_precision() {
-    for shape in AWKWARD {
-        let problem = Problem::<f32>::new(shape);
-        for entry in SINGLE {
-            problem.check(entry);
+fn check_awkward<T: Number>(entries: &[GemmKernel]) {
+    for [m, n, k] in AWKWARD {
+        let product = Product::<T>::random(m, n, k, 17);
+        let want = product.reference();
+        for &entry in entries {
+            product.check(entry, Watch::CheckedGlobalRaces, &want);
         }
     }
+}
+
+#[test]
+fn awkward_shapes_in_single_precision() {
+    check_awkward::<f32>(&SINGLE);
 }
 
 #[test]
 fn awkward_shapes_in_double_precision() {
-    for shape in AWKWARD {
-        let problem = Problem::<f64>::new(shape);
-        for entry in DOUBLE {
-            problem.check(entry);
-        }
-    }
+    check_awkward::<f64>(&DOUBLE);
 }
 
-/// A launch on multiples of every tile, so that no edge is met.
-#[track_caller]
-fn whole_tiles(entry: Entry) -> Report {
-    Problem::<f32>::new(WHOLE).check(entry)
-}
-
-/// M, N and K of it.
+/// M, N and K that are multiples of every tile, so that no edge is met.
 const WHOLE: [usize; 3] = [128, 256, 96];
+
+/// The launch of an entry of [`SINGLE`] on [`WHOLE`], made once.
+fn whole_tiles(entry: GemmKernel) -> &'static Report {
+    static REPORTS: [OnceLock<Report>; SINGLE.len()] = [const { OnceLock::new() }; SINGLE.len()];
+    static PROBLEM: LazyLock<(Product, Vec<f32>)> = LazyLock::new(|| {
+        let [m, n, k] = WHOLE;
+        let product = Product::random(m, n, k, 17);
+        let want = product.reference();
+        (product, want)
+    });
+    let at = SINGLE.iter().position(|known| known.name == entry.name);
+    REPORTS[at.expect("an entry of the list")].get_or_init(|| {
+        let (product, want) = &*PROBLEM;
+        product.check(entry, Watch::CheckedGlobalRaces, want)
+    })
+}
 
 /// The instructions that ran and begin like this, in the order of the text.
 fn executed<'a>(report: &'a Report, opcode: &str) -> Vec<&'a InstrReport> {
@@ -228,22 +147,19 @@ fn sectors_per_request(report: &Report) -> [Vec<u64>; 2] {
 
 #[test]
 fn v01_row_per_lane_touches_32_sectors_of_a_and_of_c() {
-    assert_eq!(
-        sectors_per_request(&whole_tiles(V01_ROW)),
-        [vec![1, 32], vec![32]]
-    );
+    assert_eq!(sectors_per_request(whole_tiles(V01_ROW)), [vec![1, 32], vec![32]]);
 }
 
 #[test]
 fn v01_col_per_lane_touches_1_sector_of_a_and_4_of_b_and_of_c() {
-    assert_eq!(sectors_per_request(&whole_tiles(V01_COL)), [vec![1, 4], vec![4]]);
+    assert_eq!(sectors_per_request(whole_tiles(V01_COL)), [vec![1, 4], vec![4]]);
 }
 
 #[test]
 fn v02_global_loads_fall_by_the_tile() {
-    let before = whole_tiles(V01_COL).total;
+    let before = &whole_tiles(V01_COL).total;
     for (entry, tile) in [(V02_TILE16, 16), (V02_TILE32, 32)] {
-        let total = whole_tiles(entry).total;
+        let total = &whole_tiles(entry).total;
         assert_eq!(
             before.global_load_requests,
             tile * total.global_load_requests,
@@ -269,7 +185,7 @@ fn v02_global_loads_fall_by_the_tile() {
 
 #[test]
 fn v02_strip_moves_what_tile16_moves_with_one_barrier() {
-    let (strip, tile) = (whole_tiles(V02_STRIP).total, whole_tiles(V02_TILE16).total);
+    let (strip, tile) = (&whole_tiles(V02_STRIP).total, &whole_tiles(V02_TILE16).total);
     assert_eq!(strip.global_load_sectors, tile.global_load_sectors);
     let tiles_along_k = WHOLE[2] as u64 / 16;
     assert_eq!(2 * tiles_along_k * strip.barriers, tile.barriers);
@@ -283,7 +199,7 @@ fn v02_strip_is_refused_when_the_strips_do_not_fit() {
     let k = limit / V02_STRIP.strip + 1;
     let shape = Shape {
         grid: [1, 1, 1],
-        block: [V02_STRIP.threads, 1, 1],
+        block: [V02_STRIP.block[0], 1, 1],
         shared: (k * V02_STRIP.strip) as u32,
     };
     let arguments: Vec<Argument> = [1, 1, k as i32]
@@ -307,7 +223,7 @@ fn v02_strip_is_refused_when_the_strips_do_not_fit() {
 
 #[test]
 fn v03_from_global_loads_sixteen_times_as_often() {
-    let (global, shared) = (whole_tiles(V03_GLOBAL).total, whole_tiles(V03_SHARED).total);
+    let (global, shared) = (&whole_tiles(V03_GLOBAL).total, &whole_tiles(V03_SHARED).total);
     assert_eq!(
         global.shared_load_requests + global.shared_store_requests + global.barriers,
         0
@@ -325,13 +241,13 @@ fn v03_from_global_loads_sixteen_times_as_often() {
 #[test]
 fn v04_every_global_access_is_16_bytes_per_lane() {
     let report = whole_tiles(V04);
-    let (loads, stores) = (executed(&report, "ld.global"), executed(&report, "st.global"));
+    let (loads, stores) = (executed(report, "ld.global"), executed(report, "st.global"));
     assert!(!loads.is_empty() && !stores.is_empty());
     for InstrReport { text, counters, .. } in loads.into_iter().chain(stores) {
         let bytes = counters.global_load_bytes + counters.global_store_bytes;
         assert_eq!(bytes, 16 * counters.thread_instructions, "{text}");
     }
-    let before = whole_tiles(V03_SHARED).total;
+    let before = &whole_tiles(V03_SHARED).total;
     assert_eq!(before.global_load_requests, 4 * report.total.global_load_requests);
     assert_eq!(
         before.global_store_requests,
@@ -351,8 +267,8 @@ fn excess(c: &Counters) -> [u64; 3] {
 #[test]
 fn v05_no_shared_access_takes_an_excess_wavefront() {
     for entry in [V05, V06, V07] {
-        for InstrReport { text, counters, .. } in whole_tiles(entry).launch.instructions {
-            assert_eq!(excess(&counters), [0; 3], "{}: {text}", entry.name);
+        for InstrReport { text, counters, .. } in &whole_tiles(entry).launch.instructions {
+            assert_eq!(excess(counters), [0; 3], "{}: {text}", entry.name);
         }
     }
     for entry in [V03_SHARED, V04] {
@@ -371,25 +287,22 @@ fn warps_times_k(report: &Report) -> u64 {
 fn v06_four_128_bit_shared_loads_per_k() {
     for entry in [V06, V07] {
         let report = whole_tiles(entry);
-        let loads = 4 * warps_times_k(&report);
+        let loads = 4 * warps_times_k(report);
         assert_eq!(report.total.shared_load_requests, loads, "{}", entry.name);
         assert_eq!(report.total.shared_load_requests_merged, loads, "{}", entry.name);
         assert_eq!(report.total.shared_load_bytes, loads * 32 * 16, "{}", entry.name);
     }
     // The compiler had found two for the eight rows by itself; the eight columns were alone.
     let before = whole_tiles(V05);
-    assert_eq!(
-        before.total.shared_load_requests,
-        (2 + 8) * warps_times_k(&before)
-    );
+    assert_eq!(before.total.shared_load_requests, (2 + 8) * warps_times_k(before));
 }
 
 #[test]
 fn v07_one_barrier_per_tile_and_two_buffers() {
     let (before, after) = (whole_tiles(V06), whole_tiles(V07));
-    let tiles = warps_times_k(&after) / 8;
+    let tiles = warps_times_k(after) / 8;
     assert_eq!([before.total.barriers, after.total.barriers], [2 * tiles, tiles]);
-    let shared_bytes = |entry: Entry| {
+    let shared_bytes = |entry: GemmKernel| {
         let module = Gpu::default().load(entry.ptx).expect("committed PTX loads");
         module
             .kernel(entry.name)
@@ -412,15 +325,15 @@ fn v07_loads_the_next_tile_before_it_multiplies_this_one() {
             .find(|&line| line > after)
     };
     let report = whole_tiles(V07);
-    let barrier = line(&report, "bar.sync", 0).expect("a barrier");
-    let load = line(&report, "ld.global", barrier).expect("a load after the barrier");
-    let multiply = line(&report, "fma", barrier).expect("multiply-adds after the barrier");
+    let barrier = line(report, "bar.sync", 0).expect("a barrier");
+    let load = line(report, "ld.global", barrier).expect("a load after the barrier");
+    let multiply = line(report, "fma", barrier).expect("multiply-adds after the barrier");
     assert!(barrier < load && load < multiply, "{barrier} {load} {multiply}");
 
     let report = whole_tiles(V06);
-    let barrier = line(&report, "bar.sync", 0).expect("a barrier");
+    let barrier = line(report, "bar.sync", 0).expect("a barrier");
     assert_eq!(
-        line(&report, "ld.global", barrier),
+        line(report, "ld.global", barrier),
         None,
         "v06 loads before its barrier only"
     );
@@ -503,7 +416,7 @@ fn launch_bounds_are_what_is_launched_and_nothing_spills() {
             .expect("launch bounds");
         assert_eq!(
             bounds,
-            format!(".maxntid {}, 1, 1", entry.threads),
+            format!(".maxntid {}, 1, 1", entry.block[0]),
             "{}",
             entry.name
         );

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use counters::Counters;
 use diagnostics::Report;
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::Watch;
 use tests::gemm::{GemmKernel, Product};
 use tests::gpu::{Gpu, Shape};
 
@@ -180,28 +180,14 @@ fn only_the_plain_tile_meets_conflicts() {
 #[test]
 fn float4_moves_16_bytes_per_lane_everywhere() {
     let total = FLOAT4.count();
-    for (what, bytes, requests) in [
-        (
-            "global loads",
-            total.global_load_bytes,
-            total.global_load_requests,
-        ),
-        (
-            "global stores",
-            total.global_store_bytes,
-            total.global_store_requests,
-        ),
-        (
-            "shared loads",
-            total.shared_load_bytes,
-            total.shared_load_requests,
-        ),
-        (
-            "shared stores",
-            total.shared_store_bytes,
-            total.shared_store_requests,
-        ),
-    ] {
+    #[rustfmt::skip]
+    let accesses = [
+        ("global loads", total.global_load_bytes, total.global_load_requests),
+        ("global stores", total.global_store_bytes, total.global_store_requests),
+        ("shared loads", total.shared_load_bytes, total.shared_load_requests),
+        ("shared stores", total.shared_store_bytes, total.shared_store_requests),
+    ];
+    for (what, bytes, requests) in accesses {
         assert_eq!(bytes, 16 * 32 * requests, "{what}");
         assert_eq!(bytes, 4 * 128 * 192, "{what}");
     }
@@ -215,35 +201,12 @@ fn rectangular_shares_its_overhead_between_four_elements() {
     assert!(rectangular.warp_instructions < square.warp_instructions);
 }
 
-/// How the operands of a product are stored.
-#[derive(Clone, Copy)]
-struct Stored {
-    name: &'static str,
-    a_transposed: bool,
-    b_transposed: bool,
-}
-
-const PRODUCTS: [Stored; 4] = [
-    Stored {
-        name: "sgemm_v08_nn",
-        a_transposed: false,
-        b_transposed: false,
-    },
-    Stored {
-        name: "sgemm_v08_nt",
-        a_transposed: false,
-        b_transposed: true,
-    },
-    Stored {
-        name: "sgemm_v08_tn",
-        a_transposed: true,
-        b_transposed: false,
-    },
-    Stored {
-        name: "sgemm_v08_tt",
-        a_transposed: true,
-        b_transposed: true,
-    },
+/// Kernels, and whether A and B are stored transposed.
+const PRODUCTS: [(&str, [bool; 2]); 4] = [
+    ("sgemm_v08_nn", [false, false]),
+    ("sgemm_v08_nt", [false, true]),
+    ("sgemm_v08_tn", [true, false]),
+    ("sgemm_v08_tt", [true, true]),
 ];
 
 fn transposed(rows: usize, cols: usize, matrix: &[f32]) -> Vec<f32> {
@@ -252,101 +215,68 @@ fn transposed(rows: usize, cols: usize, matrix: &[f32]) -> Vec<f32> {
         .collect()
 }
 
-impl Stored {
-    /// Runs with all checks on; C must equal the chain of multiply-adds bit for bit.
-    #[track_caller]
-    fn check(self, product: &Product, want: &[f32]) -> Report {
+/// Runs each of [`PRODUCTS`] with all checks on; C must equal the chain of multiply-adds bit for bit.
+fn check_products([m, n, k]: [usize; 3]) -> [(&'static str, Counters); 4] {
+    let product = Product::<f32>::random(m, n, k, 8);
+    let want = product.reference();
+    PRODUCTS.map(|(name, [a_transposed, b_transposed])| {
         let kernel = GemmKernel {
-            name: self.name,
+            name,
             ptx: include_str!("../../kernels/ptx/v08_gemm_transposed.ptx"),
-            tile: 128,
+            tile: [128, 128],
             block: [256, 1, 1],
+            strip: 0,
         };
-        let options = LaunchOptions {
-            watch: Watch::CheckedGlobalRaces,
-            ..LaunchOptions::default()
-        };
-        let &Product { m, n, k, .. } = product;
         let mut as_stored = product.clone();
-        if self.a_transposed {
+        if a_transposed {
             as_stored.a = transposed(m, k, &product.a);
         }
-        if self.b_transposed {
+        if b_transposed {
             as_stored.b = transposed(k, n, &product.b);
         }
-        let (report, got) = as_stored
-            .run(kernel, options)
-            .unwrap_or_else(|error| panic!("{} on {m} x {n} x {k}: {error}", self.name));
-        if let Some(finding) = report.findings.first() {
-            panic!("{} on {m} x {n} x {k}: {}", self.name, finding.text);
-        }
-        for (i, (got, want)) in got.iter().zip(want).enumerate() {
-            let (row, col) = (i / n, i % n);
-            assert!(
-                got.to_bits() == want.to_bits(),
-                "{} on {m} x {n} x {k}: C[{row}][{col}] is {got}, not {want}",
-                self.name
-            );
-        }
-        report
-    }
+        (
+            name,
+            as_stored
+                .check(kernel, Watch::CheckedGlobalRaces, &want)
+                .launch
+                .total,
+        )
+    })
 }
 
 #[test]
 fn products_of_transposed_matrices_of_awkward_shapes() {
-    for (m, n, k) in [
-        (1, 1, 1),
-        (1, 130, 3),
-        (130, 1, 9),
-        (7, 13, 5),
-        (127, 129, 8),
-        (129, 127, 7),
-        (128, 128, 16),
-        (64, 36, 12),
-        (257, 2, 31),
-        (3, 300, 64),
-        (140, 132, 100),
+    for shape in [
+        [1, 1, 1],
+        [1, 130, 3],
+        [130, 1, 9],
+        [7, 13, 5],
+        [127, 129, 8],
+        [129, 127, 7],
+        [128, 128, 16],
+        [64, 36, 12],
+        [257, 2, 31],
+        [3, 300, 64],
+        [140, 132, 100],
     ] {
-        let product = Product::random(m, n, k, 8);
-        let want = product.reference();
-        for stored in PRODUCTS {
-            stored.check(&product, &want);
-        }
+        check_products(shape);
     }
 }
 
 #[test]
 fn products_meet_no_conflicts_and_waste_no_sector() {
-    const SIZE: usize = 128;
-    let product = Product::random(SIZE, SIZE, SIZE, 8);
-    let want = product.reference();
-    for stored in PRODUCTS {
-        let name = stored.name;
-        let total = stored.check(&product, &want).total;
-        assert_eq!(total.fmas, (SIZE * SIZE * SIZE) as u64, "{name}");
-        assert_eq!(
-            total.shared_store_wavefronts, total.shared_store_ideal,
-            "{name}: stores"
-        );
-        assert_eq!(
-            total.shared_load_wavefronts, total.shared_load_ideal,
-            "{name}: loads"
-        );
-        assert_eq!(
-            total.global_load_bytes,
-            16 * 32 * total.global_load_requests,
-            "{name}: float4"
-        );
-        assert_eq!(
-            32 * total.global_load_sectors,
-            total.global_load_bytes,
-            "{name}: whole sectors"
-        );
-        assert_eq!(
-            total.global_load_bytes,
-            (2 * 4 * SIZE * SIZE) as u64,
-            "{name}: each element once"
-        );
+    const SIZE: u64 = 128;
+    for (name, c) in check_products([SIZE as usize; 3]) {
+        for (what, got, want) in [
+            ("multiply-adds", c.fmas, SIZE * SIZE * SIZE),
+            ("stores", c.shared_store_wavefronts, c.shared_store_ideal),
+            ("loads", c.shared_load_wavefronts, c.shared_load_ideal),
+            ("float4", c.global_load_bytes, 16 * 32 * c.global_load_requests),
+            ("whole sectors", 32 * c.global_load_sectors, c.global_load_bytes),
+            ("each element once", c.global_load_bytes, 2 * 4 * SIZE * SIZE),
+        ] {
+            assert_eq!(got, want, "{name}: {what}");
+        }
     }
 }
 

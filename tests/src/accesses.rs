@@ -83,601 +83,80 @@ const SHIFTED: Pattern = Pattern {
     ..LINEAR
 };
 
-/// Every distribution that costs could depend on.
-const ALL: &[Pattern] = &[
-    LINEAR,
-    ONE,
-    TWO,
-    FOUR,
-    EIGHT,
-    SIXTEEN,
-    HALVES,
-    QUARTERS,
-    PAIRS,
-    FOURS,
-    STRIDE_2,
-    STRIDE_8,
-    STRIDE_32,
-    TWO_FAR,
-    FOUR_FAR,
-    EIGHT_SECTORS,
-    SHUFFLED,
-    RANDOM_8,
-    RANDOM_32,
-    RANDOM_1024,
-    UNEVEN,
-    ONE_LANE,
-    HALF_ON,
-    ODD_ON,
-    HALF_ONE,
-    SOME_ONE,
-    SHIFTED,
-];
-const MANY: &[Pattern] = &[
-    LINEAR,
-    ONE,
-    TWO,
-    EIGHT,
-    HALVES,
-    PAIRS,
-    STRIDE_2,
-    STRIDE_8,
-    TWO_FAR,
-    RANDOM_32,
-    RANDOM_1024,
-    HALF_ON,
-    SHIFTED,
-];
-const SOME: &[Pattern] = &[LINEAR, ONE, FOUR, PAIRS, STRIDE_32, RANDOM_32];
-const FEW: &[Pattern] = &[LINEAR, ONE, PAIRS];
-const BANKS: &[Pattern] = &[
-    LINEAR,
-    ONE,
-    TWO,
-    EIGHT,
-    HALVES,
-    PAIRS,
-    STRIDE_2,
-    STRIDE_32,
-    STRIDE_33,
-    TWO_FAR,
-    FOUR_FAR,
-    RANDOM_8,
-    RANDOM_32,
-    RANDOM_1024,
-    UNEVEN,
-    HALF_ON,
-    SOME_ONE,
+/// Sets of patterns. `banks` has those that differ in bank conflicts; `all`, every distribution that costs depend on.
+#[rustfmt::skip]
+const SETS: [(&str, &[Pattern]); 5] = [
+    ("few", &[LINEAR, ONE, PAIRS]),
+    ("some", &[LINEAR, ONE, FOUR, PAIRS, STRIDE_32, RANDOM_32]),
+    ("many", &[
+        LINEAR, ONE, TWO, EIGHT, HALVES, PAIRS, STRIDE_2, STRIDE_8, TWO_FAR, RANDOM_32, RANDOM_1024, HALF_ON, SHIFTED,
+    ]),
+    ("banks", &[
+        LINEAR, ONE, TWO, EIGHT, HALVES, PAIRS, STRIDE_2, STRIDE_32, STRIDE_33, TWO_FAR, FOUR_FAR, RANDOM_8, RANDOM_32,
+        RANDOM_1024, UNEVEN, HALF_ON, SOME_ONE,
+    ]),
+    ("all", &[
+        LINEAR, ONE, TWO, FOUR, EIGHT, SIXTEEN, HALVES, QUARTERS, PAIRS, FOURS, STRIDE_2, STRIDE_8, STRIDE_32, TWO_FAR,
+        FOUR_FAR, EIGHT_SECTORS, SHUFFLED, RANDOM_8, RANDOM_32, RANDOM_1024, UNEVEN, ONE_LANE, HALF_ON, ODD_ON,
+        HALF_ONE, SOME_ONE, SHIFTED,
+    ]),
 ];
 
-/// Instructions with `{a}` for the address, their element's size and their patterns.
-type Row = (&'static str, &'static str, u32, &'static [Pattern]);
+/// Bodies of the kernels, one a line; the head of the file describes them.
+const BODIES: &str = include_str!("../data/accesses.txt");
 
-const GLOBAL_ATOMICS: &[Row] = &[
-    ("red_add_u32", "red.global.add.u32 [{a}], %v;", 4, ALL),
-    (
-        "atom_add_u32",
-        "atom.global.add.u32 %r1, [{a}], %v; st.global.u32 [%out], %r1;",
-        4,
-        MANY,
-    ),
-    ("red_add_f32", "red.global.add.f32 [{a}], %f0;", 4, SOME),
-    ("red_add_u64", "red.global.add.u64 [{a}], %w;", 8, MANY),
-    (
-        "atom_cas_b32",
-        "atom.global.cas.b32 %r1, [{a}], 0, %v; st.global.u32 [%out], %r1;",
-        4,
-        SOME,
-    ),
-    (
-        "atom_exch_b32",
-        "atom.global.exch.b32 %r1, [{a}], %v; st.global.u32 [%out], %r1;",
-        4,
-        SOME,
-    ),
-    ("red_max_s32", "red.global.max.s32 [{a}], %v;", 4, FEW),
-    ("red_inc_u32", "red.global.inc.u32 [{a}], %v;", 4, FEW),
-    ("red_add_f64", "red.global.add.f64 [{a}], %d0;", 8, SOME),
-    ("red_add_f16x2", "red.global.add.noftz.f16x2 [{a}], %v;", 4, FEW),
-    ("red_add_f16", "red.global.add.noftz.f16 [{a}], %h0;", 2, FEW),
-    (
-        "atom_add_u64",
-        "atom.global.add.u64 %x1, [{a}], %w; st.global.u32 [%out], %x1;",
-        8,
-        FEW,
-    ),
-    (
-        "atom_add_f32",
-        "atom.global.add.f32 %f1, [{a}], %f0; st.global.f32 [%out], %f1;",
-        4,
-        FEW,
-    ),
-    (
-        "atom_cas_b64",
-        "atom.global.cas.b64 %x1, [{a}], 0, %w; st.global.u32 [%out], %x1;",
-        8,
-        FEW,
-    ),
-    ("red_max_u64", "red.global.max.u64 [{a}], %w;", 8, FEW),
-];
-
-const SHARED_ATOMICS: &[Row] = &[
-    ("red_add_u32", "red.shared.add.u32 [{a}], %v;", 4, BANKS),
-    (
-        "atom_add_u32",
-        "atom.shared.add.u32 %r1, [{a}], %v; st.global.u32 [%out], %r1;",
-        4,
-        SOME,
-    ),
-    (
-        "atom_cas_b32",
-        "atom.shared.cas.b32 %r1, [{a}], 0, %v; st.global.u32 [%out], %r1;",
-        4,
-        SOME,
-    ),
-    (
-        "atom_exch_b32",
-        "atom.shared.exch.b32 %r1, [{a}], %v; st.global.u32 [%out], %r1;",
-        4,
-        SOME,
-    ),
-    ("red_max_s32", "red.shared.max.s32 [{a}], %v;", 4, FEW),
-    ("red_and_b32", "red.shared.and.b32 [{a}], %v;", 4, FEW),
-    ("red_inc_u32", "red.shared.inc.u32 [{a}], %v;", 4, FEW),
-    ("red_add_f32", "red.shared.add.f32 [{a}], %f0;", 4, SOME),
-    ("red_add_u64", "red.shared.add.u64 [{a}], %w;", 8, SOME),
-    (
-        "atom_cas_b64",
-        "atom.shared.cas.b64 %x1, [{a}], 0, %w; st.global.u32 [%out], %x1;",
-        8,
-        SOME,
-    ),
-    (
-        "atom_exch_b64",
-        "atom.shared.exch.b64 %x1, [{a}], %w; st.global.u32 [%out], %x1;",
-        8,
-        FEW,
-    ),
-    ("red_add_f64", "red.shared.add.f64 [{a}], %d0;", 8, FEW),
-    ("red_add_f16x2", "red.shared.add.noftz.f16x2 [{a}], %v;", 4, FEW),
-    ("red_max_u64", "red.shared.max.u64 [{a}], %w;", 8, FEW),
-];
-
-/// Whole bodies: stores and loads that ptxas may join, asynchronous copies, and what does not fit elsewhere.
-const BODIES: &[(&str, &str, &str)] = &[
-    // Neighbouring stores to shared memory.
-    (
-        "merge",
-        "st_4",
-        "st.shared.u32 [%s64], %v; st.shared.u32 [%s64+4], %lane; st.shared.u32 [%s64+8], %n; st.shared.u32 [%s64+12], %v;",
-    ),
-    (
-        "merge",
-        "st_4_back",
-        "st.shared.u32 [%s64+12], %v; st.shared.u32 [%s64+8], %lane; st.shared.u32 [%s64+4], %n; st.shared.u32 [%s64], %v;",
-    ),
-    (
-        "merge",
-        "st_3",
-        "st.shared.u32 [%s64], %v; st.shared.u32 [%s64+4], %lane; st.shared.u32 [%s64+8], %n;",
-    ),
-    (
-        "merge",
-        "st_2",
-        "st.shared.u32 [%s64], %v; st.shared.u32 [%s64+4], %lane;",
-    ),
-    (
-        "merge",
-        "st_4_of_8",
-        "st.shared.u32 [%s8], %v; st.shared.u32 [%s8+4], %lane; st.shared.u32 [%s8+8], %n; st.shared.u32 [%s8+12], %v;",
-    ),
-    (
-        "merge",
-        "st_4_of_4",
-        "st.shared.u32 [%s4], %v; st.shared.u32 [%s4+4], %lane; st.shared.u32 [%s4+8], %n; st.shared.u32 [%s4+12], %v;",
-    ),
-    (
-        "merge",
-        "st_f64_2",
-        "st.shared.f64 [%s64], %d0; st.shared.f64 [%s64+8], %d1;",
-    ),
-    (
-        "merge",
-        "st_v2_2",
-        "st.shared.v2.u32 [%s64], {%v, %lane}; st.shared.v2.u32 [%s64+8], {%n, %v};",
-    ),
-    (
-        "merge",
-        "st_u8_4",
-        "st.shared.u8 [%s64], %v; st.shared.u8 [%s64+1], %lane; st.shared.u8 [%s64+2], %n; st.shared.u8 [%s64+3], %v;",
-    ),
-    (
-        "merge",
-        "st_u16_2",
-        "st.shared.u16 [%s64], %h0; st.shared.u16 [%s64+2], %h1;",
-    ),
-    (
-        "merge",
-        "st_two_arrays",
-        "st.shared.u32 [%s64], %v; st.shared.u32 [%s64+4096], %lane; st.shared.u32 [%s64+4], %n; st.shared.u32 [%s64+4100], %v;",
-    ),
-    (
-        "merge",
-        "st_barrier",
-        "st.shared.u32 [%s64], %v; bar.sync 0; st.shared.u32 [%s64+4], %lane;",
-    ),
-    (
-        "merge",
-        "st_guarded",
-        "@%p0 st.shared.u32 [%s64], %v; @%p0 st.shared.u32 [%s64+4], %lane; @%p0 st.shared.u32 [%s64+8], %n; @%p0 st.shared.u32 [%s64+12], %v;",
-    ),
-    (
-        "merge",
-        "st_volatile",
-        "st.volatile.shared.u32 [%s64], %v; st.volatile.shared.u32 [%s64+4], %lane;",
-    ),
-    (
-        "merge",
-        "ld_4",
-        "ld.shared.u32 %r1, [%s64]; ld.shared.u32 %r2, [%s64+4]; ld.shared.u32 %r3, [%s64+8]; ld.shared.u32 %r4, [%s64+12]; {sum4}",
-    ),
-    (
-        "merge",
-        "ld_3",
-        "ld.shared.u32 %r1, [%s64]; ld.shared.u32 %r2, [%s64+4]; ld.shared.u32 %r4, [%s64+12]; mov.u32 %r3, 0; {sum4}",
-    ),
-    (
-        "merge",
-        "ld_guarded",
-        "{zero4} @%p0 ld.shared.u32 %r1, [%s64]; @%p0 ld.shared.u32 %r2, [%s64+4]; @%p0 ld.shared.u32 %r3, [%s64+8]; @%p0 ld.shared.u32 %r4, [%s64+12]; {sum4}",
-    ),
-    (
-        "merge",
-        "st_ld_st",
-        "st.shared.u32 [%s64], %v; ld.shared.u32 %r1, [%s64+64]; st.shared.u32 [%s64+4], %lane; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "merge",
-        "ld_st_ld",
-        "ld.shared.u32 %r1, [%s64]; st.shared.u32 [%s64+64], %v; ld.shared.u32 %r2, [%s64+4]; mov.u32 %r3, 0; mov.u32 %r4, 0; {sum4}",
-    ),
-    // Asynchronous copies.
-    (
-        "cp_async",
-        "ca_4",
-        "cp.async.ca.shared.global [%s4], [%g4], 4; {arrive}",
-    ),
-    (
-        "cp_async",
-        "ca_8",
-        "cp.async.ca.shared.global [%s8], [%g8], 8; {arrive}",
-    ),
-    (
-        "cp_async",
-        "ca_16",
-        "cp.async.ca.shared.global [%s16], [%g16], 16; {arrive}",
-    ),
-    (
-        "cp_async",
-        "cg_16",
-        "cp.async.cg.shared.global [%s16], [%g16], 16; {arrive}",
-    ),
-    (
-        "cp_async",
-        "cg_16_twice",
-        "cp.async.cg.shared.global [%s16], [%g16], 16; cp.async.cg.shared.global [%s16+512], [%g16+512], 16; {arrive}",
-    ),
-    (
-        "cp_async",
-        "ca_4_conflicts",
-        "cp.async.ca.shared.global [%s64], [%g4], 4; {arrive}",
-    ),
-    (
-        "cp_async",
-        "ca_4_strided",
-        "cp.async.ca.shared.global [%s4], [%g64], 4; {arrive}",
-    ),
-    (
-        "cp_async",
-        "cg_16_conflicts",
-        "cp.async.cg.shared.global [%s64], [%g16], 16; {arrive}",
-    ),
-    (
-        "cp_async",
-        "cg_16_zeros",
-        "cp.async.cg.shared.global [%s16], [%g16], 16, 0; {arrive}",
-    ),
-    (
-        "cp_async",
-        "ca_4_half",
-        "@%p0 cp.async.ca.shared.global [%s4], [%g4], 4; {arrive}",
-    ),
-    // What else could differ.
-    ("other", "ld_v4", "ld.global.v4.u32 {results}, [%g16]; {sum4}"),
-    (
-        "other",
-        "ld_v4_half",
-        "{zero4} @%p0 ld.global.v4.u32 {results}, [%g16]; {sum4}",
-    ),
-    (
-        "other",
-        "ld_v2_odd",
-        "{zero4} @%p1 ld.global.v2.u32 {%r1, %r2}, [%g8]; {sum4}",
-    ),
-    (
-        "other",
-        "ld_v4_strided",
-        "ld.global.v4.u32 {results}, [%g64]; {sum4}",
-    ),
-    (
-        "other",
-        "ld_4_scalars",
-        "ld.global.u32 %r1, [%g64]; ld.global.u32 %r2, [%g64+4]; ld.global.u32 %r3, [%g64+8]; ld.global.u32 %r4, [%g64+12]; {sum4}",
-    ),
-    (
-        "other",
-        "st_4_scalars",
-        "st.global.u32 [%g64], %v; st.global.u32 [%g64+4], %lane; st.global.u32 [%g64+8], %n; st.global.u32 [%g64+12], %v;",
-    ),
-    (
-        "other",
-        "ld_nc",
-        "ld.global.nc.u32 %r1, [%g4]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "ld_nc_strided",
-        "ld.global.nc.u32 %r1, [%g64]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "ld_cg",
-        "ld.global.cg.u32 %r1, [%g4]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "ld_volatile",
-        "ld.volatile.global.u32 %r1, [%g4]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "ld_relaxed",
-        "ld.relaxed.gpu.global.u32 %r1, [%g4]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "ld_same",
-        "shr.u32 %r2, %lane, 5; mad.wide.u32 %x1, %r2, 4, %data; ld.global.u32 %r1, [%x1]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "ld_uniform",
-        "ld.global.u32 %r1, [%data+64]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "ld_none_on",
-        "setp.gt.u32 %p2, %lane, 64; mov.u32 %r1, 0; @%p2 ld.global.u32 %r1, [%g4]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "st_none_on",
-        "setp.gt.u32 %p2, %lane, 64; @%p2 st.global.u32 [%g4], %v;",
-    ),
-    (
-        "other",
-        "st_shared_none_on",
-        "setp.gt.u32 %p2, %lane, 64; @%p2 st.shared.u32 [%s4], %v;",
-    ),
-    (
-        "other",
-        "branch_none_on",
-        "setp.gt.u32 %p2, %lane, 64; @%p2 bra l1; bra l2; l1: ld.global.u32 %r1, [%g4+4096]; st.global.u32 [%out], %r1; st.shared.u32 [%s4], %r1; l2:",
-    ),
-    (
-        "other",
-        "ld_u8",
-        "ld.global.u8 %r1, [%g1]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "ld_u16",
-        "ld.global.u16 %h2, [%g2]; st.global.u16 [%g2+4096], %h2;",
-    ),
-    ("other", "st_u8", "st.global.u8 [%g1], %v;"),
-    (
-        "other",
-        "st_same",
-        "shr.u32 %r2, %lane, 5; mad.wide.u32 %x1, %r2, 4, %data; st.global.u32 [%x1], %v;",
-    ),
-    ("other", "st_v2_half", "@%p0 st.global.v2.u32 [%g8], {%v, %lane};"),
-    ("other", "st_v4_odd", "@%p1 st.global.v4.u32 [%g16], {values};"),
-    (
-        "other",
-        "ld_shifted",
-        "ld.global.u32 %r1, [%g4+12]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "shared_v2_half",
-        "@%p0 st.shared.v2.u32 [%s8], {%v, %lane}; bar.sync 0; {zero4} @%p0 ld.shared.v2.u32 {%r1, %r2}, [%s8]; {sum4}",
-    ),
-    (
-        "other",
-        "shared_v2_odd",
-        "@%p1 st.shared.v2.u32 [%s8], {%v, %lane}; bar.sync 0; {zero4} @%p1 ld.shared.v2.u32 {%r1, %r2}, [%s8]; {sum4}",
-    ),
-    (
-        "other",
-        "shared_v4_half",
-        "@%p0 st.shared.v4.u32 [%s16], {values}; bar.sync 0; {zero4} @%p0 ld.shared.v4.u32 {results}, [%s16]; {sum4}",
-    ),
-    (
-        "other",
-        "shared_v4_odd",
-        "@%p1 st.shared.v4.u32 [%s16], {values}; bar.sync 0; {zero4} @%p1 ld.shared.v4.u32 {results}, [%s16]; {sum4}",
-    ),
-    (
-        "other",
-        "shared_v4_strided",
-        "st.shared.v4.u32 [%s64], {values}; bar.sync 0; ld.shared.v4.u32 {results}, [%s64]; {sum4}",
-    ),
-    (
-        "other",
-        "shared_u16",
-        "st.shared.u16 [%s2], %h0; bar.sync 0; ld.shared.u16 %h2, [%s2]; st.global.u16 [%g2], %h2;",
-    ),
-    (
-        "other",
-        "shared_u16_pairs",
-        "shr.u32 %r2, %lane, 1; mad.lo.u32 %r3, %r2, 128, %tile; and.b32 %r4, %lane, 1; mad.lo.u32 %r3, %r4, 2, %r3; st.shared.u16 [%r3], %h0; bar.sync 0; ld.shared.u16 %h2, [%r3]; st.global.u16 [%g2], %h2;",
-    ),
-    (
-        "other",
-        "shared_u8",
-        "st.shared.u8 [%s1], %v; bar.sync 0; ld.shared.u8 %r1, [%s1]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "shared_u8_strided",
-        "st.shared.u8 [%s64], %v; bar.sync 0; ld.shared.u8 %r1, [%s64]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "generic_shared",
-        "cvt.u64.u32 %x1, %s4; cvta.shared.u64 %x1, %x1; st.u32 [%x1], %v; bar.sync 0; ld.u32 %r1, [%x1]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "generic_unknown",
-        "cvt.u64.u32 %x1, %s64; cvta.shared.u64 %x1, %x1; ld.global.u64 %x2, [%g8+8192]; add.u64 %x1, %x1, %x2; st.u32 [%x1], %v; bar.sync 0; ld.u32 %r1, [%x1]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "generic_global",
-        "ld.global.u64 %x2, [%g8+8192]; cvta.global.u64 %x1, %g64; add.u64 %x1, %x1, %x2; ld.u32 %r1, [%x1]; st.u32 [%x1+4], %v; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "generic_mixed",
-        "cvt.u64.u32 %x1, %s4; cvta.shared.u64 %x1, %x1; cvta.global.u64 %x2, %g4; selp.b64 %x1, %x1, %x2, %p0; st.u32 [%x1], %v; bar.sync 0; ld.u32 %r1, [%x1]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "generic_atomic_shared",
-        "cvt.u64.u32 %x1, %s4; cvta.shared.u64 %x1, %x1; ld.global.u64 %x2, [%g8+8192]; add.u64 %x1, %x1, %x2; atom.add.u32 %r1, [%x1], %v; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "generic_atomic_global",
-        "ld.global.u64 %x2, [%g8+8192]; cvta.global.u64 %x1, %g4; add.u64 %x1, %x1, %x2; atom.add.u32 %r1, [%x1], %v; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "local",
-        ".local .align 4 .b8 own[256]; mov.u32 %r2, own; and.b32 %r3, %lane, 7; mad.lo.u32 %r2, %r3, 4, %r2; st.local.u32 [%r2], %v; ld.global.u32 %r4, [%g4]; add.u32 %r3, %r2, %r4; ld.local.u32 %r1, [%r3]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "local_same",
-        ".local .align 4 .b8 own2[256]; mov.u32 %r2, own2; ld.global.u32 %r4, [%g4]; add.u32 %r3, %r2, %r4; st.local.u32 [%r3], %v; ld.global.u32 %r4, [%g4+4096]; add.u32 %r3, %r3, %r4; ld.local.u32 %r1, [%r3]; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "divergent_loads",
-        "@%p0 bra l3; ld.global.u32 %r1, [%g4+4096]; bra l4; l3: ld.global.u32 %r1, [%g64+8192]; l4: st.global.u32 [%out], %r1;",
-    ),
-    ("other", "red_uniform", "red.global.add.u32 [%data+64], 1;"),
-    ("other", "red_uniform_lane", "red.global.add.u32 [%data+64], %v;"),
-    ("other", "red_uniform_f32", "red.global.add.f32 [%data+64], %f0;"),
-    (
-        "other",
-        "atom_uniform",
-        "atom.global.add.u32 %r1, [%data+64], 1; st.global.u32 [%out], %r1;",
-    ),
-    (
-        "other",
-        "atom_uniform_guarded",
-        "mov.u32 %r1, 0; @%p1 atom.global.add.u32 %r1, [%data+64], 1; st.global.u32 [%out], %r1;",
-    ),
-    ("other", "red_shared_uniform", "red.shared.add.u32 [tile], 1;"),
-    ("other", "red_unused_atom", "atom.global.add.u32 %r1, [%g4], %v;"),
-    (
-        "other",
-        "red_half",
-        "@%p0 bra l5; red.global.add.u32 [%g4], %v; l5:",
-    ),
-    (
-        "other",
-        "constants",
-        "ld.const.u32 %r1, [table]; mov.u64 %x1, table; mad.wide.u32 %x1, %lane, 4, %x1; ld.const.u32 %r4, [%x1]; add.u32 %r1, %r1, %r4; st.global.u32 [%out], %r1;",
-    ),
-];
-
-/// Names in braces that bodies contain, and what they stand for.
-const SHORT: [(&str, &str); 5] = [
+/// Abbreviations in bodies, and their expansions.
+#[rustfmt::skip]
+const ABBREVIATIONS: [(&str, &str); 5] = [
     ("{values}", "{%v, %lane, %n, %v}"),
     ("{results}", "{%r1, %r2, %r3, %r4}"),
-    (
-        "{zero4}",
-        "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;",
-    ),
-    (
-        "{sum4}",
-        "add.u32 %r1, %r1, %r2; add.u32 %r3, %r3, %r4; add.u32 %r1, %r1, %r3; st.global.u32 [%out], %r1;",
-    ),
+    ("{zero4}", "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;"),
+    ("{sum4}", "add.u32 %r1, %r1, %r2; add.u32 %r3, %r3, %r4; add.u32 %r1, %r1, %r3; st.global.u32 [%out], %r1;"),
     ("{arrive}", "cp.async.commit_group; cp.async.wait_group 0;"),
 ];
 
-/// All kernels, by group.
+/// All kernels, in the order of the file.
+///
+/// # Panics
+/// When a line of `tests/data/accesses.txt` is malformed.
 pub fn kernels() -> Vec<Kernel> {
-    let mut all = Vec::new();
-    for (group, base, address, rows) in [
-        ("global", "%data", "%x0", GLOBAL_ATOMICS),
-        ("shared", "%tile", "%r0", SHARED_ATOMICS),
-    ] {
-        for (operation, text, bytes, patterns) in rows {
-            for pattern in *patterns {
-                all.push(Kernel {
-                    name: format!("{group}_{operation}_{}", pattern.name),
-                    body: at(base, address, text, *bytes, pattern),
-                });
-            }
-        }
-    }
-    for (group, name, text) in BODIES {
-        let long = SHORT.iter().fold((*text).to_owned(), |text, (short, long)| {
-            text.replace(short, long)
-        });
-        all.push(Kernel {
-            name: format!("{group}_{name}"),
-            body: long,
-        });
-    }
-    all
+    let lines = BODIES.lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(kernels_of_line).collect()
+}
+
+/// One kernel, or one for each pattern of a set.
+fn kernels_of_line(line: &str) -> Vec<Kernel> {
+    let (head, body) = line.split_once(": ").expect("a name and a body");
+    let [name, bytes, set] = head.split(' ').collect::<Vec<_>>()[..] else {
+        let expand = |text: String, (short, long): &(&str, &str)| text.replace(short, long);
+        let body = ABBREVIATIONS.iter().fold(body.to_owned(), expand);
+        let name = head.to_owned();
+        return vec![Kernel { name, body }];
+    };
+    let bytes = bytes.parse().expect("the size of an element");
+    let patterns = SETS.iter().find(|(known, _)| *known == set).expect("a set").1;
+    let kernel = |pattern: &Pattern| Kernel {
+        name: format!("{name}_{}", pattern.name),
+        body: with_pattern(name.starts_with("global_"), body, bytes, pattern),
+    };
+    patterns.iter().map(kernel).collect()
 }
 
 /// An access at the addresses of a pattern.
-fn at(base: &str, address: &str, text: &str, bytes: u32, p: &Pattern) -> String {
+fn with_pattern(global: bool, text: &str, bytes: u32, p: &Pattern) -> String {
     let mut body = format!(
         "mul.lo.u32 %r0, %lane, {}; shr.u32 %r0, %r0, {}; and.b32 %r0, %r0, {};\n",
         p.times, p.shift, p.mask
     );
     let (step, start) = (p.step * bytes, p.start * bytes);
-    match base {
-        "%data" => {
-            let _ = writeln!(
-                body,
-                "mad.wide.u32 %x0, %r0, {step}, {base}; add.u64 %x0, %x0, {start};"
-            );
-        }
-        _ => {
-            let _ = writeln!(
-                body,
-                "mad.lo.u32 %r0, %r0, {step}, {base}; add.u32 %r0, %r0, {start};"
-            );
-        }
-    }
+    let (wide, bits, address, base) = match global {
+        true => ("wide", "u64", "%x0", "%data"),
+        false => ("lo", "u32", "%r0", "%tile"),
+    };
+    let _ = writeln!(
+        body,
+        "mad.{wide}.u32 {address}, %r0, {step}, {base}; add.{bits} {address}, {address}, {start};"
+    );
     let text = text.replace("{a}", address);
     if p.lanes == u32::MAX {
         body.push_str(&text);
@@ -705,8 +184,9 @@ pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> String {
     text
 }
 
-/// Registers: `%lane`; values `%v`, `%n`, `%w`, `%f0`, `%d0`, `%h0`; `%gN` and `%sN`, the addresses of the lane's N bytes
-/// in global and shared memory; `%p0`, lanes 0 to 15; `%p1`, odd lanes; `%out`, the place of the lane's result.
+/// Start of each kernel: registers, and addresses in them. `%lane`; values `%v`, `%n`, `%w`, `%f0`, `%d0`, `%h0`; `%gN` and `%sN`, the addresses of the lane's N bytes
+/// in global and shared memory; `%p0`, lanes 0 to 15; `%p1`, odd lanes; `%out`, the address of the
+/// lane's result.
 const HEAD: &str = "\
 .reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<8>, %lane, %v, %n, %tile, %s1, %s2, %s4, %s8, %s16, %s64;
 .reg .b64 %x<4>, %w, %param, %data, %out, %g1, %g2, %g4, %g8, %g16, %g64; .reg .f32 %f<4>; .reg .f64 %d<4>;

@@ -1,44 +1,65 @@
-//! Matrix products on the machine, and the reference that they must equal bit for bit.
+//! Matrix products on the emulated GPU, and the reference that they must equal bit for bit.
 
 use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use simt::launch::LaunchOptions;
+use simt::launch::{LaunchOptions, Watch};
 
-use crate::gpu::{Argument, Gpu, Shape};
+use crate::gpu::{Argument, Gpu, Shape, Value};
+
+/// The elements of matrices: `f32` and `f64`.
+pub trait Number: Value + Into<f64> + PartialEq + Send + Sync {
+    const NAN: Self;
+    const ZERO: Self;
+    /// A number in -1 .. 1.
+    fn random(rng: &mut ChaCha8Rng) -> Self;
+    fn mul_add(self, b: Self, c: Self) -> Self;
+}
+
+macro_rules! numbers {
+    ($($ty:ident),*) => { $(
+        impl Number for $ty {
+            const NAN: Self = $ty::NAN;
+            const ZERO: Self = 0.0;
+            fn random(rng: &mut ChaCha8Rng) -> Self {
+                rng.random_range(-1.0..1.0)
+            }
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                $ty::mul_add(self, b, c)
+            }
+        }
+    )* };
+}
+numbers!(f32, f64);
 
 /// C = A · B, row-major, with A of `m` × `k` and B of `k` × `n`.
 #[derive(Debug, Clone)]
-pub struct Product {
-    /// Rows of A and C.
+pub struct Product<T = f32> {
     pub m: usize,
-    /// Columns of B and C.
     pub n: usize,
-    /// Columns of A, rows of B.
     pub k: usize,
-    /// The operand A, row-major.
-    pub a: Vec<f32>,
-    /// The operand B, row-major.
-    pub b: Vec<f32>,
+    pub a: Vec<T>,
+    pub b: Vec<T>,
 }
 
-/// A kernel with the parameters `(int M, int N, int K, const float* A, const float* B, float* C)`.
+/// A kernel with the parameters `(int M, int N, int K, const float* A, const float* B, float* C)`, or of doubles.
 #[derive(Debug, Clone, Copy)]
-pub struct GemmKernel<'a> {
+pub struct GemmKernel {
     /// Name of the entry point.
-    pub name: &'a str,
-    /// The text of its PTX.
-    pub ptx: &'a str,
-    /// Edge of the square of C that a block computes.
-    pub tile: usize,
+    pub name: &'static str,
+    pub ptx: &'static str,
+    /// Rows and columns of C that a block computes.
+    pub tile: [usize; 2],
     /// Threads of a block.
     pub block: [u32; 3],
+    /// Bytes of dynamic shared memory per k.
+    pub strip: usize,
 }
 
-impl Product {
+impl<T: Number> Product<T> {
     /// Matrices with elements in -1 .. 1, from a seed.
     pub fn random(m: usize, n: usize, k: usize, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut matrix = |words| (0..words).map(|_| rng.random_range(-1.0f32..1.0)).collect();
+        let mut matrix = |words| (0..words).map(|_| T::random(&mut rng)).collect();
         Self {
             m,
             n,
@@ -48,17 +69,24 @@ impl Product {
         }
     }
 
-    /// Each element as one chain of fused multiply-adds, k from 0 upwards: rows in parallel, columns side by side.
-    pub fn reference(&self) -> Vec<f32> {
-        let mut c = vec![0.0; self.m * self.n];
+    /// Each element as one chain of fused multiply-adds, k from 0 upwards.
+    pub fn reference(&self) -> Vec<T> {
+        self.chains(T::mul_add)
+    }
+
+    /// C by chains of `add(a, b, c)`: rows in parallel, columns side by side.
+    fn chains(&self, add: impl Fn(T, T, T) -> T + Copy + Send) -> Vec<T> {
+        let &Self { m, n, k, .. } = self;
+        let mut c = vec![T::ZERO; m * n];
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        let rows_each = self.m.div_ceil(workers).max(1);
+        let rows_each = m.div_ceil(workers).max(1);
         std::thread::scope(|scope| {
-            for (part, rows) in c.chunks_mut(rows_each * self.n).enumerate() {
+            for (c, a) in c.chunks_mut(rows_each * n).zip(self.a.chunks(rows_each * k)) {
                 scope.spawn(move || {
-                    for (i, out) in rows.chunks_mut(self.n).enumerate() {
-                        let row = part * rows_each + i;
-                        accumulate_row(out, &self.a[row * self.k..][..self.k], &self.b);
+                    for (c, a) in c.chunks_mut(n).zip(a.chunks(k)) {
+                        for (&a, b) in a.iter().zip(self.b.chunks(n)) {
+                            c.iter_mut().zip(b).for_each(|(c, &b)| *c = add(a, b, *c));
+                        }
                     }
                 });
             }
@@ -66,33 +94,45 @@ impl Product {
         c
     }
 
-    /// What a kernel makes of it, with C full of NaN before.
-    pub fn run(&self, kernel: GemmKernel<'_>, options: LaunchOptions) -> Result<(Report, Vec<f32>), String> {
+    /// Runs a kernel with C full of NaN before: no check may find anything, and each bit of C must be that of `want`.
+    #[track_caller]
+    pub fn check(&self, kernel: GemmKernel, watch: Watch, want: &[T]) -> Report {
+        let &Self { m, n, k, .. } = self;
+        let name = format!("{} on {m} x {n} x {k}", kernel.name);
         let gpu = Gpu::with_memory(1 << 34);
-        let module = gpu.load(kernel.ptx).map_err(|error| error.to_string())?;
-        let c = gpu.upload(&vec![f32::NAN; self.m * self.n]);
-        let mut arguments: Vec<Argument> = [self.m, self.n, self.k]
-            .map(|size| Argument::from(size as i32))
-            .into();
+        let module = gpu
+            .load(kernel.ptx)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let c = gpu.upload(&vec![T::NAN; m * n]);
+        let mut arguments: Vec<Argument> = [m, n, k].map(|size| Argument::from(size as i32)).into();
         arguments.extend([gpu.upload(&self.a), gpu.upload(&self.b), c].map(Argument::from));
-        let blocks = [self.n, self.m].map(|size| size.div_ceil(kernel.tile) as u32);
+        let [rows, cols] = kernel.tile;
         let shape = Shape {
-            grid: [blocks[0], blocks[1], 1],
+            grid: [n.div_ceil(cols) as u32, m.div_ceil(rows) as u32, 1],
             block: kernel.block,
-            shared: 0,
+            shared: (kernel.strip * k) as u32,
         };
-        let report = gpu
-            .launch(&module, kernel.name, shape, &arguments, options)
-            .map_err(|refusal| refusal.to_string())?;
-        Ok((report, gpu.read(c, self.m * self.n)))
+        let options = LaunchOptions {
+            watch,
+            ..LaunchOptions::default()
+        };
+        let report = gpu.launch(&module, kernel.name, shape, &arguments, options);
+        let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
+        if let Some(finding) = report.findings.first() {
+            panic!("{name}: {}", finding.text);
+        }
+        for (i, (got, &want)) in gpu.read::<T>(c, m * n).into_iter().zip(want).enumerate() {
+            let (got, want): (f64, f64) = (got.into(), want.into());
+            let same = got.to_bits() == want.to_bits();
+            assert!(same, "{name}: C[{}][{}] is {got}, not {want}", i / n, i % n);
+        }
+        report
     }
 }
 
-/// `out += a · B` for one row, where `a` is the row of A.
-fn accumulate_row(out: &mut [f32], a: &[f32], b: &[f32]) {
-    for (&a, b_row) in a.iter().zip(b.chunks(out.len())) {
-        for (c, &b) in out.iter_mut().zip(b_row) {
-            *c = a.mul_add(b, *c);
-        }
+impl Product {
+    /// [`Self::reference`] of whole numbers whose sums are exact, without the library function that fuses.
+    pub fn reference_of_whole(&self) -> Vec<f32> {
+        self.chains(|a, b, c| a * b + c)
     }
 }

@@ -333,7 +333,10 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
     let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
     let config = shape.config(params, options);
     let has_beta = head.parameters.iter().any(|word| word == "beta");
-    let expected = product.reference();
+    let expected = match inputs {
+        Inputs::Whole => product.reference_of_whole(),
+        Inputs::Any | Inputs::Short => Vec::new(),
+    };
     let is_bf16 = head.is_of("C", "bf16");
     // Twice: the second launch finds what the first one left in global variables.
     let run = |_| {
@@ -349,9 +352,6 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
         };
         let wrong = found.iter().zip(&expected).zip(&old);
         let wrong = wrong.filter(|((found, sum), old)| {
-            if inputs != Inputs::Whole {
-                return false;
-            }
             let right = ALPHA * **sum + if has_beta { BETA * **old } else { 0.0 };
             **found != if is_bf16 { of_bf16(to_bf16(right)) } else { right }
         });

@@ -19,7 +19,7 @@ const WIDTH: usize = 98;
 /// Column at which the place of a message starts, when its title is not longer.
 const PLACE_COLUMN: usize = 64;
 
-/// What all messages of a launch share.
+/// Data that all messages of a launch share.
 pub(crate) struct LaunchContext<'a> {
     pub(crate) context: &'a LaunchInputs<'a>,
     /// Everything that went wrong in this launch.
@@ -68,12 +68,12 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// What sets which register.
+    /// Index of the instructions that set each register.
     pub(crate) fn trace(&self) -> &Trace<'a> {
         &self.trace
     }
 
-    /// All threads ran, whatever the first ones did: counts are of the whole launch.
+    /// True if all threads ran, even when the first ones failed: counts are of the whole launch.
     pub(crate) fn sees_all(&self) -> bool {
         matches!(
             self.context.config.options.watch,
@@ -115,7 +115,7 @@ impl<'a> LaunchContext<'a> {
         ops.iter().any(|op| matches!(op.kind, OpKind::Barrier { .. }))
     }
 
-    /// Where an instruction comes from: its own place, then that of the call which was inlined, and so on. Places
+    /// Source places of an instruction: its own, then that of the call which was inlined, and so on. Places
     /// in files without a text (headers of the toolkit) are left out, unless there are no others.
     pub(crate) fn frames(&self, instr: u32) -> Vec<SourceLoc> {
         let Some(info) = self.context.kernel.instrs.get(instr as usize) else {

@@ -24,10 +24,10 @@ use crate::messages::findings;
 ///   `notes`, `why`, `try`, `on_gpu`, and `text`: the whole message as printed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// What ran and what was counted. Its `mistakes` are gone: they are the findings now.
+    /// The launch and its counters. `mistakes` is empty: they became the findings.
     #[serde(flatten)]
     pub launch: LaunchReport,
-    /// What the checks found, most serious first, then by place. Errors make the launch fail.
+    /// Findings of the checks, most serious first, then by place. Errors make the launch fail.
     pub findings: Vec<Finding>,
     /// Undefined values that were stored where the host may read them: findings only once it does.
     #[serde(skip)]
@@ -37,7 +37,7 @@ pub struct Report {
 /// An undefined value in global memory.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// What to tell when the host reads it.
+    /// Finding to report when the host reads it.
     pub finding: Finding,
     /// Where such values lie: start and end of a range that may hold others, too.
     pub range: (u64, u64),

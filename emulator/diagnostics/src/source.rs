@@ -16,9 +16,9 @@ use text::{blank, bracketed, plain_name, split, strip_qualifiers, words};
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     text: Arc<str>,
-    /// The same, with comments and strings blanked out, byte for byte.
+    /// The text with comments and strings blanked out, byte for byte.
     clean: String,
-    /// Where each line starts and ends.
+    /// Start and end of each line.
     lines: Vec<(usize, usize)>,
     /// Values of the kernel's template parameters.
     given: Vec<(String, i64)>,
@@ -29,7 +29,7 @@ pub(crate) struct Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
-    /// Its type without qualifiers: `float*`, `int`.
+    /// The type without qualifiers: `float*`, `int`.
     pub(crate) ty: String,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Declared {
 pub(crate) struct Compared {
     pub(crate) left: String,
     pub(crate) right: String,
-    /// Its text, as written.
+    /// The text as written.
     pub(crate) text: String,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Use {
     pub(crate) subscripts: Vec<String>,
     /// It stands left of `=`.
     pub(crate) stored: bool,
-    /// Its value is used: anywhere but left of a plain `=`.
+    /// True if the value is read: anywhere but left of a plain `=`.
     pub(crate) loaded: bool,
 }
 
@@ -174,7 +174,7 @@ impl Source {
             })
     }
 
-    /// What a variable of a kernel is set to, when that happens once: `const int row = …;`.
+    /// The value of a variable of a kernel that is set once: `const int row = …;`.
     pub(crate) fn definition(&self, kernel: &str, name: &str) -> Option<&str> {
         let body = self.body(kernel)?;
         let mut found = None;
@@ -200,7 +200,7 @@ impl Source {
         found
     }
 
-    /// Whether an expression of a kernel names `threadIdx`, itself or through variables that are set once.
+    /// True if an expression of a kernel names `threadIdx`, itself or through variables that are set once.
     pub(crate) fn depends_on_thread(&self, kernel: &str, text: &str) -> bool {
         let mut open = vec![text];
         let mut seen: Vec<&str> = Vec::new();
@@ -244,7 +244,7 @@ impl Source {
     fn bodies(&self, function: &str) -> Vec<&str> {
         let of_word = |at: usize| {
             let mut rest = self.clean[at + function.len()..].trim_start();
-            // Of a template that is specialised.
+            // A specialised template.
             if rest.starts_with('<') {
                 rest = rest[rest.find('>')? + 1..].trim_start();
             }
@@ -256,7 +256,7 @@ impl Source {
         named.filter_map(|(at, _)| of_word(at)).collect()
     }
 
-    /// All arrays with a qualifier, in order.
+    /// Arrays with a qualifier, in order.
     pub(crate) fn arrays(&self, qualifier: &str) -> Vec<(String, Declared)> {
         self.arrays_in(&self.clean, qualifier)
     }

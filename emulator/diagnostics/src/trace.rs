@@ -10,14 +10,14 @@ use simt::check::thread_position;
 use simt::launch::LaunchConfig;
 use simt::program::Kernel;
 
-/// How far back an instruction of straight code is looked for.
+/// Limit of the search backwards through straight code, in instructions.
 const NEAR: usize = 64;
 /// Instructions that are followed behind one address.
 const MAX_NODES: usize = 2000;
 /// Nesting that is followed.
 const MAX_DEPTH: u32 = 60;
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum End {
     /// `threadIdx` along an axis.
@@ -52,7 +52,7 @@ pub(crate) struct Trace<'a> {
     set_by: HashMap<&'a str, Setter>,
 }
 
-/// What sets a register.
+/// Instructions that set a register.
 #[derive(Debug, Clone, Copy)]
 enum Setter {
     /// This instruction, whenever it is reached.
@@ -207,7 +207,7 @@ impl<'a> Trace<'a> {
         found().is_some()
     }
 
-    /// What the address of an access depends on. `None`: too much to follow.
+    /// Values that the address of an access depends on. `None`: too many to follow.
     pub(crate) fn ends(&self, instr: u32) -> Option<BTreeSet<End>> {
         let (base, _) = split_address(self.operand(instr)?);
         let mut ends = BTreeSet::new();
@@ -252,7 +252,7 @@ impl<'a> Trace<'a> {
         Some(())
     }
 
-    /// What sets a register.
+    /// Source of the value of a register.
     fn source(&self, register: &str) -> Option<Source<'a>> {
         let instr = match self.set_by.get(register)? {
             Setter::One(instr) => *instr,

@@ -13,17 +13,17 @@ use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE};
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) element: ArrayElement,
-    /// Where it starts: an address, or an offset in its space.
+    /// Start: an address, or an offset in its space.
     pub(crate) start: u64,
     /// The name is one that the programmer wrote.
     pub(crate) named: bool,
     /// The allocation, for global memory.
     pub(crate) allocation: Option<Allocation>,
-    /// Which parameter, when it is one.
+    /// Index of the parameter, if it is one.
     pub(crate) parameter: Option<usize>,
     /// It lies in dynamic shared memory.
     pub(crate) dynamic: bool,
-    /// One access of a lane covers so many bytes.
+    /// Bytes that one access of a lane covers.
     pub(crate) access_bytes: u32,
 }
 
@@ -123,7 +123,7 @@ impl LaunchContext<'_> {
         }
     }
 
-    /// How an instruction's access is made up: bytes of one element, and a type name when it follows from PTX.
+    /// Layout of an instruction's access: bytes of one element, and a type name when it follows from PTX.
     fn element_of(&self, instr: u32, bytes: u32) -> (u32, &'static str) {
         let op = self.context.kernel.ops.iter().find(|op| op.instr == instr);
         let size = match op.map(|op| &op.kind) {
@@ -415,7 +415,7 @@ impl LaunchContext<'_> {
         Some(target)
     }
 
-    /// Where an array is used in the line of an instruction: what to underline.
+    /// Uses of an array in the line of an instruction, to underline.
     pub(crate) fn uses(&self, instr: u32, name: &str, kind: AccessKind) -> Vec<Use> {
         let line = self.loc(instr).map_or(0, |loc| loc.line);
         let uses = self

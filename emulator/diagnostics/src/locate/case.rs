@@ -16,7 +16,7 @@ pub(crate) fn noun(kind: AccessKind) -> &'static str {
     }
 }
 
-/// What an access does, as a verb: `reads`, `writes`, `updates`.
+/// An access as a verb: `reads`, `writes`, `updates`.
 pub(crate) fn verb(kind: AccessKind) -> &'static str {
     match kind {
         AccessKind::Read => "reads",
@@ -67,7 +67,7 @@ pub(crate) struct Data {
     /// The instruction that read it is an atomic.
     pub(crate) atomic: bool,
     pub(crate) value: i64,
-    /// Where it lay, when that is known.
+    /// Its location, if known.
     pub(crate) element: Option<String>,
     /// Nothing else that differs between threads or rounds makes the index.
     pub(crate) alone: bool,

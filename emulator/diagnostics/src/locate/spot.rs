@@ -126,7 +126,7 @@ pub(crate) fn taken(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
     barrier_in(launch, spot.file, spot.after..=last).or_else(start)
 }
 
-/// Where a barrier between the write and the read of a race belongs: before reading, before overwriting.
+/// Places for a barrier between the write and the read of a race: before reading, before overwriting.
 pub(crate) fn spots(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
     let find = |kind: AccessKind| {
         race.parties

@@ -1,6 +1,5 @@
 //! Messages about calls: those that go nowhere, and those that go too deep.
 
-use super::termination::first_and_more;
 use crate::launch_context::{Draft, LaunchContext};
 use crate::source::text::plain_name;
 use crate::words::{code, count, grouped};
@@ -18,7 +17,7 @@ pub(crate) fn target(launch: &LaunchContext<'_>, kind: &Kind, address: u64, prob
             code(plain_name(name))
         )),
     };
-    draft.notes.push(first_and_more(launch, kind));
+    draft.notes.push(launch.first_thread(kind));
     draft.advice = Some(match problem {
         BadTarget::NoFunction => {
             "set the pointer to a `__device__` function of this module before the call; the address of \
@@ -56,7 +55,7 @@ pub(crate) fn stack(
         "Each thread has a stack of {} bytes, and {name} was about to start one call deeper.",
         grouped(limit.into())
     ));
-    draft.notes.push(first_and_more(launch, kind));
+    draft.notes.push(launch.first_thread(kind));
     draft.advice = Some(
         "check what ends the recursion; if it has to go so deep, ask for a larger stack with \
          `cudaDeviceSetLimit(cudaLimitStackSize, …)` before the launch."

@@ -1,4 +1,4 @@
-//! Which findings are told: a mistake that follows from another one is left out, since it goes with it.
+//! Selects the findings to report: a mistake that follows from another one is left out, since it goes with it.
 
 use std::collections::HashSet;
 
@@ -334,7 +334,7 @@ pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
     race.parties.iter().all(|party| is_volatile(launch, party.instr)) || race.parties.iter().all(step)
 }
 
-/// Whether the instruction is a `volatile` access.
+/// True if the instruction is a `volatile` access.
 pub(crate) fn is_volatile(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let info = launch.context.kernel.instrs.get(instr as usize);
     info.is_some_and(|info| info.text.contains(".volatile"))

@@ -6,7 +6,7 @@ use simt::program::{MemSpace, RANK_SHIFT};
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::{count, list};
 
-/// Where an access to the shared memory of another block went: the offset in there, and the rank.
+/// Target of an access to another block's shared memory: offset and rank.
 pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
     let tag = access.address >> RANK_SHIFT;
     let is_remote = access.space == MemSpace::Shared && (1..=0x100).contains(&tag);

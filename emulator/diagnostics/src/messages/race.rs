@@ -123,7 +123,7 @@ fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &T
     ))
 }
 
-/// One of the parties means another element, past the end of its row.
+/// Describes a race in which one party means another element, past the end of its row.
 fn past_the_row(
     launch: &LaunchContext<'_>,
     here: u32,
@@ -164,7 +164,7 @@ fn who_is(launch: &LaunchContext<'_>, party: RaceParty) -> String {
     launch.thread_name(party.block, u64::from(party.thread))
 }
 
-/// What an index leaves out: the threads of a block, or the blocks, then use the same elements.
+/// Positions that an index leaves out: the threads of a block, or the blocks, then use the same elements.
 fn leaves_out(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<&'static str> {
     let ends = launch.trace().ends(race.parties[0].instr)?;
     let config = launch.context.config;
@@ -316,7 +316,7 @@ fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: RaceParty, ar
     all.len() == 1 && uses.iter().any(|found| found.stored && found.loaded)
 }
 
-/// How much of the array, how many threads.
+/// Share of the array, and number of threads.
 fn extent(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Target>) -> Vec<String> {
     let mut text = String::new();
     if let Some(target) = target
@@ -824,7 +824,7 @@ fn place_barrier(
     }
 }
 
-/// Whether an instruction starts a bulk copy.
+/// True if an instruction starts a bulk copy.
 pub(crate) fn is_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let starts = |op: &simt::program::Op| matches!(op.kind, OpKind::TensorCopy(_) | OpKind::BulkBytes(_));
     launch
@@ -929,19 +929,19 @@ fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty;
     }
 }
 
-/// Whether the instruction starts copies that are done in the background (`cp.async`).
+/// True if the instruction starts copies that are done in the background (`cp.async`).
 fn copies_behind(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let mut ops = launch.context.kernel.ops.iter();
     ops.any(|op| op.instr == instr && matches!(op.kind, OpKind::CpAsync { .. }))
 }
 
-/// Whether the instruction starts a product of a warpgroup.
+/// True if the instruction starts a product of a warpgroup.
 fn is_product(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let info = launch.context.kernel.instrs.get(instr as usize);
     info.is_some_and(|info| info.mnemonic().starts_with("wgmma"))
 }
 
-/// Whether the instruction starts bulk copies out of shared memory.
+/// True if the instruction starts bulk copies out of shared memory.
 fn is_store_of_bulk(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let stores = |op: &simt::program::Op| match &op.kind {
         OpKind::TensorCopy(copy) => copy.way == TensorWay::Store,

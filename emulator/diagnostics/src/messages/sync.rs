@@ -19,7 +19,7 @@ fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
         .into_iter()
 }
 
-/// How many threads a group has.
+/// Number of threads of a group.
 pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
     group
         .threads
@@ -464,16 +464,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> 
         lane_names(present),
         lane_names(missing),
     ));
-    let caller = kind.first.mask.trailing_zeros() & 31;
-    let first = u64::from(kind.first.warp) * 32 + u64::from(caller);
-    let more = launch
-        .others_do_the_same(kind)
-        .map(|more| format!(" {more}"))
-        .unwrap_or_default();
-    draft.notes.push(format!(
-        "First: {}.{more}",
-        launch.thread_name(kind.first.block, first)
-    ));
+    draft.notes.push(launch.first_thread(kind));
     let around = launch.around(instr);
     let branches = || { around.iter().rev() }.filter(|one| one.enclosure.control == Control::If);
     // A branch of a header, by the layout of a matrix for one, parts no lanes.
@@ -590,15 +581,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) ->
             ));
         }
     }
-    let first = u64::from(kind.first.warp) * 32 + u64::from(caller);
-    let more = launch
-        .others_do_the_same(kind)
-        .map(|more| format!(" {more}"))
-        .unwrap_or_default();
-    draft.notes.push(format!(
-        "First: {}.{more}",
-        launch.thread_name(kind.first.block, first)
-    ));
+    draft.notes.push(launch.first_thread(kind));
     let around = launch.around(instr);
     let branch = around
         .iter()

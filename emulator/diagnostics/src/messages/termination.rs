@@ -202,7 +202,7 @@ pub(crate) fn operand(launch: &LaunchContext<'_>, kind: &Kind, problem: BadOpera
     };
     let mut draft = Draft::new(title);
     draft.notes.push(note);
-    draft.notes.push(first_and_more(launch, kind));
+    draft.notes.push(launch.first_thread(kind));
     draft.advice = Some(advice);
     draft.on_gpu = Some(on_gpu);
     draft
@@ -215,7 +215,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     let (block, thread) = first(kind);
     if launch.context.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
-        draft.notes.push(first_and_more(launch, kind));
+        draft.notes.push(launch.first_thread(kind));
         draft.why = Some(
             "`this_grid().sync()` needs the workspace that a cooperative launch has, and this launch has none: the library \
              traps."
@@ -230,7 +230,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
             Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
         return draft;
     }
-    draft.notes.push(first_and_more(launch, kind));
+    draft.notes.push(launch.first_thread(kind));
     let line = launch.place(instr).line;
     if let Some((_, condition)) = launch
         .source(instr)
@@ -250,7 +250,7 @@ pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &Kind, message: &str) 
     let instr = kind.first.instr;
     let mut draft = Draft::new(format!("assertion failed: `{message}`"));
     let (block, thread) = first(kind);
-    draft.notes.push(first_and_more(launch, kind));
+    draft.notes.push(launch.first_thread(kind));
     let values = values(launch, instr, message, block, thread);
     draft.why = Some(format!("{} is false here{values}.", code(message)));
     draft.advice = Some("find out how that value came about, or handle it before the assertion.".into());
@@ -263,15 +263,6 @@ pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &Kind, message: &str) 
 fn first(kind: &Kind) -> (u64, u64) {
     let lane = u64::from(kind.first.mask.trailing_zeros() & 31);
     (kind.first.block, u64::from(kind.first.warp) * 32 + lane)
-}
-
-pub(crate) fn first_and_more(launch: &LaunchContext<'_>, kind: &Kind) -> String {
-    let (block, thread) = first(kind);
-    let more = launch
-        .others_do_the_same(kind)
-        .map(|more| format!(" {more}"))
-        .unwrap_or_default();
-    format!("First: {}.{more}", launch.thread_name(block, thread))
 }
 
 /// ` (n = 50)`: the names in a condition that have a known value.

@@ -181,7 +181,7 @@ fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str
     )
 }
 
-/// What the value is used for, when that is on another line than the read.
+/// Use of the value, if it is on another line than the read.
 fn used_title(used: Use, name: &str, copied: Option<u32>) -> String {
     let which = match copied {
         Some(UNKNOWN) => "which holds no defined value",

@@ -15,9 +15,9 @@ pub(crate) type Names<'a> = dyn Fn(&str, u32) -> Option<i64> + 'a;
 pub(crate) struct Overflow {
     /// The text as written: `row * N`.
     pub(crate) text: String,
-    /// What it should be.
+    /// The exact value.
     pub(crate) exact: i64,
-    /// What an `int` makes of it.
+    /// The value wrapped to an `int`.
     pub(crate) wrapped: i64,
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Nesting that is followed.
 const MAX_DEPTH: usize = 100;
 
-/// What a header does with the statement under it.
+/// Effect of a header on the statement under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Control {
     If,
@@ -25,7 +25,7 @@ pub(crate) struct Enclosure {
     pub(crate) header: String,
     /// The condition alone, of an `if` and its `else`.
     pub(crate) condition: String,
-    /// Where the header starts, and the statement under it.
+    /// Positions of the header, and of the statement under it.
     pub(crate) start: usize,
     pub(crate) body: Range<usize>,
 }
@@ -52,7 +52,7 @@ impl Statements {
         parser.all().map_or_else(Self::default, |()| parser.found)
     }
 
-    /// What stands around a position, outermost first.
+    /// Headers around a position, outermost first.
     pub(crate) fn around(&self, at: usize) -> Vec<&Enclosure> {
         let mut around: Vec<&Enclosure> = self.enclosures.iter().filter(|e| e.body.contains(&at)).collect();
         around.sort_by_key(|e| (e.body.start, std::cmp::Reverse(e.body.end)));
