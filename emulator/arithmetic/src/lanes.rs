@@ -76,7 +76,7 @@ impl Lanes {
 /// Computes one result for every lane in `mask`; the other lanes keep what they had.
 ///
 /// # Safety
-/// Every operand must be in range for `Lanes`, as `decode::validate` establishes, and the
+/// Every operand must be in range for `Lanes`, as `decode::passes::validate` establishes, and the
 /// CPU must have the features that the function was compiled for. A destination never overlaps a source
 /// partly: it is the same register or a disjoint one (32- and 64-bit registers are allocated apart).
 pub type AluFn = unsafe fn(&mut Lanes, &AluArgs, mask: u32);

@@ -1,12 +1,12 @@
 //! A kernel as text, for people and for snapshots.
 //!
-//! `r3` is a line, `d4` a pair of lines starting at 4, `p2` a predicate, by the table of [`super::operands`]; arithmetic
+//! `r3` is a line, `d4` a pair of lines starting at 4, `p2` a predicate, by the table of [`crate::operands`]; arithmetic
 //! and addresses, whose classes a finished kernel does not keep, show numbers of lines. Constants show their value.
 
 use std::fmt;
 
-use super::operands::{Role, each};
-use super::virt::AluClasses;
+use crate::operands::{Role, each};
+use crate::virt::AluClasses;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{
     Access, Addr, BarrierKind, BlockOrder, Callee, ENCLOSING, Kernel, MatrixAccess, Op, OpKind, Order,

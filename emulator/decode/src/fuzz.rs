@@ -6,7 +6,7 @@ use super::*;
 
 /// Decodes what parses; the answer does not matter.
 fn survive(text: &str) {
-    let Ok(module) = ptx::parse(text) else { return };
+    let Ok(module) = ::ptx::parse(text) else { return };
     let Ok(variables) = module_variables(&module) else {
         return;
     };
@@ -145,7 +145,7 @@ fn exponential_inlining_is_refused() {
         format!(".func f{i}() {{ {calls} ret; }}\n")
     });
     let text = kernel("call f0;").replace(".visible", &format!("{functions}.visible"));
-    let module = ptx::parse(&text).expect("parses");
+    let module = ::ptx::parse(&text).expect("parses");
     let error = decode(&module, &Symbols::new(), CpuLevel::Baseline).expect_err("too big");
     assert_eq!(
         error.to_string(),

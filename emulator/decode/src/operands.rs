@@ -1,9 +1,9 @@
 //! The operands of every kind of operation, one row each: what they are, and what may stand there.
 //!
-//! Use and definition lists, register allocation, [`super::validate`] and [`super::display`] all read this table. A
+//! Use and definition lists, register allocation, [`crate::passes::validate`] and [`crate::display`] all read this table. A
 //! new kind of operation is a row here, and a function that runs it in [`crate::exec`].
 
-use super::virt::{AluClasses, VirtualOp};
+use crate::virt::{AluClasses, VirtualOp};
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA};
 

@@ -1,21 +1,28 @@
 //! Lowering: from the statements of a kernel, and of the functions that it calls, to virtual operations.
 //!
 //! Every instruction becomes at least one operation; one file per family. Device functions are inlined at
-//! each call, but for those that [`super::calls`] says are called.
+//! each call, but for those that [`call_graph`] says are called.
 
 mod activation;
 mod address;
 mod alu;
 mod atomic;
 mod call;
+mod call_graph;
 mod cluster;
 mod control;
 mod copy;
 mod emit;
+mod frames;
+pub(crate) mod index;
+pub(crate) mod kernel;
+mod layout;
 mod matrix;
 mod mbarrier;
 mod memory;
+pub(crate) mod module_variables;
 mod moves;
+mod names;
 mod operand;
 mod params;
 mod special;
@@ -27,24 +34,24 @@ mod warp;
 mod wgmma;
 mod wmma;
 
-pub(super) use activation::Activations;
+use activation::Activations;
 
 use std::collections::{BTreeMap, HashMap};
 
 use ptx::Span;
 use ptx::ast::{Function, Immediate, Instruction, Operand, Statement};
 
-use super::calls::Reach;
-use super::constants::Constants;
-use super::error::{DecodeError, Result, invalid, unsupported};
-use super::hash::QuickMap;
-use super::index::{Index, MAX_DEPTH};
-use super::layout::SharedLayout;
-use super::names::{Binding, Prototype, Reg, Registers, Scope};
-use super::variables::Symbols;
-use super::virt::{Rule, TRUE, VirtualOp};
+use crate::error::{DecodeError, Result, invalid, unsupported};
+use crate::hash::QuickMap;
+use crate::passes::constants::Constants;
+use crate::virt::{Reg, Registers, Rule, TRUE, VirtualOp};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, CpuLevel};
+use call_graph::Reach;
+use index::{Index, MAX_DEPTH};
+use layout::SharedLayout;
+use module_variables::Symbols;
+use names::{Binding, Prototype, Scope};
 use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
 use program::{AtomicForm, Flow, InstrInfo, MAX_CALLS, OpKind, SharedArray, SourceLoc, Special};
 

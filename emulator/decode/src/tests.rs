@@ -4,10 +4,10 @@ use super::*;
 
 /// Checks and decodes PTX text, as loading does; variables lie one window apart.
 fn decoded(text: &str) -> Result<Program> {
-    let module = ptx::parse(text).expect("the test's PTX parses");
-    ptx::table::check(&module).map_err(|error| match error {
-        ptx::CheckError::Parse(error) => DecodeError::Invalid(error),
-        ptx::CheckError::Unsupported(list) => DecodeError::Unsupported(list),
+    let module = ::ptx::parse(text).expect("the test's PTX parses");
+    ::ptx::table::check(&module).map_err(|error| match error {
+        ::ptx::CheckError::Parse(error) => DecodeError::Invalid(error),
+        ::ptx::CheckError::Unsupported(list) => DecodeError::Unsupported(list),
     })?;
     let mut symbols = Symbols::new();
     for (at, variable) in module_variables(&module)?.iter().enumerate() {

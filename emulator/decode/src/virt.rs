@@ -1,34 +1,38 @@
 //! Operations over virtual registers: what lowering makes and register allocation turns into `Op`s.
 //!
 //! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets
-//! hold label numbers. [`super::operands`] alone defines which fields of an operation are registers.
+//! hold label numbers. [`crate::operands`] alone defines which fields of an operation are registers.
 
+use ptx::Span;
+use ptx::ast::Type;
+
+use crate::error::{Result, unsupported};
 use arithmetic::Form;
 use arithmetic::lanes::{AluArgs, Class, Dst, NONE, Src};
 use program::{Flow, OpKind};
 
 /// Virtual predicate 0 is always true.
-pub(super) const TRUE: u32 = 0;
+pub(crate) const TRUE: u32 = 0;
 /// Virtual predicate 1 is always false.
-pub(super) const FALSE: u32 = 1;
+pub(crate) const FALSE: u32 = 1;
 
 /// What kinds of register the operands of an [`OpKind::Alu`] are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct AluClasses {
-    pub(super) dst: Class,
-    pub(super) srcs: &'static [Class],
+pub(crate) struct AluClasses {
+    pub(crate) dst: Class,
+    pub(crate) srcs: &'static [Class],
 }
 
 impl AluClasses {
     /// For everything that is not an [`OpKind::Alu`].
-    pub(super) const NONE: AluClasses = AluClasses {
+    pub(crate) const NONE: AluClasses = AluClasses {
         dst: Class::Bits32,
         srcs: &[],
     };
 }
 
 /// A function on these operands.
-pub(super) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
+pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
     let mut src = [NONE; 4];
     for (place, &source) in src.iter_mut().zip(sources) {
         *place = source;
@@ -47,9 +51,9 @@ pub(super) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClass
     (kind, classes)
 }
 
-/// What integer arithmetic does to trailing zero bits; all that [`super::merge`] needs to know of it.
+/// What integer arithmetic does to trailing zero bits; all that [`crate::passes::merge`] needs to know of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// Nothing is known of the result.
     #[default]
     Unknown,
@@ -73,17 +77,83 @@ pub(super) enum Rule {
 
 /// One step of the machine, over virtual registers.
 #[derive(Debug, Clone)]
-pub(super) struct VirtualOp {
+pub(crate) struct VirtualOp {
     /// Guarding predicate; [`TRUE`] for none.
-    pub(super) guard: u32,
-    pub(super) negated: bool,
+    pub(crate) guard: u32,
+    pub(crate) negated: bool,
     /// Index of its instruction.
-    pub(super) instr: u32,
-    pub(super) first: bool,
-    pub(super) kind: OpKind,
-    pub(super) classes: AluClasses,
+    pub(crate) instr: u32,
+    pub(crate) first: bool,
+    pub(crate) kind: OpKind,
+    pub(crate) classes: AluClasses,
     /// A plain move: nothing to do when both registers get the same place.
-    pub(super) moves: bool,
-    pub(super) rule: Rule,
-    pub(super) flow: Flow,
+    pub(crate) moves: bool,
+    pub(crate) rule: Rule,
+    pub(crate) flow: Flow,
+}
+
+/// A virtual register, as PTX declares it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reg {
+    pub(crate) id: u32,
+    pub(crate) class: Class,
+    /// Width as declared: 1, 8, 16, 32, 64.
+    pub(crate) bits: u8,
+}
+
+/// All virtual registers of a kernel: their classes.
+#[derive(Debug)]
+pub(crate) struct Registers {
+    pub(crate) classes: Vec<Class>,
+    /// Those of fewer than 32 bits, in order, with their width.
+    narrow: Vec<(u32, u8)>,
+}
+
+impl Registers {
+    /// The two constant predicates.
+    pub(crate) fn new() -> Registers {
+        Registers {
+            classes: vec![Class::Pred, Class::Pred],
+            narrow: Vec::new(),
+        }
+    }
+
+    /// Bits of a register, as declared.
+    pub(crate) fn bits(&self, register: u32) -> u32 {
+        match self.narrow.binary_search_by_key(&register, |(narrow, _)| *narrow) {
+            Ok(at) => u32::from(self.narrow[at].1),
+            Err(_) => match self.classes[register as usize] {
+                Class::Pred => 1,
+                Class::Bits32 => 32,
+                Class::Bits64 => 64,
+            },
+        }
+    }
+
+    /// A new register of a type.
+    pub(crate) fn declare(&mut self, ty: Type, span: Span) -> Result<Reg> {
+        let (class, bits) = class_and_bits(ty, span)?;
+        let id = self.fresh(class);
+        if class == Class::Bits32 && bits < 32 {
+            self.narrow.push((id, bits));
+        }
+        Ok(Reg { id, class, bits })
+    }
+
+    pub(crate) fn fresh(&mut self, class: Class) -> u32 {
+        self.classes.push(class);
+        self.classes.len() as u32 - 1
+    }
+}
+
+/// Class and width of a register of a type.
+pub(crate) fn class_and_bits(ty: Type, span: Span) -> Result<(Class, u8)> {
+    Ok(match ty.bytes() {
+        0 => (Class::Pred, 1),
+        1 => (Class::Bits32, 8),
+        2 => (Class::Bits32, 16),
+        4 => (Class::Bits32, 32),
+        8 => (Class::Bits64, 64),
+        _ => return Err(unsupported(span, "a 128-bit register")),
+    })
 }

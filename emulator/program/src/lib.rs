@@ -418,7 +418,7 @@ pub struct InstrInfo {
     pub calls: Box<[SourceLoc]>,
     /// Floating-point multiply-adds per lane: 1 for `fma.f32`, 2 for `fma.f16x2`.
     pub fmas: u8,
-    /// The wider access to shared memory that ptxas would make of this one and its neighbours; see `decode::merge`.
+    /// The wider access to shared memory that ptxas would make of this one and its neighbours; see `decode::passes::merge`.
     /// `None`: counted as written.
     pub merge: Option<MergeGroup>,
     /// What ptxas makes of an atomic.
@@ -434,7 +434,7 @@ impl InstrInfo {
     }
 }
 
-/// What ptxas makes of an atomic, as far as counters depend on it; see `decode::atomics`.
+/// What ptxas makes of an atomic, as far as counters depend on it; see `decode::passes::atomics`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AtomicForm {
     /// One instruction that does the work lane by lane where lanes meet. Also of instructions that are no atomics.

@@ -14,18 +14,18 @@
 
 use ptx::ast::Type;
 
-use super::constants::Constants;
-use super::operands::{Role, operands};
-use super::virt::{TRUE, VirtualOp};
+use crate::operands::{Role, operands};
+use crate::passes::constants::Constants;
+use crate::virt::{TRUE, VirtualOp};
 use arithmetic::lanes::{NONE, Src};
 use program::{Atomic, AtomicForm, AtomicKind, InstrInfo, MemSpace, OpKind};
 
 /// Rounds of the search for registers that are the same in all lanes; of a program that needs more, nothing is known.
 const MAX_ROUNDS: usize = 16;
 
-/// Fills [`InstrInfo::atomic`]. Results that nothing reads have been taken away before ([`super::order::of_blocks`]);
+/// Fills [`InstrInfo::atomic`]. Results that nothing reads have been taken away before ([`crate::passes::order::of_blocks`]);
 /// `varying` are the registers of special registers that differ from lane to lane.
-pub(super) fn forms(
+pub(crate) fn forms(
     ops: &mut [VirtualOp],
     constants: &Constants,
     n_registers: usize,

@@ -1,32 +1,32 @@
 //! Basic blocks and immediate post-dominators: where lanes that part at a branch meet again.
 
-use super::virt::{TRUE, VirtualOp};
+use crate::virt::{TRUE, VirtualOp};
 use program::OpKind;
 
 /// No block: the place after every exit.
-pub(super) const OUTSIDE: u32 = u32::MAX;
+pub(crate) const OUTSIDE: u32 = u32::MAX;
 
 /// The control flow graph of one kernel.
 #[derive(Debug)]
-pub(super) struct Cfg {
+pub(crate) struct Cfg {
     /// First op of each block, in order; one more at the end: the number of ops.
-    pub(super) starts: Vec<u32>,
+    pub(crate) starts: Vec<u32>,
     /// Blocks that may come next.
-    pub(super) successors: Lists,
+    pub(crate) successors: Lists,
     /// Blocks that may have come before.
-    pub(super) predecessors: Lists,
+    pub(crate) predecessors: Lists,
 }
 
 /// A list of numbers for each block, in one allocation.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub(crate) struct Lists {
     offsets: Vec<u32>,
     items: Vec<u32>,
 }
 
 impl Lists {
     /// From (list, item) pairs; each list keeps the order of the pairs.
-    pub(super) fn from_pairs(n: usize, pairs: &[(u32, u32)]) -> Lists {
+    pub(crate) fn from_pairs(n: usize, pairs: &[(u32, u32)]) -> Lists {
         let mut offsets = vec![0u32; n + 1];
         for &(list, _) in pairs {
             offsets[list as usize + 1] += 1;
@@ -43,7 +43,7 @@ impl Lists {
         Lists { offsets, items }
     }
 
-    pub(super) fn of(&self, list: u32) -> &[u32] {
+    pub(crate) fn of(&self, list: u32) -> &[u32] {
         let list = list as usize;
         &self.items[self.offsets[list] as usize..self.offsets[list + 1] as usize]
     }
@@ -51,7 +51,7 @@ impl Lists {
 
 impl Cfg {
     /// Targets of branches must be positions of ops.
-    pub(super) fn new(ops: &[VirtualOp]) -> Cfg {
+    pub(crate) fn new(ops: &[VirtualOp]) -> Cfg {
         let n_ops = ops.len();
         let mut leads = vec![false; n_ops + 1];
         leads[0] = true;
@@ -113,17 +113,17 @@ impl Cfg {
         }
     }
 
-    pub(super) fn n_blocks(&self) -> usize {
+    pub(crate) fn n_blocks(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Ops of a block.
-    pub(super) fn range(&self, block: u32) -> std::ops::Range<u32> {
+    pub(crate) fn range(&self, block: u32) -> std::ops::Range<u32> {
         self.starts[block as usize]..self.starts[block as usize + 1]
     }
 
     /// Immediate post-dominator of each block, or [`OUTSIDE`].
-    pub(super) fn post_dominators(&self) -> Vec<u32> {
+    pub(crate) fn post_dominators(&self) -> Vec<u32> {
         let successors: Vec<&[u32]> = (0..self.n_blocks() as u32)
             .map(|b| self.successors.of(b))
             .collect();
@@ -133,13 +133,13 @@ impl Cfg {
 
 /// Which blocks every way to a block leads through.
 #[derive(Debug)]
-pub(super) struct Dominators {
+pub(crate) struct Dominators {
     /// Each block's number in a walk over the tree of immediate dominators, and the last number below it.
     spans: Vec<(u32, u32)>,
 }
 
 impl Dominators {
-    pub(super) fn new(cfg: &Cfg) -> Self {
+    pub(crate) fn new(cfg: &Cfg) -> Self {
         let n = cfg.n_blocks();
         // With the edges turned round, post-dominators are dominators. Edges to the entry change nothing, but it
         // has to be the end of all ways. Functions that are not inlined have entries of their own, before which
@@ -170,12 +170,12 @@ impl Dominators {
     }
 
     /// A number by which a block comes right before those that it dominates.
-    pub(super) fn number(&self, block: u32) -> u32 {
+    pub(crate) fn number(&self, block: u32) -> u32 {
         self.spans[block as usize].0
     }
 
     /// Whether every way to `b` leads through `a`.
-    pub(super) fn dominates(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn dominates(&self, a: u32, b: u32) -> bool {
         let (first, last) = self.spans[a as usize];
         (first..=last).contains(&self.number(b))
     }
@@ -184,7 +184,7 @@ impl Dominators {
 /// Immediate post-dominators of a graph, by the Semi-NCA algorithm of Georgiadis and Tarjan on the reversed
 /// graph. A block without successors leaves. Blocks that can never leave get an edge to the outside, one for
 /// each place where all else fails (the last block in the order of the text).
-pub(super) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
+pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     let n = successors.len();
     let mut pairs = Vec::new();
     for (from, list) in successors.iter().enumerate() {

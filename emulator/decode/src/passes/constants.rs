@@ -3,17 +3,17 @@
 use ptx::Span;
 use ptx::ast::{Immediate, Type};
 
-use super::error::{Result, invalid, unsupported};
-use super::hash::QuickMap;
+use crate::error::{Result, invalid, unsupported};
+use crate::hash::QuickMap;
 use arithmetic::lanes::{Class, Line, Src, WARP};
 use program::limits::CONSTANT_LINES;
 
 /// Constants of a kernel.
 #[derive(Debug, Default)]
-pub(super) struct Constants {
-    pub(super) lines: Vec<Line>,
+pub(crate) struct Constants {
+    pub(crate) lines: Vec<Line>,
     /// [`program::Kernel::shared_consts`]
-    pub(super) shared: Vec<(u32, bool)>,
+    pub(crate) shared: Vec<(u32, bool)>,
     known: QuickMap<(u64, Kind), Src>,
 }
 
@@ -27,11 +27,11 @@ struct Kind {
 }
 
 impl Constants {
-    pub(super) fn bits32(&mut self, value: u32, span: Span) -> Result<Src> {
+    pub(crate) fn bits32(&mut self, value: u32, span: Span) -> Result<Src> {
         self.number(u64::from(value), false, span)
     }
 
-    pub(super) fn bits64(&mut self, value: u64, span: Span) -> Result<Src> {
+    pub(crate) fn bits64(&mut self, value: u64, span: Span) -> Result<Src> {
         self.number(value, true, span)
     }
 
@@ -40,7 +40,7 @@ impl Constants {
     }
 
     /// An address in shared memory, as a constant of a class that is no predicate.
-    pub(super) fn shared_address(&mut self, value: u64, class: Class, span: Span) -> Result<Src> {
+    pub(crate) fn shared_address(&mut self, value: u64, class: Class, span: Span) -> Result<Src> {
         let wide = class == Class::Bits64;
         let value = if wide { value } else { u64::from(value as u32) };
         self.add(value, Kind { wide, shared: true }, span)
@@ -74,17 +74,17 @@ impl Constants {
     }
 
     /// The value of a constant of one line.
-    pub(super) fn value32(&self, src: Src) -> Option<u32> {
+    pub(crate) fn value32(&self, src: Src) -> Option<u32> {
         self.lines.get(usize::try_from(!src).ok()?).map(|line| line.0[0])
     }
 
     /// The value of a source of one line, if it is a constant.
-    pub(super) fn value_of(&self, src: Src) -> Option<u32> {
+    pub(crate) fn value_of(&self, src: Src) -> Option<u32> {
         if src < 0 { self.value32(src) } else { None }
     }
 
     /// The value of a constant of two lines.
-    pub(super) fn value64(&self, src: Src) -> Option<u64> {
+    pub(crate) fn value64(&self, src: Src) -> Option<u64> {
         let line = self.lines.get(usize::try_from(!src).ok()?)?;
         let [a, b, ..] = line.0.map(u32::to_ne_bytes);
         Some(u64::from_ne_bytes([
@@ -94,7 +94,7 @@ impl Constants {
 }
 
 /// A number as the bits of an operand of `class`, of an instruction type `ty` when there is one.
-pub(super) fn bits(value: Immediate, class: Class, ty: Option<Type>, span: Span) -> Result<u64> {
+pub(crate) fn bits(value: Immediate, class: Class, ty: Option<Type>, span: Span) -> Result<u64> {
     let float = matches!(ty, Some(Type::F32 | Type::F64));
     Ok(match (value, class) {
         (_, Class::Pred) => return Err(invalid(span, "a number where a predicate belongs")),

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::cfg::Cfg;
-use super::constants::Constants;
-use super::operands::{Role, operands};
-use super::virt::{Rule, TRUE, VirtualOp};
+use crate::operands::{Role, operands};
+use crate::passes::cfg::Cfg;
+use crate::passes::constants::Constants;
+use crate::virt::{Rule, TRUE, VirtualOp};
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;
 
@@ -15,7 +15,7 @@ const MAX_ROUNDS: usize = 16;
 const MAX_STEPS: usize = 16;
 
 /// What is known of registers: trailing zero bits, and what they are a constant away from.
-pub(super) struct Distances<'a> {
+pub(crate) struct Distances<'a> {
     constants: &'a Constants,
     zeros: Vec<u8>,
     /// For a register that is written once, as another one plus a constant, in the same block.
@@ -28,7 +28,7 @@ pub(super) struct Distances<'a> {
 const MANY: u32 = u32::MAX - 1;
 
 impl<'a> Distances<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         ops: &mut [VirtualOp],
         cfg: &Cfg,
         constants: &'a Constants,
@@ -126,7 +126,7 @@ impl<'a> Distances<'a> {
     }
 
     /// The register that an address is a constant away from. A constant address is its own.
-    pub(super) fn base(&self, src: Src, offset: i64) -> (Src, i64) {
+    pub(crate) fn base(&self, src: Src, offset: i64) -> (Src, i64) {
         if src < 0 {
             // All constant addresses are offsets from 0.
             let value = self.constants.value32(src).unwrap_or(0);
@@ -143,12 +143,12 @@ impl<'a> Distances<'a> {
     }
 
     /// Whether a register is written at one place of the program, or never.
-    pub(super) fn written_once(&self, register: u32) -> bool {
+    pub(crate) fn written_once(&self, register: u32) -> bool {
         self.written[register as usize] != MANY
     }
 
     /// Trailing zeros of a base.
-    pub(super) fn zeros_of(&self, base: Src) -> u8 {
+    pub(crate) fn zeros_of(&self, base: Src) -> u8 {
         if base < 0 { 64 } else { self.zeros[base as usize] }
     }
 

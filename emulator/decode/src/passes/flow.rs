@@ -12,13 +12,13 @@ const PLAIN: Flow = Flow::Moved {
 };
 
 /// The first result of an instruction.
-pub(super) fn of(instruction: &Instruction) -> Flow {
+pub(crate) fn of(instruction: &Instruction) -> Flow {
     let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
     of_form(&instruction.opcode, &modifiers)
 }
 
 /// The first result of an instruction by its name.
-pub(super) fn of_form(opcode: &str, modifiers: &[&str]) -> Flow {
+pub(crate) fn of_form(opcode: &str, modifiers: &[&str]) -> Flow {
     let has = |modifier| modifiers.contains(&modifier);
     let types = || modifiers.iter().filter_map(|name| Type::from_name(name));
     let integers = types().all(is_integer);
@@ -52,7 +52,7 @@ pub(super) fn of_form(opcode: &str, modifiers: &[&str]) -> Flow {
 }
 
 /// The second result of an instruction whose first one flows like that.
-pub(super) fn second(first: Flow) -> Flow {
+pub(crate) fn second(first: Flow) -> Flow {
     match first {
         Flow::Compared(_) => first,
         // A carry depends on everything below it.
@@ -61,7 +61,7 @@ pub(super) fn second(first: Flow) -> Flow {
 }
 
 /// The result of a step that decode makes by itself.
-pub(super) fn of_builtin(op: Builtin) -> Flow {
+pub(crate) fn of_builtin(op: Builtin) -> Flow {
     match op {
         Builtin::MovPred | Builtin::NotPred | Builtin::PredTo32 | Builtin::PredOf32 => Flow::Bitwise,
         Builtin::Add32 | Builtin::Add64 | Builtin::Sub64 => Flow::Upward,

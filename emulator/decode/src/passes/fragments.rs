@@ -9,8 +9,8 @@
 
 use std::collections::HashMap;
 
-use super::operands::{Role, operands};
-use super::virt::{TRUE, VirtualOp};
+use crate::operands::{Role, operands};
+use crate::virt::{TRUE, VirtualOp};
 use program::mma::fragment::{Foreign, made, taken};
 use program::{InstrInfo, OpKind};
 
@@ -29,7 +29,7 @@ struct Definition {
 
 /// Notes in each product of `wmma` the fragments that are not what it takes.
 /// `starts` are those of basic blocks.
-pub(super) fn compare(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo]) {
+pub(crate) fn compare(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo]) {
     if !instrs
         .iter()
         .any(|instr| instr.mnemonic().starts_with("wmma.mma"))

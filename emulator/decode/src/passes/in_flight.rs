@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::cfg::Cfg;
-use super::operands::{Role, operands};
-use super::virt::VirtualOp;
+use crate::operands::{Role, operands};
+use crate::passes::cfg::Cfg;
+use crate::virt::VirtualOp;
 use arithmetic::lanes::Class;
 use program::{InstrInfo, OpKind, Touched, WgmmaA, Written};
 
 /// What each operation touches of the lines that products use; `None` where there is no product.
 ///
 /// `ops` have virtual registers still, and `place` has their lines.
-pub(super) fn touches(
+pub(crate) fn touches(
     ops: &mut [VirtualOp],
     place: &[u32],
     n_registers: usize,
@@ -64,7 +64,7 @@ pub(super) fn touches(
 /// between: what each operation writes of these registers, and of those that are moved there.
 ///
 /// Moves are no writes by themselves, since compilers add them; what they move may have been written.
-pub(super) fn unfenced(
+pub(crate) fn unfenced(
     ops: &mut [VirtualOp],
     cfg: &Cfg,
     instrs: &[InstrInfo],
@@ -235,7 +235,7 @@ fn some_way(steps: &[Step], cfg: &Cfg, tracked: &[bool]) -> bool {
 }
 
 /// Leaves out what belongs to operations that are not kept.
-pub(super) fn keep<T>(
+pub(crate) fn keep<T>(
     touches: &mut Option<Vec<Box<[T]>>>,
     ops: &[VirtualOp],
     kept: impl Fn(&VirtualOp) -> bool,

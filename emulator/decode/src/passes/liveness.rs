@@ -4,33 +4,33 @@
 //! it counts as a read too. A register that is read before anything wrote it is live from the start: lines
 //! are zero when a warp starts, so it reads as 0.
 
-use super::cfg::{Cfg, Lists};
-use super::operands::{Role, operands};
-use super::virt::{TRUE, VirtualOp};
+use crate::operands::{Role, operands};
+use crate::passes::cfg::{Cfg, Lists};
+use crate::virt::{TRUE, VirtualOp};
 use program::limits::LIVE_PAIRS;
 
 /// A range of positions: the first, and the first behind it.
-pub(super) type Stretch = (u32, u32);
+pub(crate) type Stretch = (u32, u32);
 
 /// Stretches of each register, ascending, not touching.
 #[derive(Debug)]
-pub(super) struct Liveness {
+pub(crate) struct Liveness {
     offsets: Vec<u32>,
     stretches: Vec<Stretch>,
     /// Registers that may be read before anything has written them.
-    pub(super) at_entry: Vec<u32>,
+    pub(crate) at_entry: Vec<u32>,
     /// Pairs of a register and a block that it lives through the end of.
-    pub(super) n_pairs: usize,
+    pub(crate) n_pairs: usize,
 }
 
 impl Liveness {
-    pub(super) fn of(&self, register: u32) -> &[Stretch] {
+    pub(crate) fn of(&self, register: u32) -> &[Stretch] {
         let register = register as usize;
         &self.stretches[self.offsets[register] as usize..self.offsets[register + 1] as usize]
     }
 
     /// Keeps registers from the first operation to the last.
-    pub(super) fn pin(&mut self, registers: &[u32], n_ops: usize) {
+    pub(crate) fn pin(&mut self, registers: &[u32], n_ops: usize) {
         let mut pinned = vec![false; self.offsets.len() - 1];
         registers
             .iter()
@@ -48,14 +48,14 @@ impl Liveness {
     }
 
     /// Whether a register has a value at position `from` that is used at `to` or later.
-    pub(super) fn spans(&self, register: u32, from: u32, to: u32) -> bool {
+    pub(crate) fn spans(&self, register: u32, from: u32, to: u32) -> bool {
         let stretches = self.of(register);
         let behind = stretches.partition_point(|&(start, _)| start <= from);
         behind > 0 && stretches[behind - 1].1 > to
     }
 
     /// `None` when registers live across blocks are too many to keep track of.
-    pub(super) fn new(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> Option<Liveness> {
+    pub(crate) fn new(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> Option<Liveness> {
         let n_blocks = cfg.n_blocks();
 
         // Which blocks read a register before writing it, and which write it for all lanes.

@@ -15,11 +15,11 @@ mod tests;
 
 use std::collections::HashMap;
 
-use super::cfg::Cfg;
-use super::constants::Constants;
-use super::distances::Distances;
-use super::operands::{Role, operands};
-use super::virt::{TRUE, VirtualOp};
+use crate::operands::{Role, operands};
+use crate::passes::cfg::Cfg;
+use crate::passes::constants::Constants;
+use crate::passes::distances::Distances;
+use crate::virt::{TRUE, VirtualOp};
 use arithmetic::lanes::Src;
 use program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};
 
@@ -27,7 +27,7 @@ use program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};
 const FAR: u64 = 1 << 40;
 
 /// Fills [`InstrInfo::merge`]. `special` are the registers that hold special registers.
-pub(super) fn merge(
+pub(crate) fn merge(
     ops: &mut [VirtualOp],
     cfg: &Cfg,
     constants: &Constants,

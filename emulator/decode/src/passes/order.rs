@@ -7,10 +7,10 @@
 
 use ptx::ast::Type;
 
-use super::constants::Constants;
-use super::operands::{Role, operands};
-use super::pointers::Pointers;
-use super::virt::VirtualOp;
+use crate::operands::{Role, operands};
+use crate::passes::constants::Constants;
+use crate::passes::pointers::Pointers;
+use crate::virt::VirtualOp;
 use arithmetic::lanes::{NONE, Src};
 use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
 
@@ -20,7 +20,7 @@ const MOST: usize = 64;
 /// Looks for what makes blocks depend on each other.
 ///
 /// Compilers write `atom` where nobody reads the old value; such a destination is taken away.
-pub(super) fn of_blocks(
+pub(crate) fn of_blocks(
     ops: &mut [VirtualOp],
     n_registers: usize,
     constants: &Constants,
@@ -83,7 +83,7 @@ struct Kind {
 
 /// A number, or a parameter at an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     Number(u32),
     Param(u32),
 }

@@ -3,10 +3,10 @@
 //! Sound as long as nobody computes his way from one allocation into another: what is added to a pointer is taken
 //! for an index, and the sum still leads into the pointer's allocation.
 
-use super::constants::Constants;
-use super::operands::{Role, operands};
-use super::order::Bound;
-use super::virt::{Rule, VirtualOp};
+use crate::operands::{Role, operands};
+use crate::passes::constants::Constants;
+use crate::passes::order::Bound;
+use crate::virt::{Rule, VirtualOp};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, Pointer, window};
 
@@ -93,13 +93,13 @@ impl Value {
 }
 
 /// What all registers hold.
-pub(super) struct Pointers<'a> {
+pub(crate) struct Pointers<'a> {
     constants: &'a Constants,
     values: Vec<Value>,
 }
 
 impl<'a> Pointers<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         ops: &mut [VirtualOp],
         n_registers: usize,
         constants: &'a Constants,
@@ -230,7 +230,7 @@ impl<'a> Pointers<'a> {
     }
 
     /// Where an address leads.
-    pub(super) fn place(&self, addr: &Addr) -> Option<(Pointer, Option<i64>)> {
+    pub(crate) fn place(&self, addr: &Addr) -> Option<(Pointer, Option<i64>)> {
         if !addr.wide {
             return None;
         }
@@ -245,7 +245,7 @@ impl<'a> Pointers<'a> {
     }
 
     /// An operand of 32 bits that is the same for all threads.
-    pub(super) fn bound(&self, src: Src) -> Option<Bound> {
+    pub(crate) fn bound(&self, src: Src) -> Option<Bound> {
         match self.source(src, Class::Bits32) {
             Unset => Some(Bound::Number(0)),
             Number(value) => Some(Bound::Number(value as u32)),

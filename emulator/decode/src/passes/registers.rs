@@ -8,22 +8,22 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use super::error::Result;
-use super::liveness::{Liveness, Stretch};
-use super::operands::operands;
-use super::virt::{FALSE, TRUE, VirtualOp};
+use crate::error::Result;
+use crate::operands::operands;
+use crate::passes::liveness::{Liveness, Stretch};
+use crate::virt::{FALSE, TRUE, VirtualOp};
 use arithmetic::lanes::Class;
 use program::OpKind;
 use program::limits::{Account, COMPARISONS};
 
 /// Where each virtual register lives, and how much room that takes.
 #[derive(Debug)]
-pub(super) struct Allocation {
+pub(crate) struct Allocation {
     /// Line, or number of the predicate.
-    pub(super) place: Vec<u32>,
+    pub(crate) place: Vec<u32>,
     /// Lines; 64-bit registers come first.
-    pub(super) n_lines: u32,
-    pub(super) n_preds: u32,
+    pub(crate) n_lines: u32,
+    pub(crate) n_preds: u32,
 }
 
 /// What one class of registers hands out: slots `0 .. n`.
@@ -38,7 +38,7 @@ struct Pool {
 const MAX_TRIES: usize = 64;
 
 /// Registers are given slots in the order in which they come to life.
-pub(super) fn allocate(
+pub(crate) fn allocate(
     ops: &mut [VirtualOp],
     live: &Liveness,
     classes: &[Class],
@@ -183,7 +183,7 @@ fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
 }
 
 /// Puts places where virtual registers were.
-pub(super) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
+pub(crate) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
     operands(op, &mut |register, _, _| {
         allocation.place[register as usize] as i32
     });
@@ -192,10 +192,10 @@ pub(super) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::Cfg;
-    use super::super::operands::Role;
-    use super::super::virt::AluClasses;
     use super::*;
+    use crate::operands::Role;
+    use crate::passes::cfg::Cfg;
+    use crate::virt::AluClasses;
     use arithmetic::lanes::Class::{Bits32, Bits64, Pred};
     use arithmetic::lanes::{AluArgs, Lanes, NONE};
     use program::{Access, Addr, MemSpace, Order};

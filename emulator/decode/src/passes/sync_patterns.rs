@@ -4,8 +4,8 @@
 //! Registers are looked at without regard to the order of operations, and values are not followed through
 //! memory. Where that makes a difference, an access keeps the order under which fewer races are found.
 
-use super::operands::{Role, operands};
-use super::virt::{FALSE, Rule, TRUE, VirtualOp};
+use crate::operands::{Role, operands};
+use crate::virt::{FALSE, Rule, TRUE, VirtualOp};
 use arithmetic::lanes::NONE;
 use program::{AtomicKind, InstrInfo, MemSpace, OpKind, Order};
 
@@ -15,7 +15,7 @@ const MAX_ROUNDS: usize = 16;
 /// Gives accesses the orders [`Order::Guess`] and [`Order::InStep`].
 ///
 /// Comes after everything that decides by the order of an access how it is counted or run.
-pub(super) fn classify(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
+pub(crate) fn classify(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
     guesses(ops, n_registers);
     in_step(ops, n_registers, instrs);
 }

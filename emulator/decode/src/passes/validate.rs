@@ -1,14 +1,14 @@
 //! The safety argument of [`arithmetic::lanes`]: every index in a kernel is in range, established once.
 
-use super::operands::each;
-use super::virt::VirtualOp;
+use crate::operands::each;
+use crate::virt::VirtualOp;
 use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::Sum;
 use program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
 
 /// Checks every operand of every op against the sizes of the register file, of the constants and of the
 /// program. `ops` are the ops of the kernel with the classes of their operands.
-pub(super) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), String> {
+pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), String> {
     let n_ops = kernel.ops.len() as u32;
     if ops.len() != kernel.ops.len() {
         return Err("ops out of step".to_owned());

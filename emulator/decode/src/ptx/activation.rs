@@ -7,45 +7,46 @@ use std::collections::{BTreeMap, HashMap};
 
 use ptx::ast::{Function, Operand};
 
-use super::super::calls::{Passed, Reach, Signature};
-use super::super::error::Result;
-use super::super::names::{Binding, Prototype, Reg, Scope};
-use super::super::virt::TRUE;
 use super::{Lower, mov_of, params};
+use crate::error::Result;
+use crate::ptx::call_graph::{Passed, Reach, Signature};
+use crate::ptx::names::{Binding, Prototype, Scope};
+use crate::virt::Reg;
+use crate::virt::TRUE;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::OpKind;
 use program::limits::LOCAL_BYTES;
 
 /// A function that is called.
-pub(in super::super) struct Body<'a> {
-    pub(in super::super) function: &'a Function,
+pub(crate) struct Body<'a> {
+    pub(crate) function: &'a Function,
     /// Label of its first operation.
-    pub(in super::super) label: u32,
-    pub(in super::super) signature: u32,
+    pub(crate) label: u32,
+    pub(crate) signature: u32,
     /// Bytes of its variables.
-    pub(in super::super) variables: u32,
+    pub(crate) variables: u32,
     /// The instruction that calls it first.
     instr: u32,
 }
 
 /// One call that starts an activation.
-pub(in super::super) struct Site {
+pub(crate) struct Site {
     /// 0: in the kernel; above: in the body with the index below.
-    pub(in super::super) region: u32,
-    pub(in super::super) callee: Option<u32>,
-    pub(in super::super) signature: u32,
+    pub(crate) region: u32,
+    pub(crate) callee: Option<u32>,
+    pub(crate) signature: u32,
 }
 
 /// What is called, as far as lowering has come.
-pub(in super::super) struct Activations<'a> {
-    pub(in super::super) reach: &'a Reach<'a>,
-    pub(in super::super) bodies: Vec<Body<'a>>,
-    pub(in super::super) sites: Vec<Site>,
+pub(crate) struct Activations<'a> {
+    pub(crate) reach: &'a Reach<'a>,
+    pub(crate) bodies: Vec<Body<'a>>,
+    pub(crate) sites: Vec<Site>,
     /// The register that holds where the frame starts.
-    pub(in super::super) base: Option<u32>,
+    pub(crate) base: Option<u32>,
     /// The greatest alignment in any frame.
-    pub(in super::super) align: u32,
+    pub(crate) align: u32,
     /// Registers for parameters and results, by place.
     shared: BTreeMap<(bool, usize, u8), u32>,
     body_of: HashMap<&'a str, u32>,
@@ -70,7 +71,7 @@ impl<'a> Activations<'a> {
     }
 
     /// Registers that keep their places throughout.
-    pub(in super::super) fn pinned(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn pinned(&self) -> impl Iterator<Item = u32> {
         self.base.into_iter().chain(self.shared.values().copied())
     }
 

@@ -2,10 +2,10 @@
 
 use ptx::ast::{Instruction, Operand};
 
-use super::super::error::Result;
-use super::super::names::Binding;
 use super::Lower;
 use super::operand::generic_value;
+use crate::error::Result;
+use crate::ptx::names::Binding;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::{Addr, MemSpace, OpKind, window};

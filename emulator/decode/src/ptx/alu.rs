@@ -2,10 +2,10 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::super::error::Result;
-use super::super::flow;
-use super::super::virt::Rule;
 use super::Lower;
+use crate::error::Result;
+use crate::passes::flow;
+use crate::virt::Rule;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
 

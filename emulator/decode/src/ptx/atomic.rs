@@ -2,9 +2,9 @@
 
 use ptx::ast::{Instruction, Type};
 
-use super::super::error::Result;
 use super::address::space_of;
 use super::{Lower, class_of};
+use crate::error::Result;
 use arithmetic::lanes::NONE;
 use program::{Atomic, AtomicKind, MemSpace, OpKind};
 

@@ -2,13 +2,14 @@
 
 use ptx::ast::{Function, FunctionKind, Instruction, Operand, Space, Variable};
 
-use super::super::calls::CallParts;
-use super::super::error::{Result, unsupported};
-use super::super::index::MAX_DEPTH;
-use super::super::names::{Binding, Reg, Scope};
-use super::super::virt::TRUE;
 use super::operand::Elements;
 use super::{Lower, class_of, mov_of, params};
+use crate::error::{Result, unsupported};
+use crate::ptx::call_graph::CallParts;
+use crate::ptx::index::MAX_DEPTH;
+use crate::ptx::names::{Binding, Scope};
+use crate::virt::Reg;
+use crate::virt::TRUE;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, MemSpace, OpKind, Order};
 

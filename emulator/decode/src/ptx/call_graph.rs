@@ -8,15 +8,17 @@ use ptx::ast::{
     Function, FunctionKind, Initializer, Instruction, Item, Operand, Space, Statement, Type, Variable,
 };
 
-use super::error::{Result, unsupported};
-use super::index::{Index, for_each_instruction, for_each_name, for_each_variable, n_statements, size_of};
-use super::names::shape;
+use crate::error::{Result, unsupported};
+use crate::ptx::index::{
+    Index, for_each_instruction, for_each_name, for_each_variable, n_statements, size_of,
+};
+use crate::virt::class_and_bits;
 use arithmetic::lanes::Class;
 use program::limits::STATEMENT_STEPS;
 
 /// How a parameter or a result of a call is handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Passed {
+pub(crate) enum Passed {
     /// In a register of this class; bytes as declared.
     Register(Class, u32),
     /// In the caller's local memory: its address is handed over.
@@ -25,13 +27,13 @@ pub(super) enum Passed {
 
 /// What a function takes and gives. A call through an address must agree with the function in this.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Signature {
-    pub(super) returns: Vec<Passed>,
-    pub(super) params: Vec<Passed>,
+pub(crate) struct Signature {
+    pub(crate) returns: Vec<Passed>,
+    pub(crate) params: Vec<Passed>,
 }
 
 impl Signature {
-    pub(super) fn new(returns: &[Variable], params: &[Variable]) -> Result<Self> {
+    pub(crate) fn new(returns: &[Variable], params: &[Variable]) -> Result<Self> {
         let all = |list: &[Variable]| list.iter().map(passed).collect::<Result<_>>();
         Ok(Self {
             returns: all(returns)?,
@@ -39,7 +41,7 @@ impl Signature {
         })
     }
 
-    pub(super) fn of(function: &Function) -> Result<Self> {
+    pub(crate) fn of(function: &Function) -> Result<Self> {
         Self::new(&function.returns, &function.params)
     }
 }
@@ -51,7 +53,7 @@ fn passed(v: &Variable) -> Result<Passed> {
     }
     let scalar = v.dims.is_empty() && v.vector <= 1;
     if scalar && (v.ty == Type::Pred || v.ty.bytes() <= 8) {
-        let (class, _) = shape(v.ty, v.span)?;
+        let (class, _) = class_and_bits(v.ty, v.span)?;
         return Ok(Passed::Register(class, v.ty.bytes()));
     }
     Ok(Passed::Memory(size_of(v)?.unwrap_or(0)))
@@ -59,25 +61,25 @@ fn passed(v: &Variable) -> Result<Passed> {
 
 /// What a kernel reaches.
 #[derive(Debug)]
-pub(super) struct Reach<'a> {
+pub(crate) struct Reach<'a> {
     /// All functions, the kernel first.
-    pub(super) functions: Vec<&'a Function>,
+    pub(crate) functions: Vec<&'a Function>,
     /// Those that call themselves, perhaps through others.
-    pub(super) recursive: HashSet<&'a str>,
+    pub(crate) recursive: HashSet<&'a str>,
     /// Those that calls through addresses can reach.
-    pub(super) targets: Vec<&'a Function>,
+    pub(crate) targets: Vec<&'a Function>,
 }
 
 /// The parts of `call (returns), function, (arguments), prototype;`, of which all but the function may be left out.
-pub(super) struct CallParts<'a> {
-    pub(super) returns: &'a [Operand],
-    pub(super) callee: Option<&'a str>,
-    pub(super) arguments: &'a [Operand],
-    pub(super) prototype: Option<&'a str>,
+pub(crate) struct CallParts<'a> {
+    pub(crate) returns: &'a [Operand],
+    pub(crate) callee: Option<&'a str>,
+    pub(crate) arguments: &'a [Operand],
+    pub(crate) prototype: Option<&'a str>,
 }
 
 impl<'a> CallParts<'a> {
-    pub(super) fn of(instruction: &'a Instruction) -> Self {
+    pub(crate) fn of(instruction: &'a Instruction) -> Self {
         let mut operands = instruction.operands.iter().peekable();
         let list = |operands: &mut std::iter::Peekable<std::slice::Iter<'a, Operand>>| match operands.peek() {
             Some(Operand::List(list)) => {
@@ -103,7 +105,7 @@ impl<'a> CallParts<'a> {
 }
 
 /// The functions whose addresses a module takes, in the order of the text.
-pub(super) fn addressed<'a>(
+pub(crate) fn addressed<'a>(
     module: &'a [Item],
     function: impl Fn(&str) -> Option<&'a Function>,
 ) -> Vec<&'a Function> {
@@ -275,7 +277,7 @@ impl<'a> Graph<'a, '_> {
 
 impl<'a> Index<'a> {
     /// The functions that `kernel` can call, directly or through others.
-    pub(super) fn reach(&self, kernel: &'a Function) -> Result<Reach<'a>> {
+    pub(crate) fn reach(&self, kernel: &'a Function) -> Result<Reach<'a>> {
         let mut graph = Graph {
             index: self,
             nodes: Vec::new(),

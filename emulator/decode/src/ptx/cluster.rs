@@ -4,8 +4,8 @@
 
 use ptx::ast::{Instruction, Type};
 
-use super::super::error::Result;
 use super::Lower;
+use crate::error::Result;
 use arithmetic::lanes::{Class, Src};
 use arithmetic::{Builtin, lookup};
 use program::{RANK_SHIFT, window};

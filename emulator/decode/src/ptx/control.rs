@@ -2,9 +2,9 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::super::error::Result;
-use super::super::virt::TRUE;
 use super::Lower;
+use crate::error::Result;
+use crate::virt::TRUE;
 use arithmetic::lanes::Class;
 use program::OpKind;
 use program::limits::KERNEL_OPS;

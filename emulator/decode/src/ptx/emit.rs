@@ -2,11 +2,11 @@
 
 use ptx::ast::Instruction;
 
-use super::super::error::{Result, unsupported};
-use super::super::flow;
-use super::super::operands::{Role, operands};
-use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp, alu_op};
 use super::{Lower, mov_of, text};
+use crate::error::{Result, unsupported};
+use crate::operands::{Role, operands};
+use crate::passes::flow;
+use crate::virt::{AluClasses, Rule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{AluArgs, Class, NONE, Src};
 use arithmetic::{Builtin, Form, builtin};
 use program::limits::{INSTR_BYTES, KERNEL_OPS};

@@ -1,24 +1,24 @@
 //! What calls of functions that are not inlined keep and need, once registers have places.
 
-use super::error::{Result, unsupported};
-use super::index::Index;
-use super::liveness::Liveness;
-use super::lower::Activations;
-use super::registers::Allocation;
-use super::virt::{FALSE, VirtualOp};
+use crate::error::{Result, unsupported};
+use crate::passes::liveness::Liveness;
+use crate::passes::registers::Allocation;
+use crate::ptx::Activations;
+use crate::ptx::index::Index;
+use crate::virt::{FALSE, VirtualOp};
 use arithmetic::lanes::Class;
 use program::limits::LOCAL_BYTES;
 use program::{CallSite, Callee, Calls, Kept, OpKind};
 
 /// What is known of a kernel before its registers are rewritten.
-pub(super) struct Lowered<'k> {
-    pub(super) ops: &'k [VirtualOp],
-    pub(super) labels: &'k [u32],
-    pub(super) live: &'k Liveness,
-    pub(super) allocation: &'k Allocation,
-    pub(super) classes: &'k [Class],
+pub(crate) struct Lowered<'k> {
+    pub(crate) ops: &'k [VirtualOp],
+    pub(crate) labels: &'k [u32],
+    pub(crate) live: &'k Liveness,
+    pub(crate) allocation: &'k Allocation,
+    pub(crate) classes: &'k [Class],
     /// Bytes of the kernel's own variables in local memory.
-    pub(super) variables: u32,
+    pub(crate) variables: u32,
 }
 
 impl Lowered<'_> {
@@ -49,7 +49,7 @@ impl Lowered<'_> {
 }
 
 /// The calls of a kernel, if it has any.
-pub(super) fn calls(
+pub(crate) fn calls(
     activations: &Activations<'_>,
     kernel: &Lowered<'_>,
     pinned: &[u32],

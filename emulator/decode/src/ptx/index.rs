@@ -5,18 +5,18 @@ use std::cell::OnceCell;
 use ptx::Span;
 use ptx::ast::{Function, FunctionKind, Instruction, Item, Module, Operand, Space, Statement, Variable};
 
-use super::calls;
-use super::error::{Result, invalid, unsupported};
-use super::hash::QuickMap;
+use super::call_graph;
+use crate::error::{Result, invalid, unsupported};
+use crate::hash::QuickMap;
 use program::limits::Account;
 use program::{FUNCTION_BYTES, window};
 
 /// Deepest nesting of blocks, and of calls.
-pub(super) const MAX_DEPTH: usize = 100;
+pub(crate) const MAX_DEPTH: usize = 100;
 
 /// The functions, variables and aliases of a module, by name.
 #[derive(Debug)]
-pub(super) struct Index<'a> {
+pub(crate) struct Index<'a> {
     functions: QuickMap<&'a str, &'a Function>,
     variables: QuickMap<&'a str, &'a Variable>,
     aliases: QuickMap<&'a str, &'a str>,
@@ -27,18 +27,18 @@ pub(super) struct Index<'a> {
     /// The numbers of functions whose addresses are taken, once it matters.
     addressed: OnceCell<Box<[u32]>>,
     /// Shared variables at module scope, by name.
-    pub(super) shared: QuickMap<&'a str, Vec<&'a Variable>>,
+    pub(crate) shared: QuickMap<&'a str, Vec<&'a Variable>>,
     /// What loading the module may take.
-    pub(super) account: &'a Account,
+    pub(crate) account: &'a Account,
 }
 
 impl<'a> Index<'a> {
     /// Whether the module is compiled for this target alone: `sm_90a`.
-    pub(super) fn is_for(&self, target: &str) -> bool {
+    pub(crate) fn is_for(&self, target: &str) -> bool {
         self.module.target.iter().any(|word| word == target)
     }
 
-    pub(super) fn new(module: &'a Module, account: &'a Account) -> Index<'a> {
+    pub(crate) fn new(module: &'a Module, account: &'a Account) -> Index<'a> {
         let mut index = Index {
             functions: QuickMap::default(),
             variables: QuickMap::default(),
@@ -79,19 +79,19 @@ impl<'a> Index<'a> {
         index
     }
 
-    pub(super) fn function(&self, name: &str) -> Option<&'a Function> {
+    pub(crate) fn function(&self, name: &str) -> Option<&'a Function> {
         let name = self.aliases.get(name).copied().unwrap_or(name);
         self.functions.get(name).copied()
     }
 
-    pub(super) fn variable(&self, name: &str) -> Option<&'a Variable> {
+    pub(crate) fn variable(&self, name: &str) -> Option<&'a Variable> {
         self.variables.get(name).copied()
     }
 
     /// The functions of the module whose addresses are taken.
-    pub(super) fn addressed(&self) -> impl Iterator<Item = &'a Function> {
+    pub(crate) fn addressed(&self) -> impl Iterator<Item = &'a Function> {
         let numbers = self.addressed.get_or_init(|| {
-            let found = calls::addressed(&self.module.items, |name| self.function(name));
+            let found = call_graph::addressed(&self.module.items, |name| self.function(name));
             let number = |function: &&Function| self.numbers.get(function.name.as_str()).copied();
             found.iter().filter_map(number).collect()
         });
@@ -101,13 +101,13 @@ impl<'a> Index<'a> {
     }
 
     /// The address of a function, which is not in memory.
-    pub(super) fn address_of(&self, function: &Function) -> u64 {
+    pub(crate) fn address_of(&self, function: &Function) -> u64 {
         let number = self.numbers.get(function.name.as_str()).copied().unwrap_or(0);
         window::CODE + FUNCTION_BYTES * (1 + u64::from(number))
     }
 
     /// The address of a function that can be called through it.
-    pub(super) fn callable(&self, function: &Function, span: Span) -> Result<u64> {
+    pub(crate) fn callable(&self, function: &Function, span: Span) -> Result<u64> {
         let name = &function.name;
         if function.kind == FunctionKind::Entry {
             return Err(unsupported(span, format!("the address of kernel `{name}`")));
@@ -123,7 +123,7 @@ impl<'a> Index<'a> {
 }
 
 /// Calls `f` for each instruction, however deep in blocks.
-pub(super) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Instruction)) {
+pub(crate) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Instruction)) {
     let mut stack = vec![body.iter()];
     while let Some(top) = stack.last_mut() {
         match top.next() {
@@ -138,7 +138,7 @@ pub(super) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(
 }
 
 /// Statements of a function, however deep in blocks.
-pub(super) fn n_statements(function: &Function) -> u64 {
+pub(crate) fn n_statements(function: &Function) -> u64 {
     let mut n = 1;
     let mut stack = vec![function.body.as_deref().unwrap_or_default()];
     while let Some(body) = stack.pop() {
@@ -152,7 +152,7 @@ pub(super) fn n_statements(function: &Function) -> u64 {
 }
 
 /// Calls `f` for each variable declared in a body, however deep in blocks.
-pub(super) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Variable)) {
+pub(crate) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Variable)) {
     let mut stack = vec![body.iter()];
     while let Some(top) = stack.last_mut() {
         match top.next() {
@@ -167,7 +167,7 @@ pub(super) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a
 }
 
 /// Calls `f` for each name in an operand.
-pub(super) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)) {
+pub(crate) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)) {
     match operand {
         Operand::Name(name) | Operand::NotPred(name) | Operand::NameOffset { name, .. } => f(name),
         Operand::Address { base: Some(name), .. } | Operand::Component(name, _) => f(name),
@@ -187,7 +187,7 @@ pub(super) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)
 }
 
 /// Bytes of a variable; `None` for an array whose first dimension is left open.
-pub(super) fn size_of(variable: &Variable) -> Result<Option<u64>> {
+pub(crate) fn size_of(variable: &Variable) -> Result<Option<u64>> {
     let too_big = |span: Span| invalid(span, format!("`{}` is too big", variable.name));
     let mut bytes = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
     for dim in &variable.dims {
@@ -203,7 +203,7 @@ pub(super) fn size_of(variable: &Variable) -> Result<Option<u64>> {
 }
 
 /// Alignment of a variable: as written, or natural.
-pub(super) fn align_of(variable: &Variable) -> Result<u32> {
+pub(crate) fn align_of(variable: &Variable) -> Result<u32> {
     let natural = variable.ty.bytes().max(1) * variable.vector.max(1);
     let align = variable.align.unwrap_or(natural);
     if !align.is_power_of_two() || align > 1 << 16 {
@@ -219,6 +219,6 @@ pub(super) fn align_of(variable: &Variable) -> Result<u32> {
 }
 
 /// Whether a variable's size is left to the launch.
-pub(super) fn is_dynamic(variable: &Variable) -> bool {
+pub(crate) fn is_dynamic(variable: &Variable) -> bool {
     variable.space == Space::Shared && matches!(variable.dims.first(), Some(None))
 }

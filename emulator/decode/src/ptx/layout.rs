@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use ptx::ast::{Function, Space, Type, Variable};
 
-use super::error::{Result, invalid, unsupported};
-use super::index::{
+use crate::error::{Result, invalid, unsupported};
+use crate::ptx::index::{
     Index, align_of, for_each_instruction, for_each_name, for_each_variable, is_dynamic, size_of,
 };
 use program::{Param, SHARED_BASE, SHARED_GUARD, SharedArray};
@@ -17,19 +17,19 @@ const MAX_PARAMS: u32 = 32764;
 
 /// The shared arrays that a kernel reaches.
 #[derive(Debug)]
-pub(super) struct SharedLayout {
-    pub(super) arrays: Vec<SharedArray>,
+pub(crate) struct SharedLayout {
+    pub(crate) arrays: Vec<SharedArray>,
     /// Without guard gaps: what a GPU would need.
-    pub(super) static_bytes: u32,
-    pub(super) dynamic_base: u32,
-    pub(super) dynamic_align: u32,
+    pub(crate) static_bytes: u32,
+    pub(crate) dynamic_base: u32,
+    pub(crate) dynamic_align: u32,
     /// By where in the text the variable is declared.
     offsets: HashMap<(u32, u32), u32>,
 }
 
 impl SharedLayout {
     /// Arrays of the module that are mentioned, then those of the functions, in the order of the text.
-    pub(super) fn new(index: &Index, reached: &[&Function]) -> Result<SharedLayout> {
+    pub(crate) fn new(index: &Index, reached: &[&Function]) -> Result<SharedLayout> {
         let of_module = &index.shared;
         let mut mentioned: HashSet<&str> = HashSet::new();
         let mut inner: Vec<&Variable> = Vec::new();
@@ -121,7 +121,7 @@ impl SharedLayout {
         });
     }
 
-    pub(super) fn offset(&self, v: &Variable) -> Option<u32> {
+    pub(crate) fn offset(&self, v: &Variable) -> Option<u32> {
         self.offsets.get(&place(v)).copied()
     }
 }
@@ -137,7 +137,7 @@ fn gap_after(end: u64) -> u64 {
 }
 
 /// A kernel's parameters and the size of the block that they make.
-pub(super) fn params(kernel: &Function) -> Result<(Vec<Param>, u32)> {
+pub(crate) fn params(kernel: &Function) -> Result<(Vec<Param>, u32)> {
     let mut next = 0u64;
     let mut params = Vec::with_capacity(kernel.params.len());
     for v in &kernel.params {

@@ -2,10 +2,10 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::super::error::Result;
 use super::Lower;
 use super::address::space_of;
 use super::operand::Elements;
+use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{Kind, Sum};
 use program::mma::layout::Form;

@@ -2,9 +2,9 @@
 
 use ptx::ast::{Immediate, Instruction, Operand, Type};
 
-use super::super::error::Result;
 use super::Lower;
 use super::address::space_of;
+use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::lookup;
 use program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TOKEN_PENDING, TensorWay};

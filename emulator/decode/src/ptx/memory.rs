@@ -2,11 +2,11 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::super::error::Result;
-use super::super::names::Binding;
 use super::address::space_of;
 use super::operand::Elements;
 use super::{Lower, class_of};
+use crate::error::Result;
+use crate::ptx::names::Binding;
 use arithmetic::lanes::{Class, NONE};
 use program::{Access, MemSpace, OpKind, Order};
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use ptx::ast::{Immediate, Initializer, Item, Linkage, Module, Space, Type, Variable};
 
-use super::error::{Result, invalid, unsupported};
-use super::index::{Index, align_of, for_each_variable, size_of};
+use crate::error::{Result, invalid, unsupported};
+use crate::ptx::index::{Index, align_of, for_each_variable, size_of};
 use program::limits::Account;
 
 /// A `.global` or `.const` variable of a module.
@@ -87,7 +87,7 @@ pub fn module_variables_within(module: &Module, account: &Account) -> Result<Vec
 }
 
 /// The symbol of a `.global` variable declared inside a function.
-pub(super) fn local_name(function: &str, variable: &str) -> String {
+pub(crate) fn local_name(function: &str, variable: &str) -> String {
     format!("{function}::{variable}")
 }
 

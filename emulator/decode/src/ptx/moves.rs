@@ -2,11 +2,11 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::super::error::Result;
-use super::super::names::Binding;
-use super::super::operands::clock_class;
 use super::operand::Elements;
 use super::{Lower, Reg, class_of, mov_of, special};
+use crate::error::Result;
+use crate::operands::clock_class;
+use crate::ptx::names::Binding;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;

@@ -2,11 +2,12 @@
 
 use ptx::ast::{Operand, Type};
 
-use super::super::constants;
-use super::super::error::Result;
-use super::super::names::{Binding, Reg};
-use super::super::virt::{FALSE, TRUE};
 use super::{Lower, special};
+use crate::error::Result;
+use crate::passes::constants;
+use crate::ptx::names::Binding;
+use crate::virt::Reg;
+use crate::virt::{FALSE, TRUE};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::window;

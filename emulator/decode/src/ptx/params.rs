@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use ptx::ast::{Function, Operand, Space, Type, Variable};
 
-use super::super::error::Result;
-use super::super::index::{for_each_instruction, for_each_name, for_each_variable};
-use super::super::names::{Binding, Reg, shape};
 use super::Lower;
+use crate::error::Result;
+use crate::ptx::index::{for_each_instruction, for_each_name, for_each_variable};
+use crate::ptx::names::Binding;
+use crate::virt::{Reg, class_and_bits};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 
@@ -94,11 +95,11 @@ impl<'a> Lower<'a> {
     /// A `.param` variable inside a function, or a formal parameter without an actual one to stand for it.
     pub(super) fn param_variable(&mut self, v: &'a Variable) -> Result<Binding> {
         if v.space == Space::Reg {
-            return self.registers.declare(v.ty, v.vector, v.span);
+            return Binding::declare(&mut self.registers, v.ty, v.vector, v.span);
         }
         let scalar = v.dims.is_empty() && v.vector <= 1 && v.ty.bytes() <= 8 && v.ty != Type::Pred;
         if scalar && !self.in_memory(v) {
-            let (class, bits) = shape(v.ty, v.span)?;
+            let (class, bits) = class_and_bits(v.ty, v.span)?;
             let reg = Reg {
                 id: self.registers.fresh(class),
                 class,

@@ -1,8 +1,8 @@
 //! Special registers: which are known before a warp starts, and which are read when the instruction runs.
 
-use super::super::error::Result;
-use super::super::operands::clock_class;
 use super::Lower;
+use crate::error::Result;
+use crate::operands::clock_class;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::{Clock, OpKind, RESERVED, SHARED_BASE, Special};

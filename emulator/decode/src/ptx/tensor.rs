@@ -2,8 +2,8 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::super::error::Result;
 use super::Lower;
+use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, TensorCopy, TensorWay};
 

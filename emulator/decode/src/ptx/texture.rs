@@ -2,9 +2,9 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::super::error::Result;
 use super::Lower;
 use super::operand::Elements;
+use crate::error::Result;
 use arithmetic::lanes::{Class, NONE};
 use program::{OpKind, Texture};
 

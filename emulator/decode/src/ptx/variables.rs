@@ -2,11 +2,11 @@
 
 use ptx::ast::{Space, Variable};
 
-use super::super::error::{DecodeError, Result, invalid, unsupported};
-use super::super::index::{align_of, size_of};
-use super::super::names::{Binding, Scope};
-use super::super::variables::local_name;
 use super::Lower;
+use crate::error::{DecodeError, Result, invalid, unsupported};
+use crate::ptx::index::{align_of, size_of};
+use crate::ptx::module_variables::local_name;
+use crate::ptx::names::{Binding, Scope};
 use program::SharedArray;
 
 impl<'a> Lower<'a> {

@@ -2,8 +2,8 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::super::error::Result;
 use super::{Lower, special};
+use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
 use program::{BARRIERS, BarrierKind, OpKind, ReduxKind, ShuffleMode, VoteMode};

@@ -2,9 +2,9 @@
 
 use ptx::ast::{Immediate, Instruction, Operand};
 
-use super::super::error::Result;
 use super::Lower;
 use super::operand::Elements;
+use crate::error::Result;
 use arithmetic::lanes::{Class, Dst, Src};
 use arithmetic::products::{Kind, Sum};
 use program::{OpKind, Wgmma, WgmmaA};

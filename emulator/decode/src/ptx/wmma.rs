@@ -4,9 +4,9 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::super::error::Result;
 use super::address::space_of;
 use super::{Lower, special};
+use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{Kind, Sum};

@@ -2,11 +2,11 @@
 
 use sass::instruction::{Register, Value};
 
-use super::super::error::Result;
-use super::super::virt::TRUE;
 use super::Lower;
 use super::emit::Write;
 use super::operand::Line;
+use crate::error::Result;
+use crate::virt::TRUE;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{BarrierKind, Clock, ENCLOSING, OpKind, ReduxKind, ShuffleMode, Special, VoteMode, window};

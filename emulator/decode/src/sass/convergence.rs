@@ -4,7 +4,7 @@ use sass::Instruction;
 use sass::instruction::{Operand, Predicate, Value};
 use sass::operation::Modifier;
 
-use super::super::error::Result;
+use crate::error::Result;
 use program::limits::Account;
 
 /// Barriers `B0` to `B15`.

@@ -1,11 +1,11 @@
 //! Adding operations. What an instruction computes on its way to its results is computed by all lanes that are there,
 //! into registers of its own; only results are written under the guard.
 
-use super::super::constants::Constants;
-use super::super::error::{DecodeError, Result, refused};
-use super::super::flow;
-use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp, alu_op};
 use super::Lower;
+use crate::error::{DecodeError, Result, refused};
+use crate::passes::constants::Constants;
+use crate::passes::flow;
+use crate::virt::{AluClasses, Rule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{Class, Dst, Src};
 use arithmetic::{self as alu, Builtin, Form};
 use program::limits::KERNEL_OPS;

@@ -1,8 +1,8 @@
 //! Floating-point arithmetic and conversions.
 
-use super::super::error::Result;
 use super::Lower;
 use super::emit::Write;
+use crate::error::Result;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, Step};
 

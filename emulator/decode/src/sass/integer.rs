@@ -1,8 +1,8 @@
 //! Integer arithmetic, logic, shifts, moves and predicates.
 
-use super::super::error::Result;
 use super::Lower;
 use super::emit::Write;
+use crate::error::Result;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, Shift, Step};
 

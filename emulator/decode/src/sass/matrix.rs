@@ -3,8 +3,8 @@
 
 use sass::instruction::{Register, Value};
 
-use super::super::error::Result;
 use super::Lower;
+use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{Kind, Sum};

@@ -4,9 +4,9 @@ use ptx::ast::Type;
 use sass::Segment;
 use sass::instruction::{Address, Constant, Index, Register, Uniform, Value};
 
-use super::super::error::Result;
 use super::Lower;
 use super::operand::Line;
+use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, Atomic, AtomicKind, MemSpace, OpKind, Order};

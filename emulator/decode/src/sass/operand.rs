@@ -2,9 +2,9 @@
 
 use sass::instruction::{Constant, Halves, Index, Operand, Predicate, Register, Uniform, Value};
 
-use super::super::error::Result;
 use super::emit::{Function, Write};
 use super::{FALSE, Lower, TRUE};
+use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Special, window};

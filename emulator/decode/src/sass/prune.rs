@@ -1,9 +1,9 @@
 //! Takes out what nobody reads: halves of 64-bit values that are only used whole, pairs that are only used by halves.
 
-use super::super::cfg::Cfg;
-use super::super::liveness::Liveness;
-use super::super::virt::VirtualOp;
-use super::each_target;
+use crate::passes::cfg::Cfg;
+use crate::passes::finish::each_target;
+use crate::passes::liveness::Liveness;
+use crate::virt::VirtualOp;
 use program::OpKind;
 
 /// Rounds; each finds what only the ones before it have left unread.

@@ -10,10 +10,10 @@
 
 use std::collections::HashMap;
 
-use super::super::cfg::{Cfg, Dominators};
-use super::super::distances::Distances;
-use super::super::virt::TRUE;
 use super::{Groups, Key, Member, Place, largest_window, window};
+use crate::passes::cfg::{Cfg, Dominators};
+use crate::passes::distances::Distances;
+use crate::virt::TRUE;
 
 /// The state of shared memory: what it is on entry (0), after which op (its position + 1), or where several states
 /// meet (the block, with the top bit).

@@ -6,9 +6,9 @@
 //!
 //! Where a vector comes first and single elements follow, nothing is merged. Stores under a guard stay apart.
 
-use super::super::distances::Distances;
-use super::super::virt::TRUE;
 use super::{Groups, Key, Member, Place, window};
+use crate::passes::distances::Distances;
+use crate::virt::TRUE;
 
 /// A group that may still grow.
 struct Open {

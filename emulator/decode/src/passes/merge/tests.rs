@@ -1,4 +1,4 @@
-use super::super::{Symbols, decode};
+use crate::{Symbols, decode};
 use arithmetic::lanes::CpuLevel;
 
 /// Widths of the shared loads after merging, with the offsets that each stands for. `lines` use `%a`,

@@ -1,0 +1,84 @@
+//! The last pass: moves that do nothing go, operations take their final form.
+
+use crate::virt::VirtualOp;
+use program::{Calls, Guard, Op, OpKind, Shape};
+
+/// Whether an op moves a register to where it is.
+pub(crate) fn moves_nothing(op: &VirtualOp) -> bool {
+    matches!(&op.kind, OpKind::Alu { args, .. } if op.moves && args.dst as i32 == args.src[0])
+}
+
+/// Takes out moves that do nothing, but for those that are counted as an instruction.
+pub(crate) fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) {
+    let mut position = Vec::with_capacity(ops.len());
+    let mut kept = 0u32;
+    for op in ops.iter() {
+        position.push(kept);
+        kept += u32::from(op.first || !moves_nothing(op));
+    }
+    if kept as usize == ops.len() {
+        return;
+    }
+    ops.retain(|op| op.first || !moves_nothing(op));
+    let shift = |target: &mut u32| {
+        if let Some(&new) = position.get(*target as usize) {
+            *target = new;
+        }
+    };
+    for callee in calls.into_iter().flat_map(|calls| &mut calls.callees) {
+        shift(&mut callee.entry);
+    }
+    for op in ops {
+        match &mut op.kind {
+            OpKind::Branch { target, reconverge } => {
+                shift(target);
+                shift(reconverge);
+            }
+            OpKind::BranchIndexed {
+                targets, reconverge, ..
+            } => {
+                targets.iter_mut().for_each(shift);
+                shift(reconverge);
+            }
+            OpKind::Converge { meet } | OpKind::Leave { meet } => shift(meet),
+            _ => {}
+        }
+    }
+}
+
+/// The classes of an op's operands, and what becomes of undefined bits in it.
+pub(crate) fn shape(op: &VirtualOp) -> Shape {
+    Shape {
+        flow: op.flow,
+        dst: op.classes.dst,
+        srcs: op.classes.srcs,
+    }
+}
+
+/// The final form of an op whose registers have been given places.
+pub(crate) fn finish(op: &VirtualOp) -> Op {
+    let kind = if moves_nothing(op) {
+        OpKind::Nop
+    } else {
+        op.kind.clone()
+    };
+    Op {
+        guard: Guard {
+            pred: op.guard as u16,
+            negated: op.negated,
+        },
+        instr: op.instr,
+        first: op.first,
+        kind,
+    }
+}
+
+/// The places in an operation that are positions of operations.
+pub(crate) fn each_target(kind: &mut OpKind, f: &mut dyn FnMut(&mut u32)) {
+    match kind {
+        OpKind::Branch { target, .. } => f(target),
+        OpKind::BranchIndexed { targets, .. } => targets.iter_mut().for_each(f),
+        OpKind::Converge { meet } | OpKind::Leave { meet } => f(meet),
+        _ => {}
+    }
+}
