@@ -12,28 +12,28 @@ pub mod window {
     pub const LOCAL: u64 = 0x7F_0001 << BITS;
     /// The parameter block of the launch.
     pub const PARAM: u64 = 0x7F_0002 << BITS;
-    /// Functions: no memory is there.
+    /// Addresses of functions, without memory.
     pub const CODE: u64 = 0x7F_0003 << BITS;
 }
 
-/// Bits of an offset in the shared memory of one block. In those above is the rank of the block in its cluster, also in the
-/// block's own addresses.
+/// Bits of an offset in one block's shared memory. The block's rank in its cluster is above them, in its own addresses
+/// too.
 pub const RANK_SHIFT: u32 = 24;
 
-/// The most blocks of a cluster, where the kernel allows a size that not every device has.
+/// Largest cluster of a kernel that allows sizes that not every device has.
 pub const MAX_CLUSTER: u32 = 16;
 
-/// From the address of one function to that of the next.
+/// Distance between the addresses of two functions.
 pub const FUNCTION_BYTES: u64 = 16;
 
-/// Barriers of a block: they have the numbers from 0.
+/// Barriers of a block, numbered from 0.
 pub const BARRIERS: u32 = 16;
 
-/// Shared memory starts here: what lies below is reserved, as on a GPU, so that a null pointer is no array.
+/// First byte of shared memory. The bytes below are reserved, as on a GPU, so that a null pointer is no array.
 pub const SHARED_BASE: u32 = 1024;
 
-/// Of what is reserved, the part that programs reach through `%reserved_smem_offset_1`: from, up to, as on an H200.
+/// Part of the reserved bytes that programs reach through `%reserved_smem_offset_1`, on an H200: from, up to.
 pub const RESERVED: (u32, u32) = (0, 288);
 
-/// Between two shared arrays: a multiple of 128, so that banks stay what they are on hardware.
+/// Gap between two shared arrays: a multiple of 128, so that banks stay those of the hardware.
 pub const SHARED_GUARD: u32 = 128;

@@ -2,32 +2,32 @@
 
 use arithmetic::lanes::Dst;
 
-/// The functions of a kernel that are called where others are inlined: those that call themselves, perhaps through
-/// others, and those that are called through their addresses.
+/// Functions of a kernel that are called instead of inlined: those that call themselves, perhaps through others, and
+/// those that are called through their addresses.
 ///
-/// A call starts an activation. Its local memory begins where the caller's frame ends; the line [`Calls::base`] says
-/// where, for each lane. What the caller goes on with is kept in the caller's frame meanwhile.
+/// A call starts an activation. Its local memory begins where the caller's frame ends; the line [`Calls::base`] holds
+/// this offset for each lane. Registers that the caller uses after the call are saved in the caller's frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calls {
-    /// The line that holds where a lane's frame starts in its local memory. 0 in the kernel itself.
+    /// Line with the offset of a lane's frame in its local memory: 0 in the kernel itself.
     pub base: Dst,
-    /// The functions, by address.
+    /// Sorted by address.
     pub callees: Vec<Callee>,
-    /// Other functions whose addresses are taken: they have another signature than each call.
+    /// Addresses and names of functions whose signature fits no call.
     pub others: Vec<(u64, String)>,
-    /// The calls: [`OpKind::Call`] has an index into them.
+    /// Indexed by [`OpKind::Call`].
     pub sites: Vec<CallSite>,
-    /// Bytes of the kernel's own frame, with what it keeps during calls.
+    /// Bytes of the kernel's own frame, with the registers that it saves.
     pub frame: u32,
-    /// Some function can call itself.
+    /// A function can call itself.
     pub recursive: bool,
 }
 
 impl Calls {
-    /// Local memory of a thread for a stack of so many bytes, as a GPU would need them.
+    /// Local memory of a thread for a stack of `stack` bytes on a GPU.
     ///
-    /// A GPU's compiler keeps other registers than we do, and in other places. What it needs at least is known: the
-    /// variables of a function, and the place to return to. The stack has room for as many calls as would fit then.
+    /// A GPU's compiler saves other registers, elsewhere. A lower bound of its frames is known: the variables of a
+    /// function, and the return address. The stack has room for as many calls as would fit then.
     pub fn local_bytes(&self, stack: u32) -> u64 {
         let once: u64 = self.callees.iter().map(|callee| u64::from(callee.frame)).sum();
         let more = |callee: &Callee| {
@@ -42,22 +42,21 @@ impl Calls {
     }
 }
 
-/// A function that is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callee {
-    /// Its symbol, as written in PTX.
+    /// Symbol in PTX.
     pub name: String,
-    /// Its address in [`window::CODE`].
+    /// Address in [`window::CODE`](crate::window::CODE).
     pub address: u64,
-    /// Position of its first operation.
+    /// Position of the first operation.
     pub entry: u32,
-    /// Functions with the same number take and give the same.
+    /// Equal for functions with the same parameters and results.
     pub signature: u32,
-    /// Bytes of its variables in local memory.
+    /// Bytes of the variables in local memory.
     pub variables: u32,
-    /// Bytes of its frame: variables, and what it keeps during calls.
+    /// Bytes of the frame: variables and saved registers.
     pub frame: u32,
-    /// Registers that it may read before it has written them.
+    /// Registers that may be read before they are written.
     pub zeroed: Kept,
 }
 
@@ -66,29 +65,29 @@ pub struct Callee {
 pub struct CallSite {
     /// Index into [`Calls::callees`]; `None` for a call through an address.
     pub callee: Option<u32>,
-    /// The signature that it expects: equal to [`Callee::signature`] of a fitting function.
+    /// Must equal [`Callee::signature`] of the function.
     pub signature: u32,
     /// Bytes of the caller's frame.
     pub frame: u32,
-    /// Where in the caller's frame registers are kept during the call.
+    /// Offset of the saved registers in the caller's frame.
     pub keep_at: u32,
-    /// The registers that the caller goes on with.
+    /// Registers that the caller uses after the call.
     pub kept: Kept,
 }
 
-/// Registers that are kept in local memory, or set to zero.
+/// Registers to save in local memory, or to set to zero.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Kept {
     /// First lines of 64-bit registers.
     pub wide: Box<[u32]>,
-    /// Registers of one line.
+    /// 32-bit registers.
     pub narrow: Box<[u32]>,
-    /// Indices of predicates.
+    /// Predicates.
     pub preds: Box<[u32]>,
 }
 
 impl Kept {
-    /// Bytes of local memory for them.
+    /// Bytes of local memory that the registers take.
     pub fn bytes(&self) -> u64 {
         8 * self.wide.len() as u64 + 4 * self.narrow.len() as u64 + 4 * self.preds.len().div_ceil(32) as u64
     }

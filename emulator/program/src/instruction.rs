@@ -1,31 +1,31 @@
 //! Facts about one instruction of the source, for counters and messages.
 
-/// Calls kept for an instruction of an inlined function.
+/// Inlined calls recorded for an instruction.
 pub const MAX_CALLS: usize = 4;
 
-/// What is known of one PTX instruction, for counters and messages.
+/// One instruction of the source, for counters and messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstrInfo {
-    /// As written: `fma.rn.f32 %f3, %f1, %f2, %f3;`
+    /// Text, such as `fma.rn.f32 %f3, %f1, %f2, %f3;`
     pub text: String,
-    /// Line in the PTX.
+    /// Line in the PTX, from 1.
     pub ptx_line: u32,
-    /// Where it comes from, when the PTX says: file index, line, column.
+    /// Position in the source file, if the PTX names it.
     pub source: Option<SourceLoc>,
-    /// Where the function that holds it was inlined, and where that one was: the innermost call first. At most
-    /// [`MAX_CALLS`], which keeps hostile modules small.
+    /// Positions of the inlined calls around the instruction, innermost first. At most [`MAX_CALLS`], which keeps
+    /// hostile modules small.
     pub calls: Box<[SourceLoc]>,
     /// Floating-point multiply-adds per lane: 1 for `fma.f32`, 2 for `fma.f16x2`.
     pub fmas: u8,
-    /// The wider access to shared memory that ptxas would make of this one and its neighbours; see `decode::passes::merge`.
+    /// Wider shared-memory access that ptxas would make of this one and its neighbours; see `decode::passes::merge`.
     /// `None`: counted as written.
     pub merge: Option<MergeGroup>,
-    /// What ptxas makes of an atomic.
+    /// Machine code of an atomic.
     pub atomic: AtomicForm,
 }
 
 impl InstrInfo {
-    /// Its name with all modifiers, `fma.rn.f32`, without a predicate before it.
+    /// Name with all modifiers, `fma.rn.f32`, without the guard.
     pub fn mnemonic(&self) -> &str {
         let mut words = self.text.split_whitespace();
         let name = words.find(|word| !word.starts_with('@')).unwrap_or("");
@@ -33,19 +33,19 @@ impl InstrInfo {
     }
 }
 
-/// What ptxas makes of an atomic, as far as counters depend on it; see `decode::passes::atomics`.
+/// Machine code that ptxas makes of an atomic, as far as counters depend on it; see `decode::passes::atomics`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AtomicForm {
-    /// One instruction that does the work lane by lane where lanes meet. Also of instructions that are no atomics.
+    /// One instruction, which serialises lanes that share a word. The value of all other instructions too.
     #[default]
     Native,
-    /// One instruction, a compare-and-swap.
+    /// A compare-and-swap instruction.
     CompareAndSwap,
-    /// In shared memory: a loop of a load and a compare-and-swap.
+    /// Loop of a load and a compare-and-swap, in shared memory.
     Loop,
-    /// In shared memory: the hardware counts the lanes that add 1 to the same word.
+    /// Instruction that counts the lanes that add 1 to the same word, in shared memory.
     CountLanes,
-    /// The lanes' values are combined first, and one lane does the atomic for all.
+    /// Reduction over the warp, and one atomic by one lane.
     OncePerWarp,
 }
 

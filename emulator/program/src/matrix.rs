@@ -3,40 +3,36 @@
 use crate::memory::{Addr, MemSpace};
 use arithmetic::lanes::{Dst, Src};
 
-/// A product of tiles by the tensor cores of a warp: D = A·B + C.
+/// Warp-wide matrix multiply-add: D = A·B + C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mma {
-    /// Its shape and types.
     pub form: crate::mma::layout::Form,
-    /// Registers of A, of B and of C: as many as the form has, the others are [`arithmetic::lanes::NONE`].
+    /// Registers of A. Unused ones, here and below, are [`arithmetic::lanes::NONE`].
     pub a: [Src; 8],
-    /// Registers of B.
     pub b: [Src; 4],
-    /// Registers of C.
     pub c: [Src; 4],
-    /// Registers of D. All sources are read before any is written.
+    /// All sources are read before D is written.
     pub d: [i32; 4],
-    /// Of `wmma`: what is wrong with the fragments A, B and C.
+    /// Fragments A, B and C that were made for another use; `wmma` only.
     pub foreign: [Option<crate::mma::fragment::Foreign>; 3],
 }
 
-/// A load or store of matrices of 8x8 16-bit elements: `ldmatrix`, `stmatrix`.
+/// `ldmatrix` or `stmatrix`: matrices of 8x8 16-bit elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatrixAccess {
     /// `Shared` or `Generic`.
     pub space: MemSpace,
-    /// The address of a row: lane `8 m + r` has that of row `r` of matrix `m`.
+    /// Lane `8 m + r` has the address of row `r` of matrix `m`.
     pub addr: Addr,
-    /// Matrices: 1, 2 or 4.
+    /// Number of matrices: 1, 2 or 4.
     pub n: u8,
-    /// Each matrix is transposed.
     pub transposed: bool,
-    /// One register for each matrix; the others are [`arithmetic::lanes::NONE`].
+    /// A register per matrix; unused ones are [`arithmetic::lanes::NONE`].
     pub regs: [i32; 4],
 }
 
 impl MatrixAccess {
-    /// The lanes whose addresses count.
+    /// Lanes whose addresses are used.
     pub fn lanes(&self) -> u32 {
         u32::MAX >> (32 - 8 * u32::from(self.n.clamp(1, 4)))
     }
@@ -45,43 +41,42 @@ impl MatrixAccess {
 /// `wgmma.mma_async`: D = A·B + D of four warps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wgmma {
-    /// Types of the elements of A and of B: they differ for FP8 only.
+    /// Element types of A and B, which differ for FP8 only.
     pub kinds: [arithmetic::products::Kind; 2],
-    /// Type of the sums.
+    /// Accumulator type.
     pub sum: arithmetic::products::Sum,
-    /// Columns: 8 to 256.
+    /// Columns of B and D: 8 to 256.
     pub n: u16,
-    /// The accumulators, read: a line for each `f32`, or for two `f16`.
+    /// Accumulators that are read: a line per `f32`, or per two `f16`.
     pub c: Box<[Src]>,
-    /// The same, written.
+    /// Accumulators that are written.
     pub d: Box<[Dst]>,
-    /// Where A is.
     pub a: WgmmaA,
     /// Descriptor of B: a 64-bit operand.
     pub b: Src,
-    /// Sums are added to where this predicate holds; elsewhere they replace what was there.
+    /// Predicate: true adds to the accumulators, false replaces them.
     pub adds: u32,
-    /// The predicate is negated.
+    /// `adds` is negated.
     pub negated: bool,
-    /// A and B are multiplied by -1.
+    /// Negates A, B.
     pub minus: [bool; 2],
-    /// A and B lie in shared memory with neighbouring rows (of B: columns) side by side, not neighbouring k.
+    /// A, B lie in shared memory with neighbouring rows (of B: columns) side by side, not neighbouring k.
     pub transposed: [bool; 2],
 }
 
 impl Wgmma {
-    /// Elements of A in a row, and of B in a column.
+    /// Elements in a row of A and in a column of B.
     pub fn k(&self) -> usize {
         crate::mma::warpgroup::k(self.kinds[0])
     }
 
-    /// Products of elements that each of the four warps adds.
+    /// Element products of each of the four warps.
     pub fn products(&self) -> u64 {
         (crate::mma::warpgroup::WARP_ROWS * usize::from(self.n) * self.k()) as u64
     }
 
-    /// Bytes of shared memory that it reads for each of the four warps: its rows of A, if they lie there, and a quarter
-    /// of B, which all four multiply by.
+    /// Bytes of shared memory read for each of the four warps: its rows of A, if they lie there, and a quarter of B,
+    /// which all four share.
     pub fn operand_bytes(&self) -> u64 {
         let rows = match self.a {
             WgmmaA::Registers(_) => 0,
@@ -92,41 +87,38 @@ impl Wgmma {
     }
 }
 
-/// Where the first factor of a [`Wgmma`] is.
+/// Location of the factor A of a [`Wgmma`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WgmmaA {
     /// Four 32-bit registers of each thread.
     Registers([Src; 4]),
-    /// Its descriptor: a 64-bit operand.
+    /// Descriptor: a 64-bit operand.
     Shared(Src),
 }
 
-/// Registers that products of a warpgroup use, by operation, for the checks of what touches them meanwhile.
+/// Accesses to registers that `wgmma` uses, for the checks while products are pending.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InFlight {
-    /// What each operation touches of these registers.
+    /// Registers of products that each operation accesses.
     pub touches: Vec<Box<[Touched]>>,
-    /// Where the text has a way from an instruction that writes such a register to a product without `wgmma.fence`
-    /// between: what each operation writes of them. Whether a warp goes that way shows when it runs.
+    /// Registers of products that each operation writes, where a path leads from the write to a product without
+    /// `wgmma.fence`. Running shows if a warp takes that path.
     pub unfenced: Option<Vec<Box<[Written]>>>,
 }
 
 /// A register of a product that an operation writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Its line.
     pub line: u32,
-    /// A move, which the compiler may have added: the lines that it takes the value from. `None`: the operation computes or
-    /// loads it.
+    /// Source lines of a move, which the compiler may have added. `None`: the operation computes or loads the value.
     pub from: Option<Box<[u32]>>,
 }
 
-/// A register that an operation touches.
+/// A register of a product that an operation accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Touched {
-    /// Its line.
     pub line: u32,
-    /// The PTX register in the line: several registers can share one, one after another.
+    /// PTX register in the line. Several can share a line, one after another.
     pub register: u32,
     /// Written, not read.
     pub writes: bool,

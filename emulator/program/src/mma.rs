@@ -1,4 +1,4 @@
-//! Tensor cores: what their instructions compute, and which lane holds which element.
+//! Tensor cores: results of their instructions, and the layout of their registers.
 
 pub mod fragment;
 pub mod layout;

@@ -1,84 +1,75 @@
-//! Operations: one step of the emulated GPU each.
+//! Operations: the steps of the emulated GPU.
 
 use crate::matrix::{MatrixAccess, Mma, Wgmma};
 use crate::memory::{Access, Addr, Atomic, BulkBytes, Mbarrier, MemSpace, TensorCopy};
 use crate::special::Clock;
 use arithmetic::lanes::{AluArgs, AluFn, Dst, Src};
 
-/// One step of the machine.
+/// One operation of a warp.
 #[derive(Debug, Clone)]
 pub struct Op {
-    /// Lanes that take part.
     pub guard: Guard,
-    /// The instruction that it belongs to: an index into [`Kernel::instrs`].
+    /// Instruction of the operation: index into [`Kernel::instrs`](crate::Kernel::instrs).
     pub instr: u32,
-    /// First op of its instruction: the one that is counted.
+    /// First operation of its instruction: the counted one.
     pub first: bool,
-    /// The operation and its operands.
     pub kind: OpKind,
 }
 
-/// `@p`, `@!p`, or always.
+/// Guard of an operation: `@p`, `@!p`, or always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guard {
-    /// Predicate; 0 is constant true.
+    /// Predicate number; 0 is constant true.
     pub pred: u16,
-    /// Run where the predicate is false.
+    /// Lanes run where the predicate is false.
     pub negated: bool,
 }
 
-/// What an [`Op`] does.
+/// Kind and operands of an [`Op`].
 #[derive(Debug, Clone)]
 pub enum OpKind {
-    /// Registers to registers, lane by lane.
+    /// Arithmetic on registers, lane by lane.
     Alu {
-        /// Computes the results of all lanes.
         run: AluFn,
-        /// Places of its operands.
         args: AluArgs,
     },
-    /// A load from memory to registers.
     Load(Box<Access>),
-    /// A store from registers to memory.
     Store(Box<Access>),
-    /// `atom` or `red`: an operation on memory that other threads cannot interrupt.
+    /// `atom` or `red`.
     Atomic(Box<Atomic>),
-    /// To `target` where the guard holds. Lanes meet again at `reconverge` (`u32::MAX`: when they exit).
+    /// Branch to `target` where the guard holds.
     Branch {
-        /// The next operation: a position in [`Kernel::ops`].
+        /// Position in [`Kernel::ops`](crate::Kernel::ops).
         target: u32,
-        /// Immediate post-dominator, or [`ENCLOSING`].
+        /// Position where lanes reconverge: the immediate post-dominator, [`ENCLOSING`], or `u32::MAX` (at their exit).
         reconverge: u32,
     },
-    /// `brx.idx`: to the target that `index` chooses.
+    /// `brx.idx`: branch to `targets[index]`.
     BranchIndexed {
-        /// Index: a 32-bit register.
+        /// A 32-bit register.
         index: Src,
-        /// Indices of the instructions that it may go to.
         targets: Box<[u32]>,
-        /// Immediate post-dominator, or [`ENCLOSING`].
+        /// Position where lanes reconverge: the immediate post-dominator, [`ENCLOSING`], or `u32::MAX` (at their exit).
         reconverge: u32,
     },
-    /// Machine code's `BSSY`: lanes that part from here on meet at this position.
+    /// `BSSY` of machine code: lanes that diverge from here on reconverge at `meet`.
     Converge {
-        /// Index of the instruction where its lanes meet again.
         meet: u32,
     },
-    /// Machine code's `BREAK`: these lanes leave those that meet at this position.
+    /// `BREAK` of machine code: the lanes no longer reconverge at `meet`.
     Leave {
-        /// Index of the instruction where its lanes meet again.
         meet: u32,
     },
-    /// A call of a function that is not inlined; a [`OpKind::Resume`] follows.
+    /// A call of a function that is not inlined; [`OpKind::Resume`] follows.
     Call {
-        /// The call: an index into [`Calls::sites`].
+        /// Index into [`Calls::sites`](crate::Calls::sites).
         site: u32,
-        /// The address of the function: a 64-bit operand, or `NONE` when the call names the function.
+        /// Address of the function: a 64-bit operand, or `NONE` when the call names the function.
         target: Src,
     },
-    /// The lanes of a call are back: the caller's registers are what they were.
+    /// Return of a call's lanes: restores the caller's registers.
     Resume {
-        /// The call: an index into [`Calls::sites`].
+        /// Index into [`Calls::sites`](crate::Calls::sites).
         site: u32,
     },
     /// `ret` of a function that is not inlined.
@@ -87,89 +78,79 @@ pub enum OpKind {
     Exit,
     /// `trap`: stops the launch with an error.
     Trap,
-    /// Barrier of the block. `id` and `count` are 32-bit operands; `count` is `NONE` for "all threads".
+    /// Barrier of the block.
     Barrier {
-        /// Whether it waits, only arrives, or reduces a predicate.
         kind: BarrierKind,
         /// Number of the barrier: a 32-bit operand.
         id: Src,
-        /// Threads that take part.
+        /// Number of threads: a 32-bit operand, or `NONE` for all.
         count: Src,
     },
-    /// `barrier.cluster`: arrives, or waits for the threads of the cluster.
+    /// `barrier.cluster`: arrives, or waits for all threads of the cluster.
     ClusterBarrier {
         /// `barrier.cluster.wait`
         waits: bool,
     },
-    /// `bar.warp.sync mask`: waits until the named lanes have arrived.
+    /// `bar.warp.sync`: waits until the named lanes have arrived.
     WarpSync {
-        /// The lanes that take part.
+        /// Mask of the lanes: a 32-bit operand.
         members: Src,
     },
     /// `membar`, `fence`: orders this thread's accesses to memory.
     Fence,
-    /// `fence.proxy.async`: the same, also for bulk copies.
+    /// `fence.proxy.async`: orders bulk copies too.
     ProxyFence,
-    /// `fence.mbarrier_init`: of barriers that were initialised only.
+    /// `fence.mbarrier_init`: orders initialised barriers only.
     InitFence,
-    /// `nanosleep`, `yield` hints: a place where other warps may run.
+    /// `nanosleep` and `yield` hints: other warps may run.
     Yield,
     /// `shfl.sync`: each lane reads a value of another lane.
     Shuffle {
-        /// How the other lane is chosen.
         mode: ShuffleMode,
-        /// The value read.
         dst: Dst,
-        /// "In range" predicate, or `NONE`.
+        /// Predicate "lane in range", or `NONE`.
         dst_pred: i32,
-        /// Value, lane, clamp-and-segment, members.
+        /// Value, lane, clamp-and-segment, mask.
         src: [Src; 4],
     },
     /// `vote.sync`: predicate result, or a line for `ballot`.
     Vote {
-        /// Which vote it is.
         mode: VoteMode,
         /// A predicate, or a 32-bit line for `ballot`.
         dst: Dst,
-        /// The predicate that lanes vote with.
         pred: u32,
-        /// Lanes vote with the opposite of the predicate.
+        /// `pred` is negated.
         negated: bool,
-        /// Mask of the lanes that take part: a 32-bit operand.
+        /// Mask of the lanes: a 32-bit operand.
         members: Src,
     },
     /// `match.any.sync`, `match.all.sync`: finds lanes with equal values.
     Match {
         /// `match.all.sync`, not `match.any.sync`.
         all: bool,
-        /// The value is 64 bits wide.
         wide: bool,
         /// Mask of the lanes with an equal value.
         dst: Dst,
-        /// "All equal" predicate, or `NONE`.
+        /// Predicate "all equal", or `NONE`.
         dst_pred: i32,
-        /// The value; the mask of the lanes that take part.
+        /// Value, mask.
         src: [Src; 2],
     },
     /// `redux.sync`: reduces a 32-bit value over lanes of the warp.
     Redux {
-        /// The operation, such as a sum.
         kind: ReduxKind,
-        /// The reduced value, in every lane that takes part.
         dst: Dst,
-        /// The value; the mask of the lanes that take part.
+        /// Value, mask.
         src: [Src; 2],
     },
-    /// `activemask`: the lanes that execute it together.
+    /// `activemask`: the converged lanes.
     ActiveMask {
-        /// The mask of these lanes.
         dst: Dst,
     },
     /// `mov` from `%clock` and its kin.
     ReadClock {
-        /// The clock that is read.
         clock: Clock,
-        /// Its value: 32 or 64 bits, as the clock has them.
+        /// 32 or 64 bits, by the clock.
         dst: Dst,
     },
     /// `cp.async.ca/cg.shared.global [dst], [src], bytes{, src_size};`
@@ -183,22 +164,21 @@ pub enum OpKind {
         /// Bytes to read, the rest is zero: a 32-bit operand, or `NONE`.
         src_bytes: Src,
     },
-    /// `cp.async.commit_group`: closes the group of the copies since the last one.
+    /// `cp.async.commit_group`
     CpAsyncCommit,
-    /// `cp.async.wait_group n` (`wait_all`: `u32::MAX` stands for "also what was not committed").
+    /// `cp.async.wait_group n`; `u32::MAX` is `wait_all`, which includes copies without a group.
     CpAsyncWait {
-        /// Groups that may stay under way.
+        /// Groups that may be pending.
         pending: u32,
     },
-    /// `isspacep.space p, a`: whether a generic address lies in a state space.
+    /// `isspacep.space p, a`: tests if a generic address lies in a state space.
     IsSpace {
-        /// The state space that is asked for.
         space: MemSpace,
-        /// Of shared memory: only the block's own.
+        /// Only the block's own shared memory counts.
         own: bool,
-        /// The predicate that receives the answer.
+        /// A predicate.
         dst: Dst,
-        /// The generic address: a 64-bit operand.
+        /// Generic address: a 64-bit operand.
         src: Src,
     },
     /// `mma.sync`
@@ -207,11 +187,10 @@ pub enum OpKind {
     MatrixLoad(Box<MatrixAccess>),
     /// `stmatrix`
     MatrixStore(Box<MatrixAccess>),
-    /// `movmatrix`: transposes a matrix of 8x8 16-bit elements that lies in registers.
+    /// `movmatrix`: transposes a matrix of 8x8 16-bit elements in registers.
     MatrixMove {
-        /// The transposed matrix.
         dst: Dst,
-        /// The matrix: a 32-bit operand.
+        /// A 32-bit operand.
         src: Src,
     },
     /// `cp.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`
@@ -222,7 +201,7 @@ pub enum OpKind {
     BulkCommit,
     /// `cp.async.bulk.wait_group n`
     BulkWait {
-        /// Groups that may stay under way.
+        /// Groups that may be pending.
         pending: u32,
     },
     /// `wgmma.mma_async`
@@ -233,20 +212,20 @@ pub enum OpKind {
     WgmmaCommit,
     /// `wgmma.wait_group n`
     WgmmaWait {
-        /// Groups that may stay under way.
+        /// Groups that may be pending.
         pending: u32,
     },
     /// `mbarrier`
     Mbarrier(Box<Mbarrier>),
-    /// Before the operations of an instruction that all lanes of a warp execute together, such as `wmma.load`.
+    /// Precedes the operations of an instruction that all lanes execute together, such as `wmma.load`.
     WholeWarp,
     /// `tex.1d`, `tex.2d`: a texture fetch.
     Texture(Box<Texture>),
-    /// A call of `vprintf`: 64-bit generic pointers to the format and to the arguments; the count printed.
+    /// A call of `vprintf`.
     Printf {
-        /// Pointer to the format string.
+        /// 64-bit generic pointer to the format string.
         format: Src,
-        /// Pointer to the arguments, packed as `vprintf` takes them.
+        /// 64-bit generic pointer to the packed arguments.
         arguments: Src,
         /// `int` result, or `NONE`.
         dst: i32,
@@ -258,20 +237,19 @@ pub enum OpKind {
         /// Line in the source: a 32-bit operand.
         line: Src,
     },
-    /// Nothing (`pragma`-like instructions, prefetches).
+    /// No operation: hints, prefetches.
     Nop,
 }
 
-/// In place of a branch's meeting place: lanes that part meet where all lanes of their group are going to, which
-/// [`OpKind::Converge`] has said before.
+/// Value of `reconverge`: lanes reconverge where [`OpKind::Converge`] has said before.
 pub const ENCLOSING: u32 = u32::MAX - 1;
 
-/// What a barrier of the block does: `bar.sync`, `bar.arrive` or `bar.red`.
+/// `bar.sync`, `bar.arrive` or `bar.red`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BarrierKind {
-    /// Wait until all threads that take part have arrived.
+    /// Waits until all threads of the barrier have arrived.
     Sync,
-    /// Arrive and go on.
+    /// Arrives without waiting.
     Arrive,
     /// `bar.red.popc.u32 d, a, c, p`: destination line, predicate, negated.
     RedPopc(Dst, u32, bool),
@@ -283,7 +261,6 @@ pub enum BarrierKind {
 
 /// Modes of `shfl.sync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the PTX modes of the same names")]
 pub enum ShuffleMode {
     Up,
     Down,
@@ -293,7 +270,6 @@ pub enum ShuffleMode {
 
 /// Modes of `vote.sync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the PTX modes of the same names")]
 pub enum VoteMode {
     All,
     Any,
@@ -303,7 +279,6 @@ pub enum VoteMode {
 
 /// Operations of `redux.sync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the PTX operations of the same names")]
 pub enum ReduxKind {
     Add,
     MinS,
@@ -322,9 +297,9 @@ pub struct Texture {
     pub handle: Src,
     /// Dimensions of the texture: 1 or 2.
     pub dims: u8,
-    /// Coordinates are `f32` (else `s32`).
+    /// Coordinates are `f32`, else `s32`.
     pub float_coordinates: bool,
-    /// One coordinate for each dimension; the others are [`arithmetic::lanes::NONE`].
+    /// A coordinate per dimension; unused ones are [`arithmetic::lanes::NONE`].
     pub coordinates: [Src; 2],
     /// Destinations: four 32-bit lines.
     pub dst: [i32; 4],

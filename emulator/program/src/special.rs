@@ -1,11 +1,7 @@
 //! Special registers and clocks.
 
-/// A special register that is known before a warp starts.
+/// A special register that has its value before a warp starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(
-    missing_docs,
-    reason = "each variant is the PTX special register of the same name"
-)]
 pub enum Special {
     TidX,
     TidY,
@@ -33,7 +29,7 @@ pub enum Special {
     ClusterNctaidZ,
     ClusterCtarank,
     ClusterNctarank,
-    /// 1 if the launch was given a size of clusters.
+    /// 1 if the launch named a cluster size.
     IsExplicitCluster,
     LaneId,
     WarpId,
@@ -50,16 +46,16 @@ pub enum Special {
     TotalSharedBytes,
     /// `%envreg1`: the high half of the address of a cooperative grid's workspace, or 0.
     EnvReg1,
-    /// `%envreg2`: its low half.
+    /// `%envreg2`: the low half.
     EnvReg2,
-    /// Four bytes of the parameter block, from this offset on. Machine code names parameters as operands.
+    /// Four bytes of the parameter block at this offset. Machine code reads parameters as operands.
     ParamWord(u32),
-    /// Local memory of a thread, in bytes: where machine code finds the end of its stack.
+    /// Bytes of a thread's local memory: the end of machine code's stack.
     LocalBytes,
 }
 
 impl Special {
-    /// Whether lanes of one warp can have different values.
+    /// True if lanes of one warp can have different values.
     pub fn varies_in_a_warp(self) -> bool {
         use Special::*;
         matches!(
@@ -71,7 +67,6 @@ impl Special {
 
 /// A clock that a kernel can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the PTX special registers of the same names")]
 pub enum Clock {
     Clock,
     ClockHi,

@@ -1,10 +1,9 @@
-//! Tensor maps: an array in global memory of one to five dimensions, and the boxes of it that
-//! `cp.async.bulk.tensor` copies.
+//! Tensor maps: an array in global memory of one to five dimensions, and the boxes that `cp.async.bulk.tensor` copies.
 //!
-//! [`TensorMap::new`] checks the rules of `cuTensorMapEncodeTiled`. [`TensorMap::runs`] gives the bytes that one copy moves:
-//! where each lies in global memory, and where in shared memory, whose 16-byte pieces a swizzle exchanges.
-//! [`TensorMap::encode`] makes the 128 bytes that programs pass to their kernels. CUDA declares their contents to be opaque;
-//! ours are not those of NVIDIA's driver.
+//! [`TensorMap::new`] checks the rules of `cuTensorMapEncodeTiled`. [`TensorMap::runs`] gives the bytes that a copy
+//! moves: their addresses in global memory and in shared memory, where a swizzle exchanges 16-byte pieces.
+//! [`TensorMap::encode`] makes the 128 bytes that programs pass to kernels. CUDA declares them opaque; ours differ from
+//! those of NVIDIA's driver.
 
 mod encode;
 mod rule;
@@ -14,16 +13,15 @@ mod tests;
 pub use encode::{BYTES, NotATensorMap};
 pub use rule::Rule;
 
-/// Dimensions that a tensor can have.
+/// Upper bound of a tensor's dimensions.
 pub const RANKS: usize = 5;
-/// What a copy's place in shared memory is a multiple of.
+/// Alignment of a copy's address in shared memory.
 pub const SHARED_ALIGN: u32 = 128;
 /// Bytes that a swizzle keeps together.
 const PIECE: u64 = 16;
 
-/// What one element is.
+/// Element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the driver's data types of the same names")]
 pub enum Element {
     U8,
     U16,
@@ -35,12 +33,11 @@ pub enum Element {
     F32,
     F64,
     Bf16,
-    /// Floats that a load rounds to the precision of TF32.
+    /// `f32` that a load rounds to TF32.
     Tf32,
 }
 
 impl Element {
-    /// Bytes of an element.
     pub fn bytes(self) -> u64 {
         match self {
             Self::U8 => 1,
@@ -50,16 +47,14 @@ impl Element {
         }
     }
 
-    /// Whether elements are floating-point numbers.
     pub fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64 | Self::Tf32)
     }
 }
 
-/// How 16-byte pieces change places in shared memory: bits of a piece's number are combined by exclusive or with bits of
-/// its address that lie above.
+/// Permutation of the 16-byte pieces in shared memory: bits of a piece's number are XORed with higher bits of its
+/// address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the driver's modes of the same names")]
 pub enum Swizzle {
     None,
     B32,
@@ -68,7 +63,7 @@ pub enum Swizzle {
 }
 
 impl Swizzle {
-    /// Bytes of a row in shared memory, in which pieces change places; 0 without a swizzle.
+    /// Bytes of the rows in which pieces change places; 0 without a swizzle.
     pub fn span(self) -> u64 {
         match self {
             Self::None => 0,
@@ -78,7 +73,7 @@ impl Swizzle {
         }
     }
 
-    /// Where the byte goes that would lie at this address of shared memory without a swizzle. Its own inverse.
+    /// Swizzled address of a byte. The function is its own inverse.
     pub fn apply(self, address: u32) -> u32 {
         let pieces = match self {
             Self::None => 0,
@@ -90,7 +85,7 @@ impl Swizzle {
     }
 }
 
-/// What is put in shared memory for elements outside of the tensor.
+/// Values of elements outside the tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
     /// Zeros.
@@ -99,14 +94,12 @@ pub enum Fill {
     Nan,
 }
 
-/// A tensor and its boxes. Dimensions stand innermost first; those beyond the rank have one element.
+/// A tensor and its boxes. Dimensions are innermost first; those beyond the rank have one element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorMap {
-    /// Where the tensor starts in global memory.
+    /// Address of the first element in global memory.
     pub address: u64,
-    /// Type of an element.
     pub element: Element,
-    /// Number of dimensions.
     pub rank: usize,
     /// Elements along each dimension.
     pub dims: [u64; RANKS],
@@ -114,28 +107,24 @@ pub struct TensorMap {
     pub strides: [u64; RANKS],
     /// The box, in elements of the tensor.
     pub box_dims: [u32; RANKS],
-    /// Of so many elements of the tensor, the first is copied, along each dimension.
+    /// Traversal strides, in elements: a copy takes one element of each `steps`.
     pub steps: [u32; RANKS],
-    /// Order of the pieces in shared memory.
     pub swizzle: Swizzle,
-    /// What lies outside of the tensor.
     pub fill: Fill,
 }
 
-/// Neighbouring bytes of a copy.
+/// Consecutive bytes of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Address in shared memory.
     pub shared: u32,
-    /// Address in global memory; `None` outside of the tensor.
+    /// Address in global memory; `None` outside the tensor.
     pub global: Option<u64>,
-    /// Their number.
     pub bytes: u32,
 }
 
 impl TensorMap {
-    /// A map that follows the rules. `strides` leaves out the innermost dimension, whose elements are neighbours; the
-    /// other lists have one number for each dimension.
+    /// A map, if it follows the rules. `strides` leaves out the innermost dimension, whose elements are neighbours.
     #[allow(clippy::too_many_arguments, reason = "those of cuTensorMapEncodeTiled")]
     pub fn new(
         address: u64,
@@ -176,7 +165,7 @@ impl TensorMap {
         Ok(map)
     }
 
-    /// Neighbouring bytes, a multiple of four, as a tensor that is one box.
+    /// Consecutive bytes, a multiple of four, as a tensor that is one box.
     pub fn line(address: u64, bytes: u32) -> Self {
         let n = bytes / 4;
         Self {
@@ -192,7 +181,7 @@ impl TensorMap {
         }
     }
 
-    /// The same map of a tensor that starts elsewhere.
+    /// The map with another tensor address.
     pub fn at(self, address: u64) -> Result<Self, Rule> {
         let map = Self { address, ..self };
         rule::check(&map)?;
@@ -209,24 +198,23 @@ impl TensorMap {
         self.extent()[0] * self.element.bytes()
     }
 
-    /// Bytes that a copy adds to what its barrier has received: those of the whole box, inside of the tensor or not.
+    /// Bytes that a copy reports to its barrier: the whole box, parts outside the tensor included.
     pub fn box_bytes(&self) -> u64 {
         self.extent()[1..].iter().product::<u64>() * self.row_bytes()
     }
 
-    /// Bytes from one row of the box to the next in shared memory: with a swizzle, a row is as long as the swizzle is
-    /// wide.
+    /// Row pitch of the box in shared memory: at least the width of the swizzle.
     fn pitch(&self) -> u64 {
         self.row_bytes().max(self.swizzle.span())
     }
 
-    /// Bytes of shared memory that the box reaches over.
+    /// Bytes of shared memory that the box covers.
     pub fn shared_bytes(&self) -> u64 {
         self.extent()[1..].iter().product::<u64>() * self.pitch()
     }
 
-    /// The bytes of the box at `at` (innermost coordinate first), for a copy whose place in shared memory is `shared`, in
-    /// the order of the elements. Addresses in shared memory are absolute, as swizzles take them, and wrap at 32 bits.
+    /// Passes the bytes of the box at `at` (innermost coordinate first) to `each`, in element order, for a copy to the
+    /// absolute address `shared`. Addresses in shared memory wrap at 32 bits.
     pub fn runs(&self, at: [i32; RANKS], shared: u32, mut each: impl FnMut(Run)) {
         self.runs_to(at, shared, &mut each);
     }
@@ -234,7 +222,7 @@ impl TensorMap {
     fn runs_to(&self, at: [i32; RANKS], shared: u32, each: &mut dyn FnMut(Run)) {
         let extent = self.extent();
         let (element, pitch) = (self.element.bytes(), self.pitch());
-        // The part of each row that is inside of the tensor.
+        // Part of each row inside the tensor.
         let first = i64::from(at[0]);
         let width = extent[0] as i64;
         let from = (-first).clamp(0, width) as u64;
@@ -272,7 +260,7 @@ impl TensorMap {
                     offset = next;
                 }
             }
-            // The next row: the second dimension runs fastest.
+            // Next row: the second dimension runs fastest.
             let Some(d) = (1..RANKS).find(|&d| index[d] + 1 < extent[d]) else {
                 return;
             };
@@ -281,8 +269,8 @@ impl TensorMap {
         }
     }
 
-    /// The bits of one element outside of the tensor, repeated to eight bytes. The NaN of every type consists of the same
-    /// two bytes again and again, as on an H200.
+    /// Value of an element outside the tensor, repeated to eight bytes. The NaN of each type consists of two equal
+    /// bytes, repeated, as on an H200.
     pub fn outside(&self) -> u64 {
         match self.fill {
             Fill::Zeros => 0,
@@ -290,8 +278,8 @@ impl TensorMap {
         }
     }
 
-    /// The map by which a store goes: an H200 writes whole pieces of 16 bytes, so that the last one of a row may reach past
-    /// the end of the tensor, into what lies between the rows.
+    /// Map for stores. An H200 writes whole pieces of 16 bytes, so the last piece of a row may pass the end of the
+    /// tensor and write between the rows.
     pub fn for_stores(self) -> Self {
         let each = self.element.bytes();
         let mut map = self;
@@ -299,13 +287,13 @@ impl TensorMap {
         map
     }
 
-    /// What a load makes of four bytes of the tensor, if it changes them.
+    /// Conversion that a load applies to four bytes, if any.
     pub fn converted(&self) -> Option<fn(u32) -> u32> {
         (self.element == Element::Tf32).then_some(rounded_to_tf32)
     }
 }
 
-/// To nearest with ties to even, as an H200 rounds; denormal numbers stay, and all NaNs become one.
+/// Rounds to nearest even, as an H200 does; denormal numbers stay, and all NaNs become one.
 fn rounded_to_tf32(bits: u32) -> u32 {
     const DROPPED: u32 = 13;
     if f32::from_bits(bits).is_nan() {

@@ -2,10 +2,9 @@
 
 use arithmetic::lanes::Class;
 
-/// The registers of an arithmetic operation, for following undefined values through it.
+/// Operand classes and undefined-bit rule of an arithmetic operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// What becomes of undefined bits.
     pub flow: Flow,
     /// Class of the result.
     pub dst: Class,
@@ -13,17 +12,17 @@ pub struct Shape {
     pub srcs: &'static [Class],
 }
 
-/// What an arithmetic operation makes of source bits that nothing has defined.
+/// Rule by which undefined source bits make result bits undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Flow {
     /// Every bit of the result depends on every bit of the sources.
     #[default]
     Mixed,
-    /// Moves bits of some sources, as the other sources say.
+    /// Bits of some sources are moved, as the other sources say.
     Moved {
-        /// Which sources are moved, one bit each.
+        /// Mask of the sources that are moved.
         data: u8,
-        /// The other sources are numbers of bits: a move of whole bytes when they are multiples of 8.
+        /// The other sources are bit counts: multiples of 8 move whole bytes.
         shifts: bool,
     },
     /// Each bit of the result depends on that bit of the sources, and on whole predicates.
@@ -36,13 +35,13 @@ pub enum Flow {
     Compared(Ordering),
 }
 
-/// How [`Flow::Compared`] orders values.
+/// Order of the values of [`Flow::Compared`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ordering {
-    /// As unsigned integers of any width.
+    /// Unsigned integers of any width.
     Unsigned,
-    /// As signed integers of so many bits.
+    /// Signed integers of so many bits.
     Signed(u8),
-    /// As floating-point numbers of so many bits.
+    /// Floating-point numbers of so many bits.
     Float(u8),
 }
