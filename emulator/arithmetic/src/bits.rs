@@ -92,7 +92,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     })
 }
 
-/// Each bit of the table says what the three bits that number it give.
+/// Bit `n` of the table is the result for the three bits that make up `n`.
 #[inline(always)]
 fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
     let row = |i: u32| 0u32.wrapping_sub(table >> i & 1);
@@ -106,13 +106,13 @@ fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
         | (row(7) & a & b & c)
 }
 
-/// The high word of `b:a` shifted left by 0 to 32.
+/// High word of `b:a` shifted left by 0 to 32.
 #[inline(always)]
 fn funnel_left(a: u32, b: u32, n: u32) -> u32 {
     (((b as u64) << 32 | a as u64) << n >> 32) as u32
 }
 
-/// The low word of `b:a` shifted right by 0 to 32.
+/// Low word of `b:a` shifted right by 0 to 32.
 #[inline(always)]
 fn funnel_right(a: u32, b: u32, n: u32) -> u32 {
     (((b as u64) << 32 | a as u64) >> n) as u32
@@ -232,7 +232,7 @@ fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     out
 }
 
-/// The selector of `prmt.b4e` (backward four-byte extract) for position `n`, 0 to 3.
+/// Selector of `prmt.b4e` (backward four-byte extract) for position `n`, 0 to 3.
 fn prmt_b4e(n: u32) -> u32 {
     [0x5670, 0x6701, 0x7012, 0x0123][n as usize]
 }

@@ -75,7 +75,7 @@ fn testp(modifiers: &[&str]) -> Option<Form> {
     })
 }
 
-/// Which outcomes of a comparison hold: one bit each for less, equal, greater, unordered.
+/// Set of the outcomes for which a comparison holds: a bit each for less, equal, greater, unordered.
 fn outcomes(cmp: &str) -> Option<u32> {
     Some(match cmp {
         "lt" | "lo" => LESS,
@@ -111,7 +111,7 @@ fn holds<T: PartialOrd>(outcomes: u32, a: T, b: T) -> bool {
     outcomes & outcome != 0
 }
 
-/// The types that are compared, by number.
+/// Compared types, by number.
 const TYPES: [&str; 10] = [
     "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64", "f16", "bf16",
 ];
@@ -145,10 +145,10 @@ impl Variant {
     }
 }
 
-/// What `set` writes where the comparison holds, by number: all ones, then 1 in the float formats.
+/// Value that `set` writes where the comparison holds, by number: all ones, then 1 in the float formats.
 const ONES: [u32; 8] = [u32::MAX, 0x3f80_0000, 0x3c00, 0x3f80, 0xffff, 0, 0, 0];
 
-/// The boolean operations, by number; 0 is none.
+/// Boolean operations, by number; 0 is none.
 const OPS: [&str; 4] = ["", "and", "or", "xor"];
 
 unsafe fn lanes_that<A: Lane, T: PartialOrd>(
@@ -168,7 +168,7 @@ unsafe fn lanes_that<A: Lane, T: PartialOrd>(
     bits
 }
 
-/// The bits of a comparison of all lanes, combined with the predicate.
+/// Bits of a comparison of all lanes, combined with the predicate.
 unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: Variant) -> u32 {
     let ftz = variant.has(Variant::FTZ);
     let half = |x: u32| {
@@ -242,7 +242,6 @@ unsafe fn set_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     }
 }
 
-/// A comparison as written.
 struct Request {
     outcomes: u32,
     cmp: String,
@@ -252,7 +251,7 @@ struct Request {
     pair: bool,
 }
 
-/// `cmp{.bool}{.ftz}` at the front of the modifiers, the type at their end; in between what `set` makes.
+/// Parses `cmp{.bool}{.ftz}` at the front of the modifiers and the type at their end; returns the words between them.
 fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(Request, &'b [&'a str])> {
     let (&cmp, rest) = modifiers.split_first()?;
     let (&ty, rest) = rest.split_last()?;

@@ -43,7 +43,6 @@ fn pack(ty: &str, rest: &[&str]) -> Option<Form> {
     })
 }
 
-/// The parts of a `cvt`.
 struct Request<'a> {
     /// 0 to 3: `.rn`, `.rz`, `.rm`, `.rp`; 4: `.rna`.
     round: Option<u32>,
@@ -130,7 +129,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     })
 }
 
-/// Checks that the modifiers fit the types. The rounding, 0 where there is none.
+/// Checks that the modifiers fit the types. Returns the rounding, 0 if there is none.
 fn rounding(request: &Request<'_>, to: Kind, from: Kind, pair: bool) -> Option<u32> {
     let flag = |flag| request.flags & flag != 0;
     let clamping = flag(Variant::RELU) || flag(Variant::SATFINITE);
@@ -244,7 +243,7 @@ macro_rules! with_rounding {
     };
 }
 
-/// What kernels do often.
+/// Conversions that kernels use often.
 fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
     let Request {
         round,

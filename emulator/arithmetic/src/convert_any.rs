@@ -5,13 +5,11 @@ use super::soft::{self, BF16, F16, F32, F64, Format, Mode, Round, TF32};
 /// A type that `cvt` converts from or to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An integer: its width in bits, and whether it is signed.
+    /// An integer: width in bits, and true if signed.
     Integer(u32, bool),
-    /// A floating-point number of this format.
     Float(FloatKind),
 }
 
-/// A floating-point format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FloatKind {
     F16,
@@ -21,7 +19,7 @@ pub(super) enum FloatKind {
     Tf32,
 }
 
-/// All types, by number.
+/// Types by number.
 pub(super) const KINDS: [(&str, Kind); 13] = [
     ("u8", Kind::Integer(8, false)),
     ("s8", Kind::Integer(8, true)),
@@ -48,22 +46,22 @@ impl FloatKind {
             FloatKind::Tf32 => TF32,
         }
     }
-    /// The canonical NaN of the format, which every NaN result becomes.
+    /// Canonical NaN of the format: the result of every operation that gives NaN.
     pub(super) fn nan(self) -> u64 {
         match self {
             FloatKind::F16 | FloatKind::Bf16 => 0x7fff,
             FloatKind::F32 => 0x7fff_ffff,
             FloatKind::F64 => 0x7fff_ffff_ffff_ffff,
-            // As 19 bits; in a register thirteen more stand below.
+            // 19 bits, above thirteen unused ones in a register.
             FloatKind::Tf32 => 0x3_ffff,
         }
     }
-    /// What a NaN becomes. To and from `f64` sign and payload are kept, as far as they go, and so they are when
-    /// `bf16` becomes `f32`, which is a shift; elsewhere there is only one.
+    /// Converts a NaN. Conversions to and from `f64` keep sign and payload, as far as they fit, and so does `bf16` to
+    /// `f32`, which is a shift; other conversions give the canonical NaN.
     pub(super) fn nan_of(self, bits: u64, from: FloatKind, variant: Variant) -> u64 {
         let ftz = variant.has(Variant::FTZ);
         let (bits, from) = match from {
-            // By way of a flushing `f32` operation.
+            // The hardware uses a flushing `f32` operation.
             FloatKind::F64 => (bits, from),
             _ if ftz && self == FloatKind::F64 => (FloatKind::F32.nan(), FloatKind::F32),
             _ => (bits, from),
@@ -123,7 +121,7 @@ impl Kind {
     }
 }
 
-/// What one `cvt` does, as a word.
+/// A `cvt`, encoded in a word.
 #[derive(Clone, Copy)]
 pub(super) struct Variant(pub(super) u32);
 
@@ -132,7 +130,7 @@ impl Variant {
     pub(super) const SAT: u32 = 1 << 9;
     pub(super) const RELU: u32 = 1 << 10;
     pub(super) const SATFINITE: u32 = 1 << 11;
-    /// To an integral value: the rounding is `.rni` and so on.
+    /// Rounds to an integral value: `.rni` and so on.
     pub(super) const INTEGRAL: u32 = 1 << 12;
     pub(super) const ROUND_SHIFT: u32 = 16;
 
@@ -150,7 +148,6 @@ impl Variant {
     }
 }
 
-/// The code of `.rna`.
 pub(super) const ROUND_AWAY: u32 = 4;
 
 /// `x` as an integer of so many bits, in the lane's bits.
@@ -191,12 +188,12 @@ pub(super) fn to_integral64(x: f64, code: u32) -> f64 {
     }
 }
 
-/// The value, which `f64` holds whatever the format. Nothing for NaN.
+/// Value as an `f64`, exact for every format; `None` for NaN.
 pub(super) fn value_of(bits: u64, format: FloatKind) -> Option<f64> {
     soft::convert(bits, format.format(), F64, Round::Nearest).map(f64::from_bits)
 }
 
-/// Any `cvt`: bits of the source to bits of the result.
+/// Converts bits of the source to bits of the result.
 pub(super) fn convert(variant: u32, bits: u64) -> u64 {
     let variant = Variant(variant);
     let ftz = variant.has(Variant::FTZ);
@@ -216,7 +213,7 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
             saturate(variant, out, to)
         }
         (Kind::Float(from), Kind::Integer(width, signed)) => match value_of(from.flush(bits, ftz), from) {
-            // Out of range goes to the nearest end, with or without `.sat`.
+            // Values out of range go to the nearest end, with or without `.sat`.
             Some(x) => cut(
                 clamp(to_integral64(x, variant.round()) as i128, width, signed),
                 width,
@@ -227,21 +224,21 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
             None => 0,
         },
         (Kind::Float(from), Kind::Float(to)) => {
-            // `f32` to `f16` does not flush what it reads, whatever is asked.
+            // `f32` to `f16` does not flush its source, with or without `.ftz`.
             let bits = from.flush(bits, ftz && to != FloatKind::F16);
             let mode = Mode {
                 round: Round::from_code(variant.round()),
                 flush: ftz && to == FloatKind::F32,
             };
             let out = match value_of(bits, from) {
-                // Without anything to do it is a move.
+                // A conversion that changes nothing is a move.
                 None if from == to && from == FloatKind::F32 && variant.0 & !255 == 0 => bits,
-                // `.rna` cuts a NaN like a number (asked of an H200); other roundings make one of their own.
+                // `.rna` cuts a NaN like a number (measured on an H200); other roundings make one of their own.
                 None if to == FloatKind::Tf32 && variant.round() == ROUND_AWAY => bits >> 13,
                 None => to.nan_of(bits, from, variant),
                 Some(x) if variant.has(Variant::INTEGRAL) => {
                     let integral = to_integral64(x, variant.round()).to_bits();
-                    // Integral values of a format are numbers of that format.
+                    // Integral values of a format fit in that format.
                     soft::convert(integral, F64, to.format(), Round::Nearest).unwrap_or(to.nan())
                 }
                 Some(_) => soft::convert(bits, from.format(), to.format(), mode).unwrap_or(to.nan()),

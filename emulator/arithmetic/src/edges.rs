@@ -1,9 +1,9 @@
-//! What single instructions give at the edges, as the PTX manual and the hardware say.
+//! Results of single instructions at the edges, by the PTX manual and the hardware.
 
 use super::soft::{self, F32, Mode, Round};
 use super::tests::scalar;
 
-/// `mnemonic` of the operands' bits gives these bits.
+/// Checks the result of an instruction, given and expected as bits.
 fn check(mnemonic: &str, operands: &[u64], expected: u64) {
     let got = scalar(mnemonic, operands, 0);
     assert_eq!(
@@ -159,7 +159,7 @@ fn flushing_fast_is_flushing_slowly() {
             (128, 2),
         ] {
             let a = number(first, i);
-            // Together 1 - 127 or so, as a product and as a quotient.
+            // Exponents near 1 - 127, as a product and as a quotient.
             let (factor, divisor) = (
                 number(128 - first.min(127) + off, j),
                 number((first + 126 - off).min(254), j),

@@ -10,14 +10,14 @@ use super::modes::{MAX, NAN, XORSIGN, extremum};
 use super::{Form, elementary};
 use crate::lanes::CpuLevel;
 
-/// The sum, to odd.
+/// Sum, rounded to odd.
 #[inline(always)]
 fn sum_to_odd32(a: f32, b: f32) -> f32 {
     let sum = a + b;
     let b_part = sum - a;
     let error = (a - (sum - b_part)) + (b - b_part);
     let bits = sum.to_bits();
-    // Towards the true value: a larger magnitude when the error has the sum's sign.
+    // One step towards the exact value: up in magnitude when the error has the sum's sign.
     let step = if (error > 0.0) == (sum > 0.0) { 1 } else { u32::MAX };
     let inexact = (error > 0.0) | (error < 0.0);
     f32::from_bits(if inexact & (bits & 1 == 0) {
@@ -27,7 +27,7 @@ fn sum_to_odd32(a: f32, b: f32) -> f32 {
     })
 }
 
-/// The sum, to odd.
+/// Sum, rounded to odd.
 #[inline(always)]
 fn sum_to_odd64(a: f64, b: f64) -> f64 {
     let sum = a + b;
@@ -59,15 +59,15 @@ fn narrow_to_odd(x: f64) -> f32 {
     })
 }
 
-/// What the two formats do differently.
+/// Format-specific parts of the arithmetic.
 trait Half: Copy + 'static {
     const EXPONENT: u16;
     const ONE: u16;
     fn read(h: u16) -> f32;
     fn write(x: f32) -> u16;
-    /// The product, exact or to odd.
+    /// Product, exact or rounded to odd.
     fn product(a: f32, b: f32) -> f32;
-    /// Product and sum, to odd.
+    /// Product and sum, rounded to odd.
     fn product_sum(a: f32, b: f32, c: f32) -> f32;
 }
 
@@ -152,8 +152,8 @@ fn finish<H: Half>(mode: u32, h: u16) -> u16 {
     }
 }
 
-/// Rounds an exact result, or one to odd. Flushing looks at the result with its exponent unbounded: what is
-/// less than a quarter of a subnormal's unit below the normal numbers is one of them. (`f16` only.)
+/// Rounds a result that is exact or was rounded to odd. The result with its exponent unbounded decides on flushing
+/// (`f16` only): one less than a quarter of a subnormal's unit below the normal numbers counts as normal.
 #[inline(always)]
 fn round<H: Half>(mode: u32, x: f32) -> u16 {
     const LEAST: f32 = f32::from_bits((127 - 14) << 23) * (1.0 - 1.0 / 4096.0);
@@ -204,7 +204,7 @@ fn abs<H: Half>(mode: u32, a: u16) -> u16 {
     canonical::<H>(flush::<H>(mode, a) & 0x7fff)
 }
 
-/// The mode is a variant of [`extremum`]; its bit for flushing means halves here.
+/// `mode` is a variant of [`extremum`]; its flush bit means halves here.
 fn pick<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
     let ftz = if mode & PICK_FTZ != 0 { FTZ } else { 0 };
     H::write(extremum(
@@ -243,7 +243,7 @@ fn pair3(a: u32, b: u32, c: u32, f: impl Fn(u16, u16, u16) -> u16) -> u32 {
     f(a as u16, b as u16, c as u16) as u32 | (high as u32) << 16
 }
 
-/// Scalar or pair, fast or with the mode as an argument at run time.
+/// Form of a scalar or pair operation, vectorised or with the mode as a run-time argument.
 macro_rules! form1 {
     ($pair:expr, $level:expr, $f:expr) => {
         if $pair {

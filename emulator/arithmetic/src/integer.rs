@@ -171,8 +171,8 @@ fn mul_hi_s64(a: i64, b: i64) -> i64 {
     ((a as i128 * b as i128) >> 64) as i64
 }
 
-/// The quotient of two numbers, by way of `f64`, where a division is many at once. Its error is so small that
-/// the nearest integer is the quotient or one more. Anything for a divisor of zero.
+/// Quotient of two numbers, computed in `f64`, which divides many at once. Its error is so small that the nearest
+/// integer is the quotient or one more. Any value for a divisor of zero.
 #[inline(always)]
 fn quotient(a: u32, b: u32) -> u32 {
     // 2^52: adding it leaves the integer in the low bits.
@@ -237,7 +237,7 @@ fn rem_i16(a: i16, b: i16) -> i16 {
     rem_i32(a as i32, b as i32) as i16
 }
 
-/// The 48-bit product of the low 24 bits. `.lo` is its low, `.hi` its high 32 bits.
+/// 48-bit product of the low 24 bits. `.lo` is its low, `.hi` its high 32 bits.
 #[inline(always)]
 fn mul24_u(a: u32, b: u32) -> u64 {
     (a & 0xff_ffff) as u64 * (b & 0xff_ffff) as u64
@@ -248,7 +248,7 @@ fn mul24_s(a: i32, b: i32) -> i64 {
     ((a << 8) >> 8) as i64 * ((b << 8) >> 8) as i64
 }
 
-/// Works on both 16-bit halves.
+/// Applies a function to both 16-bit halves.
 #[inline(always)]
 fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     f(a as u16, b as u16) as u32 | (f((a >> 16) as u16, (b >> 16) as u16) as u32) << 16

@@ -12,34 +12,34 @@ pub enum Step {
     Sum3,
     /// `a + b + c`, and 1 more where the predicate holds.
     SumCarry,
-    /// Whether that sum is 2³² or more.
+    /// True if that sum is 2³² or more.
     CarryOut,
-    /// Whether that sum is twice 2³² or more.
+    /// True if that sum is twice 2³² or more.
     SecondCarryOut,
-    /// `SHF`: 64 bits (low, amount, high) shifted; which part of them, and how, is said by [`Shift`].
+    /// `SHF`: shifts 64 bits (low, amount, high) as [`Shift`] describes.
     Shift(Shift),
-    /// `PLOP3`: the bit of the table that three predicates number.
+    /// `PLOP3`: bit of the table at the index that three predicates form.
     Table(u8),
-    /// The sine of turns.
+    /// Sine of an angle in turns.
     Sine,
-    /// The cosine of turns.
+    /// Cosine of an angle in turns.
     Cosine,
-    /// `FCHK`: whether a quotient needs more than a reciprocal and corrections.
+    /// `FCHK`: true if a quotient needs more than a reciprocal and corrections.
     DivisionIsHard,
 }
 
-/// The modifiers of `SHF`, a funnel shift.
+/// Modifiers of `SHF`, a funnel shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Shift {
-    /// Shifts to the right, not to the left.
+    /// Shifts right, not left.
     pub right: bool,
-    /// The high word of the result, not the low one.
+    /// Returns the high word, not the low one.
     pub high: bool,
-    /// Copies of the sign come in from the left.
+    /// Shifts in copies of the sign.
     pub signed: bool,
-    /// The amount is taken modulo the width, not clamped.
+    /// Takes the amount modulo the width instead of clamping it.
     pub wrap: bool,
-    /// The width is 64, not 32.
+    /// Shifts 64 bits, not 32.
     pub wide: bool,
 }
 
@@ -76,7 +76,7 @@ fn sum(a: u32, b: u32, c: u32, carry: bool) -> u64 {
     u64::from(a) + u64::from(b) + u64::from(c) + u64::from(carry)
 }
 
-/// Angles are cut to 25 bits of a turn, as `sin.approx` has them.
+/// Angle cut to 25 bits of a turn, as by `sin.approx`.
 fn turns(x: f32) -> f64 {
     const UNIT: f64 = 33_554_432.0;
     let magnitude = f64::from(flush(x)).abs();
@@ -89,8 +89,8 @@ fn canonical(x: f64) -> f32 {
     if x.is_nan() { NAN32 } else { x }
 }
 
-/// The hardware's rule is not documented. Where the exponents are so that neither the reciprocal nor the remainders
-/// leave the normal numbers, the short way is exact.
+/// NVIDIA documents no rule. Where neither the reciprocal nor the remainders leave the normal numbers, the short way is
+/// exact.
 fn division_is_hard(a: f32, b: f32) -> bool {
     let exponent = |x: f32| (x.to_bits() >> 23 & 0xff) as i32;
     let (a, b) = (exponent(a), exponent(b));
@@ -113,7 +113,7 @@ unsafe fn table_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     }
 }
 
-/// The form of a [`Step`].
+/// Looks up a [`Step`].
 pub fn step(step: Step, level: CpuLevel) -> Form {
     match step {
         Step::Sum3 => hot3(level, |a: u32, b: u32, c: u32| a.wrapping_add(b).wrapping_add(c)),

@@ -6,7 +6,7 @@ use super::engine::{cold2, moded1, moded2, moded3};
 use super::float::{NAN32, flush, nan64};
 use super::soft::{self, F32, F64, Mode, Round};
 
-/// Bits of a mode: two of [`Round::from_code`], then these.
+/// Bits of a mode, above the two of [`Round::from_code`].
 const FTZ: u32 = 4;
 const SAT: u32 = 8;
 

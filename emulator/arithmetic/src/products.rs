@@ -50,7 +50,7 @@ pub enum Sum {
     F16,
 }
 
-/// Which instruction multiplies: the two differ for FP8 only.
+/// Kind of the instruction. The two differ for FP8 only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// `mma.sync`, of one warp.
@@ -62,22 +62,22 @@ pub enum Unit {
 /// Eight factors, decoded: magnitude · 2^(exponent − bits behind the point).
 #[derive(Debug, Clone, Copy)]
 pub struct Factors {
-    /// The significand. Of an infinity 0, of a NaN 1.
+    /// Significand: 0 for an infinity, 1 for a NaN.
     magnitude: [i32; 8],
-    /// The exponent; [`ZERO`] of a zero, [`SPECIAL`] of infinities and NaNs.
+    /// Exponent; [`ZERO`] for a zero, [`SPECIAL`] for infinities and NaNs.
     exponent: [i32; 8],
-    /// −1 of a negative number, otherwise 0.
+    /// −1 for a negative number, else 0.
     sign: [i32; 8],
 }
 
-/// The exponent of a zero: below all others, also with another exponent added.
+/// Exponent of a zero: below all others, also with another exponent added.
 const ZERO: i32 = -(1 << 12);
-/// The exponent of infinities and NaNs: above all others, also with [`ZERO`] added.
+/// Exponent of infinities and NaNs: above all others, also with [`ZERO`] added.
 const SPECIAL: i32 = 1 << 20;
-/// The smallest exponent that gives the unit of a sum.
+/// Smallest exponent that gives the unit of a sum.
 const FLOOR: i32 = -133;
 
-/// One of the factors.
+/// A single factor.
 #[derive(Debug, Clone, Copy)]
 struct Factor {
     nan: bool,
@@ -93,7 +93,7 @@ impl Factors {
         sign: [0; 8],
     };
 
-    /// Factors of E5M2 with as many bits behind the point as those of E4M3.
+    /// Gives factors of E5M2 as many bits behind the point as those of E4M3.
     pub fn widen(&mut self) {
         for (magnitude, exponent) in self.magnitude.iter_mut().zip(self.exponent) {
             *magnitude <<= i32::from(exponent != SPECIAL);
@@ -144,14 +144,14 @@ impl Factors {
     }
 }
 
-/// Where the parts of a number lie.
+/// Bit layout of a number.
 #[derive(Debug, Clone, Copy)]
 struct Format {
     behind_point: u32,
-    /// The largest biased exponent.
+    /// Largest biased exponent.
     largest: i32,
     bias: i32,
-    /// The place of the sign.
+    /// Position of the sign.
     sign: u32,
     /// The largest exponent stands for infinities and NaNs; otherwise all ones are the only NaN.
     infinities: bool,
@@ -180,7 +180,7 @@ const E4M3: Format = Format {
     ..Format::ieee(4, 3)
 };
 
-/// How the elements of an instruction are computed.
+/// Arithmetic of an instruction's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Product {
     kind: Kind,
@@ -188,28 +188,28 @@ pub struct Product {
     unit: Unit,
 }
 
-/// Where the bits of terms and results lie.
+/// Bit layout of terms and results.
 #[derive(Debug, Clone, Copy)]
 struct Rule {
     /// Bits of a term below the largest exponent.
     cut: i32,
-    /// Moves a product's magnitude to the unit of the sum, were its exponent the largest.
+    /// Shift that moves a product's magnitude to the unit of the sum, were its exponent the largest.
     product_left: u32,
-    /// The same for c: to the left, then to the right.
+    /// Shifts for c: left, then right.
     c_left: u32,
     c_right: u32,
-    /// The bits of an `f64` that a result of `f32` keeps.
+    /// Bits of an `f64` that an `f32` result keeps.
     keep: u64,
     sum: Sum,
 }
 
 impl Product {
-    /// Elements of `kind` with accumulators of `sum`, as `unit` multiplies them.
+    /// Factors of `kind` and accumulators of `sum`, multiplied by `unit`.
     pub const fn new(kind: Kind, sum: Sum, unit: Unit) -> Self {
         Self { kind, sum, unit }
     }
 
-    /// Whether `mma.sync` of FP8 stands for two sums of `f16` factors and an addition.
+    /// True for `mma.sync` of FP8: two sums of `f16` factors and an addition.
     const fn expanded(self) -> bool {
         matches!(self.kind, Kind::E4m3 | Kind::E5m2) && matches!(self.unit, Unit::Warp)
     }
@@ -340,7 +340,7 @@ fn tile_f64_fma(a: &[f64], b: &[f64], k: usize, d: &mut [f64]) {
     tile_f64(a, b, k, d);
 }
 
-/// The bits of `x`, with the one NaN of GPUs.
+/// Bits of `x`, with the GPU's only NaN.
 fn canonical(x: f32) -> u32 {
     if x.is_nan() { NAN } else { x.to_bits() }
 }
@@ -408,7 +408,7 @@ fn eight<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], d: &mut [u32; 8]) {
     rule.results(&sums, &exponents, d);
 }
 
-/// The sums of eight elements in units.
+/// Sums of eight elements, in units.
 #[inline(always)]
 fn finite<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, largest: V) -> [f64; 8] {
     let signed = |term: V, sign: V| term.xor(sign).sub(sign);
@@ -433,7 +433,7 @@ fn finite<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, large
     sums
 }
 
-/// Results of `f32`: toward zero.
+/// Results as `f32`, rounded toward zero.
 #[inline(always)]
 fn truncate(rule: Rule, exact: &[f64; 8], d: &mut [u32; 8]) {
     let mut subnormal = false;
@@ -458,7 +458,7 @@ fn truncate_subnormals(exact: &[f64; 8], d: &mut [u32; 8]) {
     }
 }
 
-/// The nearest `f16`, ties to even; a zero is +0.
+/// Results as `f16`, rounded to nearest even; a zero is +0.
 #[inline(always)]
 fn round_to_f16(exact: f64) -> u32 {
     let magnitude = exact.abs();
@@ -475,7 +475,7 @@ fn round_to_f16(exact: f64) -> u32 {
     sign | u32::from(f32_to_f16(rounded as f32))
 }
 
-/// Eight elements of which some have infinities or NaNs.
+/// Eight elements, some with infinities or NaNs.
 #[cold]
 fn with_specials(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, d: &mut [u32; 8]) {
     let mut largest = [FLOOR; 8];
@@ -512,7 +512,7 @@ enum Special {
     Infinity(i32),
 }
 
-/// The sum, if a term is not finite.
+/// Sum with a term that is not finite.
 fn infinity(products: impl Iterator<Item = (Factor, Factor)>, c: Factor) -> Option<Special> {
     let products = products.filter_map(|(a, b)| {
         let special = a.exponent.max(b.exponent) == SPECIAL;
@@ -540,7 +540,7 @@ impl Rule {
         }
     }
 
-    /// The results of sums in units; `largest` are the exponents that give the units.
+    /// Results of sums in units; `largest` has the exponents of the units.
     #[inline(always)]
     fn results(self, sums: &[f64; 8], largest: &[i32; 8], d: &mut [u32; 8]) {
         let mut exact = [0.0; 8];

@@ -1,10 +1,10 @@
 //! Floating point in integers: any binary format up to 64 bits, any rounding, one rounding per operation.
 //!
-//! A number is unpacked, an operation computes its exact result (or enough of it and a note that something
-//! follows), and [`round`] makes bits of that. Slow and plain; what kernels do often is in `float` and
-//! `half`, and tested against this.
+//! A number is unpacked, an operation computes its exact result (or enough of it and a note that something follows),
+//! and [`round`] makes bits of that. Slow and plain: `float` and `half` have the common cases, and are tested against
+//! this.
 
-/// How a result that does not fit is rounded.
+/// Rounding of a result that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Round {
     /// `.rn`: to nearest, ties to even.
@@ -20,7 +20,7 @@ pub(super) enum Round {
 }
 
 impl Round {
-    /// The roundings by number, as variants of forms have them.
+    /// Rounding by its number in the variants of forms.
     pub(super) const fn from_code(code: u32) -> Round {
         match code {
             0 => Round::Nearest,
@@ -32,9 +32,9 @@ impl Round {
     }
 }
 
-/// How a result is made: its rounding, and whether one below the normal numbers becomes a zero.
+/// Rounding, and flushing of results below the normal numbers.
 ///
-/// What counts is the result rounded with its exponent unbounded, not what it is as a subnormal.
+/// The result rounded with its exponent unbounded decides, not the subnormal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mode {
     pub(super) round: Round,
@@ -83,7 +83,6 @@ impl Format {
     fn sign(self, negative: bool) -> u64 {
         (negative as u64) << (self.exponent_bits + self.fraction_bits)
     }
-    /// The bits of +∞.
     pub(super) fn infinity(self) -> u64 {
         ((1 << self.exponent_bits) - 1) << self.fraction_bits
     }
@@ -98,7 +97,7 @@ pub(super) struct Exact {
     pub(super) sticky: bool,
 }
 
-/// A number, unpacked from its bits.
+/// An unpacked number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
     Nan,
@@ -106,7 +105,6 @@ pub(super) enum Number {
     Finite(Exact),
 }
 
-/// Decodes the bits of a number.
 pub(super) fn unpack(bits: u64, format: Format) -> Number {
     let negative = bits >> (format.exponent_bits + format.fraction_bits) & 1 == 1;
     let fraction = bits & ((1 << format.fraction_bits) - 1);
@@ -131,7 +129,7 @@ pub(super) fn unpack(bits: u64, format: Format) -> Number {
     })
 }
 
-/// The bits of a number in a format. A mantissa of zero is a zero.
+/// Bits of a number in a format. A mantissa of zero is a zero.
 pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 {
     let Mode { round: mode, flush } = mode.into();
     let sign = format.sign(value.negative);
@@ -155,7 +153,7 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
     }
     let lowest = 1 - format.bias();
     if flush && scale == lowest - 1 {
-        // Its last chance to become normal, in a binade where that is decided.
+        // The last binade where rounding can make the result normal.
         let up = Exact {
             exponent: value.exponent + 2,
             ..value
@@ -197,7 +195,7 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
     }
 }
 
-/// `a · b + c`, rounded once. Nothing for an invalid operation or a NaN operand.
+/// `a · b + c`, rounded once; `None` for an invalid operation or a NaN operand.
 pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let mode = mode.into();
     let c_number = unpack(c, format);
@@ -267,7 +265,7 @@ pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Opti
     })
 }
 
-/// The square root of `a`; `None` where the result is NaN.
+/// `√a`; `None` where the result is NaN.
 pub(super) fn sqrt(a: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     match unpack(a, format) {
         Number::Nan => None,
@@ -332,7 +330,7 @@ fn product(a: Exact, b: Exact) -> Exact {
     }
 }
 
-/// The sum of two exact numbers of at most 106 bits.
+/// Sum of two exact numbers of at most 106 bits.
 fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
     match (a.mantissa, b.mantissa) {
         (0, 0) => {
@@ -388,7 +386,7 @@ fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
     }
 }
 
-/// The sign of a sum of zeros, and of what cancels.
+/// Sign of a sum that is zero.
 fn zero_sign(a: bool, b: bool, mode: Round) -> bool {
     if a == b { a } else { mode == Round::Down }
 }
