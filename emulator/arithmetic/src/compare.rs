@@ -4,7 +4,8 @@
 //! as in `setp.lt.and.f32 p|q, a, b, c`, the second result, halves, `set`) goes lane by lane through one
 //! function whose arguments at run time include the comparison.
 
-use super::engine::{cold1, cold3, hot2, hot3};
+use super::engine::ptx_types::{b16, b32, b64, s16, s32, s64};
+use super::engine::{by_type, cold1, cold3, hot2, hot3};
 use super::half::{bf16_to_f32, f16_to_f32};
 use super::lane::{self, Lane};
 use super::{Form, float};
@@ -21,56 +22,49 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel
     }
 }
 
+/// Names a type by its width, for operations that move values.
+fn width(ty: &str) -> &str {
+    match ty {
+        "u16" | "s16" => "b16",
+        "u32" | "s32" | "f32" => "b32",
+        "u64" | "s64" | "f64" => "b64",
+        ty => ty,
+    }
+}
+
 fn selp(modifiers: &[&str], level: CpuLevel) -> Option<Form> {
-    Some(match modifiers {
-        ["b32" | "u32" | "s32" | "f32"] => hot3(level, |a: u32, b: u32, p: bool| if p { a } else { b }),
-        ["b64" | "u64" | "s64" | "f64"] => hot3(level, |a: u64, b: u64, p: bool| if p { a } else { b }),
-        ["b16" | "u16" | "s16"] => hot3(level, |a: u16, b: u16, p: bool| if p { a } else { b }),
-        _ => return None,
-    })
+    let [ty] = modifiers else { return None };
+    Some(by_type!(width(ty), T in b16 b32 b64 => {
+        hot3(level, |a: T, b: T, p: bool| if p { a } else { b })
+    }))
 }
 
 fn slct(modifiers: &[&str]) -> Option<Form> {
     Some(match modifiers {
-        ["b32" | "u32" | "s32" | "f32", "s32"] => cold3(|a: u32, b: u32, c: i32| if c >= 0 { a } else { b }),
-        ["b64" | "u64" | "s64" | "f64", "s32"] => cold3(|a: u64, b: u64, c: i32| if c >= 0 { a } else { b }),
-        ["b16" | "u16" | "s16", "s32"] => cold3(|a: u16, b: u16, c: i32| if c >= 0 { a } else { b }),
-        ["b32" | "u32" | "s32" | "f32", "f32"] => {
-            cold3(|a: u32, b: u32, c: f32| if c >= 0.0 { a } else { b })
-        }
-        ["b64" | "u64" | "s64" | "f64", "f32"] => {
-            cold3(|a: u64, b: u64, c: f32| if c >= 0.0 { a } else { b })
-        }
-        ["b16" | "u16" | "s16", "f32"] => cold3(|a: u16, b: u16, c: f32| if c >= 0.0 { a } else { b }),
+        [ty, "s32"] => by_type!(width(ty), T in b16 b32 b64 => {
+            cold3(|a: T, b: T, c: i32| if c >= 0 { a } else { b })
+        }),
+        [ty, "f32"] => by_type!(width(ty), T in b16 b32 b64 => {
+            cold3(|a: T, b: T, c: f32| if c >= 0.0 { a } else { b })
+        }),
         // A subnormal `c` is flushed to a zero, and zeros select `a`.
-        ["ftz", "b32" | "u32" | "s32" | "f32", "f32"] => {
-            cold3(|a: u32, b: u32, c: f32| if float::flush(c) >= 0.0 { a } else { b })
-        }
-        ["ftz", "b64" | "u64" | "s64" | "f64", "f32"] => {
-            cold3(|a: u64, b: u64, c: f32| if float::flush(c) >= 0.0 { a } else { b })
-        }
-        ["ftz", "b16" | "u16" | "s16", "f32"] => {
-            cold3(|a: u16, b: u16, c: f32| if float::flush(c) >= 0.0 { a } else { b })
-        }
+        ["ftz", ty, "f32"] => by_type!(width(ty), T in b16 b32 b64 => {
+            cold3(|a: T, b: T, c: f32| if float::flush(c) >= 0.0 { a } else { b })
+        }),
         _ => return None,
     })
 }
 
 /// Zeros count as normal.
 fn testp(modifiers: &[&str]) -> Option<Form> {
-    Some(match modifiers {
-        ["finite", "f32"] => cold1(|a: f32| a.is_finite()),
-        ["infinite", "f32"] => cold1(|a: f32| a.is_infinite()),
-        ["number", "f32"] => cold1(|a: f32| !a.is_nan()),
-        ["notanumber", "f32"] => cold1(|a: f32| a.is_nan()),
-        ["normal", "f32"] => cold1(|a: f32| a.is_normal() || a == 0.0),
-        ["subnormal", "f32"] => cold1(|a: f32| a.is_subnormal()),
-        ["finite", "f64"] => cold1(|a: f64| a.is_finite()),
-        ["infinite", "f64"] => cold1(|a: f64| a.is_infinite()),
-        ["number", "f64"] => cold1(|a: f64| !a.is_nan()),
-        ["notanumber", "f64"] => cold1(|a: f64| a.is_nan()),
-        ["normal", "f64"] => cold1(|a: f64| a.is_normal() || a == 0.0),
-        ["subnormal", "f64"] => cold1(|a: f64| a.is_subnormal()),
+    let [test, ty] = modifiers else { return None };
+    Some(match *test {
+        "finite" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_finite())),
+        "infinite" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_infinite())),
+        "number" => by_type!(*ty, T in f32 f64 => cold1(|a: T| !a.is_nan())),
+        "notanumber" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_nan())),
+        "normal" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_normal() || a == 0.0)),
+        "subnormal" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_subnormal())),
         _ => return None,
     })
 }
@@ -355,14 +349,8 @@ fn set(modifiers: &[&str]) -> Option<Form> {
 }
 
 macro_rules! integer_cmp {
-    ($cmp:expr, $ty:ty, $level:expr) => {
-        match $cmp {
-            "lt" | "lo" => hot2($level, |a: $ty, b: $ty| a < b),
-            "le" | "ls" => hot2($level, |a: $ty, b: $ty| a <= b),
-            "gt" | "hi" => hot2($level, |a: $ty, b: $ty| a > b),
-            "ge" | "hs" => hot2($level, |a: $ty, b: $ty| a >= b),
-            _ => return None,
-        }
+    ($ty:expr, $level:expr, |$a:ident, $b:ident| $holds:expr) => {
+        by_type!($ty, T in u16 u32 u64 s16 s32 s64 => hot2($level, |$a: T, $b: T| $holds))
     };
 }
 
@@ -392,26 +380,18 @@ fn same<T>(x: T) -> T {
 /// Plain `setp` for every vector width.
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaNs are not ordered")]
 fn hot(cmp: &str, ty: &str, ftz: bool, level: CpuLevel) -> Option<Form> {
-    // Signs do not matter to equality.
-    match (cmp, ty) {
-        ("eq", "u16" | "s16") => return Some(hot2(level, |a: u16, b: u16| a == b)),
-        ("ne", "u16" | "s16") => return Some(hot2(level, |a: u16, b: u16| a != b)),
-        ("eq", "u32" | "s32") => return Some(hot2(level, |a: u32, b: u32| a == b)),
-        ("ne", "u32" | "s32") => return Some(hot2(level, |a: u32, b: u32| a != b)),
-        ("eq", "u64" | "s64") => return Some(hot2(level, |a: u64, b: u64| a == b)),
-        ("ne", "u64" | "s64") => return Some(hot2(level, |a: u64, b: u64| a != b)),
-        _ => {}
-    }
-    Some(match (ty, ftz) {
-        ("u32", _) => integer_cmp!(cmp, u32, level),
-        ("s32", _) => integer_cmp!(cmp, i32, level),
-        ("u64", _) => integer_cmp!(cmp, u64, level),
-        ("s64", _) => integer_cmp!(cmp, i64, level),
-        ("u16", _) => integer_cmp!(cmp, u16, level),
-        ("s16", _) => integer_cmp!(cmp, i16, level),
-        ("f32", false) => float_cmp!(cmp, f32, same, level),
-        ("f32", true) => float_cmp!(cmp, f32, float::flush, level),
-        ("f64", _) => float_cmp!(cmp, f64, same, level),
+    let float = matches!(ty, "f32" | "f64");
+    Some(match (cmp, ty, ftz) {
+        // Signs do not matter to equality.
+        ("eq", ..) if !float => by_type!(width(ty), T in b16 b32 b64 => hot2(level, |a: T, b: T| a == b)),
+        ("ne", ..) if !float => by_type!(width(ty), T in b16 b32 b64 => hot2(level, |a: T, b: T| a != b)),
+        ("lt" | "lo", ..) if !float => integer_cmp!(ty, level, |a, b| a < b),
+        ("le" | "ls", ..) if !float => integer_cmp!(ty, level, |a, b| a <= b),
+        ("gt" | "hi", ..) if !float => integer_cmp!(ty, level, |a, b| a > b),
+        ("ge" | "hs", ..) if !float => integer_cmp!(ty, level, |a, b| a >= b),
+        (_, "f32", false) => float_cmp!(cmp, f32, same, level),
+        (_, "f32", true) => float_cmp!(cmp, f32, float::flush, level),
+        (_, "f64", _) => float_cmp!(cmp, f64, same, level),
         _ => return None,
     })
 }

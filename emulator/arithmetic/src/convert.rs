@@ -5,7 +5,8 @@
 
 use super::Form;
 use super::convert_any::{FloatKind, KINDS, Kind, ROUND_AWAY, Variant, clamp, convert};
-use super::engine::{hot1, hot2, moded1, moded2, moded3};
+use super::engine::ptx_types::{s8, s16, s32, s64};
+use super::engine::{by_type, hot1, hot2, moded1, moded2, moded3};
 use super::float::{NAN32, flush};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::moves::{Builtin, builtin};
@@ -264,14 +265,9 @@ fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
     }
     Some(match (to, from, round, round_integer) {
         // `.ftz` changes nothing where no subnormal can be.
-        ("f32", "u32", Some(0), None) => hot1(level, |a: u32| a as f32),
-        ("f32", "s32", Some(0), None) => hot1(level, |a: i32| a as f32),
-        ("f32", "u64", Some(0), None) => hot1(level, |a: u64| a as f32),
-        ("f32", "s64", Some(0), None) => hot1(level, |a: i64| a as f32),
-        ("f32", "u16", Some(0), None) => hot1(level, |a: u16| a as f32),
-        ("f32", "s16", Some(0), None) => hot1(level, |a: i16| a as f32),
-        ("f32", "u8", Some(0), None) => hot1(level, |a: u8| a as f32),
-        ("f32", "s8", Some(0), None) => hot1(level, |a: i8| a as f32),
+        ("f32", "u8" | "s8" | "u16" | "s16" | "u32" | "s32" | "u64" | "s64", Some(0), None) => {
+            by_type!(from, T in u8 s8 u16 s16 u32 s32 u64 s64 => hot1(level, |a: T| a as f32))
+        }
         ("s32", "f32", None, Some(code)) => with_rounding!(code, ftz, R, Z => {
             hot1(level, |a: f32| to_integral32(if Z { flush(a) } else { a }, R) as i32)
         }),
@@ -282,10 +278,9 @@ fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
             hot1(level, |a: f32| canonical(to_integral32(if Z { flush(a) } else { a }, R)))
         }),
         _ if ftz => return None,
-        ("f64", "u32", Some(0), None) => hot1(level, |a: u32| a as f64),
-        ("f64", "s32", Some(0), None) => hot1(level, |a: i32| a as f64),
-        ("f64", "u64", Some(0), None) => hot1(level, |a: u64| a as f64),
-        ("f64", "s64", Some(0), None) => hot1(level, |a: i64| a as f64),
+        ("f64", "u32" | "s32" | "u64" | "s64", Some(0), None) => {
+            by_type!(from, T in u32 s32 u64 s64 => hot1(level, |a: T| a as f64))
+        }
         ("s32", "f64", None, Some(1)) => hot1(level, |a: f64| if a.is_nan() { i32::MIN } else { a as i32 }),
         ("f64", "f32", None, None) => hot1(level, |a: f32| a as f64),
         ("f32", "f64", Some(0), None) => hot1(level, f64_to_f32),

@@ -220,3 +220,30 @@ macro_rules! moded_drivers {
 moded_drivers!(moded1, moded1_run, (A, a, 0));
 moded_drivers!(moded2, moded2_run, (A, a, 0), (B, b, 1));
 moded_drivers!(moded3, moded3_run, (A, a, 0), (B, b, 1), (C, c, 2));
+
+/// Evaluates `$form` with `$alias` as the listed type whose PTX name is `$ty`; returns `None` from the caller for other
+/// names.
+macro_rules! by_type {
+    ($ty:expr, $alias:ident in $($ptx:ident)* => $form:expr) => {
+        match $ty {
+            $( stringify!($ptx) => {
+                type $alias = $ptx;
+                $form
+            } )*
+            _ => return None,
+        }
+    };
+}
+pub(super) use by_type;
+
+/// PTX names of types that Rust names otherwise, for [`by_type`].
+#[allow(non_camel_case_types)]
+pub(super) mod ptx_types {
+    pub(crate) type s8 = i8;
+    pub(crate) type s16 = i16;
+    pub(crate) type s32 = i32;
+    pub(crate) type s64 = i64;
+    pub(crate) type b16 = u16;
+    pub(crate) type b32 = u32;
+    pub(crate) type b64 = u64;
+}

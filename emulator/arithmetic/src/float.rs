@@ -168,9 +168,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("max", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, max32::<Z>)),
         ("neg", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(-a))),
         ("abs", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(a.abs()))),
-        ("div", ["f32"], true) => {
-            by_ftz!(ftz, Z => hot2(level, div32::<Z>))
-        }
+        ("div", ["f32"], true) => by_ftz!(ftz, Z => hot2(level, div32::<Z>)),
         ("rcp", ["f32"], true) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(1.0 / flush_if::<Z>(a)))),
         ("sqrt", ["f32"], true) => {
             by_ftz!(ftz, Z => hot1(level, |a: f32| canonical_root(flush_if::<Z>(flush_if::<Z>(a).sqrt()))))
