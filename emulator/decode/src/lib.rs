@@ -1,12 +1,12 @@
-//! Decode: a PTX module becomes a [`Program`].
+//! Decodes PTX modules and machine code to [`Program`]s.
 //!
-//! Names are resolved, device functions inlined (except those that `ptx::call_graph` names), labels turned into positions, virtual registers into lines
-//! of a small register file. Which instructions exist and which of them run here is said by [`::ptx::table`] alone, and
-//! a module has passed [`::ptx::table::check`] before it comes here. What else is not supported (a special
-//! register, a kernel that is too big) is refused here, with its line, so that nothing can turn out to be missing when
-//! a kernel runs.
+//! Decoding resolves names, inlines device functions (except those that `ptx::call_graph` names), and turns labels into
+//! positions and virtual registers into lines of a small register file. [`::ptx::table`] alone defines which
+//! instructions exist and which of them run; modules must have passed [`::ptx::table::check`]. Everything else that is
+//! not supported (a special register, a kernel that is too big) is refused with its line, so nothing is missing when a
+//! kernel runs.
 //!
-//! A register that is read before it is written reads as 0; [`Kernel::unset`] names those for which that can happen.
+//! A register that is read before it is written reads as 0; [`program::Kernel::unset`] lists those that can be.
 
 mod display;
 mod error;
@@ -34,12 +34,13 @@ pub use ptx::module_variables::{
     ModuleVariable, Relocation, Symbols, module_variables, module_variables_within,
 };
 
-/// Decodes all kernels of a module that has passed [`::ptx::table::check`]. `symbols` says where its [`module_variables`] have been put.
+/// Decodes all kernels of a module that has passed [`::ptx::table::check`]. `symbols` has the addresses of its
+/// [`module_variables`].
 pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Program> {
     decode_within(module, symbols, level, &Account::default())
 }
 
-/// The same, within what is left on an account.
+/// [`decode`], charged to an account.
 pub fn decode_within(
     module: &Module,
     symbols: &Symbols,

@@ -1,7 +1,7 @@
-//! Lowering: from the statements of a kernel, and of the functions that it calls, to virtual operations.
+//! PTX: lowers the statements of a kernel, and of the functions that it calls, to virtual operations.
 //!
-//! Every instruction becomes at least one operation; one file per family. Device functions are inlined at
-//! each call, but for those that [`call_graph`] says are called.
+//! Every instruction becomes at least one operation; a file per family. Device functions are inlined at each call,
+//! except those that [`call_graph`] keeps.
 
 mod activation;
 mod address;
@@ -55,7 +55,7 @@ use names::{Binding, Prototype, Scope};
 use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
 use program::{AtomicForm, Flow, InstrInfo, MAX_CALLS, OpKind, SharedArray, SourceLoc, Special};
 
-/// A kernel on its way.
+/// State of lowering a kernel.
 pub(super) struct Lower<'a> {
     pub(super) index: &'a Index<'a>,
     pub(super) symbols: &'a Symbols,
@@ -68,38 +68,37 @@ pub(super) struct Lower<'a> {
     pub(super) instrs: Vec<InstrInfo>,
     /// Start of each instruction's text, in step with `instrs`.
     pub(super) starts: Vec<u32>,
-    /// Position of each label; `u32::MAX` until it is met.
+    /// Position of each label; `u32::MAX` if not reached yet.
     pub(super) labels: Vec<u32>,
     pub(super) specials: BTreeMap<Special, u32>,
     pub(super) local: Vec<SharedArray>,
     pub(super) local_bytes: u32,
     pub(super) shared_subword: bool,
-    /// Reserved shared memory is used.
     pub(super) reserved_shared: bool,
     pub(super) refused: Vec<ptx::Unsupported>,
 
     scopes: Vec<Scope<'a>>,
     instr_of: QuickMap<u32, u32>,
-    /// Top of the frame of the function being lowered.
+    /// Top of the current function's frame.
     frame: u32,
-    /// Names of parameters that need an address, of the function being lowered.
+    /// Parameters of the current function that need an address.
     addressed: HashMap<&'a str, params::Parts>,
     function: &'a str,
-    /// Where `ret` goes; none in the kernel itself.
+    /// Target of `ret`; `None` in the kernel itself.
     return_label: Option<u32>,
     depth: usize,
-    /// Blocks open inside the function being lowered.
+    /// Open blocks in the current function.
     depth_in_function: usize,
     loc: Option<SourceLoc>,
-    /// Calls around `loc`, innermost first, and those around each place that was inlined.
+    /// Inlined calls around `loc`, innermost first, and those around each inlined position.
     calls: Vec<SourceLoc>,
     inlined: HashMap<SourceLoc, Vec<SourceLoc>>,
     carry: Option<u32>,
-    /// What is called and not inlined.
+    /// Functions that are called and not inlined.
     pub(super) activations: Activations<'a>,
-    /// Functions that are being inlined.
+    /// Depth of inlined functions.
     inlined_in: usize,
-    /// Branch targets of all `brx.idx` so far.
+    /// Number of branch targets of all `brx.idx` so far.
     n_targets: usize,
 
     // The instruction being lowered.
@@ -163,7 +162,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers a whole kernel; `params` are its parameters with their offsets.
+    /// Lowers a kernel; `params` are its parameters with their offsets.
     pub(super) fn kernel(&mut self, kernel: &'a Function, params: &[(&'a str, u32)]) -> Result<()> {
         let mut scope = Scope::default();
         for &(name, offset) in params {
@@ -204,7 +203,7 @@ impl<'a> Lower<'a> {
         self.bodies()
     }
 
-    /// The statements of one pair of braces.
+    /// Lowers the statements of one pair of braces.
     pub(super) fn block(&mut self, body: &'a [Statement]) -> Result<()> {
         self.depth += 1;
         self.depth_in_function += 1;
@@ -275,7 +274,7 @@ impl<'a> Lower<'a> {
                 Statement::Variable(variable) => self.variable(variable)?,
                 Statement::Block(inner) => self.block(inner)?,
                 Statement::Loc(loc) => {
-                    // Line 0 is how compilers say "nowhere in particular".
+                    // Compilers write line 0 for "nowhere in particular".
                     self.loc = (loc.line != 0).then_some(SourceLoc {
                         file: loc.file,
                         line: loc.line,
@@ -321,7 +320,7 @@ impl<'a> Lower<'a> {
             .find_map(|scope| scope.targets.get(name).copied())
     }
 
-    /// A label of our own.
+    /// A label that the text does not have.
     fn fresh_label(&mut self) -> u32 {
         self.labels.push(u32::MAX);
         self.labels.len() as u32 - 1
@@ -331,7 +330,7 @@ impl<'a> Lower<'a> {
         self.labels[label as usize] = self.ops.len() as u32;
     }
 
-    /// One instruction. `last`: nothing follows it in its block.
+    /// Lowers an instruction. `last`: it ends its block.
     fn instruction(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
         self.begin(instruction)?;
         (self.guard, self.negated) = (TRUE, false);
@@ -341,7 +340,7 @@ impl<'a> Lower<'a> {
         }
         let start = self.ops.len();
         self.family(instruction, last)?;
-        // What others see of this access orders the accesses around it, as a fence would.
+        // Acquire and release order the accesses around them, as a fence does.
         if matches!(instruction.opcode.as_str(), "ld" | "st" | "atom" | "red")
             && ["acquire", "release", "acq_rel"]
                 .iter()
@@ -380,9 +379,9 @@ impl<'a> Lower<'a> {
             "cp" => self.copy(instruction),
             "wgmma" => self.wgmma(instruction),
             "tex" => self.texture(instruction),
-            // Hints: nothing that a program can see.
+            // Hints are invisible to a program.
             "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" => self.emit(OpKind::Nop),
-            // What registers a warp has, no program can see.
+            // The number of registers is invisible to a program.
             "setmaxnreg" => match &instruction.operands[..] {
                 [Operand::Immediate(Immediate::Int(n))] if (24..=256).contains(n) && n % 8 == 0 => {
                     self.emit(OpKind::Nop)
@@ -416,7 +415,6 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The move of a class.
 fn mov_of(class: Class) -> Builtin {
     match class {
         Class::Pred => Builtin::MovPred,
@@ -425,7 +423,7 @@ fn mov_of(class: Class) -> Builtin {
     }
 }
 
-/// The class of an element of so many bytes.
+/// Class of an element of `bytes` bytes.
 fn class_of(bytes: u32) -> Class {
     if bytes == 8 { Class::Bits64 } else { Class::Bits32 }
 }

@@ -1,10 +1,10 @@
-//! Machine code: the instructions of a GPU's own language become the operations that PTX becomes.
+//! Machine code: lowers the GPU's instructions to the operations that PTX becomes.
 //!
-//! A register is a line, of the warp's registers too: what they hold is the same in all lanes that read it. 64 bits are
-//! put together from two lines where an operation wants them, and taken apart again; [`prune`] takes out what nobody
-//! reads. What constant bank 0 holds (the launch's sizes, the parameters) is in lines before a warp starts.
+//! A register is a line, a uniform register too: all lanes that read it see one value. 64-bit values are combined from
+//! two lines where an operation needs them, and split again; `prune` removes unused ones. Constant bank 0 (launch
+//! sizes, parameters) is in lines before a warp starts.
 //!
-//! Where lanes meet again is said by the code: `BSSY` names the place, `BSYNC` stands before it.
+//! The code gives the reconvergence points: `BSSY` names the position, `BSYNC` precedes it.
 
 mod control;
 mod convergence;
@@ -37,16 +37,16 @@ use program::{AtomicForm, Flow, InstrInfo, MemSpace, OpKind, SourceLoc, Special}
 /// Bytes of an instruction.
 const BYTES: u32 = 16;
 
-/// Constant banks as they are once all addresses are known.
+/// Constant banks, with all addresses resolved.
 #[derive(Debug, Default)]
 pub struct Segments {
-    /// Contents of bank 4: addresses that the code needs.
+    /// Contents of bank 4: addresses.
     pub addresses: Vec<u8>,
     /// Contents of bank 2 (jump tables), by kernel.
     pub tables: Vec<Vec<u8>>,
-    /// Where bank 3 lies in memory.
+    /// Address of bank 3.
     pub constants: Option<u64>,
-    /// Where bank 2 of each kernel does, and bank 4.
+    /// Addresses of bank 2 of each kernel, and of bank 4.
     pub fixed: HashMap<Segment, u64>,
 }
 
@@ -57,12 +57,12 @@ struct Lower<'a> {
     segments: &'a Segments,
     /// Number of the kernel in its module.
     number: usize,
-    /// Where parameters begin in constant bank 0.
+    /// Offset of the parameters in constant bank 0.
     first_parameter: u32,
     code: &'a [Instruction],
-    /// By instruction, whether it is a `BSYNC` in front of where the lanes of its barrier meet.
+    /// True for each `BSYNC` in front of a reconvergence point of its barrier.
     meeting_places: Vec<bool>,
-    /// By instruction, where lanes of each barrier meet.
+    /// Reconvergence point of each barrier, by instruction.
     meetings: convergence::Meetings,
 
     ops: Vec<VirtualOp>,
@@ -71,12 +71,12 @@ struct Lower<'a> {
     constants: Constants,
     specials: BTreeMap<Special, u32>,
     lines: HashMap<Line, u32>,
-    /// By number, and whether they are the warp's.
+    /// Keyed by number, and true for uniform ones.
     predicates: HashMap<(u8, bool), u32>,
-    /// 64-bit registers that hold what a pair of lines does, since the last label.
+    /// 64-bit copies of pairs of lines, valid since the last label.
     pairs: HashMap<Line, Src>,
     shared_subword: bool,
-    /// What reductions at barriers of the block give: a number, a predicate.
+    /// Results of reductions at barriers: a number, a predicate.
     reduced: Option<(u32, u32)>,
 
     // The instruction being lowered.
@@ -90,7 +90,7 @@ struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// Instructions that others lead to.
+    /// True for each jump target.
     fn labels(&self) -> Vec<bool> {
         let mut labels = vec![false; self.code.len() + 1];
         for (at, instruction) in self.code.iter().enumerate() {
@@ -111,7 +111,7 @@ impl<'a> Lower<'a> {
         labels
     }
 
-    /// The number of the instruction at an address; one more than there are for the end.
+    /// Number of the instruction at an address; at the end, one more than the last.
     fn place_of(&self, address: i64) -> Option<u32> {
         let address = u32::try_from(address)
             .ok()
@@ -119,7 +119,7 @@ impl<'a> Lower<'a> {
         Some(address / BYTES).filter(|&place| place as usize <= self.code.len())
     }
 
-    /// By instruction, where a return to it leads.
+    /// Target of a return to each instruction.
     fn return_places(&self) -> Box<[u32]> {
         let end = self.code.len() as u32;
         let behind_a_call = |at: usize| at > 0 && self.code[at - 1].operation.name() == "CALL";
@@ -128,7 +128,7 @@ impl<'a> Lower<'a> {
             .collect()
     }
 
-    /// By instruction, where a branch to it leads that adds an entry of the jump tables to `base`.
+    /// Target of a branch that adds an entry of the jump tables to `base`, by the instruction it names.
     fn places_in_tables(&self, base: i64) -> Box<[u32]> {
         let end = self.code.len() as u32;
         let mut places = vec![end; self.code.len()];
@@ -148,7 +148,7 @@ impl<'a> Lower<'a> {
         places.into()
     }
 
-    /// Where the lanes of the barrier of this instruction meet.
+    /// Reconvergence point of this instruction's barrier.
     fn meeting_of_barrier(&self) -> Option<u32> {
         let barrier = self
             .instruction
@@ -193,7 +193,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Makes sure that the instruction is counted.
+    /// Adds a `Nop` if the instruction has no operation to count.
     fn end(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.first) {
             return Ok(());
@@ -211,7 +211,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Four bytes of a constant bank that the program cannot change.
+    /// Four bytes of a constant bank that no program can change.
     fn fixed_word(&self, bank: u8, offset: u32) -> Option<u32> {
         let bytes = match bank {
             2 => self.segments.tables.get(self.number)?,
@@ -230,9 +230,9 @@ impl<'a> Lower<'a> {
         self.instruction.modifiers.iter().map(|own| own.name()).collect()
     }
 
-    /// Lowers the instruction, if all that it says is minded.
+    /// Lowers the instruction; refuses it if a modifier or operand stays unread.
     fn whole_instruction(&mut self) -> Result<()> {
-        // No lane takes part; an access to memory is counted as one all the same.
+        // No lane takes part, but accesses to memory are counted.
         let accesses = |operand: &sass::instruction::Operand| matches!(operand.value, Value::Memory(_));
         if self.guard == TRUE && self.negated && !self.instruction.operands.iter().any(accesses) {
             return Ok(());
@@ -334,7 +334,7 @@ impl<'a> Lower<'a> {
             "CALL" if self.has("REL") => self.call(),
             "RET" if self.has("REL") => self.ret(),
             "BSYNC" => self.meet(),
-            // Lanes are kept together by frames; what is kept of a barrier and put back means nothing.
+            // Frames track convergence, so a saved barrier has no meaning.
             "BMOV" if self.destination().is_some() => {
                 self.has("CLEAR");
                 self.has("32");
@@ -354,7 +354,7 @@ impl<'a> Lower<'a> {
             "BAR" => self.barrier(),
             "MEMBAR" => self.emit(OpKind::Fence),
             "NANOSLEEP" => {
-                // How long has no meaning here.
+                // The duration has no meaning here.
                 self.look_at(1);
                 self.emit(OpKind::Yield)
             }

@@ -1,7 +1,7 @@
-//! Operations over virtual registers: what lowering makes and register allocation turns into `Op`s.
+//! Operations over virtual registers, between lowering and register allocation.
 //!
-//! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets
-//! hold label numbers. [`crate::operands`] alone defines which fields of an operation are registers.
+//! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets hold label
+//! numbers. [`crate::operands`] alone defines which fields of an operation are registers.
 
 use ptx::Span;
 use ptx::ast::Type;
@@ -16,7 +16,7 @@ pub(crate) const TRUE: u32 = 0;
 /// Virtual predicate 1 is always false.
 pub(crate) const FALSE: u32 = 1;
 
-/// What kinds of register the operands of an [`OpKind::Alu`] are.
+/// Register classes of the operands of an [`OpKind::Alu`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AluClasses {
     pub(crate) dst: Class,
@@ -24,14 +24,14 @@ pub(crate) struct AluClasses {
 }
 
 impl AluClasses {
-    /// For everything that is not an [`OpKind::Alu`].
+    /// Value for all other operations.
     pub(crate) const NONE: AluClasses = AluClasses {
         dst: Class::Bits32,
         srcs: &[],
     };
 }
 
-/// A function on these operands.
+/// Operation that applies a function to operands.
 pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
     let mut src = [NONE; 4];
     for (place, &source) in src.iter_mut().zip(sources) {
@@ -51,10 +51,10 @@ pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClass
     (kind, classes)
 }
 
-/// What integer arithmetic does to trailing zero bits; all that [`crate::passes::merge`] needs to know of it.
+/// Effect of integer arithmetic on trailing zero bits, for [`crate::passes::merge`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Rule {
-    /// Nothing is known of the result.
+    /// Unknown effect.
     #[default]
     Unknown,
     /// The first source, perhaps cut or extended.
@@ -75,18 +75,18 @@ pub(crate) enum Rule {
     And,
 }
 
-/// One step of the machine, over virtual registers.
+/// An operation over virtual registers.
 #[derive(Debug, Clone)]
 pub(crate) struct VirtualOp {
     /// Guarding predicate; [`TRUE`] for none.
     pub(crate) guard: u32,
     pub(crate) negated: bool,
-    /// Index of its instruction.
+    /// Index of the instruction.
     pub(crate) instr: u32,
     pub(crate) first: bool,
     pub(crate) kind: OpKind,
     pub(crate) classes: AluClasses,
-    /// A plain move: nothing to do when both registers get the same place.
+    /// A plain move, which disappears when both registers get the same place.
     pub(crate) moves: bool,
     pub(crate) rule: Rule,
     pub(crate) flow: Flow,
@@ -101,16 +101,16 @@ pub(crate) struct Reg {
     pub(crate) bits: u8,
 }
 
-/// All virtual registers of a kernel: their classes.
+/// Virtual registers of a kernel.
 #[derive(Debug)]
 pub(crate) struct Registers {
     pub(crate) classes: Vec<Class>,
-    /// Those of fewer than 32 bits, in order, with their width.
+    /// Registers of fewer than 32 bits, in order, with their width.
     narrow: Vec<(u32, u8)>,
 }
 
 impl Registers {
-    /// The two constant predicates.
+    /// Starts with the two constant predicates.
     pub(crate) fn new() -> Registers {
         Registers {
             classes: vec![Class::Pred, Class::Pred],
@@ -118,7 +118,7 @@ impl Registers {
         }
     }
 
-    /// Bits of a register, as declared.
+    /// Declared width of a register.
     pub(crate) fn bits(&self, register: u32) -> u32 {
         match self.narrow.binary_search_by_key(&register, |(narrow, _)| *narrow) {
             Ok(at) => u32::from(self.narrow[at].1),

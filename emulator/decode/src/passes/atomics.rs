@@ -1,14 +1,15 @@
-//! What ptxas makes of atomics, as far as counters depend on it.
+//! Machine code that ptxas makes of atomics, as far as counters depend on it.
 //!
-//! Read off the machine code of ptxas 13.0 for sm_90, and held to an H200's counters (`tests/data/accesses.csv`):
+//! Read off the machine code of ptxas 13.0 for sm_90, and checked against an H200's counters
+//! (`tests/data/accesses.csv`):
 //!
 //! - In shared memory integers of 32 bits have instructions of their own, and so have `exch` and `cas` of both sizes.
 //!   Floats and all other operations on 64 bits become a loop of a load and a compare-and-swap.
-//! - Where every lane adds 1 to `u32` words in shared memory and nobody reads the old values, the hardware counts the
-//!   lanes of each word.
-//! - Where all lanes of a warp have the same address and this can be proven, the values are combined first: additions,
-//!   and `min`, `max`, `and`, `or`, `xor` without a result. Only for integers of 32 bits, and for the addition of one
-//!   and the same number to 64 bits.
+//! - Where every lane adds 1 to `u32` words in shared memory and no old value is read, the hardware counts the lanes of
+//!   each word.
+//! - Where all lanes of a warp provably have the same address, the values are combined first: additions, and `min`,
+//!   `max`, `and`, `or`, `xor` without a result. Only for integers of 32 bits, and for the addition of a warp-uniform
+//!   number to 64 bits.
 //!
 //! Atomics on 16 bits count as written.
 
@@ -20,11 +21,11 @@ use crate::virt::{TRUE, VirtualOp};
 use arithmetic::lanes::{NONE, Src};
 use program::{Atomic, AtomicForm, AtomicKind, InstrInfo, MemSpace, OpKind};
 
-/// Rounds of the search for registers that are the same in all lanes; of a program that needs more, nothing is known.
+/// Bound on the rounds of the search for uniform registers; programs that need more have none.
 const MAX_ROUNDS: usize = 16;
 
-/// Fills [`InstrInfo::atomic`]. Results that nothing reads have been taken away before ([`crate::passes::order::of_blocks`]);
-/// `varying` are the registers of special registers that differ from lane to lane.
+/// Fills [`InstrInfo::atomic`]. [`crate::passes::order::of_blocks`] has removed results that nothing reads before;
+/// `varying` are the registers of special registers that differ between lanes.
 pub(crate) fn forms(
     ops: &mut [VirtualOp],
     constants: &Constants,
@@ -43,7 +44,7 @@ pub(crate) fn forms(
         };
         let form = form(atomic, constants, &registers);
         let at = op.instr as usize;
-        // An instruction that was inlined several times must come out the same each time.
+        // All inlined copies of an instruction must agree.
         let same = !seen[at] || instrs[at].atomic == form;
         instrs[at].atomic = if same { form } else { AtomicForm::Native };
         seen[at] = true;
@@ -82,7 +83,6 @@ fn form(atomic: &Atomic, constants: &Constants, registers: &Registers) -> Atomic
     AtomicForm::Native
 }
 
-/// What is known of registers.
 struct Registers {
     /// Registers that hold the same value in all lanes.
     uniform: Vec<bool>,
@@ -96,7 +96,7 @@ impl Registers {
         varying
             .iter()
             .for_each(|&register| registers.uniform[register as usize] = false);
-        // Lanes that come from different places may have different values of what is written in several.
+        // A register that several places write may differ between lanes that come from them.
         let mut written = vec![false; n];
         for op in ops.iter_mut() {
             operands(op, &mut |register, _, role| {
@@ -139,7 +139,7 @@ impl Registers {
     }
 }
 
-/// Whether equal sources give equal results.
+/// True if equal sources give equal results.
 fn is_computed(kind: &OpKind) -> bool {
     match kind {
         OpKind::Alu { .. } => true,

@@ -1,23 +1,21 @@
-//! Basic blocks and immediate post-dominators: where lanes that part at a branch meet again.
+//! Basic blocks, dominators, and immediate post-dominators, where diverged lanes reconverge.
 
 use crate::virt::{TRUE, VirtualOp};
 use program::OpKind;
 
-/// No block: the place after every exit.
+/// Pseudo-block behind every exit.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
-/// The control flow graph of one kernel.
+/// Control flow graph of a kernel.
 #[derive(Debug)]
 pub(crate) struct Cfg {
-    /// First op of each block, in order; one more at the end: the number of ops.
+    /// First op of each block, in order, then the number of ops.
     pub(crate) starts: Vec<u32>,
-    /// Blocks that may come next.
     pub(crate) successors: Lists,
-    /// Blocks that may have come before.
     pub(crate) predecessors: Lists,
 }
 
-/// A list of numbers for each block, in one allocation.
+/// Lists of numbers, one per block, in one allocation.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     offsets: Vec<u32>,
@@ -25,7 +23,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// From (list, item) pairs; each list keeps the order of the pairs.
+    /// Builds lists from (list, item) pairs; items keep their order.
     pub(crate) fn from_pairs(n: usize, pairs: &[(u32, u32)]) -> Lists {
         let mut offsets = vec![0u32; n + 1];
         for &(list, _) in pairs {
@@ -50,7 +48,7 @@ impl Lists {
 }
 
 impl Cfg {
-    /// Targets of branches must be positions of ops.
+    /// Branch targets must be positions of ops.
     pub(crate) fn new(ops: &[VirtualOp]) -> Cfg {
         let n_ops = ops.len();
         let mut leads = vec![false; n_ops + 1];
@@ -117,7 +115,6 @@ impl Cfg {
         self.starts.len() - 1
     }
 
-    /// Ops of a block.
     pub(crate) fn range(&self, block: u32) -> std::ops::Range<u32> {
         self.starts[block as usize]..self.starts[block as usize + 1]
     }
@@ -131,19 +128,18 @@ impl Cfg {
     }
 }
 
-/// Which blocks every way to a block leads through.
+/// Dominator tree: the blocks that all paths to a block lead through.
 #[derive(Debug)]
 pub(crate) struct Dominators {
-    /// Each block's number in a walk over the tree of immediate dominators, and the last number below it.
+    /// Preorder number of each block in the dominator tree, and the last number below it.
     spans: Vec<(u32, u32)>,
 }
 
 impl Dominators {
     pub(crate) fn new(cfg: &Cfg) -> Self {
         let n = cfg.n_blocks();
-        // With the edges turned round, post-dominators are dominators. Edges to the entry change nothing, but it
-        // has to be the end of all ways. Functions that are not inlined have entries of their own, before which
-        // nothing comes.
+        // Post-dominators of the reversed graph are dominators. Edges to the entry change nothing, except that the
+        // entry must end all paths. Functions that are not inlined have entries of their own.
         let predecessors = |b: u32| if b == 0 { &[] } else { cfg.predecessors.of(b) };
         let lists: Vec<&[u32]> = (0..n as u32).map(predecessors).collect();
         let above = post_dominators(&lists);
@@ -169,21 +165,21 @@ impl Dominators {
         Self { spans }
     }
 
-    /// A number by which a block comes right before those that it dominates.
+    /// Preorder number: a block comes right before those that it dominates.
     pub(crate) fn number(&self, block: u32) -> u32 {
         self.spans[block as usize].0
     }
 
-    /// Whether every way to `b` leads through `a`.
+    /// True if all paths to `b` lead through `a`.
     pub(crate) fn dominates(&self, a: u32, b: u32) -> bool {
         let (first, last) = self.spans[a as usize];
         (first..=last).contains(&self.number(b))
     }
 }
 
-/// Immediate post-dominators of a graph, by the Semi-NCA algorithm of Georgiadis and Tarjan on the reversed
-/// graph. A block without successors leaves. Blocks that can never leave get an edge to the outside, one for
-/// each place where all else fails (the last block in the order of the text).
+/// Immediate post-dominators of a graph, by the Semi-NCA algorithm of Georgiadis and Tarjan on the reversed graph. A
+/// block without successors leaves. Blocks that can never leave get edges to the outside, one at a time (from the last
+/// block in text order that remains).
 pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     let n = successors.len();
     let mut pairs = Vec::new();
@@ -239,7 +235,7 @@ pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
         let mut best = parent[v];
         for &after in successors[block] {
             let u = number[after as usize];
-            // Path compression over what is linked already (numbers above v).
+            // Path compression over linked vertices (numbers above v).
             let candidate = evaluate(u, v as u32, &mut ancestor, &mut label, &semi, &mut path);
             best = best.min(semi[candidate as usize]);
         }
@@ -264,8 +260,7 @@ pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     result
 }
 
-/// The vertex with the least semidominator on the linked path above `u`; vertices below or at `limit` are
-/// not linked yet.
+/// Vertex with the least semidominator on the linked path above `u`; vertices below or at `limit` are not linked yet.
 fn evaluate(
     u: u32,
     limit: u32,
@@ -347,12 +342,12 @@ mod tests {
         check(&[&[1, 2], &[2], &[1, 3], &[]], &[2, 2, 3, X]);
     }
 
-    /// The definition itself: `d` post-dominates `b` if no way out of `b` avoids it.
+    /// Post-dominance by definition: no path out of `b` avoids `d`.
     fn by_definition(successors: &[Vec<u32>]) -> Vec<Vec<bool>> {
         let n = successors.len();
         let mut result = vec![vec![false; n]; n];
         for d in 0..n {
-            // What reaches the outside without passing through d?
+            // Blocks that reach the outside without passing d.
             let mut escapes = vec![false; n];
             let mut changed = true;
             while changed {
@@ -380,7 +375,7 @@ mod tests {
         ) {
             let mut successors = vec![Vec::new(); n];
             for (from, to) in edges {
-                // Everything can leave: the last block has no successors, the others lead on to it.
+                // All blocks can leave: the last block has no successors, the others lead on to it.
                 let (from, to) = (from as usize % n, to % n as u32);
                 if from != n - 1 { successors[from].push(to); }
             }
@@ -392,7 +387,7 @@ mod tests {
             let all = by_definition(&successors);
             for b in 0..n {
                 let strict: Vec<usize> = (0..n).filter(|&d| d != b && all[b][d]).collect();
-                // The immediate one is the strict post-dominator that all the others post-dominate.
+                // The immediate post-dominator is post-dominated by all other strict ones.
                 let want = strict.iter().copied().find(|&d| strict.iter().all(|&e| all[d][e]));
                 proptest::prop_assert_eq!(got[b], want.map_or(OUTSIDE, |d| d as u32));
             }

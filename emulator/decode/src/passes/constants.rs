@@ -1,4 +1,4 @@
-//! Constants: one line (two for 64 bits) for each value that a kernel mentions.
+//! Constants: a line (two for 64 bits) for each value in a kernel.
 
 use ptx::Span;
 use ptx::ast::{Immediate, Type};
@@ -8,7 +8,6 @@ use crate::hash::QuickMap;
 use arithmetic::lanes::{Class, Line, Src, WARP};
 use program::limits::CONSTANT_LINES;
 
-/// Constants of a kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Constants {
     pub(crate) lines: Vec<Line>,
@@ -17,12 +16,11 @@ pub(crate) struct Constants {
     known: QuickMap<(u64, Kind), Src>,
 }
 
-/// What a constant is, besides its value.
+/// Key of a constant: its value, size and meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
-    /// It has 64 bits.
     wide: bool,
-    /// It is an address in shared memory, which blocks of a cluster have with their rank: no number can share its line.
+    /// An address in shared memory, to which blocks of a cluster add their rank: never shares a line with a number.
     shared: bool,
 }
 
@@ -39,7 +37,7 @@ impl Constants {
         self.add(value, Kind { wide, shared: false }, span)
     }
 
-    /// An address in shared memory, as a constant of a class that is no predicate.
+    /// An address in shared memory, as a constant of a class other than predicates.
     pub(crate) fn shared_address(&mut self, value: u64, class: Class, span: Span) -> Result<Src> {
         let wide = class == Class::Bits64;
         let value = if wide { value } else { u64::from(value as u32) };
@@ -58,7 +56,7 @@ impl Constants {
             self.shared.push((self.lines.len() as u32, kind.wide));
         }
         if kind.wide {
-            // Two lines, read as 32 `u64`: lanes 0–15 lie in the first.
+            // Two lines, read as 32 `u64`: the first holds lanes 0–15.
             let mut line = Line([0; WARP]);
             for pair in line.0.chunks_exact_mut(2) {
                 let bytes = value.to_ne_bytes();
@@ -73,17 +71,17 @@ impl Constants {
         Ok(src)
     }
 
-    /// The value of a constant of one line.
+    /// Value of a 32-bit constant.
     pub(crate) fn value32(&self, src: Src) -> Option<u32> {
         self.lines.get(usize::try_from(!src).ok()?).map(|line| line.0[0])
     }
 
-    /// The value of a source of one line, if it is a constant.
+    /// Value of a 32-bit source, if it is a constant.
     pub(crate) fn value_of(&self, src: Src) -> Option<u32> {
         if src < 0 { self.value32(src) } else { None }
     }
 
-    /// The value of a constant of two lines.
+    /// Value of a 64-bit constant.
     pub(crate) fn value64(&self, src: Src) -> Option<u64> {
         let line = self.lines.get(usize::try_from(!src).ok()?)?;
         let [a, b, ..] = line.0.map(u32::to_ne_bytes);
@@ -93,7 +91,7 @@ impl Constants {
     }
 }
 
-/// A number as the bits of an operand of `class`, of an instruction type `ty` when there is one.
+/// Bits of a number as an operand of `class`, of the instruction type `ty` if there is one.
 pub(crate) fn bits(value: Immediate, class: Class, ty: Option<Type>, span: Span) -> Result<u64> {
     let float = matches!(ty, Some(Type::F32 | Type::F64));
     Ok(match (value, class) {

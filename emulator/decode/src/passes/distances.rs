@@ -1,4 +1,4 @@
-//! What is known of registers before a kernel runs: trailing zero bits, and constant distances.
+//! Facts about registers, known before a kernel runs: trailing zero bits, and constant distances.
 
 use std::collections::HashMap;
 
@@ -9,18 +9,18 @@ use crate::virt::{Rule, TRUE, VirtualOp};
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;
 
-/// Rounds of the search for trailing zeros; of a program that needs more, nothing is known.
+/// Bound on the rounds of the search for trailing zeros; programs that need more have none.
 const MAX_ROUNDS: usize = 16;
-/// Steps from an address register back to the one that it was made from.
+/// Bound on the steps from an address register back to its origin.
 const MAX_STEPS: usize = 16;
 
-/// What is known of registers: trailing zero bits, and what they are a constant away from.
+/// Trailing zero bits of registers, and their constant distances from others.
 pub(crate) struct Distances<'a> {
     constants: &'a Constants,
     zeros: Vec<u8>,
-    /// For a register that is written once, as another one plus a constant, in the same block.
+    /// Origin and distance of registers that are written once, as another register plus a constant, in the same block.
     origin: HashMap<u32, (u32, i64)>,
-    /// The position where each register is written; [`MANY`] for several.
+    /// Position where each register is written; [`MANY`] for several.
     written: Vec<u32>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Distances<'a> {
             known.zeros[register as usize] = 0;
         }
 
-        // A register that nothing writes is 0; every write can only take zeros away.
+        // A register without writes is 0; writes can only take zeros away.
         let mut settled = false;
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
@@ -69,7 +69,7 @@ impl<'a> Distances<'a> {
             known.zeros.fill(0);
         }
 
-        // Where each register is written, if once.
+        // Position of the only write of each register.
         for (at, op) in ops.iter_mut().enumerate() {
             operands(op, &mut |register, _, role| {
                 if role != Role::Use {
@@ -115,7 +115,7 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// A constant that is small enough to be an offset.
+    /// Value of a constant that is small enough for an offset.
     fn constant(&self, src: Src, wide: bool) -> Option<i64> {
         let value = if wide {
             self.constants.value64(src)? as i64
@@ -125,10 +125,10 @@ impl<'a> Distances<'a> {
         (value.unsigned_abs() < 1 << 20).then_some(value)
     }
 
-    /// The register that an address is a constant away from. A constant address is its own.
+    /// Register and constant distance from it that make an address. A constant address has none.
     pub(crate) fn base(&self, src: Src, offset: i64) -> (Src, i64) {
         if src < 0 {
-            // All constant addresses are offsets from 0.
+            // Constant addresses are offsets from 0.
             let value = self.constants.value32(src).unwrap_or(0);
             return (-1, offset.wrapping_add(i64::from(value)));
         }
@@ -142,7 +142,7 @@ impl<'a> Distances<'a> {
         (src as Src, offset)
     }
 
-    /// Whether a register is written at one place of the program, or never.
+    /// True if at most one place of the program writes the register.
     pub(crate) fn written_once(&self, register: u32) -> bool {
         self.written[register as usize] != MANY
     }
@@ -163,7 +163,7 @@ impl<'a> Distances<'a> {
         value.map_or(0, |v| v.trailing_zeros() as u8)
     }
 
-    /// Trailing zeros of what an op writes.
+    /// Trailing zeros of an op's result.
     fn result(&self, op: &VirtualOp) -> u8 {
         let OpKind::Alu { args, .. } = &op.kind else {
             return 0;

@@ -1,14 +1,14 @@
-//! The last pass: moves that do nothing go, operations take their final form.
+//! The last pass: removes moves that do nothing, and gives operations their final form.
 
 use crate::virt::VirtualOp;
 use program::{Calls, Guard, Op, OpKind, Shape};
 
-/// Whether an op moves a register to where it is.
+/// True if an op moves a register to itself.
 pub(crate) fn moves_nothing(op: &VirtualOp) -> bool {
     matches!(&op.kind, OpKind::Alu { args, .. } if op.moves && args.dst as i32 == args.src[0])
 }
 
-/// Takes out moves that do nothing, but for those that are counted as an instruction.
+/// Removes moves that do nothing, except those that count as an instruction.
 pub(crate) fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) {
     let mut position = Vec::with_capacity(ops.len());
     let mut kept = 0u32;
@@ -46,7 +46,7 @@ pub(crate) fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) 
     }
 }
 
-/// The classes of an op's operands, and what becomes of undefined bits in it.
+/// Operand classes and undefined-bit rule of an op.
 pub(crate) fn shape(op: &VirtualOp) -> Shape {
     Shape {
         flow: op.flow,
@@ -55,7 +55,7 @@ pub(crate) fn shape(op: &VirtualOp) -> Shape {
     }
 }
 
-/// The final form of an op whose registers have been given places.
+/// Final form of an op with allocated registers.
 pub(crate) fn finish(op: &VirtualOp) -> Op {
     let kind = if moves_nothing(op) {
         OpKind::Nop
@@ -73,7 +73,7 @@ pub(crate) fn finish(op: &VirtualOp) -> Op {
     }
 }
 
-/// The places in an operation that are positions of operations.
+/// Calls `f` for the positions that an operation refers to.
 pub(crate) fn each_target(kind: &mut OpKind, f: &mut dyn FnMut(&mut u32)) {
     match kind {
         OpKind::Branch { target, .. } => f(target),

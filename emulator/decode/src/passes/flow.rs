@@ -1,23 +1,23 @@
-//! What each arithmetic instruction makes of undefined bits: see [`Flow`].
+//! Undefined-bit rule of each arithmetic instruction: see [`Flow`].
 
 use ptx::ast::{Instruction, Type};
 
 use arithmetic::Builtin;
 use program::{Flow, Ordering};
 
-/// A move that nothing steers.
+/// An unconditional move.
 const PLAIN: Flow = Flow::Moved {
     data: 0b1111,
     shifts: false,
 };
 
-/// The first result of an instruction.
+/// Rule of an instruction's first result.
 pub(crate) fn of(instruction: &Instruction) -> Flow {
     let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
     of_form(&instruction.opcode, &modifiers)
 }
 
-/// The first result of an instruction by its name.
+/// Rule of the first result of a named instruction.
 pub(crate) fn of_form(opcode: &str, modifiers: &[&str]) -> Flow {
     let has = |modifier| modifiers.contains(&modifier);
     let types = || modifiers.iter().filter_map(|name| Type::from_name(name));
@@ -51,16 +51,16 @@ pub(crate) fn of_form(opcode: &str, modifiers: &[&str]) -> Flow {
     }
 }
 
-/// The second result of an instruction whose first one flows like that.
+/// Rule of the second result, given that of the first.
 pub(crate) fn second(first: Flow) -> Flow {
     match first {
         Flow::Compared(_) => first,
-        // A carry depends on everything below it.
+        // A carry depends on all bits below it.
         _ => Flow::Mixed,
     }
 }
 
-/// The result of a step that decode makes by itself.
+/// Rule of a [`Builtin`].
 pub(crate) fn of_builtin(op: Builtin) -> Flow {
     match op {
         Builtin::MovPred | Builtin::NotPred | Builtin::PredTo32 | Builtin::PredOf32 => Flow::Bitwise,

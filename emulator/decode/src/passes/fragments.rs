@@ -1,11 +1,9 @@
-//! Products of `wmma` that take a fragment made for something else: found once, when a kernel is decoded, and reported
-//! when such a product is executed.
+//! Finds products of `wmma` that take a fragment made for another use, at decode; executing such a product reports it.
 //!
-//! A register counts as a fragment's only where everything that defines it, through any number of `mov`, makes
-//! fragments; of definitions in the same basic block before it is used, the last one alone. One definition by other
-//! code, such as a fill, and nothing is said: a program may compute elements itself where all elements are treated
-//! alike. So no right program is reported. A register that holds the right fragment on one path and a wrong one on
-//! another is not reported either.
+//! A register counts as a fragment's only where all its definitions, through any number of `mov`, make fragments; of
+//! definitions in the same basic block, only the last one before the use counts. One definition by other code, such as
+//! a fill, ends the search: a program may compute elements itself where all are treated alike. So no right program is
+//! reported, and neither is a register that holds the right fragment on one path and a wrong one on another.
 
 use std::collections::HashMap;
 
@@ -14,21 +12,20 @@ use crate::virt::{TRUE, VirtualOp};
 use program::mma::fragment::{Foreign, made, taken};
 use program::{InstrInfo, OpKind};
 
-/// Registers that are followed back from one; beyond, nothing is said.
+/// Bound on the registers that a search follows; beyond it finds nothing.
 const MOST: usize = 64;
 
-/// What one operation that defines a register tells.
+/// A definition of a register.
 struct Definition {
     at: usize,
     instr: u32,
-    /// A predicate may keep it from being executed.
+    /// A guard may skip it.
     guarded: bool,
-    /// Of a `mov`: the registers, or constants, that it copies.
+    /// Sources of a `mov`: registers or constants.
     copies: Option<Vec<i32>>,
 }
 
-/// Notes in each product of `wmma` the fragments that are not what it takes.
-/// `starts` are those of basic blocks.
+/// Stores in each product of `wmma` the fragments that do not fit. `starts` are those of basic blocks.
 pub(crate) fn compare(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo]) {
     if !instrs
         .iter()
@@ -105,21 +102,21 @@ fn definitions(ops: &mut [VirtualOp], instrs: &[InstrInfo]) -> HashMap<i32, Vec<
     all
 }
 
-/// What a search for the makers of a fragment looks at.
+/// Input of the search for a fragment's makers.
 struct Known<'a> {
     definitions: HashMap<i32, Vec<Definition>>,
-    /// Starts of basic blocks; empty: blocks are not told apart.
+    /// Starts of basic blocks; empty if a called function may write registers in the middle of one.
     starts: &'a [u32],
     instrs: &'a [InstrInfo],
 }
 
 impl Known<'_> {
-    /// The definitions of a register that may be in force at an operation: at least these.
+    /// Definitions of a register that may reach an operation: a superset.
     fn reaching(&self, register: i32, at: usize) -> Option<&[Definition]> {
         let all = self.definitions.get(&register)?;
         let block = self.starts.partition_point(|&start| start as usize <= at);
         if let Some(&start) = block.checked_sub(1).and_then(|block| self.starts.get(block)) {
-            // They are in the order of the operations.
+            // Definitions are sorted by operation.
             let before = all.partition_point(|definition| definition.at < at);
             if let Some(last) = before.checked_sub(1)
                 && all[last].at >= start as usize
@@ -131,7 +128,7 @@ impl Known<'_> {
         Some(all)
     }
 
-    /// The instructions that make the fragment in a register, when nothing else defines it.
+    /// Instructions that make the fragment in a register, if nothing else defines it.
     fn makers(&self, register: i32, at: usize) -> Option<Vec<u32>> {
         let (mut found, mut next) = (vec![(register, at)], 0);
         let mut makers = Vec::new();

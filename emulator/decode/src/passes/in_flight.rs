@@ -1,4 +1,4 @@
-//! Which operations touch registers that products of a warpgroup read and write in the background.
+//! Finds the operations that access registers of pending `wgmma` products.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,9 +8,9 @@ use crate::virt::VirtualOp;
 use arithmetic::lanes::Class;
 use program::{InstrInfo, OpKind, Touched, WgmmaA, Written};
 
-/// What each operation touches of the lines that products use; `None` where there is no product.
+/// Accesses of each operation to lines that products use; `None` in kernels without products.
 ///
-/// `ops` have virtual registers still, and `place` has their lines.
+/// `ops` still have virtual registers; `place` has their lines.
 pub(crate) fn touches(
     ops: &mut [VirtualOp],
     place: &[u32],
@@ -30,7 +30,7 @@ pub(crate) fn touches(
     if !used.contains(&true) {
         return None;
     }
-    // A line is shared by registers that are not needed at the same time.
+    // Registers that are not needed at the same time share lines.
     let n_lines = place.iter().max().map_or(0, |line| *line as usize + 1);
     let mut lines = vec![false; n_lines];
     for (register, _) in used.iter().enumerate().filter(|(_, used)| **used) {
@@ -60,10 +60,10 @@ pub(crate) fn touches(
     Some(touches.collect())
 }
 
-/// Where some way leads from an operation that writes a register of a product to that product, without `wgmma.fence`
-/// between: what each operation writes of these registers, and of those that are moved there.
+/// Writes to registers of products, where a path leads from a write to its product without `wgmma.fence`: by operation,
+/// including writes to registers that are moved there.
 ///
-/// Moves are no writes by themselves, since compilers add them; what they move may have been written.
+/// Moves by themselves are no writes, since compilers add them; they may move a written value.
 pub(crate) fn unfenced(
     ops: &mut [VirtualOp],
     cfg: &Cfg,
@@ -76,7 +76,7 @@ pub(crate) fn unfenced(
     let steps: Vec<Step> = { ops.iter_mut() }
         .map(|op| {
             let mnemonic = instrs[op.instr as usize].mnemonic();
-            // Of a product, some moves bring its registers to where it has them, and back.
+            // Some moves bring registers to a product and back.
             let moves = mnemonic.starts_with("mov") || op.moves;
             Step::of(op, moves)
         })
@@ -106,15 +106,15 @@ pub(crate) fn unfenced(
     Some(writes.collect())
 }
 
-/// Operations and registers that are looked at in search of a way: many times what the largest kernels need.
+/// Bound on the operations and registers that the search visits: many times the needs of the largest kernels.
 const MOST_WORK: usize = 1 << 22;
 
-/// What an operation does to registers, and to what is known of them.
+/// Effects of an operation on registers.
 struct Step {
     kind: StepKind,
     moves: bool,
     reads: Vec<u32>,
-    /// With their lines.
+    /// Registers with their lines.
     writes: Vec<(u32, u32)>,
 }
 
@@ -140,7 +140,7 @@ impl Step {
                 Class::Bits64 => 2,
             };
             match role {
-                // The descriptors of a product are no registers of it.
+                // Descriptors do not count as registers of a product.
                 Role::Use if kind == StepKind::Product && n == 2 => {}
                 Role::Use => reads.push(register as u32),
                 Role::Def | Role::EarlyDef => writes.push((register as u32, n)),
@@ -156,7 +156,7 @@ impl Step {
     }
 }
 
-/// The registers of products, and those that moves bring there.
+/// Registers of products, and registers whose values are moved there.
 fn tracked(steps: &[Step]) -> Vec<bool> {
     let all = steps
         .iter()
@@ -190,8 +190,8 @@ fn tracked(steps: &[Step]) -> Vec<bool> {
     tracked
 }
 
-/// Some way leads from a write of a register to a product that uses it, and has no fence. In a kernel for which that
-/// would take too long to find out, no.
+/// True if a path leads from a write of a register to a product that uses it, without a fence. False in kernels where
+/// the search takes too long.
 fn some_way(steps: &[Step], cfg: &Cfg, tracked: &[bool]) -> bool {
     let n_blocks = cfg.n_blocks();
     // Registers written since the last fence, at the start of each block.
@@ -234,7 +234,7 @@ fn some_way(steps: &[Step], cfg: &Cfg, tracked: &[bool]) -> bool {
     false
 }
 
-/// Leaves out what belongs to operations that are not kept.
+/// Removes the entries of operations that are not kept.
 pub(crate) fn keep<T>(
     touches: &mut Option<Vec<Box<[T]>>>,
     ops: &[VirtualOp],

@@ -1,25 +1,25 @@
-//! Where each virtual register is live, as stretches of positions.
+//! Live ranges of virtual registers, as stretches of positions.
 //!
-//! Op `i` reads at position `2i` and writes at `2i + 1`. A write under a guard keeps what other lanes had, so
-//! it counts as a read too. A register that is read before anything wrote it is live from the start: lines
-//! are zero when a warp starts, so it reads as 0.
+//! Op `i` reads at position `2i` and writes at `2i + 1`. A guarded write keeps other lanes' values, so it counts as a
+//! read too. A register that is read before it is written is live from the start: it reads as 0, since lines are zero
+//! when a warp starts.
 
 use crate::operands::{Role, operands};
 use crate::passes::cfg::{Cfg, Lists};
 use crate::virt::{TRUE, VirtualOp};
 use program::limits::LIVE_PAIRS;
 
-/// A range of positions: the first, and the first behind it.
+/// A range of positions: first, end.
 pub(crate) type Stretch = (u32, u32);
 
-/// Stretches of each register, ascending, not touching.
+/// Stretches of each register: ascending, disjoint.
 #[derive(Debug)]
 pub(crate) struct Liveness {
     offsets: Vec<u32>,
     stretches: Vec<Stretch>,
-    /// Registers that may be read before anything has written them.
+    /// Registers that may be read before they are written.
     pub(crate) at_entry: Vec<u32>,
-    /// Pairs of a register and a block that it lives through the end of.
+    /// Pairs of a register and a block at whose end it is live.
     pub(crate) n_pairs: usize,
 }
 
@@ -29,7 +29,7 @@ impl Liveness {
         &self.stretches[self.offsets[register] as usize..self.offsets[register + 1] as usize]
     }
 
-    /// Keeps registers from the first operation to the last.
+    /// Makes registers live from the first operation to the last.
     pub(crate) fn pin(&mut self, registers: &[u32], n_ops: usize) {
         let mut pinned = vec![false; self.offsets.len() - 1];
         registers
@@ -47,18 +47,18 @@ impl Liveness {
         (self.offsets, self.stretches) = (offsets, stretches);
     }
 
-    /// Whether a register has a value at position `from` that is used at `to` or later.
+    /// True if a register has a value at `from` that is used at `to` or later.
     pub(crate) fn spans(&self, register: u32, from: u32, to: u32) -> bool {
         let stretches = self.of(register);
         let behind = stretches.partition_point(|&(start, _)| start <= from);
         behind > 0 && stretches[behind - 1].1 > to
     }
 
-    /// `None` when registers live across blocks are too many to keep track of.
+    /// `None` if too many registers are live across blocks.
     pub(crate) fn new(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> Option<Liveness> {
         let n_blocks = cfg.n_blocks();
 
-        // Which blocks read a register before writing it, and which write it for all lanes.
+        // Blocks that read a register before writing it, and blocks that write it for all lanes.
         let mut exposed: Vec<(u32, u32)> = Vec::new();
         let mut kills: Vec<(u32, u32)> = Vec::new();
         let mut killed_in = vec![u32::MAX; n_registers];
@@ -81,7 +81,7 @@ impl Liveness {
         let exposed = Lists::from_pairs(n_registers, &exposed);
         let kills = Lists::from_pairs(n_registers, &kills);
 
-        // Walk backwards from each exposed read to the writes that it can see.
+        // Walk backwards from each exposed read to the writes that reach it.
         let mut live_out: Vec<(u32, u32)> = Vec::new();
         let mut out_seen = vec![u32::MAX; n_blocks];
         let mut in_seen = vec![u32::MAX; n_blocks];
@@ -170,8 +170,7 @@ impl Liveness {
         })
     }
 
-    /// Sorts pieces by register and joins those that touch. Pieces of one register come in descending order
-    /// of blocks.
+    /// Sorts pieces by register and joins adjacent ones. Pieces of one register come in descending order of blocks.
     fn merge(n_registers: usize, pieces: &[(u32, Stretch)]) -> Liveness {
         let mut counts = vec![0u32; n_registers + 1];
         for &(register, _) in pieces {
@@ -210,7 +209,7 @@ impl Liveness {
     }
 }
 
-/// Calls `f(register, is read, is written for all lanes, written early)` for each operand and the guard.
+/// Calls `f(register, is read, is written for all lanes, is written early)` for each operand and the guard.
 fn for_each_operand(op: &mut VirtualOp, mut f: impl FnMut(u32, bool, bool, bool)) {
     let guarded = op.guard != TRUE;
     if guarded {

@@ -1,12 +1,12 @@
-//! Which accesses to shared memory ptxas makes one wider access of.
+//! Merging of shared-memory accesses, as by ptxas.
 //!
-//! Found out by giving ptxas (12.9 and 13.0, sm_90) small kernels and reading the machine code; `tests/data/sass` holds
-//! what it made of them. Accesses of elements of the same size at constant distances from the same address register
-//! are taken together by windows of four elements, of 16 bytes at most, as far as the address can be proven to be a
-//! multiple of the window's size; how differs between [`loads`] and [`stores`]. Bytes are never joined, nor are
-//! volatile accesses. Accesses through a generic address count as written.
+//! The rules were found by giving ptxas (12.9 and 13.0, sm_90) small kernels and reading the machine code, which is in
+//! `tests/data/sass`. Accesses of elements of the same size at constant distances from the same address register are
+//! grouped by windows of four elements, of 16 bytes at most, as far as the address is provably a multiple of the
+//! window's size; [`loads`] and [`stores`] differ in the rest. Bytes and volatile accesses are never merged. Accesses
+//! through a generic address count as written.
 //!
-//! What can be proven: the position of an array, and trailing zero bits through integer arithmetic.
+//! Provable facts are the position of an array, and trailing zero bits through integer arithmetic.
 
 mod loads;
 mod stores;
@@ -23,7 +23,7 @@ use crate::virt::{TRUE, VirtualOp};
 use arithmetic::lanes::Src;
 use program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};
 
-/// Offsets that no shared memory has.
+/// Bound on offsets: no shared memory is as large.
 const FAR: u64 = 1 << 40;
 
 /// Fills [`InstrInfo::merge`]. `special` are the registers that hold special registers.
@@ -46,20 +46,20 @@ pub(crate) fn merge(
     groups.write(instrs);
 }
 
-/// What an op is to the accesses around it.
+/// Effect of an op on merging the accesses around it.
 #[derive(Debug, Clone, Copy)]
 enum Place {
     /// A load that may be merged.
     Load(Key, Member),
     /// A store that may be merged.
     Store(Key, Member),
-    /// Loads before it and after it may be merged, stores may not.
+    /// Loads may be merged across it, stores may not.
     EndsStores,
-    /// Nothing on one side of it is merged with anything on the other.
+    /// Nothing is merged across it.
     EndsAll,
 }
 
-/// Accesses that may be merged have one address register, one element size and one guard.
+/// Accesses can be merged if they have the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     base: Src,
@@ -69,7 +69,7 @@ struct Key {
     guard: u32,
     guard_version: u32,
     negated: bool,
-    /// The block, where registers that are written more than once tie the access to it.
+    /// Block of the access, if its address register is written more than once.
     block: Option<u32>,
 }
 
@@ -83,7 +83,7 @@ struct Member {
 }
 
 impl Member {
-    /// The elements of the window at `start` that it accesses. `None` for an access that is not in step with them.
+    /// Elements of the window at `start` that the member accesses. `None` if it straddles elements.
     fn slots(&self, start: i64, bytes: u8) -> Option<std::ops::Range<usize>> {
         let distance = self.offset - start;
         let first = (distance / i64::from(bytes)) as usize;
@@ -92,7 +92,7 @@ impl Member {
     }
 }
 
-/// The ops that matter, by block, each with its position.
+/// Relevant ops by block, with their positions.
 fn places(
     ops: &mut [VirtualOp],
     cfg: &Cfg,
@@ -110,7 +110,7 @@ fn places(
                 let (base, offset) = known.base(access.addr.src, access.addr.offset);
                 (base, offset, bytes, n)
             });
-            // A guarded load leaves the old values where the guard is false: they are in the way, if there are any.
+            // A guarded load depends on the old values, if there are any.
             let kept = match &op.kind {
                 OpKind::Load(access) if op.guard != TRUE => {
                     let written = access.regs[..usize::from(access.n)].iter().filter(|&&r| r >= 0);
@@ -122,12 +122,12 @@ fn places(
                 Some(_) if kept => Some(Place::EndsStores),
                 Some((base, offset, bytes, n)) if offset.unsigned_abs() < FAR => {
                     let version = |r: u32| versions.get(&r).copied().unwrap_or(0);
-                    // ptxas merges halves early, when blocks are still apart.
+                    // ptxas merges 16-bit elements early, before it merges blocks.
                     let once = base < 0 || known.written_once(base as u32);
                     let once = once && op.guard == TRUE && bytes != 2;
                     let key = Key {
                         base,
-                        // A register that is written once has one version.
+                        // A register with a single write has one version.
                         base_version: if once || base < 0 { 0 } else { version(base as u32) },
                         bytes,
                         guard: op.guard,
@@ -162,8 +162,8 @@ fn places(
     all
 }
 
-/// An access that may be merged, with the size and the number of its elements. Small vectors of small elements are
-/// moved as what they fill: four bytes as one word.
+/// An access that may be merged, with size and number of elements. Small vectors of small elements count as the word
+/// that they fill.
 fn candidate(op: &VirtualOp) -> Option<(&Access, u8, usize)> {
     let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else {
         return None;
@@ -180,7 +180,7 @@ fn candidate(op: &VirtualOp) -> Option<(&Access, u8, usize)> {
     Some((access, bytes, n))
 }
 
-/// What an op that cannot be merged is to others.
+/// Effect of an op that cannot be merged.
 fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
     let reaches_shared = |space: MemSpace| matches!(space, MemSpace::Shared | MemSpace::Generic);
     match &op.kind {
@@ -214,7 +214,7 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
     }
 }
 
-/// Whether ptxas calls a function for the instruction: at least where operands are unusual.
+/// True if ptxas calls a function for the instruction, as for unusual operands.
 fn is_a_call(text: &str) -> bool {
     let mut words = text.split_ascii_whitespace();
     let mnemonic = words.find(|word| !word.starts_with('@')).unwrap_or_default();
@@ -228,13 +228,12 @@ fn is_a_call(text: &str) -> bool {
     }
 }
 
-/// Four elements, in 16 bytes at most.
+/// Size of the largest window: four elements, 16 bytes at most.
 fn largest_window(key: &Key) -> i64 {
     (4 * i64::from(key.bytes)).min(16)
 }
 
-/// Bytes from the start of one window to the next, and what can be merged there at most. `None` where two elements
-/// cannot be proven to be aligned, and for bytes.
+/// Size of the windows that can be merged. `None` where two elements are not provably aligned, and for bytes.
 fn window(key: &Key, known: &Distances<'_>) -> Option<i64> {
     if key.bytes == 1 {
         return None;
@@ -245,14 +244,14 @@ fn window(key: &Key, known: &Distances<'_>) -> Option<i64> {
     (window >= 2 * i64::from(key.bytes)).then_some(window)
 }
 
-/// What was decided, by instruction.
+/// Decisions by instruction.
 #[derive(Debug, Default)]
 struct Groups {
     of: HashMap<u32, Option<MergeGroup>>,
 }
 
 impl Groups {
-    /// One access of `bytes` bytes at `first` in place of the members, which are in the order of the program.
+    /// Records one access of `bytes` bytes at `first` in place of the members, which are in program order.
     fn join(&mut self, members: &[Member], first: i64, bytes: i64) {
         let Some(leader) = members.first().map(|member| member.instr) else {
             return;
@@ -267,7 +266,7 @@ impl Groups {
         }
     }
 
-    /// An instruction that was inlined several times must come out the same each time.
+    /// All inlined copies of an instruction must agree.
     fn put(&mut self, instr: u32, group: Option<MergeGroup>) {
         let known = self.of.entry(instr).or_insert(group);
         if *known != group {
@@ -275,7 +274,7 @@ impl Groups {
         }
     }
 
-    /// Writes down the groups whose leaders lead.
+    /// Stores the groups whose leaders agree.
     fn write(&self, instrs: &mut [InstrInfo]) {
         for (&instr, group) in &self.of {
             let leads = |group: &MergeGroup| {

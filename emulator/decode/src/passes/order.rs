@@ -1,9 +1,9 @@
-//! Whether what a kernel computes could depend on the order in which its blocks run.
+//! Decides if a kernel's results could depend on the order of its blocks.
 //!
-//! Blocks meet in global memory. Where one writes with a plain store what another one touches, that is a race, and
-//! nothing here helps; the check of races on global memory finds it. What remains is defined whatever the order,
-//! and must come out the same: strong accesses, atomics whose old value is used, and atomics that give one result
-//! in one order and another in the other (float sums, exchanges, `min` and `add` on one word).
+//! Blocks communicate through global memory. A plain store to what another block accesses is a race, which the race
+//! check reports; order does not repair it. All other results are defined in any order, and must be repeatable: strong
+//! accesses, atomics whose old value is used, and atomics that do not commute (float sums, exchanges, `min` and `add`
+//! on one word).
 
 use ptx::ast::Type;
 
@@ -14,12 +14,12 @@ use crate::virt::VirtualOp;
 use arithmetic::lanes::{NONE, Src};
 use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
 
-/// Different atomics of a kernel that are compared with each other.
+/// Bound on the different atomics of a kernel to compare with each other.
 const MOST: usize = 64;
 
-/// Looks for what makes blocks depend on each other.
+/// Finds dependences between blocks.
 ///
-/// Compilers write `atom` where nobody reads the old value; such a destination is taken away.
+/// Removes the destination of an `atom` whose old value is unused: compilers write such.
 pub(crate) fn of_blocks(
     ops: &mut [VirtualOp],
     n_registers: usize,
@@ -53,7 +53,7 @@ pub(crate) fn of_blocks(
             _ => {}
         }
     }
-    // A fence and an atomic are how blocks hand data to each other.
+    // Blocks hand data to each other by a fence and an atomic.
     if depends || (fence && atomics) {
         return BlockOrder::ByIndex;
     }
@@ -63,7 +63,7 @@ pub(crate) fn of_blocks(
     among(ops, n_registers, constants, special)
 }
 
-/// Whether the order of several such atomics with the same operand leaves no trace.
+/// True if several such atomics with the same operand commute.
 fn commutes(atomic: &Atomic) -> bool {
     use Type::{Bf16, Bf16x2, F16, F16x2, F32, F64};
     let float = matches!(atomic.ty, F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64);
@@ -71,13 +71,13 @@ fn commutes(atomic: &Atomic) -> bool {
     atomic.dst == NONE && !float && !swaps
 }
 
-/// What of an atomic decides whether it commutes with another one.
+/// Properties of an atomic that decide if it commutes with another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Kind {
     kind: AtomicKind,
     bytes: u32,
     signed: bool,
-    /// The operand of `inc` and `dec`, when it is the same for all threads.
+    /// Operand of `inc` and `dec`, if it is the same for all threads.
     bound: Option<Bound>,
 }
 
@@ -99,7 +99,7 @@ impl Kind {
         }
     }
 
-    /// Whether two atomics on the same bytes, by different blocks, give the same in either order.
+    /// True if two atomics on the same bytes commute.
     fn commutes_with(&self, other: &Kind) -> bool {
         use AtomicKind::{Add, And, Dec, Inc, Max, Min, Or, Xor};
         self.kind == other.kind
@@ -113,15 +113,15 @@ impl Kind {
     }
 }
 
-/// Whether so many bytes at one distance end at another one or before it.
+/// True if `bytes` at `at` end at `next` or before it.
 fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
     at.checked_add(i64::from(bytes)).is_some_and(|end| end <= next)
 }
 
-/// Where an atomic goes: what its address was computed from, and how far behind that, if that is known.
+/// Target of an atomic: its pointer, and the distance from it, if known.
 type Place = Option<(Pointer, Option<i64>)>;
 
-/// The order for a kernel whose atomics all commute with themselves.
+/// Order for a kernel whose atomics all commute with themselves.
 fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
     let bounded = |kind: &Kind| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
     fn of_op(op: &VirtualOp) -> Option<(Kind, &Addr, Src)> {
@@ -140,7 +140,7 @@ fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, speci
         return BlockOrder::Any;
     }
 
-    // More than one kind. That is harmless where they work on different words.
+    // Several kinds are harmless on different words.
     let pointers = Pointers::new(ops, n_registers, constants, special);
     let mut found: Vec<(Kind, Place)> = Vec::new();
     for (mut kind, addr, operand) in ops.iter().filter_map(of_op) {

@@ -1,7 +1,7 @@
-//! Which pointer an address was computed from: a parameter of the kernel or a variable of the module.
+//! Finds the pointer that an address was computed from: a parameter of the kernel or a variable of the module.
 //!
-//! Sound as long as nobody computes his way from one allocation into another: what is added to a pointer is taken
-//! for an index, and the sum still leads into the pointer's allocation.
+//! Sound as long as no program computes an address in one allocation from one in another: a number added to a pointer
+//! is taken for an index, and the sum still leads into the pointer's allocation.
 
 use crate::operands::{Role, operands};
 use crate::passes::constants::Constants;
@@ -10,20 +10,20 @@ use crate::virt::{Rule, VirtualOp};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, Pointer, window};
 
-/// Rounds of the search; of a program that needs more, nothing is known.
+/// Bound on the rounds of the search; programs that need more get no result.
 const MAX_ROUNDS: usize = 16;
 
-/// What a register holds, whenever it is read.
+/// Value of a register at all of its reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
-    /// Nothing has been seen that writes it.
+    /// No write seen yet.
     Unset,
     Number(u64),
-    /// A parameter of four bytes, as it came.
+    /// An unchanged parameter of four bytes.
     Param(u32),
     /// A number that is no pointer.
     Plain,
-    /// An address behind a pointer, and how far.
+    /// An address behind a pointer, and its distance.
     Behind(Pointer, Option<i64>),
     /// Any value, addresses included.
     Unknown,
@@ -31,7 +31,7 @@ enum Value {
 use Value::{Behind, Number, Param, Plain, Unknown, Unset};
 
 impl Value {
-    /// A number that is the address of a variable, as a pointer.
+    /// Turns a number that is a variable's address into a pointer.
     fn resolved(self) -> Value {
         match self {
             Number(address) if address >> window::BITS != 0 && address as i64 > 0 => Behind(
@@ -42,7 +42,7 @@ impl Value {
         }
     }
 
-    /// One or the other.
+    /// Joins two values.
     fn or(self, other: Value) -> Value {
         match (self, other) {
             (Unset, x) | (x, Unset) => x,
@@ -79,7 +79,7 @@ impl Value {
         }
     }
 
-    /// A pointer times a number is a size that looked like a pointer.
+    /// A pointer times a number was a size that looked like a pointer.
     fn scaled(self) -> Value {
         match self {
             Unset | Unknown => self,
@@ -92,7 +92,7 @@ impl Value {
     }
 }
 
-/// What all registers hold.
+/// Values of all registers.
 pub(crate) struct Pointers<'a> {
     constants: &'a Constants,
     values: Vec<Value>,
@@ -105,7 +105,7 @@ impl<'a> Pointers<'a> {
         constants: &'a Constants,
         special: &[u32],
     ) -> Pointers<'a> {
-        // A register that nothing writes is 0.
+        // A register without writes is 0.
         let mut values = vec![Number(0); n_registers];
         for op in ops.iter_mut() {
             operands(op, &mut |register, _, role| {
@@ -128,7 +128,7 @@ impl<'a> Pointers<'a> {
         pointers
     }
 
-    /// Looks at each op once; whether anything changed.
+    /// Visits each op once. Returns true if a value changed.
     fn round(&mut self, ops: &mut [VirtualOp]) -> bool {
         let mut changed = false;
         for op in ops {
@@ -155,7 +155,7 @@ impl<'a> Pointers<'a> {
         changed
     }
 
-    /// The offset and the element size of a load of parameters that skips none.
+    /// Offset and element size of a gapless load of parameters.
     fn param(&self, op: &VirtualOp) -> Option<(u32, u8)> {
         let OpKind::Load(access) = &op.kind else {
             return None;
@@ -181,7 +181,7 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// What an op writes.
+    /// Value that an op writes.
     fn result(&self, op: &VirtualOp) -> Value {
         let OpKind::Alu { args, .. } = &op.kind else {
             return Plain;
@@ -189,7 +189,7 @@ impl<'a> Pointers<'a> {
         let classes = op.classes.srcs;
         let value = |i: usize| classes.get(i).map_or(Unknown, |&c| self.source(args.src[i], c));
         if op.classes.dst != Class::Bits64 {
-            // No address fits; only whether it is the same for all threads is worth knowing.
+            // No address fits in 32 bits; only uniformity matters.
             return match (op.rule, op.moves, classes) {
                 (Rule::Same, true, [Class::Bits32]) => value(0),
                 _ => Plain,
@@ -229,7 +229,7 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// Where an address leads.
+    /// Pointer and distance of an address.
     pub(crate) fn place(&self, addr: &Addr) -> Option<(Pointer, Option<i64>)> {
         if !addr.wide {
             return None;
@@ -244,7 +244,7 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// An operand of 32 bits that is the same for all threads.
+    /// A 32-bit operand, if it is the same for all threads.
     pub(crate) fn bound(&self, src: Src) -> Option<Bound> {
         match self.source(src, Class::Bits32) {
             Unset => Some(Bound::Number(0)),

@@ -16,28 +16,28 @@ use arithmetic::lanes::Class;
 use program::OpKind;
 use program::limits::{Account, COMPARISONS};
 
-/// Where each virtual register lives, and how much room that takes.
+/// Place of each virtual register, and the size of the register file.
 #[derive(Debug)]
 pub(crate) struct Allocation {
     /// Line, or number of the predicate.
     pub(crate) place: Vec<u32>,
-    /// Lines; 64-bit registers come first.
+    /// Register lines; 64-bit registers come first.
     pub(crate) n_lines: u32,
     pub(crate) n_preds: u32,
 }
 
-/// What one class of registers hands out: slots `0 .. n`.
+/// Slots `0 .. n` of one class of registers.
 #[derive(Default)]
 struct Pool {
     free: BTreeSet<u32>,
-    /// Registers that sit in a slot but are in a hole of theirs.
+    /// Registers in a lifetime hole, by slot.
     resting: Vec<Vec<u32>>,
 }
 
-/// Slots looked at before a fresh one is taken.
+/// Slots tried before a new one is added.
 const MAX_TRIES: usize = 64;
 
-/// Registers are given slots in the order in which they come to life.
+/// Assigns slots in order of the starts of live ranges.
 pub(crate) fn allocate(
     ops: &mut [VirtualOp],
     live: &Liveness,
@@ -57,7 +57,7 @@ pub(crate) fn allocate(
     let mut events: BinaryHeap<Reverse<(u32, bool, u32)>> = BinaryHeap::new();
     let mut current = vec![0u32; n];
     let comparisons = std::cell::Cell::new(0u64);
-    // Compilers' programs need a few per register.
+    // Compiled programs need a few per register.
     let most = COMPARISONS.min(account.steps_left() / 2);
 
     for register in order {
@@ -148,7 +148,7 @@ fn index(class: Class) -> usize {
     }
 }
 
-/// Whether two ascending lists of stretches have a position in common.
+/// True if two ascending lists of stretches intersect.
 fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
     let (mut i, mut j) = (0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
@@ -160,8 +160,8 @@ fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
     false
 }
 
-/// For each register, up to two others whose place it would like: a source of the same class of the op that
-/// writes it, and the register that it is moved to.
+/// Preferred registers to share a place with, up to two for each: a source of the same class of the op that writes it,
+/// and the target of a move.
 fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
     let mut hints = vec![[u32::MAX; 2]; n];
     for op in ops {
@@ -171,7 +171,7 @@ fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
         let dst = args.dst;
         let same = |&(s, class): &(i32, &Class)| s >= 0 && *class == op.classes.dst;
         let mut sources = args.src.iter().copied().zip(op.classes.srcs);
-        // The last one: the addend of a multiply-add.
+        // The last source is the addend of a multiply-add.
         if let Some((source, _)) = sources.rfind(same) {
             hints[dst as usize][0] = source as u32;
             if op.classes.srcs.len() == 1 {
@@ -182,7 +182,7 @@ fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
     hints
 }
 
-/// Puts places where virtual registers were.
+/// Replaces virtual registers by their places.
 pub(crate) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
     operands(op, &mut |register, _, _| {
         allocation.place[register as usize] as i32
@@ -201,7 +201,7 @@ mod tests {
     use program::{Access, Addr, MemSpace, Order};
     use proptest::prelude::*;
 
-    /// Never runs: the test has its own idea of what an op computes.
+    /// Never runs: the test interprets ops itself.
     #[expect(unsafe_code, reason = "the type of a function that never runs here")]
     unsafe fn nothing(_: &mut Lanes, _: &AluArgs, _: u32) {}
 
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// Runs one lane. `slots` says which cells a register takes.
+    /// Runs one lane. `slots` maps a register to its cells.
     fn trace(ops: &mut [VirtualOp], cells: usize, slots: impl Fn(u32, Class) -> usize) -> Vec<u64> {
         let mut memory = vec![0u64; cells];
         memory[slots(TRUE, Pred)] = 1;

@@ -1,26 +1,26 @@
-//! Idioms that decide what an access means to the race checks: the first load of a compare-and-swap loop, and
-//! volatile shared memory in code that relies on the lanes of a warp running in step.
+//! Synchronisation patterns that decide how race checks treat an access: the first load of a compare-and-swap loop, and
+//! volatile shared memory in code that relies on warps running in step.
 //!
-//! Registers are looked at without regard to the order of operations, and values are not followed through
-//! memory. Where that makes a difference, an access keeps the order under which fewer races are found.
+//! The search ignores the order of operations and does not follow values through memory. In doubt, an access keeps the
+//! order under which fewer races are found.
 
 use crate::operands::{Role, operands};
 use crate::virt::{FALSE, Rule, TRUE, VirtualOp};
 use arithmetic::lanes::NONE;
 use program::{AtomicKind, InstrInfo, MemSpace, OpKind, Order};
 
-/// Rounds of following values through registers; a program that needs more is left as it is.
+/// Bound on the rounds of following values through registers; programs that need more keep their orders.
 const MAX_ROUNDS: usize = 16;
 
-/// Gives accesses the orders [`Order::Guess`] and [`Order::InStep`].
+/// Assigns the orders [`Order::Guess`] and [`Order::InStep`].
 ///
-/// Comes after everything that decides by the order of an access how it is counted or run.
+/// Runs after all passes that decide by the order of an access how it is counted or run.
 pub(crate) fn classify(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
     guesses(ops, n_registers);
     in_step(ops, n_registers, instrs);
 }
 
-/// Registers that an op reads and writes, its guard among the former.
+/// Calls `see` for the registers that an op reads and writes, its guard included.
 fn registers(op: &mut VirtualOp, mut see: impl FnMut(u32, Role)) {
     if op.guard != TRUE && op.guard != FALSE {
         see(op.guard, Role::Use);
@@ -31,7 +31,7 @@ fn registers(op: &mut VirtualOp, mut see: impl FnMut(u32, Role)) {
     });
 }
 
-/// Ordinary loads whose value reaches the operand that a compare-and-swap compares, by moves alone.
+/// Marks ordinary loads whose value reaches the compare operand of a compare-and-swap by moves alone.
 fn guesses(ops: &mut [VirtualOp], n_registers: usize) {
     let mut compared = vec![false; n_registers];
     let mut any = false;
@@ -48,7 +48,7 @@ fn guesses(ops: &mut [VirtualOp], n_registers: usize) {
         if !std::mem::take(&mut any) {
             break;
         }
-        // Backwards: a value mostly comes from above.
+        // Backwards, since values mostly come from above.
         for op in ops.iter().rev() {
             if let OpKind::Alu { args, .. } = &op.kind
                 && (op.moves || op.rule == Rule::Same)
@@ -71,8 +71,8 @@ fn guesses(ops: &mut [VirtualOp], n_registers: usize) {
     }
 }
 
-/// Volatile accesses to shared memory, unless the kernel seems to hand data over by them: a value that is loaded
-/// so decides where lanes go, or an atomic on shared memory gives a value back, as a lock does.
+/// Marks volatile accesses to shared memory, unless the kernel seems to hand data over by them: a loaded value decides
+/// a branch, or an atomic on shared memory returns a value, as a lock does.
 fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
     let volatile = |instr: u32| {
         let text = instrs.get(instr as usize).map_or("", |info| info.text.as_str());

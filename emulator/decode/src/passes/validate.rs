@@ -1,4 +1,4 @@
-//! The safety argument of [`arithmetic::lanes`]: every index in a kernel is in range, established once.
+//! Safety argument of [`arithmetic::lanes`]: all indices in a kernel are in range, established once.
 
 use crate::operands::each;
 use crate::virt::VirtualOp;
@@ -6,8 +6,8 @@ use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::Sum;
 use program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
 
-/// Checks every operand of every op against the sizes of the register file, of the constants and of the
-/// program. `ops` are the ops of the kernel with the classes of their operands.
+/// Checks all operands against the sizes of the register file, the constants and the program. `ops` are the kernel's
+/// ops with their operand classes.
 pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), String> {
     let n_ops = kernel.ops.len() as u32;
     if ops.len() != kernel.ops.len() {
@@ -74,7 +74,7 @@ pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
     }
 }
 
-/// What calls keep and where they go.
+/// Checks saved registers and targets of calls.
 fn calls_in_range(kernel: &Kernel, calls: &Calls) -> Result<(), String> {
     let n_ops = kernel.ops.len() as u32;
     let n_callees = calls.callees.len() as u32;
@@ -118,7 +118,7 @@ fn targets_in_range(kind: &OpKind, n_ops: u32) -> bool {
     }
 }
 
-/// What an op says of its operands besides registers.
+/// Checks fields of an op that are not registers.
 fn is_sensible(op: &VirtualOp) -> bool {
     let access = |a: &Access| matches!((a.element, a.n), (1 | 2 | 4 | 8, 1..=8)) && (a.wide || a.element < 8);
     match &op.kind {

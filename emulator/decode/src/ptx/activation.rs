@@ -1,7 +1,7 @@
 //! Calls of functions that are not inlined, and their bodies.
 //!
-//! Scalars are handed over in registers that all calls share; what lies in memory stays in the caller's frame, and its
-//! address is handed over. A body finds its own frame by the register [`Activations::base`].
+//! Scalars are passed in registers that all calls share, objects in memory by their address in the caller's frame. A
+//! body finds its own frame by the register [`Activations::base`].
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,40 +18,40 @@ use arithmetic::lanes::{Class, NONE, Src};
 use program::OpKind;
 use program::limits::LOCAL_BYTES;
 
-/// A function that is called.
+/// A called function.
 pub(crate) struct Body<'a> {
     pub(crate) function: &'a Function,
-    /// Label of its first operation.
+    /// Label of the first operation.
     pub(crate) label: u32,
     pub(crate) signature: u32,
-    /// Bytes of its variables.
+    /// Bytes of the variables.
     pub(crate) variables: u32,
-    /// The instruction that calls it first.
+    /// First instruction that calls the function.
     instr: u32,
 }
 
-/// One call that starts an activation.
+/// A call that starts an activation.
 pub(crate) struct Site {
-    /// 0: in the kernel; above: in the body with the index below.
+    /// 0 in the kernel, `i + 1` in body `i`.
     pub(crate) region: u32,
     pub(crate) callee: Option<u32>,
     pub(crate) signature: u32,
 }
 
-/// What is called, as far as lowering has come.
+/// Called functions known so far.
 pub(crate) struct Activations<'a> {
     pub(crate) reach: &'a Reach<'a>,
     pub(crate) bodies: Vec<Body<'a>>,
     pub(crate) sites: Vec<Site>,
-    /// The register that holds where the frame starts.
+    /// Register with the start of the frame.
     pub(crate) base: Option<u32>,
-    /// The greatest alignment in any frame.
+    /// Largest alignment in any frame.
     pub(crate) align: u32,
-    /// Registers for parameters and results, by place.
+    /// Registers of parameters and results, by position.
     shared: BTreeMap<(bool, usize, u8), u32>,
     body_of: HashMap<&'a str, u32>,
     signatures: Vec<Signature>,
-    /// What is being lowered, as in [`Site`].
+    /// Region being lowered; see [`Site`].
     region: u32,
 }
 
@@ -70,12 +70,12 @@ impl<'a> Activations<'a> {
         }
     }
 
-    /// Registers that keep their places throughout.
+    /// Registers that keep their place in the whole kernel.
     pub(crate) fn pinned(&self) -> impl Iterator<Item = u32> {
         self.base.into_iter().chain(self.shared.values().copied())
     }
 
-    /// The register of the frame, where frames do not start at 0.
+    /// Register of the frame, if frames do not start at 0.
     pub(super) fn frame_base(&self) -> Option<u32> {
         self.base.filter(|_| self.region > 0)
     }
@@ -90,7 +90,7 @@ impl<'a> Activations<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// A call through the address in a register.
+    /// Lowers a call through an address in a register.
     pub(super) fn call_through(
         &mut self,
         name: &'a str,
@@ -130,7 +130,7 @@ impl<'a> Lower<'a> {
         self.activate(None, target, &signature, number, returns, arguments)
     }
 
-    /// A call of a function that is not inlined.
+    /// Lowers a call of a function that is not inlined.
     pub(super) fn call_body(
         &mut self,
         function: &'a Function,
@@ -143,7 +143,7 @@ impl<'a> Lower<'a> {
         self.activate(Some(callee), NONE, &signature, number, returns, arguments)
     }
 
-    /// The number of a function that is called; its body is lowered when its turn comes.
+    /// Number of a called function; its body is lowered later.
     fn body_of(&mut self, function: &'a Function) -> Result<u32> {
         if let Some(&known) = self.activations.body_of.get(function.name.as_str()) {
             return Ok(known);
@@ -180,7 +180,7 @@ impl<'a> Lower<'a> {
             )));
         }
         self.base_register();
-        // Under a guard it is a branch around the call.
+        // A guard becomes a branch around the call.
         let mut around = None;
         if self.guard != TRUE {
             let label = self.fresh_label();
@@ -253,7 +253,6 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The value of a scalar argument.
     fn handed_over(&mut self, actual: &'a Operand, class: Class, bytes: u32) -> Result<Src> {
         let given = match actual {
             Operand::Name(name) => self.find(name)?,
@@ -273,7 +272,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Where an argument or a result lies that is handed over in memory.
+    /// Address of an argument or result in memory.
     fn place_of(&mut self, actual: &'a Operand) -> Result<Src> {
         let given = match actual {
             Operand::Name(name) => self.find(name)?,
@@ -286,7 +285,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The address in local memory of a place in the frame.
+    /// Local-memory address of an offset in the frame.
     pub(super) fn frame_address(&mut self, at: u32) -> Result<Src> {
         let at = self.constants.bits32(at, self.span)?;
         match self.activations.frame_base() {
@@ -295,7 +294,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Room in the frame.
+    /// Allocates bytes in the frame.
     pub(super) fn frame_bytes(&mut self, bytes: u64, align: u32) -> Result<u32> {
         let offset = u64::from(self.frame).next_multiple_of(u64::from(align));
         if offset + bytes > u64::from(LOCAL_BYTES) {
@@ -317,7 +316,7 @@ impl<'a> Lower<'a> {
             .get_or_insert_with(|| registers.fresh(Class::Bits32))
     }
 
-    /// The register in which a parameter or a result is handed over.
+    /// Register that passes a parameter or a result.
     fn handing(&mut self, result: bool, at: usize, class: Class) -> u32 {
         let registers = &mut self.registers;
         *self
@@ -327,7 +326,7 @@ impl<'a> Lower<'a> {
             .or_insert_with(|| registers.fresh(class))
     }
 
-    /// Lowers what is called, behind the kernel, until nothing is missing.
+    /// Lowers called functions behind the kernel, until none is missing.
     pub(super) fn bodies(&mut self) -> Result<()> {
         let kernel_bytes = self.local_bytes;
         let mut at = 0;
@@ -414,7 +413,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Return)
     }
 
-    /// A parameter or result in the caller's memory.
+    /// Binding of a parameter or result in the caller's memory.
     fn handed_place(&mut self, result: bool, at: usize) -> Result<Binding> {
         let from = self.handing(result, at, Class::Bits32);
         let id = self.registers.fresh(Class::Bits32);

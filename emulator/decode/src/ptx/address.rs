@@ -10,7 +10,7 @@ use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::{Addr, MemSpace, OpKind, window};
 
-/// The space that an instruction names, if it does.
+/// Space that an instruction names.
 pub(super) fn space_of(instruction: &Instruction) -> Option<MemSpace> {
     instruction.modifiers.iter().find_map(|m| {
         Some(match m.as_str() {
@@ -24,7 +24,7 @@ pub(super) fn space_of(instruction: &Instruction) -> Option<MemSpace> {
     })
 }
 
-/// Where memory of a space lies among generic addresses; global and constant memory are there already.
+/// Start of a space among generic addresses; 0 for global and constant memory, which have such addresses already.
 fn window_of(space: MemSpace) -> u64 {
     match space {
         MemSpace::Shared => window::SHARED,
@@ -35,8 +35,7 @@ fn window_of(space: MemSpace) -> u64 {
 }
 
 impl<'a> Lower<'a> {
-    /// An address operand, and the space that it is in: `space` itself, but parameters of calls live in
-    /// local memory.
+    /// An address operand, and its space: `space` itself, except that parameters of calls are in local memory.
     pub(super) fn address(&mut self, operand: &'a Operand, space: MemSpace) -> Result<(Addr, MemSpace)> {
         match operand {
             Operand::Address { base, offset } => self.address_of(base.as_deref(), *offset, space),
@@ -44,7 +43,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The same, of what stands between the brackets.
+    /// [`Lower::address`] of the operand between the brackets.
     pub(super) fn address_of(
         &mut self,
         base: Option<&'a str>,
@@ -96,7 +95,7 @@ impl<'a> Lower<'a> {
             };
             return Ok((addr, own));
         }
-        // The variable's own space is what a generic access would find.
+        // A generic access reaches the variable's own space.
         let Some(generic) = generic_value(&binding) else {
             return Err(self.invalid(format!("`{name}` has no address")));
         };

@@ -1,4 +1,4 @@
-//! Arithmetic: whatever the table in [`crate::alu`] has a function for.
+//! Arithmetic: instructions for which [`arithmetic::lookup`] has a function.
 
 use ptx::ast::{Instruction, Operand, Type};
 
@@ -37,7 +37,7 @@ impl<'a> Lower<'a> {
             };
         }
 
-        // The second result: a second predicate, or the carry flag.
+        // Second result: a predicate, or the carry flag.
         let (first, second) = match &instruction.operands[0] {
             Operand::Pair(first, second) => (&**first, Some(&**second)),
             single => (single, None),
@@ -86,7 +86,7 @@ impl<'a> Lower<'a> {
         self.alu(part, second, &sources)
     }
 
-    /// `cvt`: its operands may be wider than its types say.
+    /// `cvt`, whose operands may be wider than its types.
     fn convert(&mut self, instruction: &'a Instruction, form: arithmetic::Form) -> Result<()> {
         self.count(instruction, 1 + form.srcs.len())?;
         let mut sources = [NONE; 4];
@@ -131,11 +131,11 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The type that a number has as source `at`.
+/// Type of a number as source `at`.
 fn type_of_source(instruction: &Instruction, at: usize, class: Class) -> Option<Type> {
     let mut types = instruction.types();
     let ty = match instruction.opcode.as_str() {
-        // Amounts and positions are 32-bit integers whatever is shifted.
+        // Amounts and positions are 32-bit integers in all instructions.
         "shl" | "shr" if at == 1 => Some(Type::U32),
         "bfe" if at >= 1 => Some(Type::U32),
         "bfi" if at >= 2 => Some(Type::U32),
@@ -143,7 +143,7 @@ fn type_of_source(instruction: &Instruction, at: usize, class: Class) -> Option<
         "slct" if at < 2 => types.next(),
         _ => types.last(),
     }?;
-    // What does not fit has a type of its own.
+    // Sources of another class have types of their own.
     match class {
         Class::Bits32 if ty.bytes() > 4 => None,
         Class::Bits64 if ty.bytes() < 8 => None,
@@ -151,7 +151,7 @@ fn type_of_source(instruction: &Instruction, at: usize, class: Class) -> Option<
     }
 }
 
-/// What is known of the low bits of an integer result.
+/// Rule for the low bits of an integer result.
 fn rule(instruction: &Instruction) -> Rule {
     if !instruction.types().all(is_integer) || instruction.has("hi") || instruction.has("sat") {
         return Rule::Unknown;

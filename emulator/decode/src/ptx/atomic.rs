@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Which types an operation works on.
+/// Types of each operation.
 fn supported(kind: AtomicKind, ty: Type) -> bool {
     use Type::{B16, B32, B64, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U32, U64};
     match kind {

@@ -1,4 +1,4 @@
-//! Calls: most device functions are inlined, a few well-known external ones are operations of their own.
+//! Calls: most device functions are inlined; some external functions are operations.
 
 use ptx::ast::{Function, FunctionKind, Instruction, Operand, Space, Variable};
 
@@ -13,7 +13,7 @@ use crate::virt::TRUE;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, MemSpace, OpKind, Order};
 
-/// Whether a function comes with CUDA (`libcudadevrt`), and not from another input of the linker.
+/// True for functions of CUDA's `libcudadevrt`, false for those of other linker inputs.
 fn is_of_the_device_runtime(name: &str) -> bool {
     ["cuda", "__cuda", "__nv", "cnp"]
         .iter()
@@ -67,7 +67,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The body of `function` in place of the call.
+    /// Inlines `function`.
     fn inline(
         &mut self,
         function: &'a Function,
@@ -82,7 +82,7 @@ impl<'a> Lower<'a> {
         }
         self.inlined_in += 1;
         let (guard, negated, instr, span) = (self.guard, self.negated, self.instr, self.span);
-        // The call itself counts as an instruction. Under a guard it is a branch around the body.
+        // The call counts as an instruction. A guard becomes a branch around the body.
         let mut around = None;
         if guard != TRUE {
             let label = self.fresh_label();
@@ -147,8 +147,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// What a formal parameter stands for. The caller's own variable where that is possible: neither side
-    /// writes to it while the call lasts.
+    /// Binding of a formal parameter: the caller's own variable where possible, since neither side writes it during the
+    /// call.
     fn pass(&mut self, formal: &'a Variable, actual: &'a Operand) -> Result<Binding> {
         let given = match actual {
             Operand::Name(name) => self.find(name)?,
@@ -200,7 +200,7 @@ impl<'a> Lower<'a> {
         Ok(own)
     }
 
-    /// What a formal result stands for.
+    /// Binding of a formal result.
     fn result(&mut self, formal: &'a Variable, actual: &'a Operand) -> Result<Binding> {
         if let Operand::Name(name) = actual
             && formal.space != Space::Reg
@@ -212,7 +212,7 @@ impl<'a> Lower<'a> {
         self.param_variable(formal)
     }
 
-    /// Copies a result to where the caller wants it, unless it is there.
+    /// Copies a result to the caller's variable, unless it is there.
     fn hand_back(&mut self, formal: &Binding, actual: &'a Operand) -> Result<()> {
         let given = match actual {
             Operand::Name(name) if name == "_" => return Ok(()),
@@ -236,7 +236,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Vector registers of the same kind, one to the other.
+    /// Copies a vector register.
     fn copy_vector(&mut self, to: &[Reg], from: &[Reg]) -> Result<()> {
         let classes = |list: &[Reg]| list.iter().map(|reg| reg.class).collect::<Vec<_>>();
         if classes(to) != classes(from) {
@@ -345,7 +345,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::AssertFail { text, line })
     }
 
-    /// An argument of a known external function.
+    /// Argument of a known external function.
     fn argument(&mut self, operand: &'a Operand, class: Class) -> Result<Src> {
         if let Elements::Operands([Operand::Name(name)]) = self.elements(operand)? {
             match self.find(name)? {

@@ -1,6 +1,6 @@
-//! Which functions a kernel reaches, and how: most are inlined at each call. A function that calls itself, perhaps
-//! through others, and one that is called through its address, is there once, and a call of it starts an activation
-//! with local memory of its own.
+//! Functions that a kernel reaches. Most are inlined at each call. A function that calls itself, perhaps through
+//! others, or that is called through its address, is decoded once, and a call starts an activation with local memory of
+//! its own.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,16 +16,16 @@ use crate::virt::class_and_bits;
 use arithmetic::lanes::Class;
 use program::limits::STATEMENT_STEPS;
 
-/// How a parameter or a result of a call is handed over.
+/// Passing of a parameter or result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Passed {
-    /// In a register of this class; bytes as declared.
+    /// In a register of this class; with the declared bytes.
     Register(Class, u32),
-    /// In the caller's local memory: its address is handed over.
+    /// By address in the caller's local memory.
     Memory(u64),
 }
 
-/// What a function takes and gives. A call through an address must agree with the function in this.
+/// Parameters and results of a function. A call through an address must have the function's signature.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Signature {
     pub(crate) returns: Vec<Passed>,
@@ -59,18 +59,18 @@ fn passed(v: &Variable) -> Result<Passed> {
     Ok(Passed::Memory(size_of(v)?.unwrap_or(0)))
 }
 
-/// What a kernel reaches.
+/// Functions that a kernel reaches.
 #[derive(Debug)]
 pub(crate) struct Reach<'a> {
-    /// All functions, the kernel first.
+    /// The kernel comes first.
     pub(crate) functions: Vec<&'a Function>,
-    /// Those that call themselves, perhaps through others.
+    /// Functions that call themselves, perhaps through others.
     pub(crate) recursive: HashSet<&'a str>,
-    /// Those that calls through addresses can reach.
+    /// Functions that calls through addresses can reach.
     pub(crate) targets: Vec<&'a Function>,
 }
 
-/// The parts of `call (returns), function, (arguments), prototype;`, of which all but the function may be left out.
+/// Parts of `call (returns), function, (arguments), prototype;`. Only the function is mandatory.
 pub(crate) struct CallParts<'a> {
     pub(crate) returns: &'a [Operand],
     pub(crate) callee: Option<&'a str>,
@@ -104,7 +104,7 @@ impl<'a> CallParts<'a> {
     }
 }
 
-/// The functions whose addresses a module takes, in the order of the text.
+/// Functions whose addresses a module takes, in text order.
 pub(crate) fn addressed<'a>(
     module: &'a [Item],
     function: impl Fn(&str) -> Option<&'a Function>,
@@ -157,14 +157,14 @@ fn symbols(init: &Initializer, see: &mut dyn FnMut(&str)) {
     }
 }
 
-/// What may be called: a function, or whatever has a signature.
+/// Target of a call: a function, or any function with a signature.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Node<'a> {
     Function(&'a str),
     Signature(Signature),
 }
 
-/// Calls as a graph.
+/// Call graph.
 struct Graph<'a, 'i> {
     index: &'i Index<'a>,
     nodes: Vec<(Node<'a>, Option<&'a Function>)>,
@@ -184,7 +184,7 @@ impl<'a> Graph<'a, '_> {
         at
     }
 
-    /// The calls of a node; what they reach becomes nodes.
+    /// Adds the calls of a node, and nodes for their targets.
     fn expand(&mut self, at: u32) -> Result<()> {
         let mut reached = Vec::new();
         match self.nodes[at as usize].clone() {
@@ -237,7 +237,7 @@ impl<'a> Graph<'a, '_> {
         let (mut number, mut low) = (vec![UNSEEN; n], vec![0u32; n]);
         let (mut open, mut is_open, mut found) = (Vec::new(), vec![false; n], vec![false; n]);
         let mut next = 0;
-        // From node 0 everything is reached.
+        // Node 0 reaches all nodes.
         let mut path: Vec<(u32, usize)> = vec![(0, 0)];
         while let Some((node, edge)) = path.last_mut() {
             let at = *node as usize;
@@ -276,7 +276,7 @@ impl<'a> Graph<'a, '_> {
 }
 
 impl<'a> Index<'a> {
-    /// The functions that `kernel` can call, directly or through others.
+    /// Functions that `kernel` can call, directly or through others.
     pub(crate) fn reach(&self, kernel: &'a Function) -> Result<Reach<'a>> {
         let mut graph = Graph {
             index: self,
@@ -315,7 +315,7 @@ impl<'a> Index<'a> {
         Ok(reach)
     }
 
-    /// The prototypes in a body, however deep in blocks.
+    /// Prototypes in a body, nested blocks included.
     fn signatures(&self, body: &'a [Statement]) -> Result<Vec<Signature>> {
         let mut found = HashSet::new();
         let mut list = Vec::new();

@@ -1,6 +1,6 @@
 //! Addresses in the shared memory of other blocks of a cluster: `mapa`, `getctarank`.
 //!
-//! An address in shared memory holds the rank of its block above the offset, also the block's own.
+//! Shared-memory addresses, the block's own too, hold the rank above the offset.
 
 use ptx::ast::{Instruction, Type};
 
@@ -10,7 +10,7 @@ use arithmetic::lanes::{Class, Src};
 use arithmetic::{Builtin, lookup};
 use program::{RANK_SHIFT, window};
 
-/// The highest rank that an address has room for; no cluster has a block of this rank.
+/// Largest rank that fits in an address; no cluster has such a block.
 const LAST_RANK: u32 = 254;
 
 impl<'a> Lower<'a> {
@@ -48,7 +48,7 @@ impl<'a> Lower<'a> {
         self.builtin(Builtin::Mov32, dst, &[rank])
     }
 
-    /// The low half of a shared or generic address.
+    /// Low half of a shared or generic address.
     fn shared_offset(&mut self, instruction: &'a Instruction, at: usize) -> Result<Src> {
         let operand = &instruction.operands[at];
         if !instruction.has("u64") {
@@ -58,7 +58,7 @@ impl<'a> Lower<'a> {
         self.value(Builtin::Lo32Of64, &[wide])
     }
 
-    /// The result of an arithmetic instruction with two sources.
+    /// Result of an arithmetic instruction with two sources.
     fn of_two(&mut self, name: &str, modifiers: &str, a: Src, b: Src) -> Result<Src> {
         let modifiers: Vec<&str> = modifiers.split('.').collect();
         let Some(form) = lookup(name, &modifiers, 0, self.level) else {

@@ -52,7 +52,7 @@ impl<'a> Lower<'a> {
             }
             "ret" => match self.return_label {
                 None => self.emit(OpKind::Exit),
-                // Nothing follows: it falls out of the function by itself.
+                // The last instruction falls out of the function by itself.
                 Some(_) if last && self.guard == TRUE && self.depth_in_function == 1 => {
                     self.emit(OpKind::Nop)
                 }

@@ -1,4 +1,4 @@
-//! `cp.async`: copies from global to shared memory that pass by the registers.
+//! `cp.async`: asynchronous copies from global to shared memory.
 
 use ptx::ast::{Immediate, Instruction, Operand, Type};
 
@@ -57,7 +57,7 @@ impl<'a> Lower<'a> {
         let (src, _) = self.address(from, MemSpace::Global)?;
         let src_bytes = match last {
             None => NONE,
-            // A predicate: where it holds, nothing is read and zeros are written.
+            // Where the predicate holds, nothing is read and zeros are written.
             Some(last) if self.is_register(last, Class::Pred)? || matches!(last, Operand::NotPred(_)) => {
                 let ignore = self.source(last, Class::Pred, None)?;
                 let none = self.constants.bits32(0, self.span)?;

@@ -1,4 +1,4 @@
-//! Adding operations: under the guard of their instruction, and safe where results are sources.
+//! Adds operations: under the guard of their instruction, and safe where results are sources.
 
 use ptx::ast::Instruction;
 
@@ -13,12 +13,12 @@ use program::limits::{INSTR_BYTES, KERNEL_OPS};
 use program::{AtomicForm, InstrInfo, OpKind};
 
 impl<'a> Lower<'a> {
-    /// Makes what is emitted next belong to `instruction`.
+    /// Starts `instruction`: the next operations belong to it.
     pub(super) fn begin(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.span = instruction.span;
         self.first = true;
         let start = instruction.span.start;
-        // Long names are looked up at each use.
+        // Messages look up long names at each use.
         let text = u64::from(instruction.span.end.saturating_sub(start));
         self.index.account.steps(text / 8)?;
         self.instr = match self.instr_of.get(&start) {
@@ -43,7 +43,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// An op that writes its own guard would change the guard of those after it: keep a copy.
+    /// Copies a guard that an operation of the instruction overwrites.
     pub(super) fn keep_guard(&mut self, start: usize) {
         let guard = self.guard;
         if guard == TRUE || self.ops.len() < start + 2 {
@@ -118,7 +118,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Operations that write early must not read what they write: those sources are copied first.
+    /// Copies sources that an operation with early results would overwrite.
     pub(super) fn part_sources(&mut self, op: &mut VirtualOp) -> Result<()> {
         if matches!(op.kind, OpKind::Alu { .. } | OpKind::Mma(_)) {
             return Ok(());
@@ -174,7 +174,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// A [`Builtin`] into a register of its own.
+    /// Result of a [`Builtin`] in a new register.
     pub(super) fn value(&mut self, op: Builtin, sources: &[Src]) -> Result<Src> {
         let form = builtin(op, self.level);
         let dst = self.registers.fresh(form.dst);
@@ -183,7 +183,7 @@ impl<'a> Lower<'a> {
         Ok(dst as Src)
     }
 
-    /// The carry flag: one predicate for the whole kernel.
+    /// The carry flag: a predicate of the whole kernel.
     pub(super) fn carry(&mut self) -> u32 {
         *self
             .carry

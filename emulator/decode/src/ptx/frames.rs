@@ -1,4 +1,4 @@
-//! What calls of functions that are not inlined keep and need, once registers have places.
+//! Frames of functions that are called and not inlined, once registers have places.
 
 use crate::error::{Result, unsupported};
 use crate::passes::liveness::Liveness;
@@ -10,7 +10,7 @@ use arithmetic::lanes::Class;
 use program::limits::LOCAL_BYTES;
 use program::{CallSite, Callee, Calls, Kept, OpKind};
 
-/// What is known of a kernel before its registers are rewritten.
+/// A kernel before its registers are rewritten.
 pub(crate) struct Lowered<'k> {
     pub(crate) ops: &'k [VirtualOp],
     pub(crate) labels: &'k [u32],
@@ -22,7 +22,7 @@ pub(crate) struct Lowered<'k> {
 }
 
 impl Lowered<'_> {
-    /// Registers that have a value at `from` which is used behind `to`, but for those that keep their places.
+    /// Registers with a value at `from` that is used behind `to`, except pinned ones.
     fn kept(&self, pinned: &[bool], from: u32, to: u32) -> Kept {
         let (mut wide, mut narrow, mut preds) = (Vec::new(), Vec::new(), Vec::new());
         for (register, class) in self.classes.iter().enumerate() {
@@ -48,7 +48,7 @@ impl Lowered<'_> {
     }
 }
 
-/// The calls of a kernel, if it has any.
+/// Calls of a kernel, if it has any.
 pub(crate) fn calls(
     activations: &Activations<'_>,
     kernel: &Lowered<'_>,
@@ -65,7 +65,7 @@ pub(crate) fn calls(
         .iter()
         .for_each(|&register| is_pinned[register as usize] = true);
 
-    // By region: where registers are kept, and how many bytes that takes.
+    // Offset and size of the saved registers, by region.
     let variables =
         std::iter::once(kernel.variables).chain(activations.bodies.iter().map(|body| body.variables));
     let keep_at: Vec<u32> = variables.map(|bytes| bytes.next_multiple_of(16)).collect();
@@ -85,7 +85,7 @@ pub(crate) fn calls(
     }
     let mut frames = Vec::with_capacity(keep_at.len());
     for (&start, bytes) in keep_at.iter().zip(kept_bytes) {
-        // No activation is free: their number is bounded by local memory.
+        // Each activation takes memory, so that local memory bounds their number.
         let frame = (u64::from(start) + bytes)
             .max(1)
             .next_multiple_of(u64::from(activations.align));

@@ -11,29 +11,28 @@ use crate::hash::QuickMap;
 use program::limits::Account;
 use program::{FUNCTION_BYTES, window};
 
-/// Deepest nesting of blocks, and of calls.
+/// Bound on the nesting of blocks, and of calls.
 pub(crate) const MAX_DEPTH: usize = 100;
 
-/// The functions, variables and aliases of a module, by name.
+/// Functions, variables and aliases of a module, by name.
 #[derive(Debug)]
 pub(crate) struct Index<'a> {
     functions: QuickMap<&'a str, &'a Function>,
     variables: QuickMap<&'a str, &'a Variable>,
     aliases: QuickMap<&'a str, &'a str>,
     module: &'a Module,
-    /// Each function's place among those of the module.
+    /// Number of each function in the module.
     numbers: QuickMap<&'a str, u32>,
     names: Vec<&'a str>,
-    /// The numbers of functions whose addresses are taken, once it matters.
+    /// Numbers of functions whose addresses are taken; computed on first use.
     addressed: OnceCell<Box<[u32]>>,
     /// Shared variables at module scope, by name.
     pub(crate) shared: QuickMap<&'a str, Vec<&'a Variable>>,
-    /// What loading the module may take.
     pub(crate) account: &'a Account,
 }
 
 impl<'a> Index<'a> {
-    /// Whether the module is compiled for this target alone: `sm_90a`.
+    /// True if the module is compiled for this target alone, such as `sm_90a`.
     pub(crate) fn is_for(&self, target: &str) -> bool {
         self.module.target.iter().any(|word| word == target)
     }
@@ -88,7 +87,7 @@ impl<'a> Index<'a> {
         self.variables.get(name).copied()
     }
 
-    /// The functions of the module whose addresses are taken.
+    /// Functions of the module whose addresses are taken.
     pub(crate) fn addressed(&self) -> impl Iterator<Item = &'a Function> {
         let numbers = self.addressed.get_or_init(|| {
             let found = call_graph::addressed(&self.module.items, |name| self.function(name));
@@ -100,13 +99,13 @@ impl<'a> Index<'a> {
             .filter_map(|&number| self.function(self.names[number as usize]))
     }
 
-    /// The address of a function, which is not in memory.
+    /// Address of a function, which is not in memory.
     pub(crate) fn address_of(&self, function: &Function) -> u64 {
         let number = self.numbers.get(function.name.as_str()).copied().unwrap_or(0);
         window::CODE + FUNCTION_BYTES * (1 + u64::from(number))
     }
 
-    /// The address of a function that can be called through it.
+    /// Address of a function that can be called through it.
     pub(crate) fn callable(&self, function: &Function, span: Span) -> Result<u64> {
         let name = &function.name;
         if function.kind == FunctionKind::Entry {
@@ -122,7 +121,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Calls `f` for each instruction, however deep in blocks.
+/// Calls `f` for each instruction, nested blocks included.
 pub(crate) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Instruction)) {
     let mut stack = vec![body.iter()];
     while let Some(top) = stack.last_mut() {
@@ -137,7 +136,7 @@ pub(crate) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(
     }
 }
 
-/// Statements of a function, however deep in blocks.
+/// Number of statements of a function, nested blocks included.
 pub(crate) fn n_statements(function: &Function) -> u64 {
     let mut n = 1;
     let mut stack = vec![function.body.as_deref().unwrap_or_default()];
@@ -151,7 +150,7 @@ pub(crate) fn n_statements(function: &Function) -> u64 {
     n
 }
 
-/// Calls `f` for each variable declared in a body, however deep in blocks.
+/// Calls `f` for each variable declared in a body, nested blocks included.
 pub(crate) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Variable)) {
     let mut stack = vec![body.iter()];
     while let Some(top) = stack.last_mut() {
@@ -186,7 +185,7 @@ pub(crate) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)
     }
 }
 
-/// Bytes of a variable; `None` for an array whose first dimension is left open.
+/// Bytes of a variable; `None` if its first dimension is left open.
 pub(crate) fn size_of(variable: &Variable) -> Result<Option<u64>> {
     let too_big = |span: Span| invalid(span, format!("`{}` is too big", variable.name));
     let mut bytes = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
@@ -218,7 +217,7 @@ pub(crate) fn align_of(variable: &Variable) -> Result<u32> {
     Ok(align.max(variable.ty.bytes().max(1)))
 }
 
-/// Whether a variable's size is left to the launch.
+/// True if the launch determines the variable's size.
 pub(crate) fn is_dynamic(variable: &Variable) -> bool {
     variable.space == Space::Shared && matches!(variable.dims.first(), Some(None))
 }

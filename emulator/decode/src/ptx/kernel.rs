@@ -68,10 +68,10 @@ pub(crate) fn kernel(
     } = lower;
     sort_instructions(&mut ops, &mut instrs, &starts);
 
-    // The start of a frame is known of no call in advance, and differs from lane to lane.
+    // The start of a frame is unknown at decode, and differs between lanes.
     let own = activations.base;
     let special: Vec<u32> = lower.specials.values().copied().chain(own).collect();
-    // Also takes away results of atomics that nothing reads, which `atomics::forms` looks for.
+    // This removes unused results of atomics, which `atomics::forms` relies on.
     let order = order::of_blocks(&mut ops, registers.classes.len(), &lower.constants, &special);
 
     let cfg = Cfg::new(&ops);
@@ -192,7 +192,7 @@ pub(crate) fn kernel(
     Ok(kernel)
 }
 
-/// Of registers that are live when a kernel starts, those that nothing fills then.
+/// Registers that are live on entry and never initialised.
 fn unset(
     ops: &mut [VirtualOp],
     at_entry: &[u32],
@@ -233,7 +233,7 @@ fn unset(
     unset
 }
 
-/// Label numbers in branches become positions.
+/// Replaces label numbers in branches by positions.
 fn resolve_labels(lower: &mut Lower) -> Result<()> {
     let n_ops = lower.ops.len() as u32;
     let labels = &lower.labels;
@@ -257,7 +257,7 @@ fn resolve_labels(lower: &mut Lower) -> Result<()> {
     }
 }
 
-/// Instructions in the order of the text, whatever order inlining met them in.
+/// Sorts instructions by text position; inlining changed their order.
 fn sort_instructions(ops: &mut [VirtualOp], instrs: &mut Vec<InstrInfo>, starts: &[u32]) {
     if starts.is_sorted() {
         return;
@@ -275,7 +275,7 @@ fn sort_instructions(ops: &mut [VirtualOp], instrs: &mut Vec<InstrInfo>, starts:
     }
 }
 
-/// Where lanes that part at a branch meet again.
+/// Sets the reconvergence point of each branch.
 fn reconverge(ops: &mut [VirtualOp], cfg: &Cfg) {
     let dominators = cfg.post_dominators();
     for block in 0..cfg.n_blocks() as u32 {

@@ -1,4 +1,4 @@
-//! Where shared arrays and kernel parameters lie.
+//! Layout of shared arrays and kernel parameters.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,20 +15,20 @@ const MAX_SHARED: u64 = 227 << 10;
 /// Size of a parameter block.
 const MAX_PARAMS: u32 = 32764;
 
-/// The shared arrays that a kernel reaches.
+/// Shared arrays that a kernel reaches.
 #[derive(Debug)]
 pub(crate) struct SharedLayout {
     pub(crate) arrays: Vec<SharedArray>,
-    /// Without guard gaps: what a GPU would need.
+    /// Bytes without guard gaps, as on a GPU.
     pub(crate) static_bytes: u32,
     pub(crate) dynamic_base: u32,
     pub(crate) dynamic_align: u32,
-    /// By where in the text the variable is declared.
+    /// Offset of each variable, by its position in the text.
     offsets: HashMap<(u32, u32), u32>,
 }
 
 impl SharedLayout {
-    /// Arrays of the module that are mentioned, then those of the functions, in the order of the text.
+    /// Lays out the module's arrays that the kernel mentions, then those of its functions, in text order.
     pub(crate) fn new(index: &Index, reached: &[&Function]) -> Result<SharedLayout> {
         let of_module = &index.shared;
         let mut mentioned: HashSet<&str> = HashSet::new();
@@ -126,17 +126,17 @@ impl SharedLayout {
     }
 }
 
-/// A variable's place in the text. Those of one declaration start at the same place and end at different ones.
+/// Position in the text. Variables of one declaration start at the same position and end at different ones.
 fn place(v: &Variable) -> (u32, u32) {
     (v.span.start, v.span.end)
 }
 
-/// Where the next array may start: behind a guard gap, and on the bank that would come next anyway.
+/// Start of the next array: behind a guard gap, on the same bank as without it.
 fn gap_after(end: u64) -> u64 {
     end + u64::from(SHARED_GUARD)
 }
 
-/// A kernel's parameters and the size of the block that they make.
+/// Parameters of a kernel, and the size of their block.
 pub(crate) fn params(kernel: &Function) -> Result<(Vec<Param>, u32)> {
     let mut next = 0u64;
     let mut params = Vec::with_capacity(kernel.params.len());

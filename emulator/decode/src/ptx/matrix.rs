@@ -11,7 +11,6 @@ use arithmetic::products::{Kind, Sum};
 use program::mma::layout::Form;
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
-/// A type of A or B.
 fn kind(name: &str) -> Option<Kind> {
     Some(match name {
         "bf16" => Kind::Bf16,
@@ -23,7 +22,6 @@ fn kind(name: &str) -> Option<Kind> {
     })
 }
 
-/// A type of the accumulators.
 pub(super) fn sum(name: &str) -> Option<Sum> {
     match name {
         "f32" => Some(Sum::F32),
@@ -32,7 +30,7 @@ pub(super) fn sum(name: &str) -> Option<Sum> {
     }
 }
 
-/// The form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
+/// Form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
 fn form(modifiers: &[&str]) -> Option<Form> {
     let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else {
         return None;
@@ -75,7 +73,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Mma(Box::new(mma)))
     }
 
-    /// The registers of a tile that is read.
+    /// Registers of a source tile.
     pub(super) fn fragment(
         &mut self,
         operand: &'a Operand,
@@ -94,7 +92,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The registers of a tile that is written.
+    /// Registers of a result tile.
     pub(super) fn results(&mut self, operand: &'a Operand, to: &mut [i32], class: Class) -> Result<()> {
         let elements = self.elements(operand)?;
         self.as_many(elements.len(), to.len())?;

@@ -64,7 +64,7 @@ impl<'a> Lower<'a> {
                     true => made.number = self.source(phase, Class::Bits32, number)?,
                     false => made.phase = self.source(phase, Class::Bits64, None)?,
                 }
-                // How long a wait may take changes nothing that is defined.
+                // The time limit of a wait changes no defined result.
                 if let [limit] = rest {
                     self.source(limit, Class::Bits32, number)?;
                 }
@@ -76,7 +76,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Mbarrier(Box::new(made)))
     }
 
-    /// `mbarrier.pending_count.b64 n, token;`: what an arrival returns ends in the arrivals that were missing before it.
+    /// `mbarrier.pending_count.b64 n, token;`: the low bits of a token hold the pending arrivals.
     fn pending_count(&mut self, to: &'a Operand, token: &'a Operand) -> Result<()> {
         let forms = (
             lookup("cvt", &["u32", "u64"], 0, self.level),

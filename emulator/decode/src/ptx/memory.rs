@@ -10,7 +10,7 @@ use crate::ptx::names::Binding;
 use arithmetic::lanes::{Class, NONE};
 use program::{Access, MemSpace, OpKind, Order};
 
-/// Modifiers of a load or store, sorted out.
+/// Parsed modifiers of a load or store.
 struct Form {
     space: MemSpace,
     ty: Type,
@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
         Ok(form)
     }
 
-    /// Two operands, and perhaps a cache policy, which changes no results.
+    /// The two operands; an optional cache policy is ignored, since it changes no results.
     fn memory_operands(&self, instruction: &'a Instruction) -> Result<(&'a Operand, &'a Operand)> {
         let policy = instruction.modifiers.iter().any(|m| m.ends_with("::cache_hint"));
         match &instruction.operands[..] {
@@ -106,7 +106,7 @@ impl<'a> Lower<'a> {
             return Err(self.invalid("a store to constant memory"));
         }
         let elements = self.elements_of(from, form.n)?;
-        // Registers first: they say how wide the others, numbers, must be.
+        // Registers first: they give the width of numbers.
         let mut class = None;
         for at in 0..usize::from(form.n) {
             match &elements {
@@ -139,7 +139,7 @@ impl<'a> Lower<'a> {
         Ok(elements)
     }
 
-    /// A register may be wider than the element, and all must be alike.
+    /// Checks that a register is wide enough for its element, and that all are alike.
     fn fits(&self, class: Class, known: &mut Option<Class>, ty: Type) -> Result<()> {
         if class == Class::Pred || (class == Class::Bits32 && ty.bytes() == 8) {
             return Err(self.invalid(format!(
@@ -188,7 +188,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The register of a parameter of a call that is kept in one.
+    /// Register of a call's parameter, if it is kept in one.
     fn param_register(&mut self, operand: &'a Operand) -> Result<Option<(super::Reg, u32)>> {
         let Operand::Address {
             base: Some(name),

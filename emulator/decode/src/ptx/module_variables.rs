@@ -1,4 +1,4 @@
-//! Module-scope variables: what the loader gives memory to before kernels are decoded.
+//! Module-scope variables, to which the loader gives memory before kernels are decoded.
 
 use std::collections::HashMap;
 
@@ -11,60 +11,59 @@ use program::limits::Account;
 /// A `.global` or `.const` variable of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleVariable {
-    /// Its symbol. A variable declared inside a function is `function::name`.
+    /// Symbol. A variable declared inside a function is `function::name`.
     pub name: String,
-    /// The state space: `Global` or `Const`.
+    /// State space: `Global` or `Const`.
     pub space: Space,
-    /// Size of the variable in bytes.
+    /// Bytes of the variable.
     pub bytes: u64,
     /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// What it starts with, from which byte on; the rest are zeros.
+    /// Initial contents, with their offsets; the rest are zeros.
     pub init: Vec<(u64, Vec<u8>)>,
-    /// Addresses to be written over `init`.
+    /// Addresses to write over `init`.
     pub relocations: Vec<Relocation>,
 }
 
-/// The bytes `at .. at + 8` of a variable are the address of another.
+/// An address of a variable inside another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relocation {
     /// Byte offset from the start of the variable.
     pub at: u64,
     /// Bytes to write: 8, or 4 for a `.u32` element.
     pub bytes: u32,
-    /// Name of the variable.
+    /// Variable whose address is written.
     pub symbol: String,
-    /// Bytes added to its address.
+    /// Bytes added to the address.
     pub offset: i64,
 }
 
-/// Where module-scope variables are: generic addresses by symbol.
+/// Generic addresses of module-scope variables, by symbol.
 #[derive(Debug, Clone, Default)]
 pub struct Symbols(HashMap<String, u64>);
 
 impl Symbols {
-    /// A table without symbols.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Tells where a [`ModuleVariable`] is.
+    /// Sets the address of a [`ModuleVariable`].
     pub fn insert(&mut self, name: impl Into<String>, address: u64) {
         self.0.insert(name.into(), address);
     }
 
-    /// Where a variable is.
+    /// Address of a variable.
     pub fn get(&self, name: &str) -> Option<u64> {
         self.0.get(name).copied()
     }
 }
 
-/// The variables that need memory before [`super::decode`]. Declarations of external ones are left out.
+/// Variables that need memory before [`crate::decode`]. Declarations of external ones are left out.
 pub fn module_variables(module: &Module) -> Result<Vec<ModuleVariable>> {
     module_variables_within(module, &Account::default())
 }
 
-/// The same, within what is left on an account.
+/// [`module_variables`], charged to an account.
 pub fn module_variables_within(module: &Module, account: &Account) -> Result<Vec<ModuleVariable>> {
     let index = Index::new(module, account);
     let mut found = Vec::new();
@@ -75,7 +74,7 @@ pub fn module_variables_within(module: &Module, account: &Account) -> Result<Vec
                 let mut inner = Vec::new();
                 for_each_variable(f.body.as_deref().unwrap_or_default(), &mut |v| inner.push(v));
                 for v in inner {
-                    // The name stands in several places.
+                    // The name is stored several times.
                     account.bytes(4 * (f.name.len() + v.name.len()) as u64)?;
                     add(v, local_name(&f.name, &v.name), &index, &mut found)?;
                 }
@@ -86,7 +85,7 @@ pub fn module_variables_within(module: &Module, account: &Account) -> Result<Vec
     Ok(found)
 }
 
-/// The symbol of a `.global` variable declared inside a function.
+/// Symbol of a `.global` variable declared inside a function.
 pub(crate) fn local_name(function: &str, variable: &str) -> String {
     format!("{function}::{variable}")
 }
@@ -154,14 +153,14 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
 struct Writer<'a> {
     variable: &'a Variable,
     index: &'a Index<'a>,
-    /// Size of the variable in bytes.
+    /// Bytes of the variable.
     bytes: u64,
     init: Vec<(u64, Vec<u8>)>,
     relocations: Vec<Relocation>,
 }
 
 impl Writer<'_> {
-    /// Bytes of what one entry of a list at this depth stands for.
+    /// Bytes that an entry of a list at this depth covers.
     fn stride(&self, depth: usize) -> u64 {
         let inner = self
             .variable
@@ -183,7 +182,7 @@ impl Writer<'_> {
         let bytes = v.ty.bytes();
         let value = match init {
             Initializer::List(list) => {
-                // A flat list for several dimensions is allowed: then each entry is one element.
+                // A flat list for several dimensions is allowed: each entry is an element.
                 let flat = !list.iter().any(|i| matches!(i, Initializer::List(_)));
                 let stride = if flat {
                     u64::from(bytes)

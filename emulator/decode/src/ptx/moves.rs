@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
             return self.emit(OpKind::ReadClock { clock, dst });
         }
         let src = self.source(from, class, Some(ty))?;
-        // 16-bit registers are zero above; what else there is (`%tid.x`, once) may not be.
+        // 16-bit registers are zero above; other sources (`%tid.x`, once) may not be.
         let narrow = ty.bytes() == 2 && src >= 0 && !self.is_register(from, class)?;
         self.builtin(
             if narrow { Builtin::Lo16Of32 } else { mov_of(class) },
@@ -75,7 +75,7 @@ impl<'a> Lower<'a> {
         if to.len() != n || from.len() != n {
             return Err(self.invalid(format!("both sides of this `mov` must have {n} elements")));
         }
-        // All sources are read before a destination is written: they may be the same registers.
+        // Sources are read before destinations are written: they may be the same registers.
         let mut values = Vec::with_capacity(n);
         for at in 0..n {
             let source = match &from {
@@ -94,7 +94,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// An element of a vector register as an operand.
+    /// Element of a vector register as an operand.
     fn register_of(&self, reg: Reg, class: Class) -> Result<Src> {
         match reg.class == class {
             true => Ok(reg.id as Src),
@@ -155,7 +155,7 @@ impl<'a> Lower<'a> {
             }
             let dst = self.destination(part, Class::Bits32)?;
             if dst as Src == src {
-                // A part must not overwrite what the next one is cut from.
+                // A part must not overwrite the source of the next one.
                 let value = self.value(op, &[src])?;
                 results.push((dst, value));
             } else {
@@ -168,7 +168,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Whether a name is a register of that class.
+    /// True if a name is a register of that class.
     pub(super) fn is_register(&mut self, operand: &'a Operand, class: Class) -> Result<bool> {
         Ok(match operand {
             Operand::Name(name) => {

@@ -1,4 +1,4 @@
-//! Scopes: what a name inside a function stands for.
+//! Scopes: meanings of the names in a function.
 
 use ptx::Span;
 use ptx::ast::{RegDecl, Type, Variable};
@@ -7,20 +7,20 @@ use crate::error::Result;
 use crate::hash::QuickMap;
 use crate::virt::{Reg, Registers, class_and_bits};
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Binding {
     /// A scalar register.
     Register(Reg),
     /// `.v2` or `.v4` of them.
     Vector(Box<[Reg]>),
-    /// A parameter of a call, kept in a register, and its size.
+    /// A call's parameter in a register, and its size.
     ParamRegister(Reg, u32),
-    /// A parameter of a call, kept in local memory.
+    /// A call's parameter in local memory.
     ParamLocal(u32),
-    /// A parameter of a call, in the caller's local memory: the register that holds its address there.
+    /// A call's parameter in the caller's local memory: register with its address.
     ParamAt(Reg),
-    /// A parameter of the kernel: offset in the parameter block.
+    /// A kernel parameter: offset in the parameter block.
     Param(u32),
     /// Offset in shared memory.
     Shared(u32),
@@ -33,7 +33,7 @@ pub(crate) enum Binding {
 }
 
 impl Binding {
-    /// New registers: one, or a vector of them.
+    /// Declares a register, or a vector of them.
     pub(crate) fn declare(registers: &mut Registers, ty: Type, vector: u32, span: Span) -> Result<Binding> {
         if vector <= 1 {
             return registers.declare(ty, span).map(Binding::Register);
@@ -51,14 +51,14 @@ struct Family {
     vector: u32,
 }
 
-/// What a call through an address says of the function: `.callprototype`, or `.calltargets`.
+/// Signature of a call through an address: `.callprototype`, or `.calltargets`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Prototype<'a> {
     Variables(&'a [Variable], &'a [Variable]),
     Like(&'a str),
 }
 
-/// One pair of braces.
+/// Names of one pair of braces.
 #[derive(Debug, Default)]
 pub(crate) struct Scope<'a> {
     names: QuickMap<&'a str, Binding>,
@@ -73,7 +73,7 @@ impl<'a> Scope<'a> {
         self.names.insert(name, binding);
     }
 
-    /// `.reg`: registers get numbers when they are first mentioned.
+    /// `.reg`. Registers get numbers when first mentioned.
     pub(crate) fn declare(&mut self, decl: &'a RegDecl, registers: &mut Registers) -> Result<()> {
         class_and_bits(decl.ty, decl.span)?;
         for (name, count) in &decl.names {
@@ -105,7 +105,7 @@ impl<'a> Scope<'a> {
         Some(binding)
     }
 
-    /// The family that `name` is a member of: `%r12` of `%r<13>`.
+    /// Family of `name`: `%r<13>` for `%r12`.
     fn family(&self, name: &str) -> Option<Family> {
         let digits = name.bytes().rev().take(10).take_while(u8::is_ascii_digit).count();
         for at in name.len() - digits..name.len() {

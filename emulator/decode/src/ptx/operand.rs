@@ -13,7 +13,7 @@ use arithmetic::lanes::{Class, Src};
 use program::window;
 
 impl<'a> Lower<'a> {
-    /// A source of `class`. `ty` is the type that a number has there.
+    /// A source of `class`. `ty` is the type of a number there.
     pub(super) fn source(&mut self, operand: &'a Operand, class: Class, ty: Option<Type>) -> Result<Src> {
         match operand {
             Operand::Name(name) => self.named(name, 0, class),
@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A constant of a class that is no predicate.
+    /// A constant of a class other than predicates.
     pub(super) fn constant(&mut self, bits: u64, class: Class) -> Result<Src> {
         match class {
             Class::Bits64 => self.constants.bits64(bits, self.span),
@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
             if offset == 0 {
                 return Ok(value);
             }
-            // ptxas takes `%r1+4` as an operand and adds.
+            // ptxas accepts `%r1+4` as an operand, and adds.
             let sum = match class {
                 Class::Bits32 => Builtin::Add32,
                 Class::Bits64 => Builtin::Add64,
@@ -101,7 +101,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The register that a variable's address in local memory is counted from, and its distance.
+    /// Register and distance that make a variable's address in local memory.
     pub(super) fn in_frame(&self, binding: &Binding) -> Option<(u32, u32)> {
         match *binding {
             Binding::ParamAt(reg) => Some((reg.id, 0)),
@@ -138,7 +138,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A predicate operand: the register, and whether it is written with `!`.
+    /// A predicate operand: the register, and true if written with `!`.
     pub(super) fn predicate_operand(&mut self, operand: &'a Operand) -> Result<(u32, bool)> {
         match operand {
             Operand::Name(name) => Ok((self.predicate(name)?, false)),
@@ -176,7 +176,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A destination register, or nothing for `_`.
+    /// A destination register; `None` for `_`.
     pub(super) fn wanted(&mut self, operand: &'a Operand) -> Result<Option<Reg>> {
         match operand {
             Operand::Name(name) if name == "_" => Ok(None),
@@ -184,7 +184,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A destination of `class`; `_` is a register that nobody reads.
+    /// A destination of `class`; a register without uses for `_`.
     pub(super) fn destination(&mut self, operand: &'a Operand, class: Class) -> Result<u32> {
         match self.wanted(operand)? {
             None => Ok(self.registers.fresh(class)),
@@ -197,7 +197,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The elements of a vector operand, or the operand itself.
+    /// Elements of a vector operand, or the operand itself.
     pub(super) fn elements(&mut self, operand: &'a Operand) -> Result<Elements<'a>> {
         match operand {
             Operand::Vector(list) => Ok(Elements::Operands(list)),
@@ -210,11 +210,11 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// What a vector operand holds.
+/// Elements of a vector operand.
 pub(super) enum Elements<'a> {
     /// Operands in braces: `{a, b}`.
     Operands(&'a [Operand]),
-    /// The elements of a vector register.
+    /// Elements of a vector register.
     Registers(Box<[Reg]>),
 }
 
@@ -227,7 +227,7 @@ impl Elements<'_> {
     }
 }
 
-/// What `mov` gives for a variable: an offset in its space, or a generic address.
+/// Value that `mov` gives for a variable: an offset in its space, or a generic address.
 fn symbol_value(binding: &Binding) -> Option<u64> {
     Some(match binding {
         Binding::Param(at) | Binding::ParamLocal(at) | Binding::Shared(at) | Binding::Local(at) => {
@@ -240,7 +240,7 @@ fn symbol_value(binding: &Binding) -> Option<u64> {
     })
 }
 
-/// The generic address of a variable.
+/// Generic address of a variable.
 pub(super) fn generic_value(binding: &Binding) -> Option<u64> {
     let value = symbol_value(binding)?;
     Some(match binding {
@@ -251,7 +251,6 @@ pub(super) fn generic_value(binding: &Binding) -> Option<u64> {
     })
 }
 
-/// Words for a class.
 pub(super) fn describe(class: Class) -> &'static str {
     match class {
         Class::Pred => "a predicate",

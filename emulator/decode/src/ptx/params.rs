@@ -1,5 +1,4 @@
-//! Parameters of calls. A scalar that is only ever loaded and stored whole is a register; everything else
-//! lives in the frame.
+//! Parameters of calls. A scalar that is only loaded and stored whole is a register; others live in the frame.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,10 +12,9 @@ use crate::virt::{Reg, class_and_bits};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 
-/// How the parameters of one name are used in a function, otherwise than whole.
+/// Uses of the parameters of one name, other than whole.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
-    /// Its address is taken.
     address: bool,
     /// Smallest offset other than 0 in an access.
     offset: u64,
@@ -25,14 +23,14 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Whether a scalar of so many bytes must be in memory. Every call declares its `param0` anew, so an
-    /// access that is too big for it means another one of the same name.
+    /// True if a scalar of `bytes` bytes must be in memory. Every call declares its `param0` anew, so an access that is
+    /// too big for it belongs to another one.
     fn reach_into(self, bytes: u32) -> bool {
         self.address || self.offset < u64::from(bytes) || self.vector <= u64::from(bytes)
     }
 }
 
-/// Parameters in a function that are used otherwise than whole, by name.
+/// Parameters of a function that are not only used whole, by name.
 pub(super) fn addressed(function: &Function) -> HashMap<&str, Parts> {
     let mut declared: HashSet<&str> = HashSet::new();
     if function.kind == ptx::ast::FunctionKind::Func {
@@ -110,7 +108,7 @@ impl<'a> Lower<'a> {
         Ok(Binding::ParamLocal(self.frame_slot(v)?))
     }
 
-    /// Whether a parameter must be in memory.
+    /// True if a parameter must be in memory.
     pub(super) fn in_memory(&self, v: &Variable) -> bool {
         let scalar = v.dims.is_empty() && v.vector <= 1;
         !scalar
@@ -120,7 +118,7 @@ impl<'a> Lower<'a> {
                 .is_some_and(|parts| parts.reach_into(v.ty.bytes()))
     }
 
-    /// `ld.param` of a parameter that is a register.
+    /// `ld.param` from a register.
     pub(super) fn load_param(&mut self, to: &'a Operand, from: Reg, bytes: u32, ty: Type) -> Result<()> {
         if ty.bytes() > bytes {
             return Err(self.invalid(format!("{} bytes of a parameter of {bytes}", ty.bytes())));
@@ -146,7 +144,7 @@ impl<'a> Lower<'a> {
         self.builtin(op, reg.id, &[src])
     }
 
-    /// `st.param` of a parameter that is a register.
+    /// `st.param` to a register.
     pub(super) fn store_param(&mut self, to: Reg, bytes: u32, from: &'a Operand, ty: Type) -> Result<()> {
         if ty.bytes() > bytes {
             return Err(self.invalid(format!("{} bytes to a parameter of {bytes}", ty.bytes())));
@@ -176,7 +174,7 @@ impl<'a> Lower<'a> {
         self.builtin(op, to.id, &[src])
     }
 
-    /// The low part of a parameter as a source for a type.
+    /// Low part of a parameter as a source of a type.
     fn low_part(&mut self, from: Reg, ty: Type) -> Result<Src> {
         if from.class == Class::Bits64 && ty.bytes() < 8 {
             return self.value(Builtin::Lo32Of64, &[from.id as Src]);

@@ -1,4 +1,4 @@
-//! Special registers: which are known before a warp starts, and which are read when the instruction runs.
+//! Special registers: values known before a warp starts, and values read when the instruction runs.
 
 use super::Lower;
 use crate::error::Result;
@@ -7,22 +7,21 @@ use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::{Clock, OpKind, RESERVED, SHARED_BASE, Special};
 
-/// What a special register is to us.
+/// Source of a special register's value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Found {
-    /// Known before a warp starts.
+    /// A value known before a warp starts.
     Line(Special),
-    /// Read when it is read.
+    /// A value read when the instruction runs.
     Clock(Clock),
-    /// A constant, the same for all threads of all launches.
+    /// A constant of all threads of all launches.
     Number(u32),
-    /// A place in the shared memory that the system keeps for itself and its libraries.
+    /// Offset in the shared memory that the system reserves.
     Reserved(u32),
-    /// Known to PTX, not to us.
+    /// Known to PTX, not supported.
     Refused,
 }
 
-/// By name.
 pub(super) fn find(name: &str) -> Option<Found> {
     use Found::{Line, Number};
     Some(match name {
@@ -92,7 +91,7 @@ pub(super) fn find(name: &str) -> Option<Found> {
 }
 
 impl Lower<'_> {
-    /// The value of a special register as a source of `class`.
+    /// Value of a special register as a source of `class`.
     pub(super) fn special(&mut self, found: Found, name: &str, class: Class) -> Result<Src> {
         let value = match found {
             Found::Line(special) => {
@@ -126,7 +125,7 @@ impl Lower<'_> {
         };
         match class {
             Class::Bits32 => Ok(value),
-            // `%gridid` may be read as 64 bits; others were 16 bits wide long ago and never this.
+            // `%gridid` may be read as 64 bits; others once had 16 bits and never 64.
             Class::Bits64 => self.value(Builtin::Zext64(32), &[value]),
             Class::Pred if name == "%is_explicit_cluster" => self.value(Builtin::PredOf32, &[value]),
             Class::Pred => Err(self.invalid(format!("`{name}` is no predicate"))),

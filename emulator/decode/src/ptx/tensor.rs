@@ -8,7 +8,7 @@ use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, TensorCopy, TensorWay};
 
 impl<'a> Lower<'a> {
-    /// In place of an address that is not there.
+    /// Placeholder for an absent address.
     pub(super) fn zero_address(&mut self) -> Result<Addr> {
         let src = self.constants.bits32(0, self.span)?;
         Ok(Addr {
@@ -18,7 +18,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The mask of a copy to several blocks, and the operands before it.
+    /// Mask of a copy to several blocks, and the operands before it.
     pub(super) fn destination_blocks(
         &mut self,
         instruction: &'a Instruction,

@@ -1,13 +1,13 @@
-//! What an instruction looks like, for listings and messages.
+//! Instructions as text, for listings and messages.
 
 use ptx::ast::{Instruction, Type};
 
-/// The instruction as written, on one line.
+/// The instruction as written, on a single line.
 pub(super) fn instruction(instruction: &Instruction) -> String {
     instruction.to_string()
 }
 
-/// Multiply-adds of floating-point numbers per lane.
+/// Floating-point multiply-adds per lane.
 pub(super) fn fmas(instruction: &Instruction) -> u8 {
     if !matches!(instruction.opcode.as_str(), "fma" | "mad") {
         return 0;

@@ -40,7 +40,7 @@ impl<'a> Lower<'a> {
             return Err(self.unsupported("a texture reference (use a texture object)"));
         }
         let handle = self.source(handle, Class::Bits64, None)?;
-        // Coordinates may come as a vector that is longer than needed.
+        // The coordinate vector may be longer than needed.
         if given.len() < usize::from(dims) {
             return Err(self.invalid(format!("{} coordinates for {dims} dimensions", given.len())));
         }

@@ -1,4 +1,4 @@
-//! Variables inside functions, and what names stand for.
+//! Variables inside functions, and name lookup.
 
 use ptx::ast::{Space, Variable};
 
@@ -10,7 +10,7 @@ use crate::ptx::names::{Binding, Scope};
 use program::SharedArray;
 
 impl<'a> Lower<'a> {
-    /// A variable declared inside a function.
+    /// Lowers a variable declared inside a function.
     pub(super) fn variable(&mut self, v: &'a Variable) -> Result<()> {
         let binding = match v.space {
             Space::Shared => match self.shared.offset(v) {
@@ -46,7 +46,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Room in the frame of the function being lowered.
+    /// Allocates a variable in the current function's frame.
     pub(super) fn frame_slot(&mut self, v: &Variable) -> Result<u32> {
         let Some(bytes) = size_of(v)? else {
             return Err(invalid(v.span, format!("`{}` has no size", v.name)));
@@ -54,7 +54,7 @@ impl<'a> Lower<'a> {
         let align = align_of(v)?;
         let offset = self.frame_bytes(bytes, align)?;
         if self.activations.frame_base().is_some() {
-            // Each activation has one of its own: there is no one place to tell.
+            // Each activation has its own copy, so there is no single place.
             return Ok(offset);
         }
         let array = SharedArray {
@@ -81,7 +81,7 @@ impl<'a> Lower<'a> {
         &mut self.scopes[last]
     }
 
-    /// What a name stands for: innermost scope first, then the module.
+    /// Looks up a name: innermost scope first, then the module.
     pub(super) fn find(&mut self, name: &'a str) -> Result<Option<Binding>> {
         for scope in self.scopes.iter_mut().rev() {
             if let Some(binding) = scope.find(name, &mut self.registers) {

@@ -1,4 +1,4 @@
-//! What lanes and warps do together: barriers, fences, shuffles, votes.
+//! Operations of several lanes and warps: barriers, fences, shuffles, votes.
 
 use ptx::ast::{Instruction, Operand, Type};
 
@@ -95,14 +95,14 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Barrier { kind, id, count })
     }
 
-    /// The value of a constant operand.
+    /// Value of a constant operand.
     fn number(&self, operand: Src) -> Option<u32> {
         self.constants
             .value32(operand)
             .filter(|_| operand < 0 && operand != NONE)
     }
 
-    /// Numbers that no barrier has, and numbers of threads that none counts. Registers are looked at when they run.
+    /// Checks constant barrier numbers and thread counts. Registers are checked at run time.
     fn barrier_operands(&self, id: Src, count: Src) -> Result<()> {
         match (self.number(id), self.number(count)) {
             (Some(id), _) if id >= BARRIERS => Err(self.invalid(format!(
@@ -121,7 +121,7 @@ impl<'a> Lower<'a> {
         self.source(operand, Class::Bits32, Some(Type::B32))
     }
 
-    /// The lanes that are here now: what instructions without `.sync` work on.
+    /// Mask of the converged lanes, for instructions without `.sync`.
     fn all_here(&mut self) -> Result<Src> {
         let dst = self.registers.fresh(Class::Bits32);
         self.emit(OpKind::ActiveMask { dst })?;
@@ -242,7 +242,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The result of an instruction of our own.
+    /// Result of an added arithmetic instruction.
     pub(super) fn computed(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
         let Some(form) = lookup(opcode, modifiers, 0, self.level) else {
             return Err(self.unsupported(format!("`{opcode}`")));
@@ -282,7 +282,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The two destinations of `d|p`; the second is `None` for a single operand.
+/// Destinations of `d|p`; the second is `None` for a single operand.
 fn pair(operand: &Operand) -> (&Operand, Option<&Operand>) {
     match operand {
         Operand::Pair(first, second) => (first, Some(second)),

@@ -9,10 +9,10 @@ use arithmetic::lanes::{Class, Dst, Src};
 use arithmetic::products::{Kind, Sum};
 use program::{OpKind, Wgmma, WgmmaA};
 
-/// The only target that has these instructions: a newer device has others.
+/// The only target with these instructions; newer devices have others.
 const TARGET: &str = "sm_90a";
 
-/// Registers of a thread that hold its part of A.
+/// Registers of a thread's part of A.
 const A_REGISTERS: usize = 4;
 
 impl<'a> Lower<'a> {
@@ -83,7 +83,7 @@ impl<'a> Lower<'a> {
                 _ => None,
             })
             .collect();
-        // Only elements of 16 bits can be transposed; what is in registers has one order.
+        // Only 16-bit elements in shared memory can be transposed.
         let sixteen = matches!(a_kind, Kind::Bf16 | Kind::F16);
         let n_transposes = match (sixteen, in_registers) {
             (false, _) => 0,
@@ -124,7 +124,7 @@ impl<'a> Lower<'a> {
         })))
     }
 
-    /// The registers of a vector operand.
+    /// Registers of a vector operand.
     fn wgmma_registers(&mut self, operand: &'a Operand, n: usize, what: &str) -> Result<Box<[Src]>> {
         let registers: Vec<Src> = match self.elements(operand)? {
             Elements::Operands(list) => { list.iter() }
@@ -139,7 +139,6 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The type of a factor.
 fn kind(name: &str) -> Option<Kind> {
     Some(match name {
         "bf16" => Kind::Bf16,

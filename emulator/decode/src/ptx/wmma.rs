@@ -1,6 +1,6 @@
-//! `wmma`: fragments, whose layout PTX leaves open. Ours is that of sm_90, as ptxas 13 lays them out, and so are the
-//! accesses: of 16-bit factors in shared memory `ldmatrix`, otherwise ordinary loads, transposed by `movmatrix` where the
-//! matrix lies the other way; products are those of `mma.sync`.
+//! `wmma`. PTX leaves the layout of fragments open; ours is that of sm_90, as ptxas 13 lays them out, and so are the
+//! accesses: `ldmatrix` for 16-bit factors in shared memory, otherwise ordinary loads, transposed by `movmatrix` where
+//! the matrix lies the other way. Products are those of `mma.sync`.
 
 use ptx::ast::{Instruction, Operand, Type};
 
@@ -14,13 +14,14 @@ use program::mma::fragment::sizes;
 use program::mma::layout::Form;
 use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind, Order};
 
-/// A fragment: where its registers lie in the matrix.
+/// A fragment: positions of its registers in the matrix.
 ///
-/// A lane's place along one axis is `lane / 4`, along the other one `lane % 4`, times the elements in a register or pair.
+/// A lane's position is `lane / 4` along one axis, and along the other `lane % 4` times the elements in a register or
+/// pair.
 struct Fragment {
-    /// Registers that the instruction names: more than there are pieces, where they repeat.
+    /// Registers of the instruction: more than pieces, where they repeat.
     registers: usize,
-    /// Where each register or pair starts: along the first axis, then along the other.
+    /// Start of each register or pair: along the first axis, then along the other.
     pieces: Vec<(u32, u32)>,
     /// The first axis is that of rows.
     by_rows: bool,
@@ -31,11 +32,11 @@ struct Fragment {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Elements {
-    /// Two of 16 bits in a register.
+    /// Two 16-bit elements per register.
     Halves,
-    /// One in a register, of so many bytes.
+    /// An element of so many bytes per register.
     Single(u32),
-    /// Neighbouring ones in two registers, of so many bytes each.
+    /// Neighbouring elements in two registers, of so many bytes each.
     Pairs(u32),
 }
 
@@ -68,7 +69,7 @@ impl Fragment {
                 size,
             });
         }
-        // The operand with 16 rows of a product, or the one with 8 columns; A and B change places where A is flat.
+        // The operand with 16 rows of a product, or that with 8 columns; A and B change places where A is flat.
         let tall = (part == "a") != flat;
         let along = if part == "a" { m } else { n };
         let (elements, step) = match ty {
@@ -101,13 +102,13 @@ impl Fragment {
     }
 }
 
-/// Where a fragment lies in memory.
+/// Location of a fragment in memory.
 struct Place {
     space: MemSpace,
     addr: Addr,
-    /// Elements from one row, or column, to the next.
+    /// Elements from one row or column to the next.
     stride: Src,
-    /// Neighbours along the fragment's second axis are neighbours in memory.
+    /// The fragment's second axis is contiguous in memory.
     along: bool,
 }
 
@@ -184,7 +185,7 @@ impl<'a> Lower<'a> {
         Ok(value)
     }
 
-    /// The address of an element: `far` strides and `near` elements from the start.
+    /// Address of an element: `far` strides and `near` elements from the start.
     fn element(&mut self, place: &Place, far: Src, near: Src, bytes: u32) -> Result<Addr> {
         let bytes = self.constants.bits32(bytes, self.span)?;
         let stride = self.computed("mul", &["lo", "u32"], &[place.stride, bytes])?;
@@ -194,7 +195,7 @@ impl<'a> Lower<'a> {
         Ok(Addr { src, ..place.addr })
     }
 
-    /// The address of a piece's first element in each lane; `turned`: of the piece transposed.
+    /// Address of a piece's first element in each lane; of the transposed piece if `turned`.
     fn piece(&mut self, place: &Place, at: (u32, u32), each: u32, bytes: u32, turned: bool) -> Result<Addr> {
         let (first, second) = if turned { (at.1, at.0) } else { at };
         let slow = self.lane_bits(2, 31, 1, first)?;
@@ -308,13 +309,13 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Factors of 16 bits in shared memory: two or four 8x8 matrices at a time.
+    /// Loads 16-bit factors from shared memory: two or four 8x8 matrices at a time.
     fn load_by_matrices(&mut self, place: &Place, fragment: &Fragment, registers: &[i32]) -> Result<()> {
         let n = fragment.pieces.len();
         for first in (0..n).step_by(4) {
             let count = (n - first).min(4);
             let start = fragment.pieces[first].0;
-            // Of four matrices the second lies behind the first along the fragment's first axis, or along the other.
+            // The second of four matrices lies behind the first along the fragment's first axis, or along the other.
             let down = fragment.pieces[first + 1].0 != start;
             let (far, near) = if down == place.along {
                 (self.lane_bits(0, 15, 1, 0)?, self.lane_bits(4, 1, 8, 0)?)
@@ -409,7 +410,7 @@ impl<'a> Lower<'a> {
         let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else {
             return Ok(None);
         };
-        // sm_90 multiplies TF32 of `wmma` four k at a time.
+        // sm_90 multiplies TF32 of `wmma` in steps of four k.
         let step = if factors == "tf32" { 4 } else { k };
         let rows = if kinds.is_none() { 8 } else { 16 };
         let Some(form) = Form::new(rows, step as u8, kinds) else {
@@ -430,7 +431,7 @@ impl<'a> Lower<'a> {
         self.fragment(&operands[3], &mut c_regs, class, ty)?;
         self.results(&operands[0], &mut d_regs, class)?;
 
-        // Results that are sources of other products than their own go to their registers last.
+        // Results that are also sources of other products are written last.
         let others = |at: usize, register: i32| {
             let apart = |(i, c): (usize, &Src)| i != at && *c == register;
             a_regs.contains(&register) || b_regs.contains(&register) || c_regs.iter().enumerate().any(apart)
@@ -453,7 +454,7 @@ impl<'a> Lower<'a> {
         for product in 0..c.registers / n_c {
             let sums = product * n_c..(product + 1) * n_c;
             for at in 0..steps {
-                // The operand that all products share has the registers of one.
+                // The operand shared by all products has the registers of one.
                 let rows = if m == 16 && n == 16 {
                     0
                 } else {

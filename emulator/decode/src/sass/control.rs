@@ -1,4 +1,4 @@
-//! Branches, barriers, and what lanes of a warp do with each other.
+//! Branches, barriers, and operations across lanes.
 
 use sass::instruction::{Register, Value};
 
@@ -12,7 +12,7 @@ use arithmetic::lanes::{Class, NONE, Src};
 use program::{BarrierKind, Clock, ENCLOSING, OpKind, ReduxKind, ShuffleMode, Special, VoteMode, window};
 
 impl Lower<'_> {
-    /// A predicate besides the guard: both must hold.
+    /// Combines the guard with a further predicate.
     fn narrow_guard(&mut self) -> Result<()> {
         let at =
             self.instruction.sources().iter().position(|operand| {
@@ -40,7 +40,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Whether all lanes take part.
+    /// True if all lanes take part.
     pub(super) fn is_always(&self) -> bool {
         let predicates = self.instruction.sources().iter().enumerate();
         self.instruction.guard.is_always()
@@ -51,7 +51,7 @@ impl Lower<'_> {
                 .all(|(at, _)| self.known_predicate(at) == Ok(Some(true)))
     }
 
-    /// The place among the instructions that a label says.
+    /// Instruction number of the label.
     fn target(&self) -> Result<u32> {
         let Some(label) = self.instruction.label() else {
             return Err(self.unsupported());
@@ -59,7 +59,7 @@ impl Lower<'_> {
         self.place_of(label).ok_or_else(|| self.unsupported())
     }
 
-    /// `BRA`: a branch to a known place.
+    /// `BRA`: a direct branch.
     pub(super) fn branch(&mut self) -> Result<()> {
         self.narrow_guard()?;
         let target = self.target()?;
@@ -69,7 +69,7 @@ impl Lower<'_> {
         })
     }
 
-    /// `BRA.DIV`: where lanes of a mask are missing.
+    /// `BRA.DIV`: branches where lanes of a mask are missing.
     pub(super) fn branch_if_parted(&mut self) -> Result<()> {
         let all = self.int(1)?;
         let here = self.members()?;
@@ -88,7 +88,7 @@ impl Lower<'_> {
         self.emit(OpKind::Exit)
     }
 
-    /// `BSSY`. A `BSYNC` of the same barrier stands in front of where lanes meet.
+    /// `BSSY`. A `BSYNC` of the same barrier precedes the reconvergence point.
     pub(super) fn converge(&mut self) -> Result<()> {
         let meet = self.target()?;
         let barrier = |instruction: &sass::Instruction| {
@@ -110,7 +110,7 @@ impl Lower<'_> {
         self.emit(OpKind::Converge { meet })
     }
 
-    /// `BSYNC`. Lanes meet behind it, so it is nothing itself; without a `BSSY` that says so, they would not.
+    /// `BSYNC`. Lanes reconverge behind it, so it needs no operation; it is refused without a `BSSY`.
     pub(super) fn meet(&mut self) -> Result<()> {
         match self.is_always() && self.meeting_places[self.instr as usize] {
             true => Ok(()),
@@ -137,7 +137,7 @@ impl Lower<'_> {
         })
     }
 
-    /// `RET.REL.NODEC`: to an instruction behind a call.
+    /// `RET.REL.NODEC`: returns to an instruction behind a call.
     pub(super) fn ret(&mut self) -> Result<()> {
         let register = self.jump_register()?;
         self.narrow_guard()?;
@@ -146,7 +146,7 @@ impl Lower<'_> {
         self.jump(register, targets)
     }
 
-    /// What an indirect jump adds to the place that is written in it.
+    /// Register that an indirect jump adds to its address.
     fn jump_register(&mut self) -> Result<u8> {
         let found = self.find_source(|value| match value {
             Value::Register(register) if register != Register::ZERO => Some(register),
@@ -158,7 +158,7 @@ impl Lower<'_> {
         }
     }
 
-    /// To one of the targets, which are as many as the kernel has instructions.
+    /// Jumps to one of the targets, one per instruction of the kernel.
     fn jump(&mut self, register: u8, targets: Box<[u32]>) -> Result<()> {
         let address = self.line(Line::Lane(register)) as Src;
         let base = self.instruction.label().unwrap_or(0);
@@ -173,7 +173,7 @@ impl Lower<'_> {
         })
     }
 
-    /// `BRX`: to a place of the jump tables.
+    /// `BRX`: branches by a jump table.
     pub(super) fn branch_by_table(&mut self) -> Result<()> {
         let register = self.jump_register()?;
         self.narrow_guard()?;
@@ -197,7 +197,7 @@ impl Lower<'_> {
             Value::Register(Register(number)) => Ok(lower.line(Line::Lane(number)) as Src),
             _ => Err(lower.unsupported()),
         };
-        // With a register twice, number and threads are packed in it.
+        // A repeated register packs number and threads.
         let [id, count] = &values[..] else {
             return Err(self.unsupported());
         };
@@ -222,7 +222,7 @@ impl Lower<'_> {
         self.emit(OpKind::Barrier { kind, id, count })
     }
 
-    /// Where reductions at barriers of the block leave what they give.
+    /// Registers for the results of reductions at barriers.
     fn reduced(&mut self) -> (u32, u32) {
         let registers = &mut self.registers;
         *self
@@ -242,7 +242,7 @@ impl Lower<'_> {
 
     /// `WARPSYNC`: a barrier of lanes of the warp.
     pub(super) fn warp_sync(&mut self) -> Result<()> {
-        // Only these lanes go on together, as they do here.
+        // The lanes go on together, as everywhere here.
         self.has("EXCLUSIVE");
         let register = self.find_source(|value| match value {
             Value::Register(register) if register != Register::ZERO => Some(register),
@@ -256,7 +256,7 @@ impl Lower<'_> {
         self.emit(OpKind::WarpSync { members })
     }
 
-    /// The lanes that take part: those that are there.
+    /// Mask of the converged lanes.
     fn members(&mut self) -> Result<Src> {
         let dst = self.registers.fresh(Class::Bits32);
         self.emit(OpKind::ActiveMask { dst })?;
@@ -408,7 +408,7 @@ impl Lower<'_> {
             "SR_GEMASK" => Special::LanemaskGe,
             "SR_GTMASK" => Special::LanemaskGt,
             "SR_VIRTUALSMID" => Special::SmId,
-            // Where shared memory is among generic addresses.
+            // Start of shared memory among generic addresses.
             "SR_SWINLO" | "SR_SWINHI" => {
                 let window = if name == "SR_SWINLO" {
                     window::SHARED as u32
@@ -431,7 +431,7 @@ impl Lower<'_> {
         self.result(self.builtin(Builtin::Mov32), dst, &[source])
     }
 
-    /// Zeros to the words of the result.
+    /// Writes zeros to the words of the result.
     fn zeros(&mut self, words: u8) -> Result<()> {
         let words = if self.has("32") || self.name() != "CS2R" {
             1

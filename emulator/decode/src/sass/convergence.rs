@@ -1,4 +1,4 @@
-//! Where the lanes of each convergence barrier meet, at each instruction.
+//! Reconvergence points of the convergence barriers, at each instruction.
 
 use sass::Instruction;
 use sass::instruction::{Operand, Predicate, Value};
@@ -10,18 +10,18 @@ use program::limits::Account;
 /// Barriers `B0` to `B15`.
 const BARRIERS: usize = 16;
 
-/// What is known of a barrier.
+/// Reconvergence point of a barrier, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// No way that was seen leads here.
+    /// No path leads here.
     Nothing,
-    /// The instruction where its lanes meet.
+    /// Lanes reconverge at this instruction.
     Meets(u32),
-    /// It depends on the way.
+    /// Paths disagree.
     Various,
 }
 
-/// For each instruction and barrier, where lanes meet.
+/// Reconvergence points by instruction and barrier.
 #[derive(Debug, Default)]
 pub(super) struct Meetings {
     known: Vec<[Known; BARRIERS]>,
@@ -39,7 +39,7 @@ impl Meetings {
         let mut known = vec![[Known::Nothing; BARRIERS]; code.len()];
         let mut waiting = vec![0];
         let mut seen = vec![false; code.len()];
-        // What is known of a barrier changes twice at most.
+        // An entry changes twice at most.
         while let Some(at) = waiting.pop() {
             seen[at] = true;
             let instruction = &code[at];
@@ -54,7 +54,7 @@ impl Meetings {
             {
                 after[barrier] = Known::Meets(target as u32);
             }
-            // What was kept and is put back.
+            // A saved barrier is restored.
             if name == "BMOV"
                 && let Some(Value::Barrier(barrier)) =
                     instruction.destinations().first().map(|operand| operand.value)
@@ -104,7 +104,7 @@ impl Meetings {
     }
 }
 
-/// By instruction, whether it is a `BSYNC` in front of where a `BSSY` of its barrier says that lanes meet.
+/// True for each `BSYNC` in front of the position that a `BSSY` of its barrier names.
 pub(super) fn meeting_places(code: &[Instruction]) -> Vec<bool> {
     let mut places = vec![false; code.len()];
     for instruction in code

@@ -1,5 +1,5 @@
-//! Adding operations. What an instruction computes on its way to its results is computed by all lanes that are there,
-//! into registers of its own; only results are written under the guard.
+//! Adds operations. Intermediate values are computed by all converged lanes, into registers of their own; only results
+//! are written under the guard.
 
 use super::Lower;
 use crate::error::{DecodeError, Result, refused};
@@ -11,13 +11,13 @@ use arithmetic::{self as alu, Builtin, Form};
 use program::limits::KERNEL_OPS;
 use program::{Flow, OpKind, Special};
 
-/// A result to come: where it goes, and what is to be moved there.
+/// A pending result: its destination and value.
 pub(super) enum Write {
     Line(Dst, Src),
     Pred(Dst, Src),
 }
 
-/// A function with what it makes of undefined bits.
+/// An arithmetic function with its undefined-bit rule.
 #[derive(Clone, Copy)]
 pub(super) struct Function {
     form: Form,
@@ -26,12 +26,12 @@ pub(super) struct Function {
 }
 
 impl Lower<'_> {
-    /// The function of a PTX instruction.
+    /// Function of a PTX instruction.
     pub(super) fn ptx(&self, opcode: &str, modifiers: &[&str]) -> Result<Function> {
         self.part(opcode, modifiers, 0)
     }
 
-    /// The function of one of the results of a PTX instruction.
+    /// Function of a result of a PTX instruction.
     pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<Function> {
         let Some(form) = alu::lookup(opcode, modifiers, part, self.level) else {
             return Err(self.unsupported());
@@ -45,7 +45,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The function of a step of a machine instruction.
+    /// Function of a step of a machine instruction.
     pub(super) fn step(&self, step: alu::Step) -> Function {
         let flow = match step {
             alu::Step::Sum3 | alu::Step::SumCarry => Flow::Upward,
@@ -71,7 +71,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A value for all lanes that are there.
+    /// Computes a value for all converged lanes.
     pub(super) fn value(&mut self, function: Function, sources: &[Src]) -> Result<Src> {
         let dst = self.registers.fresh(function.form.dst);
         let op = self.alu_op(function, dst, sources, false);
@@ -79,31 +79,31 @@ impl Lower<'_> {
         Ok(dst as Src)
     }
 
-    /// A value by the function of a PTX instruction.
+    /// Computes a value by a PTX instruction.
     pub(super) fn compute(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
         let function = self.ptx(opcode, modifiers)?;
         self.value(function, sources)
     }
 
-    /// A result, under the guard. It is what the instruction is counted by, when it is its first one.
+    /// Computes a result under the guard. The first one counts the instruction.
     pub(super) fn result(&mut self, function: Function, dst: Dst, sources: &[Src]) -> Result<()> {
         let op = self.alu_op(function, dst, sources, true);
         self.push(op)
     }
 
-    /// Anything else, under the guard.
+    /// Adds another operation, under the guard.
     pub(super) fn emit(&mut self, kind: OpKind) -> Result<()> {
         let op = self.op(kind, AluClasses::NONE, true);
         self.push(op)
     }
 
-    /// A step on the way to the results that is no arithmetic.
+    /// Adds an intermediate operation that is no arithmetic.
     pub(super) fn emit_later(&mut self, kind: OpKind) -> Result<()> {
         let op = self.op(kind, AluClasses::NONE, false);
         self.push(op)
     }
 
-    /// Results at the end of an instruction, those that its guard depends on last.
+    /// Writes results at the end of an instruction, those that its guard depends on last.
     pub(super) fn write(&mut self, mut results: Vec<Write>) -> Result<()> {
         let guard = self.guard;
         let last = |write: &Write| matches!(write, Write::Pred(dst, _) if *dst == guard);
@@ -158,7 +158,7 @@ impl Lower<'_> {
         self.constants.bits64(value, ptx::Span::default())
     }
 
-    /// What a line holds before a warp starts.
+    /// Source that holds a special register.
     pub(super) fn special(&mut self, special: Special) -> Src {
         let registers = &mut self.registers;
         *self
@@ -167,7 +167,7 @@ impl Lower<'_> {
             .or_insert_with(|| registers.fresh(Class::Bits32)) as Src
     }
 
-    /// The instruction that is being lowered, as one that does not run here.
+    /// Error for the current instruction.
     pub(super) fn unsupported(&self) -> DecodeError {
         let what = self.instrs.last().map_or("", |info| info.text.as_str());
         refused(format!("`{what}` at {:#06x} of `{}`", self.address, self.name))
@@ -175,7 +175,7 @@ impl Lower<'_> {
 }
 
 impl Constants {
-    /// Whether a source is this constant of one line.
+    /// True if a source is this 32-bit constant.
     pub(super) fn is(&self, src: Src, value: u32) -> bool {
         src < 0 && self.value32(src) == Some(value)
     }

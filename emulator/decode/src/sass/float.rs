@@ -7,7 +7,7 @@ use arithmetic::lanes::Src;
 use arithmetic::{Builtin, Step};
 
 impl Lower<'_> {
-    /// `RM.FTZ.SAT` as PTX has them. `rounds`: PTX wants a rounding.
+    /// `RM.FTZ.SAT` as PTX modifiers. `rounds`: PTX requires a rounding.
     fn modes(&self, rounds: bool, ty: &'static str) -> Vec<&'static str> {
         let mut modes = Vec::with_capacity(4);
         let round = [("RM", "rm"), ("RP", "rp"), ("RZ", "rz")];
@@ -43,7 +43,7 @@ impl Lower<'_> {
     /// `HADD2`, `HMUL2`, `HFMA2`: arithmetic of pairs of `f16` or `bf16` with `n` sources.
     pub(super) fn halves(&mut self, opcode: &str, n: usize) -> Result<()> {
         if opcode == "add" && self.has("F32") {
-            // The sum of two halves as `f32`: what a half becomes when it is read.
+            // The sum of two `f16` as `f32`: compilers read a half so.
             let a = self.half(0)?;
             let b = self.half(1)?;
             let [a, b] = [
@@ -61,7 +61,7 @@ impl Lower<'_> {
             .collect::<Result<Vec<_>>>()?;
         let mut modes = self.modes(true, ty);
         if self.has("RELU") {
-            // It has a predicate that compilers leave at its default.
+            // The instruction has a predicate that compilers leave at its default.
             if self.known_predicate(n)? != Some(true) {
                 return Err(self.unsupported());
             }
@@ -84,7 +84,7 @@ impl Lower<'_> {
             }
         }
         modes.push("f32");
-        // Magnitudes are compared, and the sign is that of the product of what is given.
+        // Compares magnitudes; the sign is that of the sources' product.
         let sources = match self.has("XORSIGN") {
             true => vec![self.magnitude(0)?, self.magnitude(1)?],
             false => self.floats(2)?,
@@ -93,7 +93,7 @@ impl Lower<'_> {
         self.chosen(min, max, &sources, 2)
     }
 
-    /// One of two functions of the same sources, by a predicate.
+    /// Chooses between two functions of the same sources by a predicate.
     pub(super) fn chosen(
         &mut self,
         first: super::emit::Function,
@@ -115,7 +115,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A source of `XORSIGN`, as it is before its sign is taken off.
+    /// A source of `XORSIGN`, before its sign is removed.
     fn magnitude(&mut self, at: usize) -> Result<Src> {
         let operand = self.look_at(at).ok_or_else(|| self.unsupported())?;
         match operand.absolute && !operand.negated {
@@ -124,7 +124,7 @@ impl Lower<'_> {
         }
     }
 
-    /// How PTX says what is compared, and with what a predicate is combined.
+    /// PTX modifiers of a comparison, with the operation on its predicate.
     fn comparison(&self) -> Result<Vec<&'static str>> {
         const NAMES: [(&str, &str); 14] = [
             ("LT", "lt"),
@@ -197,7 +197,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `DSETP.MIN`, `DSETP.MAX`: whether the first one is the result, and whether both are NaN.
+    /// `DSETP.MIN`, `DSETP.MAX`: true if the first source is the result, and if both are NaN.
     fn compare_for_extremum(&mut self) -> Result<()> {
         let opcode = if self.has("MIN") { "min" } else { "max" };
         if self.boolean() != "and" || self.known_predicate(2)? != Some(true) {
@@ -218,7 +218,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// Both results of a comparison.
+    /// Emits both results of a comparison.
     pub(super) fn two_predicates(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<()> {
         let mut writes = Vec::new();
         for part in 0..2 {
@@ -246,7 +246,7 @@ impl Lower<'_> {
         self.result(function, dst, &[sources[0], sources[1], by])
     }
 
-    /// `MUFU`. Results are those of the approximate PTX instructions: the true ones, rounded to nearest.
+    /// `MUFU`. Results are those of the approximate PTX instructions: exact values rounded to nearest.
     pub(super) fn special_function(&mut self) -> Result<()> {
         if self.has("RCP64H") || self.has("RSQ64H") {
             let opcode = if self.has("RCP64H") { "rcp" } else { "rsqrt" };
@@ -283,7 +283,7 @@ impl Lower<'_> {
         self.result(function, dst, &[source])
     }
 
-    /// `FCHK`: whether a division needs the slow path.
+    /// `FCHK`: true if a division needs the slow path.
     pub(super) fn check_division(&mut self) -> Result<()> {
         let sources = [self.f32(0)?, self.f32(1)?];
         match self.wanted_predicate(0) {
@@ -323,7 +323,7 @@ impl Lower<'_> {
                 (ty, ty)
             }
             _ => {
-                // `F2F.F64.F32`: the result's first.
+                // `F2F.F64.F32` names the result's type first.
                 let name = |modifier| match modifier {
                     "F16" => Some("f16"),
                     "F32" => Some("f32"),
@@ -359,7 +359,7 @@ impl Lower<'_> {
             modifiers.push("ftz");
         }
         modifiers.extend([to, from]);
-        // Whether NaN becomes 0. PTX leaves no choice.
+        // Decides if NaN becomes 0. PTX has no choice.
         let narrow = !to.ends_with("64") && from != "f64";
         if kind == "to integer" && self.has("NTZ") != narrow {
             return Err(self.unsupported());
@@ -375,7 +375,7 @@ impl Lower<'_> {
         let function = self.ptx("cvt", &modifiers)?;
         match to {
             "f64" | "u64" | "s64" => self.wide_result(function, &[source]),
-            // Its sign fills the register.
+            // The sign fills the register.
             "s16" => {
                 let value = self.value(function, &[source])?;
                 let dst = self.dst()?;

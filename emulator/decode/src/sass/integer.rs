@@ -7,7 +7,7 @@ use arithmetic::lanes::Src;
 use arithmetic::{Builtin, Shift, Step};
 
 impl Lower<'_> {
-    /// The function of a PTX instruction, of as many sources.
+    /// Lowers to the PTX instruction with `n` sources.
     pub(super) fn plain(&mut self, opcode: &str, modifiers: &[&str], n: usize) -> Result<()> {
         let sources = (0..n).map(|at| self.int(at)).collect::<Result<Vec<_>>>()?;
         let function = self.ptx(opcode, modifiers)?;
@@ -40,7 +40,7 @@ impl Lower<'_> {
                 _ => self.result(self.step(Step::Sum3), dst, &sources),
             };
         }
-        // A negative source is its complement and 1 more, and all of that carries.
+        // A negative source is its complement plus 1, and both carry.
         let mut ones = 0;
         let mut sources = [0; 4];
         for (n, place) in sources.iter_mut().enumerate().take(3) {
@@ -63,7 +63,7 @@ impl Lower<'_> {
         self.sum_of_many(&wants, &sources[..3], &carries)
     }
 
-    /// The same of any number of words and carries, with 64 bits.
+    /// [`Lower::add3`]'s sum of any number of words and carries, computed with 64 bits.
     fn sum_of_many(&mut self, wants: &[Option<u32>], words: &[Src], carries: &[Src]) -> Result<()> {
         let widen = self.builtin(Builtin::Zext64(32));
         let mut sum = self.wide_number(0)?;
@@ -93,7 +93,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// A sum of three words and a carry to operand 0, and its carries.
+    /// Adds three words and a carry to operand 0, with carries out.
     fn sum_with_carries(&mut self, wants: &[Option<u32>], sources: &[Src; 4]) -> Result<()> {
         let mut writes = Vec::new();
         for (dst, step) in wants.iter().zip([Step::CarryOut, Step::SecondCarryOut]) {
@@ -111,7 +111,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `IMAD` and what it is called when it is used for less.
+    /// `IMAD` and its special cases.
     pub(super) fn multiply_add(&mut self) -> Result<()> {
         let sign = if self.has("U32") { "u32" } else { "s32" };
         if self.has("WIDE") {
@@ -193,7 +193,7 @@ impl Lower<'_> {
             let function = self.ptx("mad", &["wide", sign])?;
             return self.wide_result(function, &[a, b, c]);
         }
-        // The negative of 0 would have carried.
+        // The negation of 0 would have carried.
         if wants.is_some() && self.is_negative(2) {
             return Err(self.unsupported());
         }
@@ -357,7 +357,7 @@ impl Lower<'_> {
         self.result(function, dst, &[a, b, by])
     }
 
-    /// `IMNMX`, `VIMNMX`: minimum or maximum, as a predicate says.
+    /// `IMNMX`, `VIMNMX`: minimum or maximum, by a predicate.
     pub(super) fn integer_extremum(&mut self) -> Result<()> {
         let types = [("U32", "u32"), ("U16x2", "u16x2"), ("S16x2", "s16x2")];
         let named = types.into_iter().find(|(name, _)| self.has(name));
@@ -406,7 +406,7 @@ impl Lower<'_> {
         self.plain("dp2a", &signs, 3)
     }
 
-    /// `ISETP`. With `.EX` the words are the high ones of 64 bits, and the last predicate is how the low ones compare.
+    /// `ISETP`. With `.EX` the words are the high ones of 64 bits, and the last predicate compares the low ones.
     pub(super) fn compare_integers(&mut self) -> Result<()> {
         let ty = if self.has("U32") { "u32" } else { "s32" };
         const NAMES: [&str; 6] = ["LT", "EQ", "LE", "GT", "NE", "GE"];
@@ -440,7 +440,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `FLO`: the highest one, or how far it must be shifted.
+    /// `FLO`: position of the highest one, or its distance from the top.
     pub(super) fn find_leading_one(&mut self) -> Result<()> {
         let ty = if self.has("U32") { "u32" } else { "s32" };
         let modifiers = if self.has("SH") {
@@ -495,7 +495,7 @@ impl Lower<'_> {
             .map_or(0, |(_, shift)| shift)
     }
 
-    /// The operation that a comparison is combined by.
+    /// Operation that combines a comparison with a predicate.
     pub(super) fn boolean(&self) -> &'static str {
         let names = [("AND", "and"), ("OR", "or"), ("XOR", "xor")];
         names

@@ -16,9 +16,9 @@ use program::{ClusterDirectives, Kernel, OpKind, Param, Program, SHARED_BASE, Sh
 const MAX_SHARED: u32 = 227 << 10;
 /// Size of a parameter block.
 const MAX_PARAMETERS: u32 = 32764;
-/// Where parameters begin in bank 0.
+/// Offset of the parameters in bank 0.
 const PARAMETERS: u32 = 0x210;
-/// Files that instructions come from; those of more are left without.
+/// Bound on the source files; instructions of further files have no line.
 const FILES: usize = 1 << 12;
 
 /// Decodes all kernels of a module.
@@ -137,7 +137,7 @@ fn kernel(
     if !refused.is_empty() {
         return Err(DecodeError::Refused(refused));
     }
-    // Behind the code, and wherever a return leads that follows no call.
+    // Target behind the code, and of returns that follow no call.
     starts.push(lower.ops.len() as u32);
     (lower.guard, lower.negated, lower.first) = (TRUE, false, false);
     lower.emit(OpKind::Trap)?;
@@ -232,7 +232,7 @@ fn kernel(
     Ok(kernel)
 }
 
-/// Where an instruction comes from. `numbers`: of the kernel's files.
+/// Source position of an instruction. `numbers`: of the kernel's files.
 fn source(code: &sass::Kernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
     let next = code.lines.partition_point(|line| line.address <= address);
     let found = code

@@ -1,5 +1,4 @@
-//! Tensor cores: products of the matrices that a warp holds, and what moves 8x8 matrices. Places of elements in
-//! registers are those of the PTX instructions.
+//! Tensor cores: warp-wide products, and moves of 8x8 matrices. Register layouts are those of the PTX instructions.
 
 use sass::instruction::{Register, Value};
 
@@ -79,7 +78,7 @@ impl Lower<'_> {
         Form::new(m, k, None)
     }
 
-    /// The registers of a matrix that is read.
+    /// Registers of a source matrix.
     fn fragment(&mut self, at: usize, wide: bool, to: &mut [Src]) -> Result<()> {
         let value = self.look_at(at).map(|operand| operand.value);
         let Some(value @ Value::Register(first)) = value else {
@@ -88,7 +87,7 @@ impl Lower<'_> {
         for (n, place) in (0..).zip(to) {
             *place = match wide {
                 false => self.word(value, n)?,
-                // `RZ` is zero wherever it stands.
+                // `RZ` reads as zero.
                 true if first == Register::ZERO => self.wide_number(0)?,
                 true => {
                     let register = Register(first.0.wrapping_add(2 * n));
@@ -99,7 +98,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// How many matrices a load or store moves, and whether it transposes them.
+    /// Number of matrices of a load or store, and true if transposed.
     fn matrices(&self) -> (u8, bool) {
         let n = match () {
             () if self.has("4") => 4,
@@ -114,7 +113,7 @@ impl Lower<'_> {
         let addr = self.shared_address()?;
         let (n, transposed) = self.matrices();
         let mut regs = [NONE; 4];
-        // One of them may hold the address: all rows are read before anything is written.
+        // A destination may hold the address: all rows are read first.
         for (at, dst) in (0..n).zip(&mut regs) {
             *dst = self.dst_word(at)? as i32;
         }

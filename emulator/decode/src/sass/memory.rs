@@ -12,7 +12,7 @@ use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, Atomic, AtomicKind, MemSpace, OpKind, Order};
 
 impl Lower<'_> {
-    /// The address among the operands.
+    /// The `nth` address among the operands.
     fn memory(&self, nth: usize) -> Result<Address> {
         let mut all = self
             .instruction
@@ -25,7 +25,7 @@ impl Lower<'_> {
         all.nth(nth).ok_or_else(|| self.unsupported())
     }
 
-    /// The address of an access to shared memory.
+    /// Address of an access to shared memory.
     pub(super) fn shared_address(&mut self) -> Result<Addr> {
         let address = self.memory(0)?;
         self.address(address, true)
@@ -93,7 +93,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Bytes of an element, how many there are, and whether loads extend the sign.
+    /// Size and number of elements, and true if loads extend the sign.
     fn size(&self) -> (u8, u8, bool) {
         let sizes = [
             ("U8", (1, 1, false)),
@@ -134,7 +134,7 @@ impl Lower<'_> {
             let dst = self.dst_word(at)? as i32;
             regs[usize::from(at)] = if wanted { dst } else { NONE };
         }
-        // A load writes while its address is still needed.
+        // Loads write while the address is still needed.
         if !addr.wide && regs.contains(&addr.src) {
             addr.src = self.value(self.builtin(Builtin::Mov32), &[addr.src])?;
         }
@@ -182,7 +182,7 @@ impl Lower<'_> {
         })))
     }
 
-    /// `LDC`, `ULDC`: where the place is known, a register that is there already.
+    /// `LDC`, `ULDC`. A known offset reads a register that is there already.
     pub(super) fn load_constant(&mut self) -> Result<()> {
         let constant = self.find_source(|value| match value {
             Value::Constant(constant) => Some(constant),
@@ -261,7 +261,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Four bytes of the program's constants, which the host may have changed since the module was loaded.
+    /// Four bytes of the program's constants, which the host may change after loading.
     pub(super) fn word_of_constants(&mut self, offset: u32) -> Result<Src> {
         let Some(start) = self.segments.constants else {
             return Err(self.unsupported());
@@ -309,7 +309,7 @@ impl Lower<'_> {
         let (src, src_bytes) = match (self.has("ZFILL"), condition) {
             (true, condition) => self.filled(src, bytes, condition)?,
             (false, None) => (src, NONE),
-            // Nothing is read where the condition does not hold, and zeros are written.
+            // Where the condition is false, nothing is read, and zeros are written.
             (false, Some(at)) => {
                 let (all, none) = (self.number(bytes.into())?, self.number(0)?);
                 let condition = self.predicate(at)?;
@@ -324,8 +324,8 @@ impl Lower<'_> {
         })
     }
 
-    /// The source of a copy that may have fewer bytes than the destination, and how many: the lowest bits of its address
-    /// say how many are missing, and there are none at all where the condition does not hold. Zeros take their place.
+    /// Source and size of a copy whose source may be shorter than its destination: the lowest bits of the address give
+    /// the number of missing bytes, and a false condition means that all are missing. Zeros take their place.
     fn filled(&mut self, src: Addr, bytes: u8, condition: Option<usize>) -> Result<(Addr, Src)> {
         let offset = self.wide_number(src.offset as u64)?;
         let address = self.value(self.builtin(Builtin::Add64), &[src.src, offset])?;
@@ -364,7 +364,7 @@ impl Lower<'_> {
         ];
         let counts = self.has("POPC");
         let kind = kinds.into_iter().find(|(name, _)| self.has(name));
-        // `CAST` swaps if what is there is what was expected, and says whether.
+        // `CAST` swaps if memory holds the expected value, and returns a predicate.
         let says = self.has("CAST");
         let kind = kind.or(says.then_some(("CAST", AtomicKind::Cas)));
         let Some((_, kind)) = kind else {
@@ -446,7 +446,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The narrowest access decides in which units races are looked for.
+    /// Records the narrowest access, which decides the unit of race checks.
     fn note_width(&mut self, space: MemSpace, element: u8) {
         self.shared_subword |= element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic);
     }

@@ -1,4 +1,4 @@
-//! Operands of machine instructions as sources and destinations of operations.
+//! Operands of machine instructions, as sources and destinations of operations.
 
 use sass::instruction::{Constant, Halves, Index, Operand, Predicate, Register, Uniform, Value};
 
@@ -9,7 +9,7 @@ use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Special, window};
 
-/// A register that holds 32 bits.
+/// A 32-bit register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Line {
     Lane(u8),
@@ -17,7 +17,7 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// The register, unless it is the one that is always zero.
+    /// The register, unless it is the zero register.
     fn of(value: Value) -> Option<Line> {
         match value {
             Value::Register(register) if register != Register::ZERO => Some(Line::Lane(register.0)),
@@ -26,7 +26,7 @@ impl Line {
         }
     }
 
-    /// The one behind it.
+    /// The `n`-th register behind this one.
     pub(super) fn next(self, n: u8) -> Line {
         match self {
             Line::Lane(number) => Line::Lane(number.wrapping_add(n)),
@@ -45,7 +45,7 @@ impl Lower<'_> {
             .is_ok_and(|operand| operand.negated || operand.inverted)
     }
 
-    /// The virtual register of a register.
+    /// Virtual register of a register.
     pub(super) fn line(&mut self, line: Line) -> u32 {
         let registers = &mut self.registers;
         *self
@@ -54,7 +54,7 @@ impl Lower<'_> {
             .or_insert_with(|| registers.fresh(Class::Bits32))
     }
 
-    /// The 32 bits of an operand, as they are; `half`: which of two words.
+    /// Raw 32 bits of an operand; `half` chooses between two words.
     pub(super) fn word(&mut self, value: Value, half: u8) -> Result<Src> {
         match value {
             Value::Register(_) | Value::Uniform(_) => match Line::of(value) {
@@ -75,7 +75,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Four bytes of constant memory at a place that is known.
+    /// Four bytes of constant memory at a known offset.
     pub(super) fn word_of_bank(&mut self, bank: u8, offset: u32) -> Result<Src> {
         if !offset.is_multiple_of(4) {
             return Err(self.unsupported());
@@ -96,18 +96,18 @@ impl Lower<'_> {
             0xc => Special::NctaidX,
             0x10 => Special::NctaidY,
             0x14 => Special::NctaidZ,
-            // Where local memory is among generic addresses.
+            // Start of local memory among generic addresses.
             0x20 => return self.number(window::LOCAL as u32),
             0x24 => return self.number((window::LOCAL >> 32) as u32),
             0x28 => Special::LocalBytes,
-            // The same of the program's constants.
+            // Start of the program's constants.
             0xd0 | 0xd4 => {
                 let start = self.segments.constants.unwrap_or_default();
                 return self.number((start >> (8 * (offset - 0xd0))) as u32);
             }
-            // The descriptor of global memory, which describes nothing here.
+            // Descriptor of global memory, unused here.
             0x208 | 0x20c => return self.number(0),
-            // The same of the parameters.
+            // Start of the parameters.
             0x198 | 0x19c => {
                 return self.number((window::PARAM >> (8 * (offset - 0x198))) as u32);
             }
@@ -117,7 +117,7 @@ impl Lower<'_> {
         Ok(self.special(special))
     }
 
-    /// A source as an integer of 32 bits.
+    /// A source as a 32-bit integer.
     pub(super) fn int(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let word = self.word(operand.value, 0)?;
@@ -135,7 +135,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A source, complemented where it is negated or inverted, and whether it is.
+    /// A source, complemented if it is negated or inverted, and true if so.
     pub(super) fn complement(&mut self, at: usize) -> Result<(Src, bool)> {
         let operand = self.source(at)?;
         let word = self.word(operand.value, 0)?;
@@ -149,7 +149,6 @@ impl Lower<'_> {
         Ok((complement, true))
     }
 
-    /// The immediate of a source.
     pub(super) fn immediate(&self, at: usize) -> Option<u32> {
         match self.look_at(at)?.value {
             Value::Immediate(bits) => Some(bits),
@@ -184,7 +183,7 @@ impl Lower<'_> {
             Value::Immediate(high) => self.wide_number(u64::from(high) << 32)?,
             value => self.wide_value(value)?,
         };
-        // The sign of a NaN stays.
+        // A NaN keeps its sign.
         if operand.absolute {
             value = self.compute("abs", &["f64"], &[value])?;
         }
@@ -229,7 +228,7 @@ impl Lower<'_> {
         Ok(pair)
     }
 
-    /// The low bits of a source, as a PTX type of 8 or 16 bits is kept.
+    /// Low bits of a source, in the form of a PTX type of 8 or 16 bits.
     pub(super) fn narrow(&mut self, at: usize, ty: &str) -> Result<Src> {
         let operand = self.source(at)?;
         let word = self.int(at)?;
@@ -245,7 +244,7 @@ impl Lower<'_> {
         self.value(self.builtin(function), &[low])
     }
 
-    /// A source that is one of the halves of a register.
+    /// A source that is a half of a register.
     pub(super) fn half(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let word = self.word(operand.value, 0)?;
@@ -289,7 +288,7 @@ impl Lower<'_> {
         Ok(word)
     }
 
-    /// The virtual register of a predicate of the lanes.
+    /// Virtual register of a predicate.
     pub(super) fn predicate_register(&mut self, number: u8) -> u32 {
         self.predicate_of(number, false)
     }
@@ -305,7 +304,7 @@ impl Lower<'_> {
             .or_insert_with(|| registers.fresh(Class::Pred))
     }
 
-    /// What a source predicate is, where that is known.
+    /// Value of a source predicate, if known.
     pub(super) fn known_predicate(&self, at: usize) -> Result<Option<bool>> {
         let operand = self.source(at)?;
         Ok(match operand.value {
@@ -316,7 +315,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The source at this place, which must be a predicate.
+    /// Source predicate at this position.
     pub(super) fn predicate(&mut self, at: usize) -> Result<Src> {
         if let Some(known) = self.known_predicate(at)? {
             return Ok((if known { TRUE } else { FALSE }) as Src);
@@ -333,12 +332,12 @@ impl Lower<'_> {
         }
     }
 
-    /// The `n`-th predicate that is written, unless nobody wants it.
+    /// The `n`-th predicate that is written; `None` if it is discarded.
     pub(super) fn wanted_predicate(&mut self, n: usize) -> Option<Dst> {
         *self.wanted_predicates().get(n)?
     }
 
-    /// The predicates that are written; those that nobody wants are `None`.
+    /// Predicates that are written; `None` for discarded ones.
     pub(super) fn wanted_predicates(&mut self) -> Vec<Option<Dst>> {
         self.look_at_written_predicates();
         let list: Vec<(u8, bool)> = self
@@ -358,7 +357,7 @@ impl Lower<'_> {
             .collect()
     }
 
-    /// The register that is written, if it keeps anything.
+    /// Register that is written, unless it is the zero register.
     pub(super) fn destination(&self) -> Option<Line> {
         self.instruction
             .destinations()
@@ -367,12 +366,12 @@ impl Lower<'_> {
             .and_then(|operand| Line::of(operand.value))
     }
 
-    /// Where a result of 32 bits goes.
+    /// Destination of a 32-bit result.
     pub(super) fn dst(&mut self) -> Result<Dst> {
         self.dst_word(0)
     }
 
-    /// Where the `n`-th word of a result goes.
+    /// Destination of the `n`-th word of a result.
     pub(super) fn dst_word(&mut self, n: u8) -> Result<Dst> {
         match self.destination() {
             Some(line) => {
@@ -383,25 +382,25 @@ impl Lower<'_> {
         }
     }
 
-    /// A register gets another value: pairs that it is part of are no longer what they were.
+    /// Invalidates the pairs that contain a register.
     pub(super) fn written(&mut self, line: Line) {
         self.pairs.remove(&line);
         self.pairs.remove(&line.next(u8::MAX));
     }
 
-    /// A result of 64 bits, to a pair of registers.
+    /// Computes a 64-bit result to a pair of registers.
     pub(super) fn wide_result(&mut self, function: Function, sources: &[Src]) -> Result<()> {
         let value = self.value(function, sources)?;
         self.wide_write(value)
     }
 
-    /// The same, of a value that is there.
+    /// Writes a 64-bit value to a pair of registers.
     pub(super) fn wide_write(&mut self, value: Src) -> Result<()> {
         let low = self.dst_word(0)?;
         let high = self.dst_word(1)?;
         self.result(self.builtin(Builtin::Lo32Of64), low, &[value])?;
         self.result(self.builtin(Builtin::Hi32Of64), high, &[value])?;
-        // Where the guard holds, the pair is this value. Elsewhere nobody may rely on it.
+        // The pair holds this value where the guard holds; no code may rely on the other lanes.
         if self.guard == TRUE
             && !self.negated
             && let Some(line) = self.destination()
@@ -411,7 +410,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Results of operations that write early: into registers of their own, then where they go.
+    /// Moves a result to its destination: operations that write early use registers of their own.
     pub(super) fn write_line(&mut self, value: Src) -> Result<()> {
         let dst = self.dst()?;
         self.write(vec![Write::Line(dst, value)])

@@ -1,4 +1,4 @@
-//! Takes out what nobody reads: halves of 64-bit values that are only used whole, pairs that are only used by halves.
+//! Removes unused operations: halves of 64-bit values that are only used whole, pairs that are only used by halves.
 
 use crate::passes::cfg::Cfg;
 use crate::passes::finish::each_target;
@@ -6,17 +6,17 @@ use crate::passes::liveness::Liveness;
 use crate::virt::VirtualOp;
 use program::OpKind;
 
-/// Rounds; each finds what only the ones before it have left unread.
+/// Rounds; each finds values whose only uses the previous ones removed.
 const ROUNDS: usize = 3;
 
-/// Removes operations without use, and returns what is live then.
+/// Removes unused operations, and returns the liveness of the rest.
 pub(super) fn prune(ops: &mut Vec<VirtualOp>, n_registers: usize) -> Option<Liveness> {
     for _ in 0..ROUNDS {
         let cfg = Cfg::new(ops);
         let live = Liveness::new(ops, &cfg, n_registers)?;
         let mut keep = vec![true; ops.len()];
         for (at, op) in ops.iter().enumerate() {
-            // What the last operation of a block writes may be read behind a branch.
+            // A result of a block's last operation may be read behind a branch.
             let last = cfg.starts.binary_search(&(at as u32 + 1)).is_ok();
             if let OpKind::Alu { args, .. } = &op.kind
                 && !last

@@ -1,5 +1,5 @@
-//! What of an instruction its lowering has looked at. A modifier or an operand that nothing has looked at may mean
-//! anything, so such an instruction does not run here.
+//! Record of the modifiers and operands that lowering has read. An instruction with unread ones is refused, since they
+//! could mean anything.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use sass::instruction::{Operand, Predicate, Register, Uniform, Value};
 
 use super::Lower;
 
-/// One bit for each.
+/// Bit sets of positions.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     modifiers: Cell<u32>,
@@ -15,8 +15,7 @@ pub(super) struct Seen {
     predicates: Cell<bool>,
 }
 
-/// Modifiers that change no result, wherever they stand: hints for caches, scopes, and what stands in the name of
-/// every instruction of its kind.
+/// Modifiers that change no result of any instruction: cache hints, scopes, and parts of every instruction's name.
 const HINTS: [&str; 22] = [
     "BYPASS",
     "CONSTANT",
@@ -65,7 +64,7 @@ const OF_OPERATIONS: [(&str, &[&str]); 18] = [
 ];
 
 impl Lower<'_> {
-    /// Whether a modifier is there.
+    /// True if the instruction has a modifier; marks it read.
     pub(super) fn has(&self, modifier: &str) -> bool {
         let own = self.instruction.modifiers.iter().enumerate();
         let bits = { own.filter(|(_, own)| own.name() == modifier) }.fold(0, |bits, (at, _)| bits | bit(at));
@@ -73,13 +72,13 @@ impl Lower<'_> {
         bits != 0
     }
 
-    /// The source at a place.
+    /// Source at a position; marks it read.
     pub(super) fn look_at(&self, at: usize) -> Option<Operand> {
         self.seen.sources.set(self.seen.sources.get() | bit(at));
         self.instruction.sources().get(at).copied()
     }
 
-    /// The first source of which something can be made, and its place.
+    /// First source that `make` accepts, and its position.
     pub(super) fn find_source<T>(&self, make: impl Fn(Value) -> Option<T>) -> Option<(usize, T)> {
         let mut sources = self.instruction.sources().iter().enumerate();
         let (at, made) = sources.find_map(|(at, operand)| Some((at, make(operand.value)?)))?;
@@ -91,7 +90,7 @@ impl Lower<'_> {
         self.seen.predicates.set(true);
     }
 
-    /// Whether nothing is left that would change what the instruction does.
+    /// True if no unread part could change the instruction's effect.
     pub(super) fn is_all_seen(&self) -> bool {
         let name = self.name();
         let hints = OF_OPERATIONS.iter().find(|(operation, _)| *operation == name);
@@ -115,7 +114,7 @@ fn bit(at: usize) -> u32 {
     1 << at.min(31)
 }
 
-/// Whether an operand has the value that it has where it is not wanted, or one that is always minded.
+/// True if an operand has its neutral value, or is always read.
 fn is_nothing(operand: &Operand) -> bool {
     match operand.value {
         Value::Register(register) => register == Register::ZERO,

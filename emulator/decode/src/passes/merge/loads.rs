@@ -1,12 +1,12 @@
-//! Loads. Of a window's elements,
+//! Loads. Rules for the elements of a window:
 //!
-//! - three or four make one load of the window, even where one of them is not needed;
-//! - the first two or the last two make one load of half the window; any other two stay apart;
-//! - what is loaded twice is loaded once.
+//! - three or four make one load of the window, even where one is not needed;
+//! - the first two or the last two make one load of half the window; other pairs stay apart;
+//! - a repeated load counts once.
 //!
-//! Loads in different blocks are merged too, where every way to the later one leads through the earlier one, and
-//! nothing between them may change shared memory: a store, an atomic, a barrier. Loads under a guard are merged within
-//! a block, in windows of two elements.
+//! Loads in different blocks are merged if the earlier block dominates the later one and nothing between them may
+//! change shared memory: a store, an atomic, a barrier. Guarded loads are merged within a block, in windows of two
+//! elements.
 
 use std::collections::HashMap;
 
@@ -15,12 +15,12 @@ use crate::passes::cfg::{Cfg, Dominators};
 use crate::passes::distances::Distances;
 use crate::virt::TRUE;
 
-/// The state of shared memory: what it is on entry (0), after which op (its position + 1), or where several states
-/// meet (the block, with the top bit).
+/// Version of shared memory: 0 on entry, an op's position + 1 behind it, or the block with the top bit where several
+/// meet.
 type State = u32;
 const MEETING: State = 1 << 31;
 
-/// Adds the groups of loads that ptxas merges to `groups`.
+/// Adds the groups of loads to `groups`.
 pub(super) fn merge(places: &[Vec<(u32, Place)>], cfg: &Cfg, known: &Distances<'_>, groups: &mut Groups) {
     let states = states(places, cfg);
     let mut loads: HashMap<(Key, State), Vec<Member>> = HashMap::new();
@@ -36,7 +36,7 @@ pub(super) fn merge(places: &[Vec<(u32, Place)>], cfg: &Cfg, known: &Distances<'
     }
     let dominators = Dominators::new(cfg);
     for ((key, _), mut members) in loads {
-        // In this order, what a block dominates follows it without a gap.
+        // In this order, dominated blocks follow their dominator without a gap.
         members.sort_by_key(|member| dominators.number(member.block));
         let led = |a: &Member, b: &Member| dominators.dominates(a.block, b.block);
         let mut rest = members.as_slice();
@@ -49,7 +49,7 @@ pub(super) fn merge(places: &[Vec<(u32, Place)>], cfg: &Cfg, known: &Distances<'
     }
 }
 
-/// The state of shared memory on entry to each block.
+/// Version of shared memory on entry to each block.
 fn states(places: &[Vec<(u32, Place)>], cfg: &Cfg) -> Vec<State> {
     let changed = |places: &Vec<(u32, Place)>| {
         let last = places.iter().rev();
@@ -94,7 +94,7 @@ fn by_windows(key: &Key, members: &[Member], known: &Distances<'_>, groups: &mut
         None => i64::from(key.bytes),
     };
     for members in windows.into_values() {
-        // What is wider than can be merged stays, and loads of parts of it go.
+        // An access wider than the window stays, and loads of parts of it disappear.
         let wide: Vec<Member> = members
             .iter()
             .filter(|m| m.end(key) > m.part(size) + size)
@@ -122,7 +122,7 @@ impl Member {
         self.offset + self.n as i64 * i64::from(key.bytes)
     }
 
-    /// Where its window of this size starts.
+    /// Start of the window of this size.
     fn part(&self, size: i64) -> i64 {
         self.offset.div_euclid(size) * size
     }
@@ -149,7 +149,7 @@ fn one_window(key: &Key, start: i64, size: i64, members: Vec<Member>, groups: &m
     groups.join(&members, first, bytes);
 }
 
-/// Loads that stay apart: the same one twice is one.
+/// Records loads that stay apart, repeated ones once.
 fn alike(key: &Key, members: Vec<Member>, groups: &mut Groups) {
     let mut rest = members;
     while let Some(first) = rest.first().copied() {

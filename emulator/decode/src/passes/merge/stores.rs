@@ -1,10 +1,10 @@
-//! Stores. A group is a run of stores to different elements of one window, in any order; whatever else reads or writes
-//! shared memory ends it, a store to another window too, and the end of the block. Of a group's elements,
+//! Stores. A group is a run of stores to different elements of one window, in any order; another access to shared
+//! memory ends it, and so do a store to another window and the end of the block. Rules for a group's elements:
 //!
-//! - all of the window make one store;
-//! - the first two make one, and the last two make one; the others stay apart.
+//! - a full window makes one store;
+//! - the first two make one, and the last two make one; others stay apart.
 //!
-//! Where a vector comes first and single elements follow, nothing is merged. Stores under a guard stay apart.
+//! A vector followed by single elements is not merged. Guarded stores stay apart.
 
 use super::{Groups, Key, Member, Place, window};
 use crate::passes::distances::Distances;
@@ -19,7 +19,7 @@ struct Open {
     members: Vec<Member>,
 }
 
-/// Adds the groups of stores that ptxas merges to `groups`.
+/// Adds the groups of stores to `groups`.
 pub(super) fn merge(places: &[Vec<(u32, Place)>], known: &Distances<'_>, groups: &mut Groups) {
     for places in places {
         let mut open: Option<Open> = None;
@@ -57,7 +57,7 @@ impl Open {
         open.take(key, member).then_some(open)
     }
 
-    /// Whether the store is one of the group.
+    /// Adds the store if it fits the group.
     fn take(&mut self, key: &Key, member: &Member) -> bool {
         if *key != self.key || member.offset < self.start {
             return false;

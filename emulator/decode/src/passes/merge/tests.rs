@@ -1,8 +1,8 @@
 use crate::{Symbols, decode};
 use arithmetic::lanes::CpuLevel;
 
-/// Widths of the shared loads after merging, with the offsets that each stands for. `lines` use `%a`,
-/// an address that is a multiple of 64, and `%b`, one of 4.
+/// Checks the widths of the shared loads after merging, with the offsets that each stands for. `lines` use `%a`, an
+/// address that is a multiple of 64, and `%b`, one of 4.
 #[track_caller]
 fn check(lines: &str, want: &str) {
     check_of("ld.shared", lines, want);
@@ -145,11 +145,11 @@ fn loads_in_other_blocks() {
     check(&around("@%p bra l; st.global.f32 [%b], %f1; l:"), together);
     check(&around("l: st.global.f32 [%b], %f1; @%p bra l;"), together);
     check(&format!("{}\nl:", around("@%p bra l;")), together);
-    // Memory may have changed on one of the ways, or in the loop.
+    // Memory may change on one of the paths, or in the loop.
     let apart = "8-0 (8-4) 8-0 (8-4)";
     check(&around("@%p bra l; st.shared.f32 [%a+64], %f1; l:"), apart);
     check(&around("l: bar.sync 0; @%p bra l;"), apart);
-    // Not every way to the later loads leads through the earlier ones.
+    // The earlier loads do not dominate the later ones.
     let either = |middle: &str| {
         format!(
             "@%p bra l;\n{}\n{middle}\n{}",
