@@ -112,9 +112,9 @@ const TYPES: [&str; 10] = [
 
 /// A comparison as a word: outcomes in the low 4 bits, then the operation, the type, and flags.
 #[derive(Clone, Copy)]
-struct Variant(u32);
+struct CompareVariant(u32);
 
-impl Variant {
+impl CompareVariant {
     const OPPOSITE: u32 = 1 << 6;
     const FTZ: u32 = 1 << 7;
     const HIGH: u32 = 1 << 8;
@@ -122,8 +122,8 @@ impl Variant {
     const PAIR: u32 = 1 << 9;
     const ONES_SHIFT: u32 = 16;
 
-    fn new(outcomes: u32, op: u32, ty: u32, flags: u32) -> Variant {
-        Variant(outcomes | op << 4 | ty << 10 | flags)
+    fn new(outcomes: u32, op: u32, ty: u32, flags: u32) -> CompareVariant {
+        CompareVariant(outcomes | op << 4 | ty << 10 | flags)
     }
     fn has(self, flag: u32) -> bool {
         self.0 & flag != 0
@@ -148,7 +148,7 @@ const OPS: [&str; 4] = ["", "and", "or", "xor"];
 unsafe fn lanes_that<A: Lane, T: PartialOrd>(
     lanes: &Lanes,
     args: &AluArgs,
-    variant: Variant,
+    variant: CompareVariant,
     read: impl Fn(A) -> T,
 ) -> u32 {
     let mut bits = 0;
@@ -163,10 +163,10 @@ unsafe fn lanes_that<A: Lane, T: PartialOrd>(
 }
 
 /// Bits of a comparison of all lanes, combined with the predicate.
-unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: Variant) -> u32 {
-    let ftz = variant.has(Variant::FTZ);
+unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: CompareVariant) -> u32 {
+    let ftz = variant.has(CompareVariant::FTZ);
     let half = |x: u32| {
-        if variant.has(Variant::HIGH) {
+        if variant.has(CompareVariant::HIGH) {
             (x >> 16) as u16
         } else {
             x as u16
@@ -192,7 +192,7 @@ unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: Variant) -> u32 {
             8 => lanes_that(lanes, args, variant, |x: u32| f16_to_f32(flush(half(x)))),
             _ => lanes_that(lanes, args, variant, |x: u32| bf16_to_f32(half(x))),
         };
-        let bits = if variant.has(Variant::OPPOSITE) {
+        let bits = if variant.has(CompareVariant::OPPOSITE) {
             !bits
         } else {
             bits
@@ -210,19 +210,19 @@ unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: Variant) -> u32 {
 unsafe fn setp_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
-        let bits = compared(lanes, args, Variant(args.src[3] as u32));
+        let bits = compared(lanes, args, CompareVariant(args.src[3] as u32));
         lane::write_pred(lanes, args.dst, bits, mask);
     }
 }
 
 unsafe fn set_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
-    let variant = Variant(args.src[3] as u32);
+    let variant = CompareVariant(args.src[3] as u32);
     let ones = variant.ones();
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
         let low = compared(lanes, args, variant);
-        let high = match variant.has(Variant::PAIR) {
-            true => compared(lanes, args, Variant(variant.0 | Variant::HIGH)),
+        let high = match variant.has(CompareVariant::PAIR) {
+            true => compared(lanes, args, CompareVariant(variant.0 | CompareVariant::HIGH)),
             false => 0,
         };
         let line = lanes.regs.add(args.dst as usize).cast::<u32>();
@@ -236,7 +236,7 @@ unsafe fn set_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     }
 }
 
-struct Request {
+struct Comparison {
     outcomes: u32,
     cmp: String,
     op: u32,
@@ -246,7 +246,7 @@ struct Request {
 }
 
 /// Parses `cmp{.bool}{.ftz}` at the front of the modifiers and the type at their end; returns the words between them.
-fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(Request, &'b [&'a str])> {
+fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(Comparison, &'b [&'a str])> {
     let (&cmp, rest) = modifiers.split_first()?;
     let (&ty, rest) = rest.split_last()?;
     let op = rest
@@ -276,7 +276,7 @@ fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(Request, &'b [&'a str])> {
     if !known || (ftz && !matches!(ty, "f32" | "f16")) {
         return None;
     }
-    let request = Request {
+    let request = Comparison {
         outcomes: outcomes(cmp)?,
         cmp: cmp.to_owned(),
         op: op as u32,
@@ -304,16 +304,16 @@ fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
     {
         return Some(form);
     }
-    let mut flags = if request.ftz { Variant::FTZ } else { 0 };
+    let mut flags = if request.ftz { CompareVariant::FTZ } else { 0 };
     if part == 1 {
         // A pair's second result is that of the upper halves, else it is the opposite.
         flags |= if request.pair {
-            Variant::HIGH
+            CompareVariant::HIGH
         } else {
-            Variant::OPPOSITE
+            CompareVariant::OPPOSITE
         };
     }
-    let variant = Variant::new(request.outcomes, request.op, request.ty, flags);
+    let variant = CompareVariant::new(request.outcomes, request.op, request.ty, flags);
     Some(Form {
         run: setp_run,
         dst: Class::Pred,
@@ -338,13 +338,14 @@ fn set(modifiers: &[&str]) -> Option<Form> {
         ("u32" | "s32", true) => 4,
         _ => return None,
     };
-    let flags = if request.ftz { Variant::FTZ } else { 0 } | if request.pair { Variant::PAIR } else { 0 };
-    let variant = Variant::new(request.outcomes, request.op, request.ty, flags);
+    let flags = if request.ftz { CompareVariant::FTZ } else { 0 }
+        | if request.pair { CompareVariant::PAIR } else { 0 };
+    let variant = CompareVariant::new(request.outcomes, request.op, request.ty, flags);
     Some(Form {
         run: set_run,
         dst: Class::Bits32,
         srcs: srcs(request.ty, request.op != 0),
-        variant: (variant.0 | ones << Variant::ONES_SHIFT) as i32,
+        variant: (variant.0 | ones << CompareVariant::ONES_SHIFT) as i32,
     })
 }
 

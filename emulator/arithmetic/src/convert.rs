@@ -4,7 +4,7 @@
 //! as arguments at run time, goes by way of wide integers and `soft`.
 
 use super::Form;
-use super::convert_any::{FloatKind, KINDS, Kind, ROUND_AWAY, Variant, clamp, convert};
+use super::convert_any::{CvtVariant, FloatKind, KINDS, NumberKind, ROUND_AWAY, clamp, convert};
 use super::engine::ptx_types::{s8, s16, s32, s64};
 use super::engine::{by_type, hot1, hot2, moded1, moded2, moded3};
 use super::float::{NAN32, flush};
@@ -44,22 +44,22 @@ fn pack(ty: &str, rest: &[&str]) -> Option<Form> {
     })
 }
 
-struct Request<'a> {
+struct CvtRequest<'a> {
     /// 0 to 3: `.rn`, `.rz`, `.rm`, `.rp`; 4: `.rna`.
     round: Option<u32>,
     /// 0 to 3: `.rni`, `.rzi`, `.rmi`, `.rpi`.
     round_integer: Option<u32>,
-    /// Flags of [`Variant`], combined with or.
+    /// Flags of [`CvtVariant`], combined with or.
     flags: u32,
     to: &'a str,
     from: &'a str,
 }
 
-fn parse<'a>(modifiers: &[&'a str]) -> Option<Request<'a>> {
+fn parse<'a>(modifiers: &[&'a str]) -> Option<CvtRequest<'a>> {
     let [flags @ .., to, from] = modifiers else {
         return None;
     };
-    let mut request = Request {
+    let mut request = CvtRequest {
         round: None,
         round_integer: None,
         flags: 0,
@@ -81,10 +81,10 @@ fn parse<'a>(modifiers: &[&'a str]) -> Option<Request<'a>> {
             }
         }
         let flag = match flag {
-            "ftz" => Variant::FTZ,
-            "sat" => Variant::SAT,
-            "relu" => Variant::RELU,
-            "satfinite" => Variant::SATFINITE,
+            "ftz" => CvtVariant::FTZ,
+            "sat" => CvtVariant::SAT,
+            "relu" => CvtVariant::RELU,
+            "satfinite" => CvtVariant::SATFINITE,
             _ => return None,
         };
         if request.flags & flag != 0 {
@@ -115,12 +115,12 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     let (to, from) = (number(to)?, number(request.from)?);
     let rounding = rounding(&request, KINDS[to].1, KINDS[from].1, pair)?;
     let integral = if request.round_integer.is_some() {
-        Variant::INTEGRAL
+        CvtVariant::INTEGRAL
     } else {
         0
     };
     let variant =
-        from as u32 | (to as u32) << 4 | request.flags | integral | rounding << Variant::ROUND_SHIFT;
+        from as u32 | (to as u32) << 4 | request.flags | integral | rounding << CvtVariant::ROUND_SHIFT;
     Some(match (pair, KINDS[to].1.wide(), KINDS[from].1.wide()) {
         (true, ..) => moded2(variant, convert_pair),
         (false, false, false) => moded1(variant, |variant, a: u32| convert(variant, a as u64) as u32),
@@ -131,46 +131,49 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
 }
 
 /// Checks that the modifiers fit the types. Returns the rounding, 0 if there is none.
-fn rounding(request: &Request<'_>, to: Kind, from: Kind, pair: bool) -> Option<u32> {
+fn rounding(request: &CvtRequest<'_>, to: NumberKind, from: NumberKind, pair: bool) -> Option<u32> {
     let flag = |flag| request.flags & flag != 0;
-    let clamping = flag(Variant::RELU) || flag(Variant::SATFINITE);
-    let flushing = [to, from].contains(&Kind::Float(FloatKind::F32))
-        || (flag(Variant::FTZ) && [to, from].contains(&Kind::Float(FloatKind::F16)));
-    if flag(Variant::FTZ) && !flushing {
+    let clamping = flag(CvtVariant::RELU) || flag(CvtVariant::SATFINITE);
+    let flushing = [to, from].contains(&NumberKind::Float(FloatKind::F32))
+        || (flag(CvtVariant::FTZ) && [to, from].contains(&NumberKind::Float(FloatKind::F16)));
+    if flag(CvtVariant::FTZ) && !flushing {
         return None;
     }
-    if let Kind::Float(FloatKind::Tf32) = from {
+    if let NumberKind::Float(FloatKind::Tf32) = from {
         return None;
     }
     // `.relu`, `.satfinite`, pairs and `tf32` come from `f32` only, to nearest or towards zero.
-    let special = clamping || pair || to == Kind::Float(FloatKind::Tf32);
+    let special = clamping || pair || to == NumberKind::Float(FloatKind::Tf32);
     if special {
-        let away = request.round == Some(ROUND_AWAY) && to == Kind::Float(FloatKind::Tf32);
-        let fits = from == Kind::Float(FloatKind::F32)
+        let away = request.round == Some(ROUND_AWAY) && to == NumberKind::Float(FloatKind::Tf32);
+        let fits = from == NumberKind::Float(FloatKind::F32)
             && matches!(
                 to,
-                Kind::Float(FloatKind::F16 | FloatKind::Bf16 | FloatKind::Tf32)
+                NumberKind::Float(FloatKind::F16 | FloatKind::Bf16 | FloatKind::Tf32)
             )
             && (matches!(request.round, Some(0 | 1)) || away)
-            && !flag(Variant::FTZ)
-            && !flag(Variant::SAT);
+            && !flag(CvtVariant::FTZ)
+            && !flag(CvtVariant::SAT);
         return if fits { request.round } else { None };
     }
     if request.round == Some(ROUND_AWAY) {
         return None;
     }
     match (from, to) {
-        (Kind::Integer(..), Kind::Integer(..)) => {
-            (request.round.is_none() && request.round_integer.is_none() && !flag(Variant::FTZ)).then_some(0)
+        (NumberKind::Integer(..), NumberKind::Integer(..)) => {
+            (request.round.is_none() && request.round_integer.is_none() && !flag(CvtVariant::FTZ))
+                .then_some(0)
         }
-        (Kind::Integer(..), Kind::Float(_)) => request.round,
-        (Kind::Float(_), Kind::Integer(..)) => request.round_integer,
-        (Kind::Float(a), Kind::Float(b)) if a == b => match (request.round, request.round_integer) {
-            (None, None) => Some(0),
-            (None, integral) => integral,
-            _ => None,
-        },
-        (Kind::Float(a), Kind::Float(b)) => {
+        (NumberKind::Integer(..), NumberKind::Float(_)) => request.round,
+        (NumberKind::Float(_), NumberKind::Integer(..)) => request.round_integer,
+        (NumberKind::Float(a), NumberKind::Float(b)) if a == b => {
+            match (request.round, request.round_integer) {
+                (None, None) => Some(0),
+                (None, integral) => integral,
+                _ => None,
+            }
+        }
+        (NumberKind::Float(a), NumberKind::Float(b)) => {
             let widening = matches!(
                 (a, b),
                 (FloatKind::F16 | FloatKind::Bf16, FloatKind::F32 | FloatKind::F64)
@@ -245,16 +248,16 @@ macro_rules! with_rounding {
 }
 
 /// Conversions that kernels use often.
-fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
-    let Request {
+fn hot(request: &CvtRequest<'_>, level: CpuLevel) -> Option<Form> {
+    let CvtRequest {
         round,
         round_integer,
         flags,
         to,
         from,
     } = *request;
-    let ftz = flags == Variant::FTZ;
-    if flags & !Variant::FTZ != 0 {
+    let ftz = flags == CvtVariant::FTZ;
+    if flags & !CvtVariant::FTZ != 0 {
         return None;
     }
     if round.is_none() && round_integer.is_none() && !ftz {

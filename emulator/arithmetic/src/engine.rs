@@ -18,7 +18,7 @@ use super::lanes::{AluArgs, AluFn, Class, CpuLevel, Lanes, NONE, WARP};
 
 /// The value of a type that has no size.
 #[inline(always)]
-pub(super) fn conjure<F: Copy>() -> F {
+pub(super) fn zst_fn<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0, "forms capture nothing") };
     // SAFETY: the type has no size (so no bytes), and a value of it was handed to the caller's constructor.
     unsafe { core::ptr::NonNull::<F>::dangling().read() }
@@ -80,7 +80,7 @@ macro_rules! drivers {
                     if mask != u32::MAX && !matches!(D::CLASS, Class::Pred) {
                         return masked_class(D::CLASS, whole, lanes, args, mask);
                     }
-                    let f = conjure::<F>();
+                    let f = zst_fn::<F>();
                     $( let $view = $ty::view(lanes, args.src[$index]); )+
                     let mut sink = D::open(lanes, args.dst);
                     let mut base = 0;
@@ -150,7 +150,7 @@ macro_rules! drivers {
             unsafe fn run<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(
                 lanes: &mut Lanes, args: &AluArgs, mask: u32,
             ) {
-                let f = conjure::<F>();
+                let f = zst_fn::<F>();
                 // SAFETY: as in the hot driver; a lane is read before it is written.
                 unsafe {
                     $( let $view = $ty::view(lanes, args.src[$index]); )+
@@ -186,7 +186,7 @@ macro_rules! moded_drivers {
         unsafe fn $run<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
             lanes: &mut Lanes, args: &AluArgs, mask: u32,
         ) {
-            let f = conjure::<F>();
+            let f = zst_fn::<F>();
             let variant = args.src[3] as u32;
             // SAFETY: as in the cold drivers.
             unsafe {

@@ -35,6 +35,13 @@ pub enum Class {
     Bits64,
 }
 
+impl Class {
+    /// `Bits64` if `wide`, else `Bits32`.
+    pub fn of_width(wide: bool) -> Self {
+        if wide { Class::Bits64 } else { Class::Bits32 }
+    }
+}
+
 /// Operands of an [`AluFn`], which knows their classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AluArgs {

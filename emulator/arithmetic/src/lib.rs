@@ -28,20 +28,20 @@ mod half_ops;
 mod integer;
 mod lane;
 pub mod lanes;
-mod machine;
 mod modes;
 mod moves;
 pub mod products;
 #[cfg(test)]
 mod reference;
+mod sass;
 mod soft;
 #[cfg(test)]
 mod tests;
 mod video;
 
 use lanes::{AluFn, Class, CpuLevel};
-pub use machine::{Shift, Step, step};
 pub use moves::{Builtin, builtin};
+pub use sass::{SassStep, Shift, step};
 
 /// Function of an instruction, with the classes of its operands.
 #[derive(Debug, Clone, Copy)]

@@ -119,7 +119,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
 unsafe fn pred1_run<F: Fn(u32) -> u32 + Copy>(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
-        let bits = engine::conjure::<F>()(*lanes.preds.add(args.src[0] as usize));
+        let bits = engine::zst_fn::<F>()(*lanes.preds.add(args.src[0] as usize));
         lane::write_pred(lanes, args.dst, bits, mask);
     }
 }
@@ -129,7 +129,7 @@ unsafe fn pred2_run<F: Fn(u32, u32) -> u32 + Copy>(lanes: &mut Lanes, args: &Alu
     unsafe {
         let a = *lanes.preds.add(args.src[0] as usize);
         let b = *lanes.preds.add(args.src[1] as usize);
-        lane::write_pred(lanes, args.dst, engine::conjure::<F>()(a, b), mask);
+        lane::write_pred(lanes, args.dst, engine::zst_fn::<F>()(a, b), mask);
     }
 }
 

@@ -28,7 +28,7 @@ use eight::Eight;
 
 /// The type of the factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FactorType {
     /// 8 bits of exponent, 7 behind the point.
     Bf16,
     /// IEEE half precision.
@@ -43,11 +43,36 @@ pub enum Kind {
 
 /// The type of the accumulators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sum {
+pub enum AccumulatorType {
     /// Single precision.
     F32,
     /// Half precision.
     F16,
+}
+
+impl FactorType {
+    /// The type that PTX names so.
+    pub fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "bf16" => Self::Bf16,
+            "f16" => Self::F16,
+            "tf32" => Self::Tf32,
+            "e4m3" => Self::E4m3,
+            "e5m2" => Self::E5m2,
+            _ => return None,
+        })
+    }
+}
+
+impl AccumulatorType {
+    /// The type that PTX names so.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "f32" => Some(Self::F32),
+            "f16" => Some(Self::F16),
+            _ => None,
+        }
+    }
 }
 
 /// Kind of the instruction. The two differ for FP8 only.
@@ -183,8 +208,8 @@ const E4M3: Format = Format {
 /// Arithmetic of an instruction's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Product {
-    kind: Kind,
-    sum: Sum,
+    kind: FactorType,
+    sum: AccumulatorType,
     unit: Unit,
 }
 
@@ -200,18 +225,18 @@ struct Rule {
     c_right: u32,
     /// Bits of an `f64` that an `f32` result keeps.
     keep: u64,
-    sum: Sum,
+    sum: AccumulatorType,
 }
 
 impl Product {
     /// Factors of `kind` and accumulators of `sum`, multiplied by `unit`.
-    pub const fn new(kind: Kind, sum: Sum, unit: Unit) -> Self {
+    pub const fn new(kind: FactorType, sum: AccumulatorType, unit: Unit) -> Self {
         Self { kind, sum, unit }
     }
 
     /// True for `mma.sync` of FP8: two sums of `f16` factors and an addition.
     const fn expanded(self) -> bool {
-        matches!(self.kind, Kind::E4m3 | Kind::E5m2) && matches!(self.unit, Unit::Warp)
+        matches!(self.kind, FactorType::E4m3 | FactorType::E5m2) && matches!(self.unit, Unit::Warp)
     }
 
     /// Decodes factors: the low 8, 16 or 32 bits of each word, eight words at a time.
@@ -234,17 +259,17 @@ impl Product {
     #[inline(always)]
     fn decode_any<V: Eight>(self, bits: &[[u32; 8]], to: &mut [Factors]) {
         let format = match self.kind {
-            Kind::Bf16 => BF16,
-            Kind::Tf32 => TF32,
-            Kind::E4m3 if !self.expanded() => E4M3,
-            Kind::E5m2 if !self.expanded() => E5M2,
-            Kind::F16 | Kind::E4m3 | Kind::E5m2 => F16,
+            FactorType::Bf16 => BF16,
+            FactorType::Tf32 => TF32,
+            FactorType::E4m3 if !self.expanded() => E4M3,
+            FactorType::E5m2 if !self.expanded() => E5M2,
+            FactorType::F16 | FactorType::E4m3 | FactorType::E5m2 => F16,
         };
         for (bits, to) in bits.iter().zip(to) {
             let bits = match self.kind {
-                Kind::Tf32 => bits.map(|bits| bits >> 13),
-                Kind::E4m3 if self.expanded() => bits.map(e4m3_to_f16),
-                Kind::E5m2 if self.expanded() => bits.map(|bits| bits << 8),
+                FactorType::Tf32 => bits.map(|bits| bits >> 13),
+                FactorType::E4m3 if self.expanded() => bits.map(e4m3_to_f16),
+                FactorType::E5m2 if self.expanded() => bits.map(|bits| bits << 8),
                 _ => *bits,
             };
             *to = Factors::decode(V::load(&bits.map(|bits| bits as i32)), format);
@@ -253,17 +278,22 @@ impl Product {
 
     fn rule(self) -> Rule {
         let behind_point = match self.kind {
-            Kind::Bf16 => 7,
-            Kind::E4m3 if !self.expanded() => 3,
-            Kind::E5m2 if !self.expanded() => 2,
+            FactorType::Bf16 => 7,
+            FactorType::E4m3 if !self.expanded() => 3,
+            FactorType::E5m2 if !self.expanded() => 2,
             _ => 10,
         };
-        let sum = if self.expanded() { Sum::F32 } else { self.sum };
-        let eight_bits = matches!(self.kind, Kind::E4m3 | Kind::E5m2) && self.unit == Unit::Warpgroup;
+        let sum = if self.expanded() {
+            AccumulatorType::F32
+        } else {
+            self.sum
+        };
+        let eight_bits =
+            matches!(self.kind, FactorType::E4m3 | FactorType::E5m2) && self.unit == Unit::Warpgroup;
         let cut = if eight_bits { 13 } else { 25 };
         let c_behind_point = match sum {
-            Sum::F32 => 23,
-            Sum::F16 => 10,
+            AccumulatorType::F32 => 23,
+            AccumulatorType::F16 => 10,
         };
         Rule {
             cut,
@@ -303,8 +333,8 @@ impl Product {
         for (d, sum) in d.iter_mut().zip(sums) {
             let sum = f32::from_bits(sum);
             *d = match self.sum {
-                Sum::F32 => canonical(f32::from_bits(*d) + sum),
-                Sum::F16 => u32::from(f32_to_f16(f16_to_f32(*d as u16) + sum)),
+                AccumulatorType::F32 => canonical(f32::from_bits(*d) + sum),
+                AccumulatorType::F16 => u32::from(f32_to_f16(f16_to_f32(*d as u16) + sum)),
             };
         }
     }
@@ -498,10 +528,10 @@ fn with_specials(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, d: &mut 
     for (d, special) in d.iter_mut().zip(special) {
         *d = match (special, rule.sum) {
             (None, _) => *d,
-            (Some(Special::Nan), Sum::F32) => NAN,
-            (Some(Special::Nan), Sum::F16) => NAN_F16,
-            (Some(Special::Infinity(sign)), Sum::F32) => 0x7f80_0000 | (sign as u32 & 1) << 31,
-            (Some(Special::Infinity(sign)), Sum::F16) => 0x7c00 | (sign as u32 & 1) << 15,
+            (Some(Special::Nan), AccumulatorType::F32) => NAN,
+            (Some(Special::Nan), AccumulatorType::F16) => NAN_F16,
+            (Some(Special::Infinity(sign)), AccumulatorType::F32) => 0x7f80_0000 | (sign as u32 & 1) << 31,
+            (Some(Special::Infinity(sign)), AccumulatorType::F16) => 0x7c00 | (sign as u32 & 1) << 15,
         };
     }
 }
@@ -535,8 +565,8 @@ impl Rule {
     #[inline(always)]
     fn sum_format(self) -> Format {
         match self.sum {
-            Sum::F32 => F32,
-            Sum::F16 => F16,
+            AccumulatorType::F32 => F32,
+            AccumulatorType::F16 => F16,
         }
     }
 
@@ -548,8 +578,8 @@ impl Rule {
             exact[i] = sums[i] * f64::from_bits(((largest[i] - self.cut + 1023) as u64) << 52);
         }
         match self.sum {
-            Sum::F32 => truncate(self, &exact, d),
-            Sum::F16 => *d = exact.map(round_to_f16),
+            AccumulatorType::F32 => truncate(self, &exact, d),
+            AccumulatorType::F16 => *d = exact.map(round_to_f16),
         }
     }
 }

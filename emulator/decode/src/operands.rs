@@ -19,7 +19,7 @@ pub(super) enum Role {
 
 /// Permitted alternatives to a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Or {
+pub(super) enum Alternative {
     /// Always a register.
     Nothing,
     /// A constant, with a negative index.
@@ -32,7 +32,11 @@ pub(super) enum Or {
 
 /// Calls `f` for each operand of an operation, without its guard. Sources come first, so `f` has seen every use when it
 /// meets a definition. `f` may change the operand.
-pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i32, Class, Role, Or)) {
+pub(super) fn each(
+    kind: &mut OpKind,
+    alu: AluClasses,
+    f: &mut dyn FnMut(&mut i32, Class, Role, Alternative),
+) {
     use Class::{Bits32, Bits64, Pred};
     let row = &mut Row(f);
     match kind {
@@ -221,12 +225,12 @@ pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -
 }
 
 /// A row of the table.
-struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Or));
+struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Alternative));
 
 impl Row<'_> {
     /// A source, which may be a constant.
     fn read(&mut self, field: &mut Src, class: Class) -> &mut Self {
-        (self.0)(field, class, Role::Use, Or::Constant);
+        (self.0)(field, class, Role::Use, Alternative::Constant);
         self
     }
 
@@ -236,7 +240,7 @@ impl Row<'_> {
 
     /// A source that may be absent.
     fn read_if_there(&mut self, field: &mut Src, class: Class) -> &mut Self {
-        (self.0)(field, class, Role::Use, Or::ConstantOrNone);
+        (self.0)(field, class, Role::Use, Alternative::ConstantOrNone);
         self
     }
 
@@ -244,9 +248,9 @@ impl Row<'_> {
     fn values<'f>(&mut self, fields: impl Iterator<Item = (&'f mut Src, &'static Class)>) -> &mut Self {
         for (field, &class) in fields {
             let or = if class == Class::Pred {
-                Or::Nothing
+                Alternative::Nothing
             } else {
-                Or::Constant
+                Alternative::Constant
             };
             (self.0)(field, class, Role::Use, or);
         }
@@ -270,7 +274,7 @@ impl Row<'_> {
     /// Results that are written last.
     fn defs(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
         for field in fields {
-            (self.0)(field, class, Role::Def, Or::Nothing);
+            (self.0)(field, class, Role::Def, Alternative::Nothing);
         }
         self
     }
@@ -283,21 +287,21 @@ impl Row<'_> {
     /// Early results that may be absent.
     fn early_if_wanted(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
         for field in fields {
-            (self.0)(field, class, Role::EarlyDef, Or::None);
+            (self.0)(field, class, Role::EarlyDef, Alternative::None);
         }
         self
     }
 
     fn unsigned(&mut self, field: &mut u32, class: Class, role: Role) -> &mut Self {
         let mut signed = *field as i32;
-        (self.0)(&mut signed, class, role, Or::Nothing);
+        (self.0)(&mut signed, class, role, Alternative::Nothing);
         *field = signed as u32;
         self
     }
 }
 
 fn wide(wide: bool) -> Class {
-    if wide { Class::Bits64 } else { Class::Bits32 }
+    Class::of_width(wide)
 }
 
 fn vote_class(mode: VoteMode) -> Class {
@@ -316,7 +320,7 @@ pub(super) fn clock_class(clock: Clock) -> Class {
     }
 }
 
-impl Or {
+impl Alternative {
     pub(super) fn constant(self) -> bool {
         matches!(self, Self::Constant | Self::ConstantOrNone)
     }

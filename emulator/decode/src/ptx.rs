@@ -44,7 +44,7 @@ use ptx::ast::{Function, Immediate, Instruction, Operand, Statement};
 use crate::error::{DecodeError, Result, invalid, unsupported};
 use crate::hash::QuickMap;
 use crate::passes::constants::Constants;
-use crate::virt::{Reg, Registers, Rule, TRUE, VirtualOp};
+use crate::virt::{BitRule, Reg, Registers, TRUE, VirtualOp};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, CpuLevel};
 use call_graph::Reach;
@@ -82,7 +82,7 @@ pub(super) struct Lower<'a> {
     /// Top of the current function's frame.
     frame: u32,
     /// Parameters of the current function that need an address.
-    addressed: HashMap<&'a str, params::Parts>,
+    addressed: HashMap<&'a str, params::ParamUses>,
     function: &'a str,
     /// Target of `ret`; `None` in the kernel itself.
     return_label: Option<u32>,
@@ -108,7 +108,7 @@ pub(super) struct Lower<'a> {
     first: bool,
     span: Span,
     /// Rule of the next operation.
-    rule: Rule,
+    rule: BitRule,
     flow: Flow,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Lower<'a> {
             instr: 0,
             first: false,
             span: Span::default(),
-            rule: Rule::Unknown,
+            rule: BitRule::Unknown,
             flow: Flow::default(),
         }
     }
@@ -425,5 +425,5 @@ fn mov_of(class: Class) -> Builtin {
 
 /// Class of an element of `bytes` bytes.
 fn class_of(bytes: u32) -> Class {
-    if bytes == 8 { Class::Bits64 } else { Class::Bits32 }
+    Class::of_width(bytes == 8)
 }

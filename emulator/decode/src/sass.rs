@@ -28,9 +28,9 @@ use sass::{Instruction, Segment};
 use crate::error::Result;
 use crate::passes::constants::Constants;
 use crate::virt::Registers;
-use crate::virt::{AluClasses, FALSE, Rule, TRUE, VirtualOp};
+use crate::virt::{AluClasses, BitRule, FALSE, TRUE, VirtualOp};
 use arithmetic::lanes::{CpuLevel, Src};
-use operand::Line;
+use operand::LineId;
 use program::limits::{Account, INSTR_BYTES};
 use program::{AtomicForm, Flow, InstrInfo, MemSpace, OpKind, SourceLoc, Special};
 
@@ -70,11 +70,11 @@ struct Lower<'a> {
     registers: Registers,
     constants: Constants,
     specials: BTreeMap<Special, u32>,
-    lines: HashMap<Line, u32>,
+    lines: HashMap<LineId, u32>,
     /// Keyed by number, and true for uniform ones.
     predicates: HashMap<(u8, bool), u32>,
     /// 64-bit copies of pairs of lines, valid since the last label.
-    pairs: HashMap<Line, Src>,
+    pairs: HashMap<LineId, Src>,
     shared_subword: bool,
     /// Results of reductions at barriers: a number, a predicate.
     reduced: Option<(u32, u32)>,
@@ -206,7 +206,7 @@ impl<'a> Lower<'a> {
             kind: OpKind::Nop,
             classes: AluClasses::NONE,
             moves: false,
-            rule: Rule::Unknown,
+            rule: BitRule::Unknown,
             flow: Flow::Mixed,
         })
     }
@@ -325,7 +325,7 @@ impl<'a> Lower<'a> {
                 self.emit(OpKind::CpAsyncWait { pending })
             }
 
-            "BRA" if self.has("DIV") => self.branch_if_parted(),
+            "BRA" if self.has("DIV") => self.branch_if_diverged(),
             "BRA" => self.branch(),
             "BRX" => self.branch_by_table(),
             "EXIT" => self.exit(),

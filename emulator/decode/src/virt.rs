@@ -53,7 +53,7 @@ pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClass
 
 /// Effect of integer arithmetic on trailing zero bits, for [`crate::passes::merge`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Rule {
+pub(crate) enum BitRule {
     /// Unknown effect.
     #[default]
     Unknown,
@@ -88,7 +88,7 @@ pub(crate) struct VirtualOp {
     pub(crate) classes: AluClasses,
     /// A plain move, which disappears when both registers get the same place.
     pub(crate) moves: bool,
-    pub(crate) rule: Rule,
+    pub(crate) rule: BitRule,
     pub(crate) flow: Flow,
 }
 

@@ -6,7 +6,7 @@ use crate::instruction::InstrInfo;
 use crate::matrix::InFlight;
 use crate::op::Op;
 use crate::special::Special;
-use crate::undefined::Shape;
+use crate::undefined::AluShape;
 use arithmetic::lanes::{Class, Dst, Line};
 
 /// A decoded module.
@@ -69,7 +69,7 @@ pub struct Kernel {
     /// Functions that are called and not inlined.
     pub calls: Option<Box<Calls>>,
     /// Operand classes and undefined-bit rule of each [`OpKind::Alu`](crate::OpKind::Alu), by operation.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<AluShape>,
     /// Decoded from machine code: `instrs` are those of the hardware.
     pub machine_code: bool,
     /// Accesses to registers of `wgmma`, if the kernel has any.

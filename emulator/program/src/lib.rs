@@ -22,11 +22,11 @@ pub use address::{
 pub use calls::{CallSite, Callee, Calls, Kept};
 pub use instruction::{AtomicForm, InstrInfo, MAX_CALLS, MergeGroup, SourceLoc};
 pub use kernel::{BlockOrder, ClusterDirectives, Kernel, Param, Pointer, Program, SharedArray, Unset};
-pub use matrix::{InFlight, MatrixAccess, Mma, Touched, Wgmma, WgmmaA, Written};
+pub use matrix::{InFlight, MatrixAccess, Mma, RegisterAccess, RegisterWrite, Wgmma, WgmmaA};
 pub use memory::{
     Access, Addr, Atomic, AtomicKind, BulkBytes, Mbarrier, MbarrierKind, MemSpace, Order, TOKEN_PENDING,
     TensorCopy, TensorWay,
 };
 pub use op::{BarrierKind, ENCLOSING, Guard, Op, OpKind, ReduxKind, ShuffleMode, Texture, VoteMode};
 pub use special::{Clock, Special};
-pub use undefined::{Flow, Ordering, Shape};
+pub use undefined::{AluShape, Flow, Ordering};

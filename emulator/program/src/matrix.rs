@@ -1,12 +1,12 @@
 //! Operands of the tensor-core operations.
 
 use crate::memory::{Addr, MemSpace};
-use arithmetic::lanes::{Dst, Src};
+use arithmetic::lanes::{Dst, NONE, Src};
 
 /// Warp-wide matrix multiply-add: D = A·B + C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mma {
-    pub form: crate::mma::layout::Form,
+    pub form: crate::mma::layout::MmaForm,
     /// Registers of A. Unused ones, here and below, are [`arithmetic::lanes::NONE`].
     pub a: [Src; 8],
     pub b: [Src; 4],
@@ -15,6 +15,20 @@ pub struct Mma {
     pub d: [i32; 4],
     /// Fragments A, B and C that were made for another use; `wmma` only.
     pub foreign: [Option<crate::mma::fragment::Foreign>; 3],
+}
+
+impl Mma {
+    /// An operation whose registers are still to be set.
+    pub fn new(form: crate::mma::layout::MmaForm) -> Self {
+        Self {
+            form,
+            a: [NONE; 8],
+            b: [NONE; 4],
+            c: [NONE; 4],
+            d: [NONE; 4],
+            foreign: [None; 3],
+        }
+    }
 }
 
 /// `ldmatrix` or `stmatrix`: matrices of 8x8 16-bit elements.
@@ -42,9 +56,9 @@ impl MatrixAccess {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wgmma {
     /// Element types of A and B, which differ for FP8 only.
-    pub kinds: [arithmetic::products::Kind; 2],
+    pub kinds: [arithmetic::products::FactorType; 2],
     /// Accumulator type.
-    pub sum: arithmetic::products::Sum,
+    pub sum: arithmetic::products::AccumulatorType,
     /// Columns of B and D: 8 to 256.
     pub n: u16,
     /// Accumulators that are read: a line per `f32`, or per two `f16`.
@@ -100,15 +114,15 @@ pub enum WgmmaA {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InFlight {
     /// Registers of products that each operation accesses.
-    pub touches: Vec<Box<[Touched]>>,
+    pub touches: Vec<Box<[RegisterAccess]>>,
     /// Registers of products that each operation writes, where a path leads from the write to a product without
     /// `wgmma.fence`. Running shows if a warp takes that path.
-    pub unfenced: Option<Vec<Box<[Written]>>>,
+    pub unfenced: Option<Vec<Box<[RegisterWrite]>>>,
 }
 
 /// A register of a product that an operation writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct RegisterWrite {
     pub line: u32,
     /// Source lines of a move, which the compiler may have added. `None`: the operation computes or loads the value.
     pub from: Option<Box<[u32]>>,
@@ -116,10 +130,10 @@ pub struct Written {
 
 /// A register of a product that an operation accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Touched {
+pub struct RegisterAccess {
     pub line: u32,
     /// PTX register in the line. Several can share a line, one after another.
     pub register: u32,
-    /// Written, not read.
+    /// A write, not a read.
     pub writes: bool,
 }

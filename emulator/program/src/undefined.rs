@@ -4,7 +4,7 @@ use arithmetic::lanes::Class;
 
 /// Operand classes and undefined-bit rule of an arithmetic operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct AluShape {
     pub flow: Flow,
     /// Class of the result.
     pub dst: Class,

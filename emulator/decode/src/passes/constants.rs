@@ -13,12 +13,12 @@ pub(crate) struct Constants {
     pub(crate) lines: Vec<Line>,
     /// [`program::Kernel::shared_consts`]
     pub(crate) shared: Vec<(u32, bool)>,
-    known: QuickMap<(u64, Kind), Src>,
+    known: QuickMap<(u64, ConstantKind), Src>,
 }
 
 /// Key of a constant: its value, size and meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Kind {
+struct ConstantKind {
     wide: bool,
     /// An address in shared memory, to which blocks of a cluster add their rank: never shares a line with a number.
     shared: bool,
@@ -34,17 +34,17 @@ impl Constants {
     }
 
     fn number(&mut self, value: u64, wide: bool, span: Span) -> Result<Src> {
-        self.add(value, Kind { wide, shared: false }, span)
+        self.add(value, ConstantKind { wide, shared: false }, span)
     }
 
     /// An address in shared memory, as a constant of a class other than predicates.
     pub(crate) fn shared_address(&mut self, value: u64, class: Class, span: Span) -> Result<Src> {
         let wide = class == Class::Bits64;
         let value = if wide { value } else { u64::from(value as u32) };
-        self.add(value, Kind { wide, shared: true }, span)
+        self.add(value, ConstantKind { wide, shared: true }, span)
     }
 
-    fn add(&mut self, value: u64, kind: Kind, span: Span) -> Result<Src> {
+    fn add(&mut self, value: u64, kind: ConstantKind, span: Span) -> Result<Src> {
         if let Some(&src) = self.known.get(&(value, kind)) {
             return Ok(src);
         }

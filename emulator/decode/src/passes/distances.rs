@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::operands::{Role, operands};
 use crate::passes::cfg::Cfg;
 use crate::passes::constants::Constants;
-use crate::virt::{Rule, TRUE, VirtualOp};
+use crate::virt::{BitRule, TRUE, VirtualOp};
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;
 
@@ -105,12 +105,12 @@ impl<'a> Distances<'a> {
         let [a, b, ..] = args.src;
         let wide = op.classes.dst == Class::Bits64;
         match op.rule {
-            Rule::Sum if a >= 0 && b < 0 => Some((args.dst, a as u32, self.constant(b, wide)?)),
-            Rule::Sum if a < 0 && b >= 0 => Some((args.dst, b as u32, self.constant(a, wide)?)),
-            Rule::Difference if a >= 0 && b < 0 => {
+            BitRule::Sum if a >= 0 && b < 0 => Some((args.dst, a as u32, self.constant(b, wide)?)),
+            BitRule::Sum if a < 0 && b >= 0 => Some((args.dst, b as u32, self.constant(a, wide)?)),
+            BitRule::Difference if a >= 0 && b < 0 => {
                 Some((args.dst, a as u32, self.constant(b, wide)?.wrapping_neg()))
             }
-            Rule::Same if op.moves && a >= 0 => Some((args.dst, a as u32, 0)),
+            BitRule::Same if op.moves && a >= 0 => Some((args.dst, a as u32, 0)),
             _ => None,
         }
     }
@@ -173,16 +173,16 @@ impl<'a> Distances<'a> {
             None => 0,
         };
         match op.rule {
-            Rule::Unknown => 0,
-            Rule::Same => zeros(0),
-            Rule::Sum | Rule::Difference | Rule::Either => zeros(0).min(zeros(1)),
-            Rule::Product => zeros(0).saturating_add(zeros(1)).min(64),
-            Rule::ProductSum => zeros(0).saturating_add(zeros(1)).min(zeros(2)),
-            Rule::ShiftLeft => {
+            BitRule::Unknown => 0,
+            BitRule::Same => zeros(0),
+            BitRule::Sum | BitRule::Difference | BitRule::Either => zeros(0).min(zeros(1)),
+            BitRule::Product => zeros(0).saturating_add(zeros(1)).min(64),
+            BitRule::ProductSum => zeros(0).saturating_add(zeros(1)).min(zeros(2)),
+            BitRule::ShiftLeft => {
                 let amount = self.constants.value32(args.src[1]).filter(|_| args.src[1] < 0);
                 zeros(0).saturating_add(amount.unwrap_or(0).min(64) as u8).min(64)
             }
-            Rule::And => zeros(0).max(zeros(1)),
+            BitRule::And => zeros(0).max(zeros(1)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The last pass: removes moves that do nothing, and gives operations their final form.
 
 use crate::virt::VirtualOp;
-use program::{Calls, Guard, Op, OpKind, Shape};
+use program::{AluShape, Calls, Guard, Op, OpKind};
 
 /// True if an op moves a register to itself.
 pub(crate) fn moves_nothing(op: &VirtualOp) -> bool {
@@ -47,8 +47,8 @@ pub(crate) fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) 
 }
 
 /// Operand classes and undefined-bit rule of an op.
-pub(crate) fn shape(op: &VirtualOp) -> Shape {
-    Shape {
+pub(crate) fn shape(op: &VirtualOp) -> AluShape {
+    AluShape {
         flow: op.flow,
         dst: op.classes.dst,
         srcs: op.classes.srcs,

@@ -13,7 +13,7 @@ use program::mma::fragment::{Foreign, made, taken};
 use program::{InstrInfo, OpKind};
 
 /// Bound on the registers that a search follows; beyond it finds nothing.
-const MOST: usize = 64;
+const MAX_FOLLOWED: usize = 64;
 
 /// A definition of a register.
 struct Definition {
@@ -35,7 +35,7 @@ pub(crate) fn compare(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo
     }
     // A called function may write registers in the middle of a block.
     let calls = ops.iter().any(|op| matches!(op.kind, OpKind::Call { .. }));
-    let known = Known {
+    let known = Definitions {
         definitions: definitions(ops, instrs),
         starts: if calls { &[] } else { starts },
         instrs,
@@ -103,14 +103,14 @@ fn definitions(ops: &mut [VirtualOp], instrs: &[InstrInfo]) -> HashMap<i32, Vec<
 }
 
 /// Input of the search for a fragment's makers.
-struct Known<'a> {
+struct Definitions<'a> {
     definitions: HashMap<i32, Vec<Definition>>,
     /// Starts of basic blocks; empty if a called function may write registers in the middle of one.
     starts: &'a [u32],
     instrs: &'a [InstrInfo],
 }
 
-impl Known<'_> {
+impl Definitions<'_> {
     /// Definitions of a register that may reach an operation: a superset.
     fn reaching(&self, register: i32, at: usize) -> Option<&[Definition]> {
         let all = self.definitions.get(&register)?;
@@ -146,7 +146,7 @@ impl Known<'_> {
                         found.push((source, definition.at));
                     }
                 }
-                if found.len() + makers.len() > MOST {
+                if found.len() + makers.len() > MAX_FOLLOWED {
                     return None;
                 }
             }

@@ -6,7 +6,7 @@ use crate::operands::{Role, operands};
 use crate::passes::cfg::Cfg;
 use crate::virt::VirtualOp;
 use arithmetic::lanes::Class;
-use program::{InstrInfo, OpKind, Touched, WgmmaA, Written};
+use program::{InstrInfo, OpKind, RegisterAccess, RegisterWrite, WgmmaA};
 
 /// Accesses of each operation to lines that products use; `None` in kernels without products.
 ///
@@ -15,7 +15,7 @@ pub(crate) fn touches(
     ops: &mut [VirtualOp],
     place: &[u32],
     n_registers: usize,
-) -> Option<Vec<Box<[Touched]>>> {
+) -> Option<Vec<Box<[RegisterAccess]>>> {
     let mut used = vec![false; n_registers];
     for op in ops.iter() {
         if let OpKind::Wgmma(wgmma) = &op.kind {
@@ -47,7 +47,7 @@ pub(crate) fn touches(
                 Class::Bits64 => 2,
             };
             for line in (first..first + n).filter(|line| lines.get(*line as usize) == Some(&true)) {
-                touched.push(Touched {
+                touched.push(RegisterAccess {
                     line,
                     register: register as u32,
                     writes: role != Role::Use,
@@ -69,16 +69,16 @@ pub(crate) fn unfenced(
     cfg: &Cfg,
     instrs: &[InstrInfo],
     place: &[u32],
-) -> Option<Vec<Box<[Written]>>> {
+) -> Option<Vec<Box<[RegisterWrite]>>> {
     if !ops.iter().any(|op| matches!(op.kind, OpKind::Wgmma(_))) {
         return None;
     }
-    let steps: Vec<Step> = { ops.iter_mut() }
+    let steps: Vec<Effects> = { ops.iter_mut() }
         .map(|op| {
             let mnemonic = instrs[op.instr as usize].mnemonic();
             // Some moves bring registers to a product and back.
             let moves = mnemonic.starts_with("mov") || op.moves;
-            Step::of(op, moves)
+            Effects::of(op, moves)
         })
         .collect();
     let tracked = tracked(&steps);
@@ -98,7 +98,7 @@ pub(crate) fn unfenced(
                 let from = step
                     .moves
                     .then(|| step.reads.iter().map(|r| place[*r as usize]).collect());
-                written.push(Written { line, from });
+                written.push(RegisterWrite { line, from });
             }
         }
         written.into_boxed_slice()
@@ -107,10 +107,10 @@ pub(crate) fn unfenced(
 }
 
 /// Bound on the operations and registers that the search visits: many times the needs of the largest kernels.
-const MOST_WORK: usize = 1 << 22;
+const MAX_WORK: usize = 1 << 22;
 
 /// Effects of an operation on registers.
-struct Step {
+struct Effects {
     kind: StepKind,
     moves: bool,
     reads: Vec<u32>,
@@ -125,7 +125,7 @@ enum StepKind {
     Other,
 }
 
-impl Step {
+impl Effects {
     fn of(op: &mut VirtualOp, moves: bool) -> Self {
         let kind = match op.kind {
             OpKind::WgmmaFence => StepKind::Fence,
@@ -157,7 +157,7 @@ impl Step {
 }
 
 /// Registers of products, and registers whose values are moved there.
-fn tracked(steps: &[Step]) -> Vec<bool> {
+fn tracked(steps: &[Effects]) -> Vec<bool> {
     let all = steps
         .iter()
         .flat_map(|step| step.reads.iter().copied().chain(step.writes.iter().map(|w| w.0)));
@@ -192,7 +192,7 @@ fn tracked(steps: &[Step]) -> Vec<bool> {
 
 /// True if a path leads from a write of a register to a product that uses it, without a fence. False in kernels where
 /// the search takes too long.
-fn some_way(steps: &[Step], cfg: &Cfg, tracked: &[bool]) -> bool {
+fn some_way(steps: &[Effects], cfg: &Cfg, tracked: &[bool]) -> bool {
     let n_blocks = cfg.n_blocks();
     // Registers written since the last fence, at the start of each block.
     let mut written: Vec<Option<BTreeSet<u32>>> = vec![None; n_blocks];
@@ -202,7 +202,7 @@ fn some_way(steps: &[Step], cfg: &Cfg, tracked: &[bool]) -> bool {
     while let Some(block) = todo.pop() {
         let mut now = written[block as usize].clone().unwrap_or_default();
         work += now.len() + cfg.range(block).len() + cfg.successors.of(block).len();
-        if work > MOST_WORK {
+        if work > MAX_WORK {
             return false;
         }
         for step in cfg.range(block).map(|at| &steps[at as usize]) {

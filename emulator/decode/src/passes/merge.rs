@@ -48,11 +48,11 @@ pub(crate) fn merge(
 
 /// Effect of an op on merging the accesses around it.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum Effect {
     /// A load that may be merged.
-    Load(Key, Member),
+    Load(GroupKey, Member),
     /// A store that may be merged.
-    Store(Key, Member),
+    Store(GroupKey, Member),
     /// Loads may be merged across it, stores may not.
     EndsStores,
     /// Nothing is merged across it.
@@ -61,7 +61,7 @@ enum Place {
 
 /// Accesses can be merged if they have the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
+struct GroupKey {
     base: Src,
     base_version: u32,
     /// Bytes of one element.
@@ -98,7 +98,7 @@ fn places(
     cfg: &Cfg,
     known: &Distances<'_>,
     instrs: &[InstrInfo],
-) -> Vec<Vec<(u32, Place)>> {
+) -> Vec<Vec<(u32, Effect)>> {
     let mut all = Vec::with_capacity(cfg.n_blocks());
     let mut versions: HashMap<u32, u32> = HashMap::new();
     for block in 0..cfg.n_blocks() as u32 {
@@ -119,13 +119,13 @@ fn places(
                 _ => false,
             };
             let place = match based {
-                Some(_) if kept => Some(Place::EndsStores),
+                Some(_) if kept => Some(Effect::EndsStores),
                 Some((base, offset, bytes, n)) if offset.unsigned_abs() < FAR => {
                     let version = |r: u32| versions.get(&r).copied().unwrap_or(0);
                     // ptxas merges 16-bit elements early, before it merges blocks.
                     let once = base < 0 || known.written_once(base as u32);
                     let once = once && op.guard == TRUE && bytes != 2;
-                    let key = Key {
+                    let key = GroupKey {
                         base,
                         // A register with a single write has one version.
                         base_version: if once || base < 0 { 0 } else { version(base as u32) },
@@ -142,11 +142,11 @@ fn places(
                         n,
                     };
                     Some(match &op.kind {
-                        OpKind::Load(_) => Place::Load(key, member),
-                        _ => Place::Store(key, member),
+                        OpKind::Load(_) => Effect::Load(key, member),
+                        _ => Effect::Store(key, member),
                     })
                 }
-                Some(_) => Some(Place::EndsAll),
+                Some(_) => Some(Effect::EndsAll),
                 None => ends(op, instrs),
             };
             places.extend(place.map(|place| (at, place)));
@@ -181,13 +181,13 @@ fn candidate(op: &VirtualOp) -> Option<(&Access, u8, usize)> {
 }
 
 /// Effect of an op that cannot be merged.
-fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
+fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Effect> {
     let reaches_shared = |space: MemSpace| matches!(space, MemSpace::Shared | MemSpace::Generic);
     match &op.kind {
-        OpKind::Store(access) if reaches_shared(access.space) => Some(Place::EndsAll),
-        OpKind::Load(access) if reaches_shared(access.space) => Some(Place::EndsStores),
-        OpKind::Atomic(atomic) if reaches_shared(atomic.space) => Some(Place::EndsAll),
-        OpKind::CpAsyncCommit => Some(Place::EndsStores),
+        OpKind::Store(access) if reaches_shared(access.space) => Some(Effect::EndsAll),
+        OpKind::Load(access) if reaches_shared(access.space) => Some(Effect::EndsStores),
+        OpKind::Atomic(atomic) if reaches_shared(atomic.space) => Some(Effect::EndsAll),
+        OpKind::CpAsyncCommit => Some(Effect::EndsStores),
         OpKind::Barrier { .. }
         | OpKind::WarpSync { .. }
         | OpKind::Fence
@@ -209,8 +209,8 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
         | OpKind::Printf { .. }
         | OpKind::AssertFail { .. }
         | OpKind::Call { .. }
-        | OpKind::Resume { .. } => Some(Place::EndsAll),
-        _ => is_a_call(&instrs.get(op.instr as usize)?.text).then_some(Place::EndsAll),
+        | OpKind::Resume { .. } => Some(Effect::EndsAll),
+        _ => is_a_call(&instrs.get(op.instr as usize)?.text).then_some(Effect::EndsAll),
     }
 }
 
@@ -229,12 +229,12 @@ fn is_a_call(text: &str) -> bool {
 }
 
 /// Size of the largest window: four elements, 16 bytes at most.
-fn largest_window(key: &Key) -> i64 {
+fn largest_window(key: &GroupKey) -> i64 {
     (4 * i64::from(key.bytes)).min(16)
 }
 
 /// Size of the windows that can be merged. `None` where two elements are not provably aligned, and for bytes.
-fn window(key: &Key, known: &Distances<'_>) -> Option<i64> {
+fn window(key: &GroupKey, known: &Distances<'_>) -> Option<i64> {
     if key.bytes == 1 {
         return None;
     }

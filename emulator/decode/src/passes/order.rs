@@ -15,7 +15,7 @@ use arithmetic::lanes::{NONE, Src};
 use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
 
 /// Bound on the different atomics of a kernel to compare with each other.
-const MOST: usize = 64;
+const MAX_ATOMICS: usize = 64;
 
 /// Finds dependences between blocks.
 ///
@@ -73,7 +73,7 @@ fn commutes(atomic: &Atomic) -> bool {
 
 /// Properties of an atomic that decide if it commutes with another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Kind {
+struct AtomicProperties {
     kind: AtomicKind,
     bytes: u32,
     signed: bool,
@@ -88,10 +88,10 @@ pub(crate) enum Bound {
     Param(u32),
 }
 
-impl Kind {
-    fn of(atomic: &Atomic) -> Kind {
+impl AtomicProperties {
+    fn of(atomic: &Atomic) -> AtomicProperties {
         let ordering = matches!(atomic.kind, AtomicKind::Min | AtomicKind::Max);
-        Kind {
+        AtomicProperties {
             kind: atomic.kind,
             bytes: atomic.ty.bytes(),
             signed: ordering && matches!(atomic.ty, Type::S32 | Type::S64),
@@ -100,7 +100,7 @@ impl Kind {
     }
 
     /// True if two atomics on the same bytes commute.
-    fn commutes_with(&self, other: &Kind) -> bool {
+    fn commutes_with(&self, other: &AtomicProperties) -> bool {
         use AtomicKind::{Add, And, Dec, Inc, Max, Min, Or, Xor};
         self.kind == other.kind
             && match self.kind {
@@ -119,15 +119,15 @@ fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
 }
 
 /// Target of an atomic: its pointer, and the distance from it, if known.
-type Place = Option<(Pointer, Option<i64>)>;
+type Target = Option<(Pointer, Option<i64>)>;
 
 /// Order for a kernel whose atomics all commute with themselves.
 fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
-    let bounded = |kind: &Kind| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
-    fn of_op(op: &VirtualOp) -> Option<(Kind, &Addr, Src)> {
+    let bounded = |kind: &AtomicProperties| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
+    fn of_op(op: &VirtualOp) -> Option<(AtomicProperties, &Addr, Src)> {
         match &op.kind {
             OpKind::Atomic(atomic) if atomic.space != MemSpace::Shared => {
-                Some((Kind::of(atomic), &atomic.addr, atomic.src[0]))
+                Some((AtomicProperties::of(atomic), &atomic.addr, atomic.src[0]))
             }
             _ => None,
         }
@@ -142,7 +142,7 @@ fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, speci
 
     // Several kinds are harmless on different words.
     let pointers = Pointers::new(ops, n_registers, constants, special);
-    let mut found: Vec<(Kind, Place)> = Vec::new();
+    let mut found: Vec<(AtomicProperties, Target)> = Vec::new();
     for (mut kind, addr, operand) in ops.iter().filter_map(of_op) {
         if bounded(&kind) {
             kind.bound = pointers.bound(operand);
@@ -151,13 +151,13 @@ fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, speci
         if found.contains(&(kind, place)) {
             continue;
         }
-        if found.len() >= MOST {
+        if found.len() >= MAX_ATOMICS {
             place = place.map(|(pointer, _)| (pointer, None));
             if found.contains(&(kind, place)) {
                 continue;
             }
         }
-        if found.len() >= 2 * MOST {
+        if found.len() >= 2 * MAX_ATOMICS {
             return BlockOrder::ByIndex;
         }
         found.push((kind, place));

@@ -6,7 +6,7 @@
 use crate::operands::{Role, operands};
 use crate::passes::constants::Constants;
 use crate::passes::order::Bound;
-use crate::virt::{Rule, VirtualOp};
+use crate::virt::{BitRule, VirtualOp};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, Pointer, window};
 
@@ -15,7 +15,7 @@ const MAX_ROUNDS: usize = 16;
 
 /// Value of a register at all of its reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum PointerValue {
     /// No write seen yet.
     Unset,
     Number(u64),
@@ -28,11 +28,11 @@ enum Value {
     /// Any value, addresses included.
     Unknown,
 }
-use Value::{Behind, Number, Param, Plain, Unknown, Unset};
+use PointerValue::{Behind, Number, Param, Plain, Unknown, Unset};
 
-impl Value {
+impl PointerValue {
     /// Turns a number that is a variable's address into a pointer.
-    fn resolved(self) -> Value {
+    fn resolved(self) -> PointerValue {
         match self {
             Number(address) if address >> window::BITS != 0 && address as i64 > 0 => Behind(
                 Pointer::Window(address >> window::BITS),
@@ -43,7 +43,7 @@ impl Value {
     }
 
     /// Joins two values.
-    fn or(self, other: Value) -> Value {
+    fn or(self, other: PointerValue) -> PointerValue {
         match (self, other) {
             (Unset, x) | (x, Unset) => x,
             (a, b) if a == b => a,
@@ -55,7 +55,7 @@ impl Value {
         }
     }
 
-    fn plus(self, other: Value) -> Value {
+    fn plus(self, other: PointerValue) -> PointerValue {
         match (self, other) {
             (Unset, _) | (_, Unset) => Unset,
             (Number(a), Number(b)) => Number(a.wrapping_add(b)),
@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    fn minus(self, other: Value) -> Value {
+    fn minus(self, other: PointerValue) -> PointerValue {
         match (self, other.resolved()) {
             (Unset, _) | (_, Unset) => Unset,
             (a, Number(n)) => a.plus(Number(n.wrapping_neg())),
@@ -80,7 +80,7 @@ impl Value {
     }
 
     /// A pointer times a number was a size that looked like a pointer.
-    fn scaled(self) -> Value {
+    fn scaled(self) -> PointerValue {
         match self {
             Unset | Unknown => self,
             _ => Plain,
@@ -95,7 +95,7 @@ impl Value {
 /// Values of all registers.
 pub(crate) struct Pointers<'a> {
     constants: &'a Constants,
-    values: Vec<Value>,
+    values: Vec<PointerValue>,
 }
 
 impl<'a> Pointers<'a> {
@@ -170,7 +170,7 @@ impl<'a> Pointers<'a> {
         Some((offset, access.element))
     }
 
-    fn source(&self, src: Src, class: Class) -> Value {
+    fn source(&self, src: Src, class: Class) -> PointerValue {
         match (src >= 0, class) {
             (true, _) => self.values[src as usize],
             (false, Class::Bits64) => self.constants.value64(src).map_or(Unknown, Number),
@@ -182,7 +182,7 @@ impl<'a> Pointers<'a> {
     }
 
     /// Value that an op writes.
-    fn result(&self, op: &VirtualOp) -> Value {
+    fn result(&self, op: &VirtualOp) -> PointerValue {
         let OpKind::Alu { args, .. } = &op.kind else {
             return Plain;
         };
@@ -191,24 +191,24 @@ impl<'a> Pointers<'a> {
         if op.classes.dst != Class::Bits64 {
             // No address fits in 32 bits; only uniformity matters.
             return match (op.rule, op.moves, classes) {
-                (Rule::Same, true, [Class::Bits32]) => value(0),
+                (BitRule::Same, true, [Class::Bits32]) => value(0),
                 _ => Plain,
             };
         }
         match op.rule {
-            Rule::Same if classes == [Class::Bits64] => value(0),
-            Rule::Sum => value(0).plus(value(1)),
-            Rule::Difference => value(0).minus(value(1)),
-            Rule::Product | Rule::ShiftLeft => match value(0).scaled() {
+            BitRule::Same if classes == [Class::Bits64] => value(0),
+            BitRule::Sum => value(0).plus(value(1)),
+            BitRule::Difference => value(0).minus(value(1)),
+            BitRule::Product | BitRule::ShiftLeft => match value(0).scaled() {
                 Plain if classes.get(1) == Some(&Class::Bits64) => value(1).scaled(),
                 first => first,
             },
-            Rule::ProductSum => match (value(0).scaled(), value(1).scaled()) {
+            BitRule::ProductSum => match (value(0).scaled(), value(1).scaled()) {
                 (Plain, Plain) => value(2).plus(Plain),
                 (Unset, _) | (_, Unset) => Unset,
                 _ => Unknown,
             },
-            Rule::Either if classes.len() == 3 || classes.len() == 2 => match (value(0), value(1)) {
+            BitRule::Either if classes.len() == 3 || classes.len() == 2 => match (value(0), value(1)) {
                 (Unset, _) | (_, Unset) => Unset,
                 (a, b) if a.is_plain() && b.is_plain() => Plain,
                 (a, b) if a == b => a,
@@ -222,7 +222,7 @@ impl<'a> Pointers<'a> {
                 let values = || wide.clone().map(value);
                 match () {
                     () if values().any(|v| v == Unset) => Unset,
-                    () if values().all(Value::is_plain) => Plain,
+                    () if values().all(PointerValue::is_plain) => Plain,
                     () => Unknown,
                 }
             }

@@ -58,7 +58,7 @@ pub(crate) fn allocate(
     let mut current = vec![0u32; n];
     let comparisons = std::cell::Cell::new(0u64);
     // Compiled programs need a few per register.
-    let most = COMPARISONS.min(account.steps_left() / 2);
+    let bound = COMPARISONS.min(account.steps_left() / 2);
 
     for register in order {
         let class = classes[register as usize];
@@ -92,7 +92,7 @@ pub(crate) fn allocate(
             if resting.is_empty() {
                 return true;
             }
-            if comparisons.get() > most {
+            if comparisons.get() > bound {
                 return false;
             }
             resting.iter().all(|&r| {
@@ -410,8 +410,8 @@ mod tests {
                 _ => lines + place as usize,
             });
             prop_assert_eq!(got, want);
-            let most = 2 * N[2] + N[1];
-            prop_assert!(allocation.n_lines <= most && allocation.n_preds <= 2 + N[0]);
+            let bound = 2 * N[2] + N[1];
+            prop_assert!(allocation.n_lines <= bound && allocation.n_preds <= 2 + N[0]);
         }
     }
 }

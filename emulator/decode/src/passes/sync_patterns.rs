@@ -5,7 +5,7 @@
 //! order under which fewer races are found.
 
 use crate::operands::{Role, operands};
-use crate::virt::{FALSE, Rule, TRUE, VirtualOp};
+use crate::virt::{BitRule, FALSE, TRUE, VirtualOp};
 use arithmetic::lanes::NONE;
 use program::{AtomicKind, InstrInfo, MemSpace, OpKind, Order};
 
@@ -51,7 +51,7 @@ fn guesses(ops: &mut [VirtualOp], n_registers: usize) {
         // Backwards, since values mostly come from above.
         for op in ops.iter().rev() {
             if let OpKind::Alu { args, .. } = &op.kind
-                && (op.moves || op.rule == Rule::Same)
+                && (op.moves || op.rule == BitRule::Same)
                 && compared[args.dst as usize]
                 && args.src[0] >= 0
                 && !std::mem::replace(&mut compared[args.src[0] as usize], true)

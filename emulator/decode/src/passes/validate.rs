@@ -3,7 +3,7 @@
 use crate::operands::each;
 use crate::virt::VirtualOp;
 use arithmetic::lanes::{Class, NONE};
-use arithmetic::products::Sum;
+use arithmetic::products::AccumulatorType;
 use program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
 
 /// Checks all operands against the sizes of the register file, the constants and the program. `ops` are the kernel's
@@ -132,8 +132,8 @@ fn is_sensible(op: &VirtualOp) -> bool {
         OpKind::MatrixLoad(access) | OpKind::MatrixStore(access) => matches!(access.n, 1 | 2 | 4),
         OpKind::Wgmma(wgmma) => {
             let lines = match wgmma.sum {
-                Sum::F32 => wgmma.n / 2,
-                Sum::F16 => wgmma.n / 4,
+                AccumulatorType::F32 => wgmma.n / 2,
+                AccumulatorType::F16 => wgmma.n / 4,
             };
             wgmma.n % 8 == 0
                 && (8..=256).contains(&wgmma.n)

@@ -5,7 +5,7 @@ use ptx::ast::{Instruction, Operand, Type};
 use super::Lower;
 use crate::error::Result;
 use crate::passes::flow;
-use crate::virt::Rule;
+use crate::virt::BitRule;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
 
@@ -152,20 +152,20 @@ fn type_of_source(instruction: &Instruction, at: usize, class: Class) -> Option<
 }
 
 /// Rule for the low bits of an integer result.
-fn rule(instruction: &Instruction) -> Rule {
+fn rule(instruction: &Instruction) -> BitRule {
     if !instruction.types().all(is_integer) || instruction.has("hi") || instruction.has("sat") {
-        return Rule::Unknown;
+        return BitRule::Unknown;
     }
     match instruction.opcode.as_str() {
-        "cvt" => Rule::Same,
-        "add" => Rule::Sum,
-        "sub" => Rule::Difference,
-        "or" | "xor" | "min" | "max" | "selp" => Rule::Either,
-        "and" => Rule::And,
-        "mul" => Rule::Product,
-        "mad" => Rule::ProductSum,
-        "shl" => Rule::ShiftLeft,
-        _ => Rule::Unknown,
+        "cvt" => BitRule::Same,
+        "add" => BitRule::Sum,
+        "sub" => BitRule::Difference,
+        "or" | "xor" | "min" | "max" | "selp" => BitRule::Either,
+        "and" => BitRule::And,
+        "mul" => BitRule::Product,
+        "mad" => BitRule::ProductSum,
+        "shl" => BitRule::ShiftLeft,
+        _ => BitRule::Unknown,
     }
 }
 

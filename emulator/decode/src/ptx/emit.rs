@@ -6,7 +6,7 @@ use super::{Lower, mov_of, text};
 use crate::error::{Result, unsupported};
 use crate::operands::{Role, operands};
 use crate::passes::flow;
-use crate::virt::{AluClasses, Rule, TRUE, VirtualOp, alu_op};
+use crate::virt::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{AluArgs, Class, NONE, Src};
 use arithmetic::{Builtin, Form, builtin};
 use program::limits::{INSTR_BYTES, KERNEL_OPS};
@@ -82,7 +82,7 @@ impl<'a> Lower<'a> {
                 srcs: form.srcs,
             },
             moves: true,
-            rule: Rule::Unknown,
+            rule: BitRule::Unknown,
             flow: flow::of_builtin(Builtin::MovPred),
         };
         self.ops[start].first = false;
@@ -162,13 +162,13 @@ impl<'a> Lower<'a> {
             last.flow = flow::of_builtin(op);
             last.moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
             last.rule = match op {
-                Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => Rule::Same,
+                Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => BitRule::Same,
                 Builtin::Zext64(_) | Builtin::Sext64(_) | Builtin::Zext32(_) | Builtin::Sext32(_) => {
-                    Rule::Same
+                    BitRule::Same
                 }
-                Builtin::Add32 | Builtin::Add64 => Rule::Sum,
-                Builtin::Sub64 => Rule::Difference,
-                _ => Rule::Unknown,
+                Builtin::Add32 | Builtin::Add64 => BitRule::Sum,
+                Builtin::Sub64 => BitRule::Difference,
+                _ => BitRule::Unknown,
             };
         }
         Ok(())

@@ -121,48 +121,44 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Calls `f` for each instruction, nested blocks included.
-pub(crate) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Instruction)) {
+/// Calls `f` for each statement, nested blocks included.
+fn for_each_statement<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Statement)) {
     let mut stack = vec![body.iter()];
     while let Some(top) = stack.last_mut() {
-        match top.next() {
-            Some(Statement::Instruction(instruction)) => f(instruction),
-            Some(Statement::Block(inner)) => stack.push(inner.iter()),
-            Some(_) => {}
-            None => {
-                stack.pop();
-            }
+        let Some(statement) = top.next() else {
+            stack.pop();
+            continue;
+        };
+        f(statement);
+        if let Statement::Block(inner) = statement {
+            stack.push(inner.iter());
         }
     }
+}
+
+/// Calls `f` for each instruction, nested blocks included.
+pub(crate) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Instruction)) {
+    for_each_statement(body, &mut |statement| {
+        if let Statement::Instruction(instruction) = statement {
+            f(instruction);
+        }
+    });
+}
+
+/// Calls `f` for each variable declared in a body, nested blocks included.
+pub(crate) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Variable)) {
+    for_each_statement(body, &mut |statement| {
+        if let Statement::Variable(variable) = statement {
+            f(variable);
+        }
+    });
 }
 
 /// Number of statements of a function, nested blocks included.
 pub(crate) fn n_statements(function: &Function) -> u64 {
     let mut n = 1;
-    let mut stack = vec![function.body.as_deref().unwrap_or_default()];
-    while let Some(body) = stack.pop() {
-        n += body.len() as u64;
-        stack.extend(body.iter().filter_map(|statement| match statement {
-            Statement::Block(inner) => Some(&inner[..]),
-            _ => None,
-        }));
-    }
+    for_each_statement(function.body.as_deref().unwrap_or_default(), &mut |_| n += 1);
     n
-}
-
-/// Calls `f` for each variable declared in a body, nested blocks included.
-pub(crate) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Variable)) {
-    let mut stack = vec![body.iter()];
-    while let Some(top) = stack.last_mut() {
-        match top.next() {
-            Some(Statement::Variable(variable)) => f(variable),
-            Some(Statement::Block(inner)) => stack.push(inner.iter()),
-            Some(_) => {}
-            None => {
-                stack.pop();
-            }
-        }
-    }
 }
 
 /// Calls `f` for each name in an operand.

@@ -7,40 +7,25 @@ use super::address::space_of;
 use super::operand::Elements;
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::products::{Kind, Sum};
-use program::mma::layout::Form;
+use arithmetic::products::{AccumulatorType, FactorType};
+use program::mma::layout::MmaForm;
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
-fn kind(name: &str) -> Option<Kind> {
-    Some(match name {
-        "bf16" => Kind::Bf16,
-        "f16" => Kind::F16,
-        "tf32" => Kind::Tf32,
-        "e4m3" => Kind::E4m3,
-        "e5m2" => Kind::E5m2,
-        _ => return None,
-    })
-}
-
-pub(super) fn sum(name: &str) -> Option<Sum> {
-    match name {
-        "f32" => Some(Sum::F32),
-        "f16" => Some(Sum::F16),
-        _ => None,
-    }
-}
-
 /// Form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
-fn form(modifiers: &[&str]) -> Option<Form> {
+fn form(modifiers: &[&str]) -> Option<MmaForm> {
     let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else {
         return None;
     };
     let (m, rest) = shape.strip_prefix('m')?.split_once("n8k")?;
     let types = match (*d, *a, *b, *c) {
         ("f64", "f64", "f64", "f64") => None,
-        _ => Some((kind(a)?, kind(b)?, sum(d).filter(|_| d == c)?)),
+        _ => Some((
+            FactorType::parse(a)?,
+            FactorType::parse(b)?,
+            AccumulatorType::parse(d).filter(|_| d == c)?,
+        )),
     };
-    Form::new(m.parse().ok()?, rest.parse().ok()?, types)
+    MmaForm::new(m.parse().ok()?, rest.parse().ok()?, types)
 }
 
 impl<'a> Lower<'a> {
@@ -50,21 +35,10 @@ impl<'a> Lower<'a> {
         let Some(form) = form(&modifiers) else {
             return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
         };
-        let class = if form.is_wide() {
-            Class::Bits64
-        } else {
-            Class::Bits32
-        };
+        let class = Class::of_width(form.is_wide());
         let [n_a, n_b, n_c] = form.registers();
         let operands = &instruction.operands;
-        let mut mma = Mma {
-            form,
-            a: [NONE; 8],
-            b: [NONE; 4],
-            c: [NONE; 4],
-            d: [NONE; 4],
-            foreign: [None; 3],
-        };
+        let mut mma = Mma::new(form);
         let ty = if form.is_wide() { Type::F64 } else { Type::F32 };
         self.fragment(&operands[1], &mut mma.a[..n_a], class, Type::B32)?;
         self.fragment(&operands[2], &mut mma.b[..n_b], class, Type::B32)?;

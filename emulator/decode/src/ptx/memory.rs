@@ -11,7 +11,7 @@ use arithmetic::lanes::{Class, NONE};
 use program::{Access, MemSpace, OpKind, Order};
 
 /// Parsed modifiers of a load or store.
-struct Form {
+struct AccessForm {
     space: MemSpace,
     ty: Type,
     n: u8,
@@ -19,9 +19,9 @@ struct Form {
 }
 
 impl<'a> Lower<'a> {
-    fn form(&self, instruction: &Instruction) -> Result<Form> {
+    fn form(&self, instruction: &Instruction) -> Result<AccessForm> {
         let refuse = || Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
-        let mut form = Form {
+        let mut form = AccessForm {
             space: space_of(instruction).unwrap_or(MemSpace::Generic),
             ty: Type::Pred,
             n: 1,
@@ -158,7 +158,7 @@ impl<'a> Lower<'a> {
     fn access(
         &mut self,
         space: MemSpace,
-        form: Form,
+        form: AccessForm,
         addr: program::Addr,
         regs: [i32; 8],
         wide: bool,

@@ -52,7 +52,7 @@ impl<'a> Lower<'a> {
         let class = class_of(ty.bytes());
         let dst = self.destination(to, class)?;
         if let Operand::Name(name) = from
-            && let Some(special::Found::Clock(clock)) = special::find(name)
+            && let Some(special::SpecialSource::Clock(clock)) = special::find(name)
             && clock_class(clock) == class
             && self.find(name)?.is_none()
         {

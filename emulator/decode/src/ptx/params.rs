@@ -14,7 +14,7 @@ use arithmetic::lanes::{Class, Src};
 
 /// Uses of the parameters of one name, other than whole.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct ParamUses {
     address: bool,
     /// Smallest offset other than 0 in an access.
     offset: u64,
@@ -22,7 +22,7 @@ pub(super) struct Parts {
     vector: u64,
 }
 
-impl Parts {
+impl ParamUses {
     /// True if a scalar of `bytes` bytes must be in memory. Every call declares its `param0` anew, so an access that is
     /// too big for it belongs to another one.
     fn reach_into(self, bytes: u32) -> bool {
@@ -31,7 +31,7 @@ impl Parts {
 }
 
 /// Parameters of a function that are not only used whole, by name.
-pub(super) fn addressed(function: &Function) -> HashMap<&str, Parts> {
+pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
     let mut declared: HashSet<&str> = HashSet::new();
     if function.kind == ptx::ast::FunctionKind::Func {
         declared.extend(
@@ -69,7 +69,7 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, Parts> {
                 if !declared.contains(name) {
                     return;
                 }
-                let parts: &mut Parts = found.entry(name).or_insert(Parts {
+                let parts: &mut ParamUses = found.entry(name).or_insert(ParamUses {
                     address: false,
                     offset: u64::MAX,
                     vector: u64::MAX,

@@ -9,7 +9,7 @@ use program::{Clock, OpKind, RESERVED, SHARED_BASE, Special};
 
 /// Source of a special register's value.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Found {
+pub(super) enum SpecialSource {
     /// A value known before a warp starts.
     Line(Special),
     /// A value read when the instruction runs.
@@ -22,8 +22,8 @@ pub(super) enum Found {
     Refused,
 }
 
-pub(super) fn find(name: &str) -> Option<Found> {
-    use Found::{Line, Number};
+pub(super) fn find(name: &str) -> Option<SpecialSource> {
+    use SpecialSource::{Line, Number};
     Some(match name {
         "%tid.x" => Line(Special::TidX),
         "%tid.y" => Line(Special::TidY),
@@ -72,19 +72,19 @@ pub(super) fn find(name: &str) -> Option<Found> {
         "%reserved_smem_offset_begin" => Number(0),
         "%reserved_smem_offset_end" => Number(RESERVED.1),
         "%reserved_smem_offset_cap" => Number(SHARED_BASE),
-        "%reserved_smem_offset_1" => Found::Reserved(RESERVED.0),
-        "%clock" => Found::Clock(Clock::Clock),
-        "%clock_hi" => Found::Clock(Clock::ClockHi),
-        "%clock64" => Found::Clock(Clock::Clock64),
-        "%globaltimer" => Found::Clock(Clock::GlobalTimer),
-        "%globaltimer_lo" => Found::Clock(Clock::GlobalTimerLo),
-        "%globaltimer_hi" => Found::Clock(Clock::GlobalTimerHi),
-        "%current_graph_exec" | "%tid" | "%ntid" | "%ctaid" | "%nctaid" => Found::Refused,
+        "%reserved_smem_offset_1" => SpecialSource::Reserved(RESERVED.0),
+        "%clock" => SpecialSource::Clock(Clock::Clock),
+        "%clock_hi" => SpecialSource::Clock(Clock::ClockHi),
+        "%clock64" => SpecialSource::Clock(Clock::Clock64),
+        "%globaltimer" => SpecialSource::Clock(Clock::GlobalTimer),
+        "%globaltimer_lo" => SpecialSource::Clock(Clock::GlobalTimerLo),
+        "%globaltimer_hi" => SpecialSource::Clock(Clock::GlobalTimerHi),
+        "%current_graph_exec" | "%tid" | "%ntid" | "%ctaid" | "%nctaid" => SpecialSource::Refused,
         _ if ["%envreg", "%pm", "%reserved_smem_offset"]
             .iter()
             .any(|p| name.starts_with(p)) =>
         {
-            Found::Refused
+            SpecialSource::Refused
         }
         _ => return None,
     })
@@ -92,16 +92,16 @@ pub(super) fn find(name: &str) -> Option<Found> {
 
 impl Lower<'_> {
     /// Value of a special register as a source of `class`.
-    pub(super) fn special(&mut self, found: Found, name: &str, class: Class) -> Result<Src> {
+    pub(super) fn special(&mut self, found: SpecialSource, name: &str, class: Class) -> Result<Src> {
         let value = match found {
-            Found::Line(special) => {
+            SpecialSource::Line(special) => {
                 let registers = &mut self.registers;
                 *self
                     .specials
                     .entry(special)
                     .or_insert_with(|| registers.fresh(Class::Bits32)) as Src
             }
-            Found::Clock(clock) => {
+            SpecialSource::Clock(clock) => {
                 let own = clock_class(clock);
                 let dst = self.registers.fresh(own);
                 self.emit(OpKind::ReadClock { clock, dst })?;
@@ -113,15 +113,15 @@ impl Lower<'_> {
                 }
                 dst as Src
             }
-            Found::Reserved(offset) => {
+            SpecialSource::Reserved(offset) => {
                 self.reserved_shared = true;
                 if class == Class::Pred {
                     return Err(self.invalid(format!("`{name}` is no predicate")));
                 }
                 return self.constants.shared_address(offset.into(), class, self.span);
             }
-            Found::Number(value) => return self.constant(u64::from(value), class),
-            Found::Refused => return Err(self.unsupported(format!("the special register `{name}`"))),
+            SpecialSource::Number(value) => return self.constant(u64::from(value), class),
+            SpecialSource::Refused => return Err(self.unsupported(format!("the special register `{name}`"))),
         };
         match class {
             Class::Bits32 => Ok(value),

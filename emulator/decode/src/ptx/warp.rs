@@ -205,7 +205,7 @@ impl<'a> Lower<'a> {
             return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
         }
         let (to, pred) = pair(&instruction.operands[0]);
-        let class = if wide { Class::Bits64 } else { Class::Bits32 };
+        let class = Class::of_width(wide);
         let value = self.source(&instruction.operands[1], class, None)?;
         let members = self.members(&instruction.operands[2])?;
         let dst = self.destination(to, Class::Bits32)?;

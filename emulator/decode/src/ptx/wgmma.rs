@@ -6,7 +6,7 @@ use super::Lower;
 use super::operand::Elements;
 use crate::error::Result;
 use arithmetic::lanes::{Class, Dst, Src};
-use arithmetic::products::{Kind, Sum};
+use arithmetic::products::{AccumulatorType, FactorType};
 use program::{OpKind, Wgmma, WgmmaA};
 
 /// The only target with these instructions; newer devices have others.
@@ -48,20 +48,17 @@ impl<'a> Lower<'a> {
             .strip_prefix("m64n")
             .and_then(|rest| rest.split_once('k')?.0.parse::<u16>().ok())
             .filter(|n| n % 8 == 0 && (8..=256).contains(n));
-        let sum = match sum {
-            "f32" => Sum::F32,
-            "f16" => Sum::F16,
-            _ => return Err(refuse()),
-        };
-        let (Some(n), Some(a_kind), Some(b_kind)) = (n, kind(a), kind(b)) else {
+        let kinds = (FactorType::parse(a), FactorType::parse(b));
+        let (Some(n), Some(sum), (Some(a_kind), Some(b_kind))) = (n, AccumulatorType::parse(sum), kinds)
+        else {
             return Err(refuse());
         };
         let [d, a, b, adds, rest @ ..] = &instruction.operands[..] else {
             return Err(refuse());
         };
         let lines = match sum {
-            Sum::F32 => usize::from(n) / 2,
-            Sum::F16 => usize::from(n) / 4,
+            AccumulatorType::F32 => usize::from(n) / 2,
+            AccumulatorType::F16 => usize::from(n) / 4,
         };
         let c = self.wgmma_registers(d, lines, "accumulators")?;
         let d: Box<[Dst]> = c.iter().map(|&c| c as Dst).collect();
@@ -84,7 +81,7 @@ impl<'a> Lower<'a> {
             })
             .collect();
         // Only 16-bit elements in shared memory can be transposed.
-        let sixteen = matches!(a_kind, Kind::Bf16 | Kind::F16);
+        let sixteen = matches!(a_kind, FactorType::Bf16 | FactorType::F16);
         let n_transposes = match (sixteen, in_registers) {
             (false, _) => 0,
             (true, true) => 1,
@@ -137,15 +134,4 @@ impl<'a> Lower<'a> {
         }
         Ok(registers.into())
     }
-}
-
-fn kind(name: &str) -> Option<Kind> {
-    Some(match name {
-        "bf16" => Kind::Bf16,
-        "f16" => Kind::F16,
-        "tf32" => Kind::Tf32,
-        "e4m3" => Kind::E4m3,
-        "e5m2" => Kind::E5m2,
-        _ => return None,
-    })
 }

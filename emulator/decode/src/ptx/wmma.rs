@@ -9,9 +9,9 @@ use super::{Lower, special};
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::products::{Kind, Sum};
+use arithmetic::products::{AccumulatorType, FactorType};
 use program::mma::fragment::sizes;
-use program::mma::layout::Form;
+use program::mma::layout::MmaForm;
 use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind, Order};
 
 /// A fragment: positions of its registers in the matrix.
@@ -103,7 +103,7 @@ impl Fragment {
 }
 
 /// Location of a fragment in memory.
-struct Place {
+struct Location {
     space: MemSpace,
     addr: Addr,
     /// Elements from one row or column to the next.
@@ -137,7 +137,7 @@ impl<'a> Lower<'a> {
         stride: Option<&'a Operand>,
         fragment: &Fragment,
         layout: &str,
-    ) -> Result<Place> {
+    ) -> Result<Location> {
         let space = space_of(instruction).unwrap_or(MemSpace::Generic);
         let (addr, space) = self.address(address, space)?;
         let rows = layout == "row";
@@ -147,7 +147,7 @@ impl<'a> Lower<'a> {
                 .constants
                 .bits32(fragment.size[usize::from(rows)], self.span)?,
         };
-        Ok(Place {
+        Ok(Location {
             space,
             addr,
             stride,
@@ -186,7 +186,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Address of an element: `far` strides and `near` elements from the start.
-    fn element(&mut self, place: &Place, far: Src, near: Src, bytes: u32) -> Result<Addr> {
+    fn element(&mut self, place: &Location, far: Src, near: Src, bytes: u32) -> Result<Addr> {
         let bytes = self.constants.bits32(bytes, self.span)?;
         let stride = self.computed("mul", &["lo", "u32"], &[place.stride, bytes])?;
         let width = if place.addr.wide { "wide" } else { "lo" };
@@ -196,7 +196,14 @@ impl<'a> Lower<'a> {
     }
 
     /// Address of a piece's first element in each lane; of the transposed piece if `turned`.
-    fn piece(&mut self, place: &Place, at: (u32, u32), each: u32, bytes: u32, turned: bool) -> Result<Addr> {
+    fn piece(
+        &mut self,
+        place: &Location,
+        at: (u32, u32),
+        each: u32,
+        bytes: u32,
+        turned: bool,
+    ) -> Result<Addr> {
         let (first, second) = if turned { (at.1, at.0) } else { at };
         let slow = self.lane_bits(2, 31, 1, first)?;
         let quick = self.lane_bits(0, 3, each, second)?;
@@ -208,7 +215,7 @@ impl<'a> Lower<'a> {
 
     fn move_elements(
         &mut self,
-        place: &Place,
+        place: &Location,
         addr: Addr,
         bytes: u32,
         registers: &[i32],
@@ -292,7 +299,7 @@ impl<'a> Lower<'a> {
 
     fn move_pair(
         &mut self,
-        place: &Place,
+        place: &Location,
         at: (u32, u32),
         bytes: u32,
         registers: &[i32],
@@ -310,7 +317,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Loads 16-bit factors from shared memory: two or four 8x8 matrices at a time.
-    fn load_by_matrices(&mut self, place: &Place, fragment: &Fragment, registers: &[i32]) -> Result<()> {
+    fn load_by_matrices(&mut self, place: &Location, fragment: &Fragment, registers: &[i32]) -> Result<()> {
         let n = fragment.pieces.len();
         for first in (0..n).step_by(4) {
             let count = (n - first).min(4);
@@ -394,10 +401,26 @@ impl<'a> Lower<'a> {
         types: &[&str],
     ) -> Result<Option<()>> {
         let (factors, kinds, sum) = match types {
-            ["f16", "f16"] => ("f16", Some((Kind::F16, Kind::F16, Sum::F16)), "f16"),
-            ["f32", "f32"] => ("f16", Some((Kind::F16, Kind::F16, Sum::F32)), "f32"),
-            ["f32", "bf16", "bf16", "f32"] => ("bf16", Some((Kind::Bf16, Kind::Bf16, Sum::F32)), "f32"),
-            ["f32", "tf32", "tf32", "f32"] => ("tf32", Some((Kind::Tf32, Kind::Tf32, Sum::F32)), "f32"),
+            ["f16", "f16"] => (
+                "f16",
+                Some((FactorType::F16, FactorType::F16, AccumulatorType::F16)),
+                "f16",
+            ),
+            ["f32", "f32"] => (
+                "f16",
+                Some((FactorType::F16, FactorType::F16, AccumulatorType::F32)),
+                "f32",
+            ),
+            ["f32", "bf16", "bf16", "f32"] => (
+                "bf16",
+                Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)),
+                "f32",
+            ),
+            ["f32", "tf32", "tf32", "f32"] => (
+                "tf32",
+                Some((FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32)),
+                "f32",
+            ),
             ["f64", "f64", "f64", "f64"] | ["rn", "f64", "f64", "f64", "f64"] => ("f64", None, "f64"),
             _ => return Ok(None),
         };
@@ -413,7 +436,7 @@ impl<'a> Lower<'a> {
         // sm_90 multiplies TF32 of `wmma` in steps of four k.
         let step = if factors == "tf32" { 4 } else { k };
         let rows = if kinds.is_none() { 8 } else { 16 };
-        let Some(form) = Form::new(rows, step as u8, kinds) else {
+        let Some(form) = MmaForm::new(rows, step as u8, kinds) else {
             return Ok(None);
         };
         self.count(instruction, 4)?;
@@ -465,14 +488,7 @@ impl<'a> Lower<'a> {
                 } else {
                     0
                 };
-                let mut mma = Mma {
-                    form,
-                    a: [NONE; 8],
-                    b: [NONE; 4],
-                    c: [NONE; 4],
-                    d: [NONE; 4],
-                    foreign: [None; 3],
-                };
+                let mut mma = Mma::new(form);
                 let from = rows + at * n_a;
                 mma.a[..n_a].copy_from_slice(&tall[from..from + n_a]);
                 let from = columns + at * n_b;

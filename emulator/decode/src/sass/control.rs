@@ -3,8 +3,8 @@
 use sass::instruction::{Register, Value};
 
 use super::Lower;
-use super::emit::Write;
-use super::operand::Line;
+use super::emit::PendingResult;
+use super::operand::LineId;
 use crate::error::Result;
 use crate::virt::TRUE;
 use arithmetic::Builtin;
@@ -70,11 +70,11 @@ impl Lower<'_> {
     }
 
     /// `BRA.DIV`: branches where lanes of a mask are missing.
-    pub(super) fn branch_if_parted(&mut self) -> Result<()> {
+    pub(super) fn branch_if_diverged(&mut self) -> Result<()> {
         let all = self.int(1)?;
         let here = self.members()?;
-        let parted = self.compute("setp", &["ne", "u32"], &[here, all])?;
-        self.narrow_guard_by(parted)?;
+        let diverged = self.compute("setp", &["ne", "u32"], &[here, all])?;
+        self.narrow_guard_by(diverged)?;
         let target = self.target()?;
         self.emit(OpKind::Branch {
             target,
@@ -160,7 +160,7 @@ impl Lower<'_> {
 
     /// Jumps to one of the targets, one per instruction of the kernel.
     fn jump(&mut self, register: u8, targets: Box<[u32]>) -> Result<()> {
-        let address = self.line(Line::Lane(register)) as Src;
+        let address = self.line(LineId::Lane(register)) as Src;
         let base = self.instruction.label().unwrap_or(0);
         let base = self.number(base as u32)?;
         let address = self.value(self.builtin(Builtin::Add32), &[address, base])?;
@@ -194,7 +194,7 @@ impl Lower<'_> {
             .collect();
         let number = |lower: &mut Self, value: &Value| match *value {
             Value::Immediate(number) => lower.number(number),
-            Value::Register(Register(number)) => Ok(lower.line(Line::Lane(number)) as Src),
+            Value::Register(Register(number)) => Ok(lower.line(LineId::Lane(number)) as Src),
             _ => Err(lower.unsupported()),
         };
         // A repeated register packs number and threads.
@@ -233,9 +233,9 @@ impl Lower<'_> {
     /// `B2R.RESULT`: reads the result of a reduction at a barrier.
     pub(super) fn barrier_result(&mut self) -> Result<()> {
         let (line, predicate) = self.reduced();
-        let mut writes = vec![Write::Line(self.dst()?, line as Src)];
+        let mut writes = vec![PendingResult::Line(self.dst()?, line as Src)];
         if let Some(wanted) = self.wanted_predicate(0) {
-            writes.push(Write::Pred(wanted, predicate as Src));
+            writes.push(PendingResult::Pred(wanted, predicate as Src));
         }
         self.write(writes)
     }
@@ -250,7 +250,7 @@ impl Lower<'_> {
         });
         let members = match register {
             _ if self.has("ALL") => self.number(u32::MAX)?,
-            Some((_, Register(number))) => self.line(Line::Lane(number)) as Src,
+            Some((_, Register(number))) => self.line(LineId::Lane(number)) as Src,
             None => return Err(self.unsupported()),
         };
         self.emit(OpKind::WarpSync { members })
@@ -288,9 +288,9 @@ impl Lower<'_> {
             dst_pred,
             src: [a, b, c, members],
         })?;
-        let mut writes = vec![Write::Line(self.dst()?, dst as Src)];
+        let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
         if let Some(predicate) = in_range {
-            writes.push(Write::Pred(predicate, dst_pred));
+            writes.push(PendingResult::Pred(predicate, dst_pred));
         }
         self.write(writes)
     }
@@ -317,7 +317,7 @@ impl Lower<'_> {
                 negated: false,
                 members,
             })?;
-            writes.push(Write::Line(self.dst()?, dst as Src));
+            writes.push(PendingResult::Line(self.dst()?, dst as Src));
         }
         if let Some(wanted) = self.wanted_predicate(0) {
             let dst = self.registers.fresh(Class::Pred);
@@ -328,7 +328,7 @@ impl Lower<'_> {
                 negated: false,
                 members,
             })?;
-            writes.push(Write::Pred(wanted, dst as Src));
+            writes.push(PendingResult::Pred(wanted, dst as Src));
         }
         self.write(writes)
     }
@@ -355,9 +355,9 @@ impl Lower<'_> {
             dst_pred,
             src: [value, members],
         })?;
-        let mut writes = vec![Write::Line(self.dst()?, dst as Src)];
+        let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
         if let (Some(wanted), true) = (wanted, all) {
-            writes.push(Write::Pred(wanted, dst_pred));
+            writes.push(PendingResult::Pred(wanted, dst_pred));
         }
         self.write(writes)
     }
@@ -456,7 +456,7 @@ impl Lower<'_> {
 
     fn clock(&mut self) -> Result<()> {
         let whole = self.name() == "CS2R" && !self.has("32");
-        let class = if whole { Class::Bits64 } else { Class::Bits32 };
+        let class = Class::of_width(whole);
         let clock = if whole { Clock::Clock64 } else { Clock::Clock };
         let dst = self.registers.fresh(class);
         self.emit(OpKind::ReadClock { clock, dst })?;

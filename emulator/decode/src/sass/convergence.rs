@@ -12,7 +12,7 @@ const BARRIERS: usize = 16;
 
 /// Reconvergence point of a barrier, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
+enum MeetingPoint {
     /// No path leads here.
     Nothing,
     /// Lanes reconverge at this instruction.
@@ -24,7 +24,7 @@ enum Known {
 /// Reconvergence points by instruction and barrier.
 #[derive(Debug, Default)]
 pub(super) struct Meetings {
-    known: Vec<[Known; BARRIERS]>,
+    known: Vec<[MeetingPoint; BARRIERS]>,
 }
 
 impl Meetings {
@@ -35,8 +35,8 @@ impl Meetings {
         {
             return Ok(Meetings::default());
         }
-        account.bytes((code.len() * size_of::<[Known; BARRIERS]>()) as u64)?;
-        let mut known = vec![[Known::Nothing; BARRIERS]; code.len()];
+        account.bytes((code.len() * size_of::<[MeetingPoint; BARRIERS]>()) as u64)?;
+        let mut known = vec![[MeetingPoint::Nothing; BARRIERS]; code.len()];
         let mut waiting = vec![0];
         let mut seen = vec![false; code.len()];
         // An entry changes twice at most.
@@ -52,7 +52,7 @@ impl Meetings {
             if name == "BSSY"
                 && let (Some(barrier), Some(target)) = (barrier(instruction), target)
             {
-                after[barrier] = Known::Meets(target as u32);
+                after[barrier] = MeetingPoint::Meets(target as u32);
             }
             // A saved barrier is restored.
             if name == "BMOV"
@@ -60,7 +60,7 @@ impl Meetings {
                     instruction.destinations().first().map(|operand| operand.value)
                 && let Some(known) = after.get_mut(usize::from(barrier))
             {
-                *known = Known::Various;
+                *known = MeetingPoint::Various;
             }
             let unconditional = |operand: &Operand| match operand.value {
                 Value::Predicate(predicate) | Value::UniformPredicate(predicate) => {
@@ -80,10 +80,10 @@ impl Meetings {
                 let mut changed = !seen[next];
                 for (old, new) in known[next].iter_mut().zip(after) {
                     let joined = match (*old, new) {
-                        (old, Known::Nothing) => old,
-                        (Known::Nothing, new) => new,
+                        (old, MeetingPoint::Nothing) => old,
+                        (MeetingPoint::Nothing, new) => new,
                         (old, new) if old == new => old,
-                        _ => Known::Various,
+                        _ => MeetingPoint::Various,
                     };
                     changed |= joined != *old;
                     *old = joined;
@@ -98,7 +98,7 @@ impl Meetings {
 
     pub(super) fn of(&self, at: u32, barrier: u8) -> Option<u32> {
         match self.known.get(at as usize)?.get(usize::from(barrier))? {
-            Known::Meets(place) => Some(*place),
+            MeetingPoint::Meets(place) => Some(*place),
             _ => None,
         }
     }

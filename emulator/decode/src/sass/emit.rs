@@ -5,14 +5,14 @@ use super::Lower;
 use crate::error::{DecodeError, Result, refused};
 use crate::passes::constants::Constants;
 use crate::passes::flow;
-use crate::virt::{AluClasses, Rule, TRUE, VirtualOp, alu_op};
+use crate::virt::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{Class, Dst, Src};
 use arithmetic::{self as alu, Builtin, Form};
 use program::limits::KERNEL_OPS;
 use program::{Flow, OpKind, Special};
 
 /// A pending result: its destination and value.
-pub(super) enum Write {
+pub(super) enum PendingResult {
     Line(Dst, Src),
     Pred(Dst, Src),
 }
@@ -46,14 +46,14 @@ impl Lower<'_> {
     }
 
     /// Function of a step of a machine instruction.
-    pub(super) fn step(&self, step: alu::Step) -> Function {
+    pub(super) fn step(&self, step: alu::SassStep) -> Function {
         let flow = match step {
-            alu::Step::Sum3 | alu::Step::SumCarry => Flow::Upward,
-            alu::Step::Shift(_) => Flow::Moved {
+            alu::SassStep::Sum3 | alu::SassStep::SumCarry => Flow::Upward,
+            alu::SassStep::Shift(_) => Flow::Moved {
                 data: 0b101,
                 shifts: true,
             },
-            alu::Step::Table(_) => Flow::Bitwise,
+            alu::SassStep::Table(_) => Flow::Bitwise,
             _ => Flow::Mixed,
         };
         Function {
@@ -104,14 +104,14 @@ impl Lower<'_> {
     }
 
     /// Writes results at the end of an instruction, those that its guard depends on last.
-    pub(super) fn write(&mut self, mut results: Vec<Write>) -> Result<()> {
+    pub(super) fn write(&mut self, mut results: Vec<PendingResult>) -> Result<()> {
         let guard = self.guard;
-        let last = |write: &Write| matches!(write, Write::Pred(dst, _) if *dst == guard);
+        let last = |write: &PendingResult| matches!(write, PendingResult::Pred(dst, _) if *dst == guard);
         results.sort_by_key(last);
         for result in results {
             match result {
-                Write::Line(dst, src) => self.result(self.builtin(Builtin::Mov32), dst, &[src])?,
-                Write::Pred(dst, src) => self.result(self.builtin(Builtin::MovPred), dst, &[src])?,
+                PendingResult::Line(dst, src) => self.result(self.builtin(Builtin::Mov32), dst, &[src])?,
+                PendingResult::Pred(dst, src) => self.result(self.builtin(Builtin::MovPred), dst, &[src])?,
             }
         }
         Ok(())
@@ -134,7 +134,7 @@ impl Lower<'_> {
             kind,
             classes,
             moves: false,
-            rule: Rule::Unknown,
+            rule: BitRule::Unknown,
             flow: Flow::Mixed,
         }
     }

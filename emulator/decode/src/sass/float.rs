@@ -1,10 +1,10 @@
 //! Floating-point arithmetic and conversions.
 
 use super::Lower;
-use super::emit::Write;
+use super::emit::PendingResult;
 use crate::error::Result;
 use arithmetic::lanes::Src;
-use arithmetic::{Builtin, Step};
+use arithmetic::{Builtin, SassStep};
 
 impl Lower<'_> {
     /// `RM.FTZ.SAT` as PTX modifiers. `rounds`: PTX requires a rounding.
@@ -212,7 +212,7 @@ impl Lower<'_> {
         let mut writes = Vec::new();
         for (at, value) in [first, both].into_iter().enumerate() {
             if let Some(dst) = self.wanted_predicate(at) {
-                writes.push(Write::Pred(dst, value));
+                writes.push(PendingResult::Pred(dst, value));
             }
         }
         self.write(writes)
@@ -232,7 +232,7 @@ impl Lower<'_> {
         }
         let writes = writes
             .into_iter()
-            .map(|(dst, function)| Ok(Write::Pred(dst, self.value(function, sources)?)))
+            .map(|(dst, function)| Ok(PendingResult::Pred(dst, self.value(function, sources)?)))
             .collect::<Result<Vec<_>>>()?;
         self.write(writes)
     }
@@ -268,9 +268,9 @@ impl Lower<'_> {
         let function = if self.has("F16") || self.has("BF16") {
             return Err(self.unsupported());
         } else if self.has("SIN") {
-            self.step(Step::Sine)
+            self.step(SassStep::Sine)
         } else if self.has("COS") {
-            self.step(Step::Cosine)
+            self.step(SassStep::Cosine)
         } else if self.has("TANH") {
             self.ptx("tanh", &["approx", "f32"])?
         } else {
@@ -287,7 +287,7 @@ impl Lower<'_> {
     pub(super) fn check_division(&mut self) -> Result<()> {
         let sources = [self.f32(0)?, self.f32(1)?];
         match self.wanted_predicate(0) {
-            Some(dst) => self.result(self.step(Step::DivisionIsHard), dst, &sources),
+            Some(dst) => self.result(self.step(SassStep::DivisionIsHard), dst, &sources),
             None => Ok(()),
         }
     }

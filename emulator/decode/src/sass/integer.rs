@@ -1,10 +1,10 @@
 //! Integer arithmetic, logic, shifts, moves and predicates.
 
 use super::Lower;
-use super::emit::Write;
+use super::emit::PendingResult;
 use crate::error::Result;
 use arithmetic::lanes::Src;
-use arithmetic::{Builtin, Shift, Step};
+use arithmetic::{Builtin, SassStep, Shift};
 
 impl Lower<'_> {
     /// Lowers to the PTX instruction with `n` sources.
@@ -37,7 +37,7 @@ impl Lower<'_> {
                 [] => self.result(self.builtin(Builtin::Mov32), dst, &[sources[0]]),
                 [one] => self.result(self.builtin(Builtin::Mov32), dst, &[one]),
                 [a, b] => self.result(self.builtin(Builtin::Add32), dst, &[a, b]),
-                _ => self.result(self.step(Step::Sum3), dst, &sources),
+                _ => self.result(self.step(SassStep::Sum3), dst, &sources),
             };
         }
         // A negative source is its complement plus 1, and both carry.
@@ -82,32 +82,32 @@ impl Lower<'_> {
         for (dst, least) in wants.iter().zip([1, 2]) {
             if let Some(dst) = dst {
                 let least = self.number(least)?;
-                writes.push(Write::Pred(
+                writes.push(PendingResult::Pred(
                     *dst,
                     self.compute("setp", &["ge", "u32"], &[above, least])?,
                 ));
             }
         }
         let low = self.value(self.builtin(Builtin::Lo32Of64), &[sum])?;
-        writes.push(Write::Line(self.dst()?, low));
+        writes.push(PendingResult::Line(self.dst()?, low));
         self.write(writes)
     }
 
     /// Adds three words and a carry to operand 0, with carries out.
     fn sum_with_carries(&mut self, wants: &[Option<u32>], sources: &[Src; 4]) -> Result<()> {
         let mut writes = Vec::new();
-        for (dst, step) in wants.iter().zip([Step::CarryOut, Step::SecondCarryOut]) {
+        for (dst, step) in wants.iter().zip([SassStep::CarryOut, SassStep::SecondCarryOut]) {
             if let Some(dst) = dst {
-                writes.push(Write::Pred(*dst, self.value(self.step(step), sources)?));
+                writes.push(PendingResult::Pred(*dst, self.value(self.step(step), sources)?));
             }
         }
-        let sum = self.step(Step::SumCarry);
+        let sum = self.step(SassStep::SumCarry);
         let dst = self.dst()?;
         if writes.is_empty() {
             return self.result(sum, dst, sources);
         }
         let value = self.value(sum, sources)?;
-        writes.push(Write::Line(dst, value));
+        writes.push(PendingResult::Line(dst, value));
         self.write(writes)
     }
 
@@ -134,7 +134,10 @@ impl Lower<'_> {
             let sum = self.value(self.builtin(Builtin::Add64), &[product, c])?;
             let high = self.value(self.builtin(Builtin::Hi32Of64), &[sum])?;
             let dst = self.dst()?;
-            return self.write(vec![Write::Line(dst, high), Write::Pred(carry, carried)]);
+            return self.write(vec![
+                PendingResult::Line(dst, high),
+                PendingResult::Pred(carry, carried),
+            ]);
         }
         let wants = self.wanted_predicates();
         let (a, b) = (self.int(0)?, self.int(1)?);
@@ -209,7 +212,7 @@ impl Lower<'_> {
         let function = self.ptx("addc", &["u64"])?;
         self.wide_result(function, &[product, c, carry_in])?;
         match carry {
-            Some((dst, carry)) => self.write(vec![Write::Pred(dst, carry)]),
+            Some((dst, carry)) => self.write(vec![PendingResult::Pred(dst, carry)]),
             None => Ok(()),
         }
     }
@@ -290,7 +293,10 @@ impl Lower<'_> {
                 self.compute(opcode, &["pred"], &[any, with])?
             }
         };
-        self.write(vec![Write::Line(dst, value), Write::Pred(pred, any)])
+        self.write(vec![
+            PendingResult::Line(dst, value),
+            PendingResult::Pred(pred, any),
+        ])
     }
 
     /// `PLOP3.LUT P, P, p, q, r, table, table`
@@ -301,8 +307,8 @@ impl Lower<'_> {
             let (Some(dst), Some(table)) = (self.wanted_predicate(at), self.immediate(3 + at)) else {
                 continue;
             };
-            let table = self.step(Step::Table(table as u8));
-            writes.push(Write::Pred(dst, self.value(table, &sources)?));
+            let table = self.step(SassStep::Table(table as u8));
+            writes.push(PendingResult::Pred(dst, self.value(table, &sources)?));
         }
         self.write(writes)
     }
@@ -329,7 +335,7 @@ impl Lower<'_> {
             (false, true, _) if clamped => {
                 (self.ptx("shf", &["l", "clamp", "b32"])?, vec![low, high, amount])
             }
-            _ => (self.step(Step::Shift(how)), vec![low, amount, high]),
+            _ => (self.step(SassStep::Shift(how)), vec![low, amount, high]),
         };
         self.result(function, dst, &sources)
     }
@@ -434,7 +440,7 @@ impl Lower<'_> {
         for (at, holds) in [holds, fails].into_iter().enumerate() {
             if let Some(dst) = self.wanted_predicate(at) {
                 let value = self.compute(self.boolean(), &["pred"], &[holds, with])?;
-                writes.push(Write::Pred(dst, value));
+                writes.push(PendingResult::Pred(dst, value));
             }
         }
         self.write(writes)
@@ -482,7 +488,7 @@ impl Lower<'_> {
             let bit = self.number(1 << (u32::from(number) + shift))?;
             let bit = self.compute("and", &["b32"], &[value, bit])?;
             let bit = self.value(self.builtin(Builtin::PredOf32), &[bit])?;
-            writes.push(Write::Pred(self.predicate_register(number), bit));
+            writes.push(PendingResult::Pred(self.predicate_register(number), bit));
         }
         self.write(writes)
     }

@@ -6,8 +6,8 @@ use super::Lower;
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::products::{Kind, Sum};
-use program::mma::layout::Form;
+use arithmetic::products::{AccumulatorType, FactorType};
+use program::mma::layout::MmaForm;
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
 impl Lower<'_> {
@@ -19,14 +19,7 @@ impl Lower<'_> {
         };
         let form = form.ok_or_else(|| self.unsupported())?;
         let [n_a, n_b, n_c] = form.registers();
-        let mut mma = Mma {
-            form,
-            a: [NONE; 8],
-            b: [NONE; 4],
-            c: [NONE; 4],
-            d: [NONE; 4],
-            foreign: [None; 3],
-        };
+        let mut mma = Mma::new(form);
         self.fragment(0, form.is_wide(), &mut mma.a[..n_a])?;
         self.fragment(1, form.is_wide(), &mut mma.b[..n_b])?;
         self.fragment(2, form.is_wide(), &mut mma.c[..n_c])?;
@@ -50,24 +43,28 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn form_of_halves(&self) -> Option<Form> {
+    fn form_of_halves(&self) -> Option<MmaForm> {
         let k = match () {
             () if self.has("1684") => 4,
             () if self.has("1688") => 8,
             () if self.has("16816") => 16,
             () => return None,
         };
-        let sum = if self.has("F32") { Sum::F32 } else { Sum::F16 };
+        let sum = if self.has("F32") {
+            AccumulatorType::F32
+        } else {
+            AccumulatorType::F16
+        };
         let kind = match () {
-            () if self.has("BF16") => Kind::Bf16,
-            () if self.has("TF32") => Kind::Tf32,
-            () => Kind::F16,
+            () if self.has("BF16") => FactorType::Bf16,
+            () if self.has("TF32") => FactorType::Tf32,
+            () => FactorType::F16,
         };
         self.has("F16");
-        Form::new(16, k, Some((kind, kind, sum)))
+        MmaForm::new(16, k, Some((kind, kind, sum)))
     }
 
-    fn form_of_doubles(&self) -> Option<Form> {
+    fn form_of_doubles(&self) -> Option<MmaForm> {
         let shapes = [
             ("8x8x4", 8, 4),
             ("16x8x4", 16, 4),
@@ -75,7 +72,7 @@ impl Lower<'_> {
             ("16x8x16", 16, 16),
         ];
         let (_, m, k) = shapes.into_iter().find(|(name, ..)| self.has(name))?;
-        Form::new(m, k, None)
+        MmaForm::new(m, k, None)
     }
 
     /// Registers of a source matrix.

@@ -5,7 +5,7 @@ use sass::Segment;
 use sass::instruction::{Address, Constant, Index, Register, Uniform, Value};
 
 use super::Lower;
-use super::operand::Line;
+use super::operand::LineId;
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
@@ -38,7 +38,7 @@ impl Lower<'_> {
         if narrow {
             let mut src = match zero {
                 true => None,
-                false => Some(self.line(Line::Lane(address.base.0)) as Src),
+                false => Some(self.line(LineId::Lane(address.base.0)) as Src),
             };
             if address.scale > 1
                 && let Some(base) = src
@@ -48,7 +48,7 @@ impl Lower<'_> {
             }
             let uniform = address.uniform.filter(|&register| register != Uniform::ZERO);
             if let Some(Uniform(number)) = uniform {
-                let more = self.line(Line::Warp(number)) as Src;
+                let more = self.line(LineId::Warp(number)) as Src;
                 src = Some(match src {
                     Some(base) => self.value(self.builtin(Builtin::Add32), &[base, more])?,
                     None => more,
@@ -71,7 +71,7 @@ impl Lower<'_> {
             (true, _) => None,
             (false, true) => Some(self.wide_value(Value::Register(address.base))?),
             (false, false) => {
-                let base = self.line(Line::Lane(address.base.0)) as Src;
+                let base = self.line(LineId::Lane(address.base.0)) as Src;
                 Some(self.value(self.builtin(Builtin::Zext64(32)), &[base])?)
             }
         };
@@ -165,7 +165,7 @@ impl Lower<'_> {
         for at in 0..n {
             regs[usize::from(at)] = match value {
                 Some(Value::Register(Register::ZERO)) => self.number(0)?,
-                Some(Value::Register(Register(number))) => self.line(Line::Lane(number).next(at)) as Src,
+                Some(Value::Register(Register(number))) => self.line(LineId::Lane(number).next(at)) as Src,
                 _ => return Err(self.unsupported()),
             };
         }
@@ -227,10 +227,10 @@ impl Lower<'_> {
     fn constant_address(&mut self, constant: Constant) -> Result<Addr> {
         let index = match constant.index {
             Index::None => None,
-            Index::Register(Register(number)) => Some(Line::Lane(number)),
-            Index::Uniform(Uniform(number)) => Some(Line::Warp(number)),
+            Index::Register(Register(number)) => Some(LineId::Lane(number)),
+            Index::Uniform(Uniform(number)) => Some(LineId::Warp(number)),
         };
-        let zero = index.is_none() || index == Some(Line::Lane(Register::ZERO.0));
+        let zero = index.is_none() || index == Some(LineId::Lane(Register::ZERO.0));
         let src = match index {
             Some(line) if !zero => self.line(line) as Src,
             _ => self.number(0)?,
@@ -400,7 +400,7 @@ impl Lower<'_> {
             *place = match (wide, *value) {
                 (true, value) => self.wide_value(value)?,
                 (false, Value::Register(Register::ZERO)) => self.number(0)?,
-                (false, Value::Register(Register(number))) => self.line(Line::Lane(number)) as Src,
+                (false, Value::Register(Register(number))) => self.line(LineId::Lane(number)) as Src,
                 _ => return Err(self.unsupported()),
             };
         }
@@ -412,7 +412,7 @@ impl Lower<'_> {
             return Err(self.unsupported());
         }
         let returns = self.destination().is_some();
-        let class = if wide { Class::Bits64 } else { Class::Bits32 };
+        let class = Class::of_width(wide);
         let dst = match returns {
             true => self.registers.fresh(class) as i32,
             false => NONE,

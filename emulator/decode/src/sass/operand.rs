@@ -2,7 +2,7 @@
 
 use sass::instruction::{Constant, Halves, Index, Operand, Predicate, Register, Uniform, Value};
 
-use super::emit::{Function, Write};
+use super::emit::{Function, PendingResult};
 use super::{FALSE, Lower, TRUE};
 use crate::error::Result;
 use arithmetic::Builtin;
@@ -11,26 +11,26 @@ use program::{Special, window};
 
 /// A 32-bit register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Line {
+pub(super) enum LineId {
     Lane(u8),
     Warp(u8),
 }
 
-impl Line {
+impl LineId {
     /// The register, unless it is the zero register.
-    fn of(value: Value) -> Option<Line> {
+    fn of(value: Value) -> Option<LineId> {
         match value {
-            Value::Register(register) if register != Register::ZERO => Some(Line::Lane(register.0)),
-            Value::Uniform(register) if register != Uniform::ZERO => Some(Line::Warp(register.0)),
+            Value::Register(register) if register != Register::ZERO => Some(LineId::Lane(register.0)),
+            Value::Uniform(register) if register != Uniform::ZERO => Some(LineId::Warp(register.0)),
             _ => None,
         }
     }
 
     /// The `n`-th register behind this one.
-    pub(super) fn next(self, n: u8) -> Line {
+    pub(super) fn next(self, n: u8) -> LineId {
         match self {
-            Line::Lane(number) => Line::Lane(number.wrapping_add(n)),
-            Line::Warp(number) => Line::Warp(number.wrapping_add(n)),
+            LineId::Lane(number) => LineId::Lane(number.wrapping_add(n)),
+            LineId::Warp(number) => LineId::Warp(number.wrapping_add(n)),
         }
     }
 }
@@ -46,7 +46,7 @@ impl Lower<'_> {
     }
 
     /// Virtual register of a register.
-    pub(super) fn line(&mut self, line: Line) -> u32 {
+    pub(super) fn line(&mut self, line: LineId) -> u32 {
         let registers = &mut self.registers;
         *self
             .lines
@@ -57,7 +57,7 @@ impl Lower<'_> {
     /// Raw 32 bits of an operand; `half` chooses between two words.
     pub(super) fn word(&mut self, value: Value, half: u8) -> Result<Src> {
         match value {
-            Value::Register(_) | Value::Uniform(_) => match Line::of(value) {
+            Value::Register(_) | Value::Uniform(_) => match LineId::of(value) {
                 Some(line) => Ok(self.line(line.next(half)) as Src),
                 None => self.number(0),
             },
@@ -216,7 +216,7 @@ impl Lower<'_> {
         ) {
             return self.wide_number(0);
         }
-        let line = Line::of(value);
+        let line = LineId::of(value);
         if let Some(&pair) = line.and_then(|line| self.pairs.get(&line)) {
             return Ok(pair);
         }
@@ -358,12 +358,12 @@ impl Lower<'_> {
     }
 
     /// Register that is written, unless it is the zero register.
-    pub(super) fn destination(&self) -> Option<Line> {
+    pub(super) fn destination(&self) -> Option<LineId> {
         self.instruction
             .destinations()
             .iter()
             .find(|operand| matches!(operand.value, Value::Register(_) | Value::Uniform(_)))
-            .and_then(|operand| Line::of(operand.value))
+            .and_then(|operand| LineId::of(operand.value))
     }
 
     /// Destination of a 32-bit result.
@@ -383,7 +383,7 @@ impl Lower<'_> {
     }
 
     /// Invalidates the pairs that contain a register.
-    pub(super) fn written(&mut self, line: Line) {
+    pub(super) fn written(&mut self, line: LineId) {
         self.pairs.remove(&line);
         self.pairs.remove(&line.next(u8::MAX));
     }
@@ -413,6 +413,6 @@ impl Lower<'_> {
     /// Moves a result to its destination: operations that write early use registers of their own.
     pub(super) fn write_line(&mut self, value: Src) -> Result<()> {
         let dst = self.dst()?;
-        self.write(vec![Write::Line(dst, value)])
+        self.write(vec![PendingResult::Line(dst, value)])
     }
 }

@@ -7,11 +7,11 @@
 
 use std::fmt;
 
-use arithmetic::products::{Factors, Kind, Product, Sum, Unit, multiply_f64};
+use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
 
 /// Shape and types of a warp-wide product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Form {
+pub struct MmaForm {
     /// Rows of A and D: 8 or 16. B and D have 8 columns.
     m: u8,
     /// Columns of A and rows of B.
@@ -22,7 +22,7 @@ pub struct Form {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Types {
     /// Types of A, B and the accumulators.
-    Small(Kind, Kind, Sum),
+    Small(FactorType, FactorType, AccumulatorType),
     F64,
 }
 
@@ -30,16 +30,21 @@ enum Types {
 const ROWS: usize = 16;
 const MAX_K: usize = 32;
 
-impl Form {
+impl MmaForm {
     /// Form of an instruction, if the shape exists: `m` and `k`, and the types of A, B and the accumulators; `None` for
     /// `f64`.
-    pub fn new(m: u8, k: u8, types: Option<(Kind, Kind, Sum)>) -> Option<Self> {
+    pub fn new(m: u8, k: u8, types: Option<(FactorType, FactorType, AccumulatorType)>) -> Option<Self> {
         let known = match types {
-            Some((Kind::Bf16, Kind::Bf16, Sum::F32) | (Kind::F16, Kind::F16, _)) => {
-                m == 16 && matches!(k, 8 | 16)
-            }
-            Some((Kind::Tf32, Kind::Tf32, Sum::F32)) => m == 16 && matches!(k, 4 | 8),
-            Some((Kind::E4m3 | Kind::E5m2, Kind::E4m3 | Kind::E5m2, Sum::F32)) => m == 16 && k == 32,
+            Some(
+                (FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)
+                | (FactorType::F16, FactorType::F16, _),
+            ) => m == 16 && matches!(k, 8 | 16),
+            Some((FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32)) => m == 16 && matches!(k, 4 | 8),
+            Some((
+                FactorType::E4m3 | FactorType::E5m2,
+                FactorType::E4m3 | FactorType::E5m2,
+                AccumulatorType::F32,
+            )) => m == 16 && k == 32,
             Some(_) => false,
             None => matches!((m, k), (8, 4) | (16, 4 | 8 | 16)),
         };
@@ -60,16 +65,16 @@ impl Form {
     /// Elements of A or B per register.
     fn packed(self) -> usize {
         match self.types {
-            Types::Small(Kind::Bf16 | Kind::F16, ..) => 2,
-            Types::Small(Kind::E4m3 | Kind::E5m2, ..) => 4,
-            Types::Small(Kind::Tf32, ..) | Types::F64 => 1,
+            Types::Small(FactorType::Bf16 | FactorType::F16, ..) => 2,
+            Types::Small(FactorType::E4m3 | FactorType::E5m2, ..) => 4,
+            Types::Small(FactorType::Tf32, ..) | Types::F64 => 1,
         }
     }
 
     /// Accumulators per register.
     fn packed_sums(self) -> usize {
         match self.types {
-            Types::Small(_, _, Sum::F16) => 2,
+            Types::Small(_, _, AccumulatorType::F16) => 2,
             _ => 1,
         }
     }
@@ -161,7 +166,7 @@ impl Form {
         }
     }
 
-    /// [`Form::multiply`] for `f64`.
+    /// [`MmaForm::multiply`] for `f64`.
     pub fn multiply_f64(self, a: &[[u64; 32]], b: &[[u64; 32]], d: &mut [[u64; 32]]) {
         let k = usize::from(self.k);
         let mut rows = vec![0.0; usize::from(self.m) * k];
@@ -200,8 +205,8 @@ impl Form {
         match self.types {
             _ if undefined == 0 => 0,
             Types::F64 => u64::MAX,
-            Types::Small(_, _, Sum::F32) => u64::from(u32::MAX),
-            Types::Small(_, _, Sum::F16) => {
+            Types::Small(_, _, AccumulatorType::F32) => u64::from(u32::MAX),
+            Types::Small(_, _, AccumulatorType::F16) => {
                 let half = |mask: u64| if undefined & mask == 0 { 0 } else { mask };
                 half(0xffff) | half(0xffff_0000)
             }
@@ -230,8 +235,8 @@ impl Form {
             let half = |column: usize| columns[column].is_some() || rows[row].is_some();
             let undefined = match (self.types, half(column)) {
                 (Types::F64, true) => u64::MAX,
-                (Types::Small(_, _, Sum::F32), true) => u64::from(u32::MAX),
-                (Types::Small(_, _, Sum::F16), low) => {
+                (Types::Small(_, _, AccumulatorType::F32), true) => u64::from(u32::MAX),
+                (Types::Small(_, _, AccumulatorType::F16), low) => {
                     (u64::from(low) * 0xffff) | (u64::from(half(column + 1)) * 0xffff_0000)
                 }
                 _ => 0,
@@ -255,7 +260,7 @@ pub struct Reached {
     pub b: Option<(usize, usize)>,
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for MmaForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "mma m{}n8k{} ", self.m, self.k)?;
         match self.types {

@@ -6,7 +6,7 @@
 //! their absolute address ([`Swizzle::apply`]), as copies of boxes write them.
 
 use crate::tensor::Swizzle;
-use arithmetic::products::Kind;
+use arithmetic::products::FactorType;
 
 /// Rows of a product.
 pub const ROWS: usize = 64;
@@ -20,16 +20,16 @@ pub const PIECE: u32 = 16;
 const K_BYTES: usize = 32;
 
 /// Bytes of an element in shared memory.
-pub fn bytes(kind: Kind) -> usize {
+pub fn bytes(kind: FactorType) -> usize {
     match kind {
-        Kind::Bf16 | Kind::F16 => 2,
-        Kind::Tf32 => 4,
-        Kind::E4m3 | Kind::E5m2 => 1,
+        FactorType::Bf16 | FactorType::F16 => 2,
+        FactorType::Tf32 => 4,
+        FactorType::E4m3 | FactorType::E5m2 => 1,
     }
 }
 
 /// Elements of a row.
-pub fn k(kind: Kind) -> usize {
+pub fn k(kind: FactorType) -> usize {
     K_BYTES / bytes(kind)
 }
 

@@ -10,27 +10,27 @@
 
 use std::collections::HashMap;
 
-use super::{Groups, Key, Member, Place, largest_window, window};
+use super::{Effect, GroupKey, Groups, Member, largest_window, window};
 use crate::passes::cfg::{Cfg, Dominators};
 use crate::passes::distances::Distances;
 use crate::virt::TRUE;
 
 /// Version of shared memory: 0 on entry, an op's position + 1 behind it, or the block with the top bit where several
 /// meet.
-type State = u32;
-const MEETING: State = 1 << 31;
+type MemoryVersion = u32;
+const MEETING: MemoryVersion = 1 << 31;
 
 /// Adds the groups of loads to `groups`.
-pub(super) fn merge(places: &[Vec<(u32, Place)>], cfg: &Cfg, known: &Distances<'_>, groups: &mut Groups) {
+pub(super) fn merge(places: &[Vec<(u32, Effect)>], cfg: &Cfg, known: &Distances<'_>, groups: &mut Groups) {
     let states = states(places, cfg);
-    let mut loads: HashMap<(Key, State), Vec<Member>> = HashMap::new();
+    let mut loads: HashMap<(GroupKey, MemoryVersion), Vec<Member>> = HashMap::new();
     for (block, places) in places.iter().enumerate() {
         let mut state = states[block];
         for (at, place) in places {
             match place {
-                Place::Load(key, member) => loads.entry((*key, state)).or_default().push(*member),
-                Place::Store(..) | Place::EndsAll => state = at + 1,
-                Place::EndsStores => {}
+                Effect::Load(key, member) => loads.entry((*key, state)).or_default().push(*member),
+                Effect::Store(..) | Effect::EndsAll => state = at + 1,
+                Effect::EndsStores => {}
             }
         }
     }
@@ -50,14 +50,14 @@ pub(super) fn merge(places: &[Vec<(u32, Place)>], cfg: &Cfg, known: &Distances<'
 }
 
 /// Version of shared memory on entry to each block.
-fn states(places: &[Vec<(u32, Place)>], cfg: &Cfg) -> Vec<State> {
-    let changed = |places: &Vec<(u32, Place)>| {
+fn states(places: &[Vec<(u32, Effect)>], cfg: &Cfg) -> Vec<MemoryVersion> {
+    let changed = |places: &Vec<(u32, Effect)>| {
         let last = places.iter().rev();
-        let mut last = last.filter(|(_, place)| matches!(place, Place::Store(..) | Place::EndsAll));
+        let mut last = last.filter(|(_, place)| matches!(place, Effect::Store(..) | Effect::EndsAll));
         last.next().map(|(at, _)| at + 1)
     };
-    let after: Vec<Option<State>> = places.iter().map(changed).collect();
-    let mut entry: Vec<Option<State>> = vec![None; places.len()];
+    let after: Vec<Option<MemoryVersion>> = places.iter().map(changed).collect();
+    let mut entry: Vec<Option<MemoryVersion>> = vec![None; places.len()];
     entry[0] = Some(0);
     let mut waiting: Vec<u32> = vec![0];
     while let Some(block) = waiting.pop() {
@@ -77,11 +77,11 @@ fn states(places: &[Vec<(u32, Place)>], cfg: &Cfg) -> Vec<State> {
         }
     }
     // Unreachable blocks have a state of their own.
-    let own = |(block, state): (usize, Option<State>)| state.unwrap_or(MEETING | block as u32);
+    let own = |(block, state): (usize, Option<MemoryVersion>)| state.unwrap_or(MEETING | block as u32);
     entry.into_iter().enumerate().map(own).collect()
 }
 
-fn by_windows(key: &Key, members: &[Member], known: &Distances<'_>, groups: &mut Groups) {
+fn by_windows(key: &GroupKey, members: &[Member], known: &Distances<'_>, groups: &mut Groups) {
     let most = largest_window(key);
     let mut windows: HashMap<i64, Vec<Member>> = HashMap::new();
     for member in members {
@@ -118,7 +118,7 @@ fn by_windows(key: &Key, members: &[Member], known: &Distances<'_>, groups: &mut
 }
 
 impl Member {
-    fn end(&self, key: &Key) -> i64 {
+    fn end(&self, key: &GroupKey) -> i64 {
         self.offset + self.n as i64 * i64::from(key.bytes)
     }
 
@@ -128,7 +128,7 @@ impl Member {
     }
 }
 
-fn one_window(key: &Key, start: i64, size: i64, members: Vec<Member>, groups: &mut Groups) {
+fn one_window(key: &GroupKey, start: i64, size: i64, members: Vec<Member>, groups: &mut Groups) {
     let element = i64::from(key.bytes);
     let mut present = [false; 4];
     for member in &members {
@@ -150,7 +150,7 @@ fn one_window(key: &Key, start: i64, size: i64, members: Vec<Member>, groups: &m
 }
 
 /// Records loads that stay apart, repeated ones once.
-fn alike(key: &Key, members: Vec<Member>, groups: &mut Groups) {
+fn alike(key: &GroupKey, members: Vec<Member>, groups: &mut Groups) {
     let mut rest = members;
     while let Some(first) = rest.first().copied() {
         let same = |m: &Member| (m.offset, m.n) == (first.offset, first.n);

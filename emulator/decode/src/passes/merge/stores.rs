@@ -6,13 +6,13 @@
 //!
 //! A vector followed by single elements is not merged. Guarded stores stay apart.
 
-use super::{Groups, Key, Member, Place, window};
+use super::{Effect, GroupKey, Groups, Member, window};
 use crate::passes::distances::Distances;
 use crate::virt::TRUE;
 
 /// A group that may still grow.
-struct Open {
-    key: Key,
+struct OpenGroup {
+    key: GroupKey,
     start: i64,
     n_slots: usize,
     present: [bool; 4],
@@ -20,15 +20,15 @@ struct Open {
 }
 
 /// Adds the groups of stores to `groups`.
-pub(super) fn merge(places: &[Vec<(u32, Place)>], known: &Distances<'_>, groups: &mut Groups) {
+pub(super) fn merge(places: &[Vec<(u32, Effect)>], known: &Distances<'_>, groups: &mut Groups) {
     for places in places {
-        let mut open: Option<Open> = None;
+        let mut open: Option<OpenGroup> = None;
         for (_, place) in places {
-            if let Place::Store(key, member) = place {
+            if let Effect::Store(key, member) = place {
                 let grew = open.as_mut().is_some_and(|open| open.take(key, member));
                 if !grew {
                     close(open.take(), groups);
-                    open = Open::new(key, member, known);
+                    open = OpenGroup::new(key, member, known);
                     if open.is_none() {
                         groups.put(member.instr, None);
                     }
@@ -41,8 +41,8 @@ pub(super) fn merge(places: &[Vec<(u32, Place)>], known: &Distances<'_>, groups:
     }
 }
 
-impl Open {
-    fn new(key: &Key, member: &Member, known: &Distances<'_>) -> Option<Self> {
+impl OpenGroup {
+    fn new(key: &GroupKey, member: &Member, known: &Distances<'_>) -> Option<Self> {
         let size = window(key, known)?;
         if key.guard != TRUE {
             return None;
@@ -58,7 +58,7 @@ impl Open {
     }
 
     /// Adds the store if it fits the group.
-    fn take(&mut self, key: &Key, member: &Member) -> bool {
+    fn take(&mut self, key: &GroupKey, member: &Member) -> bool {
         if *key != self.key || member.offset < self.start {
             return false;
         }
@@ -74,8 +74,8 @@ impl Open {
     }
 }
 
-fn close(open: Option<Open>, groups: &mut Groups) {
-    let Some(Open {
+fn close(open: Option<OpenGroup>, groups: &mut Groups) {
+    let Some(OpenGroup {
         key,
         start,
         n_slots,

@@ -7,7 +7,7 @@ use crate::lanes::{AluArgs, Class, CpuLevel, Lanes};
 
 /// A step of a machine instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum SassStep {
     /// `a + b + c`
     Sum3,
     /// `a + b + c`, and 1 more where the predicate holds.
@@ -113,25 +113,27 @@ unsafe fn table_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     }
 }
 
-/// Looks up a [`Step`].
-pub fn step(step: Step, level: CpuLevel) -> Form {
+/// Looks up a [`SassStep`].
+pub fn step(step: SassStep, level: CpuLevel) -> Form {
     match step {
-        Step::Sum3 => hot3(level, |a: u32, b: u32, c: u32| a.wrapping_add(b).wrapping_add(c)),
-        Step::SumCarry => hot4(level, |a: u32, b: u32, c: u32, carry: bool| {
+        SassStep::Sum3 => hot3(level, |a: u32, b: u32, c: u32| a.wrapping_add(b).wrapping_add(c)),
+        SassStep::SumCarry => hot4(level, |a: u32, b: u32, c: u32, carry: bool| {
             a.wrapping_add(b).wrapping_add(c).wrapping_add(carry as u32)
         }),
-        Step::CarryOut => cold4(|a: u32, b: u32, c: u32, carry: bool| sum(a, b, c, carry) >> 32 != 0),
-        Step::SecondCarryOut => cold4(|a: u32, b: u32, c: u32, carry: bool| sum(a, b, c, carry) >> 33 != 0),
-        Step::Shift(how) => moded3(how.variant(), shift),
-        Step::Table(table) => Form {
+        SassStep::CarryOut => cold4(|a: u32, b: u32, c: u32, carry: bool| sum(a, b, c, carry) >> 32 != 0),
+        SassStep::SecondCarryOut => {
+            cold4(|a: u32, b: u32, c: u32, carry: bool| sum(a, b, c, carry) >> 33 != 0)
+        }
+        SassStep::Shift(how) => moded3(how.variant(), shift),
+        SassStep::Table(table) => Form {
             run: table_run,
             dst: Class::Pred,
             srcs: &[Class::Pred, Class::Pred, Class::Pred],
             variant: i32::from(table),
         },
-        Step::Sine => hot1(level, |x: f32| canonical(elementary::sin_turns(turns(x)))),
-        Step::Cosine => hot1(level, |x: f32| canonical(elementary::cos_turns(turns(x)))),
-        Step::DivisionIsHard => cold2(division_is_hard),
+        SassStep::Sine => hot1(level, |x: f32| canonical(elementary::sin_turns(turns(x)))),
+        SassStep::Cosine => hot1(level, |x: f32| canonical(elementary::cos_turns(turns(x)))),
+        SassStep::DivisionIsHard => cold2(division_is_hard),
     }
 }
 
