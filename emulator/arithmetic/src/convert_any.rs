@@ -196,7 +196,6 @@ pub(super) fn value_of(bits: u64, format: FloatKind) -> Option<f64> {
     soft::convert(bits, format.format(), F64, Round::Nearest).map(f64::from_bits)
 }
 
-/// Converts bits of the source to bits of the result.
 pub(super) fn convert(variant: u32, bits: u64) -> u64 {
     let variant = CvtVariant(variant);
     let ftz = variant.has(CvtVariant::FTZ);

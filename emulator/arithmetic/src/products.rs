@@ -26,7 +26,6 @@ use crate::half::{f16_to_f32, f32_to_f16};
 use eight::Avx2;
 use eight::Eight;
 
-/// The type of the factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FactorType {
     /// 8 bits of exponent, 7 behind the point.
@@ -41,7 +40,6 @@ pub enum FactorType {
     E5m2,
 }
 
-/// The type of the accumulators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccumulatorType {
     /// Single precision.

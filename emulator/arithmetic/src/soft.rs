@@ -54,29 +54,20 @@ pub(super) struct Format {
     fraction_bits: u32,
 }
 
-pub(super) const F16: Format = Format {
-    exponent_bits: 5,
-    fraction_bits: 10,
-};
-pub(super) const BF16: Format = Format {
-    exponent_bits: 8,
-    fraction_bits: 7,
-};
+pub(super) const F16: Format = Format::new(5, 10);
+pub(super) const BF16: Format = Format::new(8, 7);
 /// `f32` cut to ten fraction bits; its bits are the upper 19 of an `f32`.
-pub(super) const TF32: Format = Format {
-    exponent_bits: 8,
-    fraction_bits: 10,
-};
-pub(super) const F32: Format = Format {
-    exponent_bits: 8,
-    fraction_bits: 23,
-};
-pub(super) const F64: Format = Format {
-    exponent_bits: 11,
-    fraction_bits: 52,
-};
+pub(super) const TF32: Format = Format::new(8, 10);
+pub(super) const F32: Format = Format::new(8, 23);
+pub(super) const F64: Format = Format::new(11, 52);
 
 impl Format {
+    const fn new(exponent_bits: u32, fraction_bits: u32) -> Format {
+        Format {
+            exponent_bits,
+            fraction_bits,
+        }
+    }
     fn bias(self) -> i32 {
         (1 << (self.exponent_bits - 1)) - 1
     }
@@ -219,13 +210,12 @@ pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>)
     })
 }
 
-/// `a + b`; `None` where the result is NaN.
+/// `None` where the result is NaN, as in the functions below.
 pub(super) fn add(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let one = (format.bias() as u64) << format.fraction_bits;
     fma(a, one, b, format, mode)
 }
 
-/// `a · b`; `None` where the result is NaN.
 pub(super) fn mul(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     Some(match (unpack(a, format), unpack(b, format)) {
         (Number::Nan, _) | (_, Number::Nan) => return None,
@@ -235,7 +225,6 @@ pub(super) fn mul(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Opti
     })
 }
 
-/// `a / b`; `None` where the result is NaN.
 pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let (a, b) = (unpack(a, format), unpack(b, format));
     let negative = is_negative(a) != is_negative(b);
@@ -265,7 +254,6 @@ pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Opti
     })
 }
 
-/// `√a`; `None` where the result is NaN.
 pub(super) fn sqrt(a: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     match unpack(a, format) {
         Number::Nan => None,
@@ -290,7 +278,6 @@ pub(super) fn sqrt(a: u64, format: Format, mode: impl Into<Mode>) -> Option<u64>
     }
 }
 
-/// Converts from one format to another; `None` where the result is NaN.
 pub(super) fn convert(a: u64, from: Format, to: Format, mode: impl Into<Mode>) -> Option<u64> {
     match unpack(a, from) {
         Number::Nan => None,
@@ -299,7 +286,6 @@ pub(super) fn convert(a: u64, from: Format, to: Format, mode: impl Into<Mode>) -
     }
 }
 
-/// An integer in a format.
 pub(super) fn from_integer(a: i128, to: Format, mode: impl Into<Mode>) -> u64 {
     let exact = Exact {
         negative: a < 0,
@@ -386,7 +372,6 @@ fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
     }
 }
 
-/// Sign of a sum that is zero.
 fn zero_sign(a: bool, b: bool, mode: Round) -> bool {
     if a == b { a } else { mode == Round::Down }
 }

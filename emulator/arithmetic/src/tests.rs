@@ -67,7 +67,7 @@ fn every_supported_row_has_functions() {
 }
 
 #[test]
-fn what_does_not_exist_has_none() {
+fn missing_instructions_have_no_form() {
     for text in [
         "add.f128",
         "add.ftz.f64",

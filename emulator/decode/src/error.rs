@@ -14,7 +14,6 @@ pub enum DecodeError {
     /// Machine code that does not run here: each instruction with its address.
     #[error("{}", .0.iter().map(|what| format!("{what} is not supported")).collect::<Vec<_>>().join("\n"))]
     Refused(Vec<String>),
-    /// A limit on modules is exceeded.
     #[error("{0}")]
     TooLarge(String),
     /// A bug in decode: its result failed validation.

@@ -9,7 +9,6 @@ use program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Read by the operation.
     Use,
     /// Written lane by lane after all sources are read: may share a source's register.
     Def,
@@ -224,11 +223,9 @@ pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -
     });
 }
 
-/// A row of the table.
 struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Alternative));
 
 impl Row<'_> {
-    /// A source, which may be a constant.
     fn read(&mut self, field: &mut Src, class: Class) -> &mut Self {
         (self.0)(field, class, Role::Use, Alternative::Constant);
         self
@@ -238,7 +235,6 @@ impl Row<'_> {
         fields.iter_mut().fold(self, |row, field| row.read(field, class))
     }
 
-    /// A source that may be absent.
     fn read_if_there(&mut self, field: &mut Src, class: Class) -> &mut Self {
         (self.0)(field, class, Role::Use, Alternative::ConstantOrNone);
         self
@@ -261,17 +257,14 @@ impl Row<'_> {
         self.read(&mut address.src, wide(address.wide))
     }
 
-    /// A predicate that is read.
     fn pred(&mut self, field: &mut u32) -> &mut Self {
         self.unsigned(field, Class::Pred, Role::Use)
     }
 
-    /// A result that is written last.
     fn def(&mut self, field: &mut Dst, class: Class) -> &mut Self {
         self.unsigned(field, class, Role::Def)
     }
 
-    /// Results that are written last.
     fn defs(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
         for field in fields {
             (self.0)(field, class, Role::Def, Alternative::Nothing);
@@ -279,12 +272,10 @@ impl Row<'_> {
         self
     }
 
-    /// A result that is written while sources are still needed.
     fn early(&mut self, field: &mut Dst, class: Class) -> &mut Self {
         self.unsigned(field, class, Role::EarlyDef)
     }
 
-    /// Early results that may be absent.
     fn early_if_wanted(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
         for field in fields {
             (self.0)(field, class, Role::EarlyDef, Alternative::None);
@@ -312,7 +303,6 @@ fn vote_class(mode: VoteMode) -> Class {
     }
 }
 
-/// Class of a clock's value.
 pub(super) fn clock_class(clock: Clock) -> Class {
     match clock {
         Clock::Clock64 | Clock::GlobalTimer => Class::Bits64,

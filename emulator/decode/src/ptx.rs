@@ -55,7 +55,6 @@ use names::{Binding, Prototype, Scope};
 use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
 use program::{AtomicForm, Flow, InstrInfo, MAX_CALLS, OpKind, SharedArray, SourceLoc, Special};
 
-/// State of lowering a kernel.
 pub(super) struct Lower<'a> {
     pub(super) index: &'a Index<'a>,
     pub(super) symbols: &'a Symbols,
@@ -107,7 +106,7 @@ pub(super) struct Lower<'a> {
     instr: u32,
     first: bool,
     span: Span,
-    /// Rule of the next operation.
+    /// Of the next operation.
     rule: BitRule,
     flow: Flow,
 }
@@ -423,7 +422,6 @@ fn mov_of(class: Class) -> Builtin {
     }
 }
 
-/// Class of an element of `bytes` bytes.
 fn class_of(bytes: u32) -> Class {
     Class::of_width(bytes == 8)
 }

@@ -34,7 +34,6 @@ use operand::LineId;
 use program::limits::{Account, INSTR_BYTES};
 use program::{AtomicForm, Flow, InstrInfo, MemSpace, OpKind, SourceLoc, Special};
 
-/// Bytes of an instruction.
 const BYTES: u32 = 16;
 
 /// Constant banks, with all addresses resolved.
@@ -44,7 +43,6 @@ pub struct Segments {
     pub addresses: Vec<u8>,
     /// Contents of bank 2 (jump tables), by kernel.
     pub tables: Vec<Vec<u8>>,
-    /// Address of bank 3.
     pub constants: Option<u64>,
     /// Addresses of bank 2 of each kernel, and of bank 4.
     pub fixed: HashMap<Segment, u64>,
@@ -55,7 +53,7 @@ struct Lower<'a> {
     level: CpuLevel,
     account: &'a Account,
     segments: &'a Segments,
-    /// Number of the kernel in its module.
+    /// Of the kernel in its module.
     number: usize,
     /// Offset of the parameters in constant bank 0.
     first_parameter: u32,

@@ -82,7 +82,7 @@ fn refused(lines: &str, message: &str) {
 }
 
 #[test]
-fn what_is_not_supported_is_named() {
+fn unsupported_features_are_named() {
     refused(
         "call (%rd1), malloc, (%rd2);",
         "line 17: `malloc` inside a kernel is not supported",
@@ -137,7 +137,7 @@ fn what_is_not_supported_is_named() {
 
 /// Instructions that the table refuses are never decoded, not even as `Nop`.
 #[test]
-fn what_the_table_refuses_is_told_with_the_reason() {
+fn refused_instructions_carry_the_reason() {
     refused(
         "griddepcontrol.wait;",
         "line 17: `griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported",

@@ -31,7 +31,6 @@ impl AluClasses {
     };
 }
 
-/// Operation that applies a function to operands.
 pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
     let mut src = [NONE; 4];
     for (place, &source) in src.iter_mut().zip(sources) {
@@ -81,7 +80,6 @@ pub(crate) struct VirtualOp {
     /// Guarding predicate; [`TRUE`] for none.
     pub(crate) guard: u32,
     pub(crate) negated: bool,
-    /// Index of the instruction.
     pub(crate) instr: u32,
     pub(crate) first: bool,
     pub(crate) kind: OpKind,
@@ -92,7 +90,6 @@ pub(crate) struct VirtualOp {
     pub(crate) flow: Flow,
 }
 
-/// A virtual register, as PTX declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reg {
     pub(crate) id: u32,
@@ -101,7 +98,6 @@ pub(crate) struct Reg {
     pub(crate) bits: u8,
 }
 
-/// Virtual registers of a kernel.
 #[derive(Debug)]
 pub(crate) struct Registers {
     pub(crate) classes: Vec<Class>,
@@ -130,7 +126,6 @@ impl Registers {
         }
     }
 
-    /// A new register of a type.
     pub(crate) fn declare(&mut self, ty: Type, span: Span) -> Result<Reg> {
         let (class, bits) = class_and_bits(ty, span)?;
         let id = self.fresh(class);
@@ -146,7 +141,6 @@ impl Registers {
     }
 }
 
-/// Class and width of a register of a type.
 pub(crate) fn class_and_bits(ty: Type, span: Span) -> Result<(Class, u8)> {
     Ok(match ty.bytes() {
         0 => (Class::Pred, 1),

@@ -82,7 +82,6 @@ pub struct Kept {
     pub wide: Box<[u32]>,
     /// 32-bit registers.
     pub narrow: Box<[u32]>,
-    /// Predicates.
     pub preds: Box<[u32]>,
 }
 

@@ -20,7 +20,6 @@ pub struct InstrInfo {
     /// Wider shared-memory access that ptxas would make of this one and its neighbours; see `decode::passes::merge`.
     /// `None`: counted as written.
     pub merge: Option<MergeGroup>,
-    /// Machine code of an atomic.
     pub atomic: AtomicForm,
 }
 
@@ -39,7 +38,6 @@ pub enum AtomicForm {
     /// One instruction, which serialises lanes that share a word. The value of all other instructions too.
     #[default]
     Native,
-    /// A compare-and-swap instruction.
     CompareAndSwap,
     /// Loop of a load and a compare-and-swap, in shared memory.
     Loop,
@@ -60,7 +58,6 @@ pub struct MergeGroup {
     pub back: u8,
 }
 
-/// A position in a source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct SourceLoc {
     /// Index in the `.file` table.

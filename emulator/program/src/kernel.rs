@@ -9,7 +9,6 @@ use crate::special::Special;
 use crate::undefined::AluShape;
 use arithmetic::lanes::{Class, Dst, Line};
 
-/// A decoded module.
 #[derive(Debug)]
 pub struct Program {
     /// Entry points, in text order.
@@ -18,7 +17,6 @@ pub struct Program {
     pub files: Vec<(u32, String)>,
 }
 
-/// A decoded entry point.
 #[derive(Debug)]
 pub struct Kernel {
     /// Symbol in PTX.
@@ -40,7 +38,6 @@ pub struct Kernel {
     pub specials: Vec<(Special, Dst)>,
     /// In the order of declaration.
     pub params: Vec<Param>,
-    /// Size of the parameter block.
     pub param_bytes: u32,
     /// Arrays in a block's shared memory, separated by guard gaps.
     pub shared: Vec<SharedArray>,
@@ -66,7 +63,6 @@ pub struct Kernel {
     pub order: BlockOrder,
     /// A shared access is narrower than four bytes: races are tracked per byte, not per word.
     pub shared_subword: bool,
-    /// Functions that are called and not inlined.
     pub calls: Option<Box<Calls>>,
     /// Operand classes and undefined-bit rule of each [`OpKind::Alu`](crate::OpKind::Alu), by operation.
     pub shapes: Vec<AluShape>,
@@ -110,7 +106,6 @@ pub struct Unset {
     pub reader: u32,
 }
 
-/// Cluster directives of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClusterDirectives {
     /// `.reqnctapercluster`: blocks of a cluster in x, y and z.
@@ -166,7 +161,6 @@ pub enum Pointer {
 pub struct Param {
     /// Name in PTX, such as `kernel_param_0`.
     pub name: String,
-    /// Offset in the parameter block.
     pub offset: u32,
     pub bytes: u32,
     /// Eight bytes wide and not a float, so possibly a pointer.
@@ -184,7 +178,6 @@ pub struct SharedArray {
     pub bytes: u32,
     /// Alignment that the declaration guarantees.
     pub align: u32,
-    /// Bytes of one element.
     pub element: u32,
     /// Elements along each dimension, outermost first.
     pub dims: Vec<u64>,

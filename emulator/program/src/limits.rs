@@ -20,7 +20,6 @@ pub const REFUSALS: usize = 50;
 pub const LOCAL_BYTES: u32 = 512 << 10;
 /// Register lines of a warp. GPU programs have no more than a few hundred live at once.
 pub const REGISTER_LINES: u32 = 1 << 14;
-/// Constant lines of a kernel.
 pub const CONSTANT_LINES: usize = 1 << 18;
 /// Pairs of a live register and a basic block, in one kernel.
 pub const LIVE_PAIRS: usize = 1 << 24;

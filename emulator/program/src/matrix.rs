@@ -57,7 +57,6 @@ impl MatrixAccess {
 pub struct Wgmma {
     /// Element types of A and B, which differ for FP8 only.
     pub kinds: [arithmetic::products::FactorType; 2],
-    /// Accumulator type.
     pub sum: arithmetic::products::AccumulatorType,
     /// Columns of B and D: 8 to 256.
     pub n: u16,

@@ -25,7 +25,6 @@ pub struct Addr {
 /// Memory order of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// An ordinary access.
     Weak,
     /// An ordinary load whose value a compare-and-swap compares later: a stale value costs one more round. Race checks
     /// treat it apart.
@@ -71,7 +70,6 @@ pub enum AtomicKind {
     Cas,
 }
 
-/// Operands of `atom` and `red`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Atomic {
     pub space: MemSpace,
@@ -109,7 +107,6 @@ pub struct TensorCopy {
 pub enum TensorWay {
     /// To shared memory; the barrier there counts the bytes.
     Load(Addr),
-    /// From shared memory.
     Store,
     /// Into a cache, invisible to a program.
     Prefetch,
@@ -118,9 +115,7 @@ pub enum TensorWay {
 /// `cp.async.bulk` of consecutive bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BulkBytes {
-    /// Address in shared memory.
     pub shared: Addr,
-    /// Address in global memory.
     pub global: Addr,
     /// `global` is an address in another block's shared memory.
     pub within_cluster: bool,
@@ -151,15 +146,10 @@ pub struct Mbarrier {
 /// Operations on an `mbarrier`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MbarrierKind {
-    /// `mbarrier.init`
     Init,
-    /// `mbarrier.inval`
     Invalidate,
-    /// `mbarrier.expect_tx`
     Expect,
-    /// `mbarrier.complete_tx`
     Complete,
-    /// `mbarrier.arrive`, `mbarrier.arrive_drop`
     Arrive {
         /// `number` is a count of bytes to expect, and one thread arrives.
         expect: bool,

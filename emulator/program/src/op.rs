@@ -25,7 +25,6 @@ pub struct Guard {
     pub negated: bool,
 }
 
-/// Kind and operands of an [`Op`].
 #[derive(Debug, Clone)]
 pub enum OpKind {
     /// Arithmetic on registers, lane by lane.
@@ -76,7 +75,7 @@ pub enum OpKind {
     Return,
     /// `exit`, and `ret` of an entry.
     Exit,
-    /// `trap`: stops the launch with an error.
+    /// Stops the launch with an error.
     Trap,
     /// Barrier of the block.
     Barrier {
@@ -164,7 +163,6 @@ pub enum OpKind {
         /// Bytes to read, the rest is zero: a 32-bit operand, or `NONE`.
         src_bytes: Src,
     },
-    /// `cp.async.commit_group`
     CpAsyncCommit,
     /// `cp.async.wait_group n`; `u32::MAX` is `wait_all`, which includes copies without a group.
     CpAsyncWait {
@@ -181,11 +179,8 @@ pub enum OpKind {
         /// Generic address: a 64-bit operand.
         src: Src,
     },
-    /// `mma.sync`
     Mma(Box<Mma>),
-    /// `ldmatrix`
     MatrixLoad(Box<MatrixAccess>),
-    /// `stmatrix`
     MatrixStore(Box<MatrixAccess>),
     /// `movmatrix`: transposes a matrix of 8x8 16-bit elements in registers.
     MatrixMove {
@@ -206,16 +201,13 @@ pub enum OpKind {
     },
     /// `wgmma.mma_async`
     Wgmma(Box<Wgmma>),
-    /// `wgmma.fence`
     WgmmaFence,
-    /// `wgmma.commit_group`
     WgmmaCommit,
     /// `wgmma.wait_group n`
     WgmmaWait {
         /// Groups that may be pending.
         pending: u32,
     },
-    /// `mbarrier`
     Mbarrier(Box<Mbarrier>),
     /// Precedes the operations of an instruction that all lanes execute together, such as `wmma.load`.
     WholeWarp,
@@ -259,7 +251,6 @@ pub enum BarrierKind {
     RedOr(Dst, u32, bool),
 }
 
-/// Modes of `shfl.sync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShuffleMode {
     Up,
@@ -268,7 +259,6 @@ pub enum ShuffleMode {
     Idx,
 }
 
-/// Modes of `vote.sync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VoteMode {
     All,
@@ -277,7 +267,6 @@ pub enum VoteMode {
     Ballot,
 }
 
-/// Operations of `redux.sync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReduxKind {
     Add,
@@ -290,12 +279,11 @@ pub enum ReduxKind {
     Xor,
 }
 
-/// Operands of a texture fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Texture {
     /// Handle: a 64-bit register or constant (texture object).
     pub handle: Src,
-    /// Dimensions of the texture: 1 or 2.
+    /// 1 or 2.
     pub dims: u8,
     /// Coordinates are `f32`, else `s32`.
     pub float_coordinates: bool,

@@ -1,4 +1,4 @@
-//! Special registers and clocks.
+//! Special registers and clocks that kernels read.
 
 /// A special register that has its value before a warp starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

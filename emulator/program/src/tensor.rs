@@ -88,9 +88,7 @@ impl Swizzle {
 /// Values of elements outside the tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// Zeros.
     Zeros,
-    /// A quiet NaN.
     Nan,
 }
 
@@ -101,7 +99,6 @@ pub struct TensorMap {
     pub address: u64,
     pub element: Element,
     pub rank: usize,
-    /// Elements along each dimension.
     pub dims: [u64; RANKS],
     /// Bytes from one element to the next along each dimension.
     pub strides: [u64; RANKS],
@@ -116,7 +113,6 @@ pub struct TensorMap {
 /// Consecutive bytes of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Address in shared memory.
     pub shared: u32,
     /// Address in global memory; `None` outside the tensor.
     pub global: Option<u64>,
@@ -193,7 +189,6 @@ impl TensorMap {
         std::array::from_fn(|d| u64::from(self.box_dims[d].div_ceil(self.steps[d])))
     }
 
-    /// Bytes of one row of the box.
     fn row_bytes(&self) -> u64 {
         self.extent()[0] * self.element.bytes()
     }

@@ -6,9 +6,7 @@ use arithmetic::lanes::Class;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AluShape {
     pub flow: Flow,
-    /// Class of the result.
     pub dst: Class,
-    /// Classes of the sources.
     pub srcs: &'static [Class],
 }
 

@@ -6,7 +6,6 @@ use program::OpKind;
 /// Pseudo-block behind every exit.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
-/// Control flow graph of a kernel.
 #[derive(Debug)]
 pub(crate) struct Cfg {
     /// First op of each block, in order, then the number of ops.

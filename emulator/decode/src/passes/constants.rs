@@ -71,7 +71,6 @@ impl Constants {
         Ok(src)
     }
 
-    /// Value of a 32-bit constant.
     pub(crate) fn value32(&self, src: Src) -> Option<u32> {
         self.lines.get(usize::try_from(!src).ok()?).map(|line| line.0[0])
     }
@@ -81,7 +80,6 @@ impl Constants {
         if src < 0 { self.value32(src) } else { None }
     }
 
-    /// Value of a 64-bit constant.
     pub(crate) fn value64(&self, src: Src) -> Option<u64> {
         let line = self.lines.get(usize::try_from(!src).ok()?)?;
         let [a, b, ..] = line.0.map(u32::to_ne_bytes);

@@ -147,7 +147,6 @@ impl<'a> Distances<'a> {
         self.written[register as usize] != MANY
     }
 
-    /// Trailing zeros of a base.
     pub(crate) fn zeros_of(&self, base: Src) -> u8 {
         if base < 0 { 64 } else { self.zeros[base as usize] }
     }
@@ -163,7 +162,6 @@ impl<'a> Distances<'a> {
         value.map_or(0, |v| v.trailing_zeros() as u8)
     }
 
-    /// Trailing zeros of an op's result.
     fn result(&self, op: &VirtualOp) -> u8 {
         let OpKind::Alu { args, .. } = &op.kind else {
             return 0;

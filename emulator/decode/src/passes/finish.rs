@@ -3,7 +3,6 @@
 use crate::virt::VirtualOp;
 use program::{AluShape, Calls, Guard, Op, OpKind};
 
-/// True if an op moves a register to itself.
 pub(crate) fn moves_nothing(op: &VirtualOp) -> bool {
     matches!(&op.kind, OpKind::Alu { args, .. } if op.moves && args.dst as i32 == args.src[0])
 }
@@ -29,19 +28,9 @@ pub(crate) fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) 
         shift(&mut callee.entry);
     }
     for op in ops {
-        match &mut op.kind {
-            OpKind::Branch { target, reconverge } => {
-                shift(target);
-                shift(reconverge);
-            }
-            OpKind::BranchIndexed {
-                targets, reconverge, ..
-            } => {
-                targets.iter_mut().for_each(shift);
-                shift(reconverge);
-            }
-            OpKind::Converge { meet } | OpKind::Leave { meet } => shift(meet),
-            _ => {}
+        each_target(&mut op.kind, &mut &shift);
+        if let OpKind::Branch { reconverge, .. } | OpKind::BranchIndexed { reconverge, .. } = &mut op.kind {
+            shift(reconverge);
         }
     }
 }

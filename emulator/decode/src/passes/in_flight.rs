@@ -109,7 +109,6 @@ pub(crate) fn unfenced(
 /// Bound on the operations and registers that the search visits: many times the needs of the largest kernels.
 const MAX_WORK: usize = 1 << 22;
 
-/// Effects of an operation on registers.
 struct Effects {
     kind: StepKind,
     moves: bool,

@@ -64,7 +64,6 @@ enum Effect {
 struct GroupKey {
     base: Src,
     base_version: u32,
-    /// Bytes of one element.
     bytes: u8,
     guard: u32,
     guard_version: u32,
@@ -78,7 +77,6 @@ struct Member {
     instr: u32,
     block: u32,
     offset: i64,
-    /// Number of elements.
     n: usize,
 }
 
@@ -228,7 +226,7 @@ fn is_a_call(text: &str) -> bool {
     }
 }
 
-/// Size of the largest window: four elements, 16 bytes at most.
+/// Four elements, 16 bytes at most.
 fn largest_window(key: &GroupKey) -> i64 {
     (4 * i64::from(key.bytes)).min(16)
 }

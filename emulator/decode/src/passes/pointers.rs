@@ -92,7 +92,6 @@ impl PointerValue {
     }
 }
 
-/// Values of all registers.
 pub(crate) struct Pointers<'a> {
     constants: &'a Constants,
     values: Vec<PointerValue>,
@@ -181,7 +180,6 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// Value that an op writes.
     fn result(&self, op: &VirtualOp) -> PointerValue {
         let OpKind::Alu { args, .. } = &op.kind else {
             return Plain;

@@ -19,7 +19,7 @@ use program::limits::{Account, COMPARISONS};
 /// Place of each virtual register, and the size of the register file.
 #[derive(Debug)]
 pub(crate) struct Allocation {
-    /// Line, or number of the predicate.
+    /// Line, or predicate number.
     pub(crate) place: Vec<u32>,
     /// Register lines; 64-bit registers come first.
     pub(crate) n_lines: u32,

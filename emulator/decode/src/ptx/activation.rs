@@ -24,7 +24,6 @@ pub(crate) struct Body<'a> {
     /// Label of the first operation.
     pub(crate) label: u32,
     pub(crate) signature: u32,
-    /// Bytes of the variables.
     pub(crate) variables: u32,
     /// First instruction that calls the function.
     instr: u32,
@@ -130,7 +129,6 @@ impl<'a> Lower<'a> {
         self.activate(None, target, &signature, number, returns, arguments)
     }
 
-    /// Lowers a call of a function that is not inlined.
     pub(super) fn call_body(
         &mut self,
         function: &'a Function,
@@ -294,7 +292,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Allocates bytes in the frame.
     pub(super) fn frame_bytes(&mut self, bytes: u64, align: u32) -> Result<u32> {
         let offset = u64::from(self.frame).next_multiple_of(u64::from(align));
         if offset + bytes > u64::from(LOCAL_BYTES) {

@@ -10,7 +10,6 @@ use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::{Addr, MemSpace, OpKind, window};
 
-/// Space that an instruction names.
 pub(super) fn space_of(instruction: &Instruction) -> Option<MemSpace> {
     instruction.modifiers.iter().find_map(|m| {
         Some(match m.as_str() {

@@ -67,7 +67,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Inlines `function`.
     fn inline(
         &mut self,
         function: &'a Function,
@@ -200,7 +199,6 @@ impl<'a> Lower<'a> {
         Ok(own)
     }
 
-    /// Binding of a formal result.
     fn result(&mut self, formal: &'a Variable, actual: &'a Operand) -> Result<Binding> {
         if let Operand::Name(name) = actual
             && formal.space != Space::Reg
@@ -236,7 +234,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Copies a vector register.
     fn copy_vector(&mut self, to: &[Reg], from: &[Reg]) -> Result<()> {
         let classes = |list: &[Reg]| list.iter().map(|reg| reg.class).collect::<Vec<_>>();
         if classes(to) != classes(from) {
@@ -294,7 +291,6 @@ impl<'a> Lower<'a> {
         }))
     }
 
-    /// A call of `vprintf(format, arguments)`.
     fn printf(&mut self, returns: &'a [Operand], arguments: &'a [Operand]) -> Result<()> {
         let [format, values] = arguments else {
             return Err(self.invalid("`vprintf` takes 2 arguments"));
@@ -345,7 +341,6 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::AssertFail { text, line })
     }
 
-    /// Argument of a known external function.
     fn argument(&mut self, operand: &'a Operand, class: Class) -> Result<Src> {
         if let Elements::Operands([Operand::Name(name)]) = self.elements(operand)? {
             match self.find(name)? {

@@ -164,7 +164,6 @@ enum Node<'a> {
     Signature(Signature),
 }
 
-/// Call graph.
 struct Graph<'a, 'i> {
     index: &'i Index<'a>,
     nodes: Vec<(Node<'a>, Option<&'a Function>)>,

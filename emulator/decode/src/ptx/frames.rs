@@ -48,7 +48,6 @@ impl Lowered<'_> {
     }
 }
 
-/// Calls of a kernel, if it has any.
 pub(crate) fn calls(
     activations: &Activations<'_>,
     kernel: &Lowered<'_>,

@@ -14,7 +14,6 @@ use program::{FUNCTION_BYTES, window};
 /// Bound on the nesting of blocks, and of calls.
 pub(crate) const MAX_DEPTH: usize = 100;
 
-/// Functions, variables and aliases of a module, by name.
 #[derive(Debug)]
 pub(crate) struct Index<'a> {
     functions: QuickMap<&'a str, &'a Function>,
@@ -87,7 +86,6 @@ impl<'a> Index<'a> {
         self.variables.get(name).copied()
     }
 
-    /// Functions of the module whose addresses are taken.
     pub(crate) fn addressed(&self) -> impl Iterator<Item = &'a Function> {
         let numbers = self.addressed.get_or_init(|| {
             let found = call_graph::addressed(&self.module.items, |name| self.function(name));
@@ -161,7 +159,6 @@ pub(crate) fn n_statements(function: &Function) -> u64 {
     n
 }
 
-/// Calls `f` for each name in an operand.
 pub(crate) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)) {
     match operand {
         Operand::Name(name) | Operand::NotPred(name) | Operand::NameOffset { name, .. } => f(name),

@@ -11,7 +11,7 @@ use super::{Lower, frames};
 use crate::error::{DecodeError, Result, unsupported};
 use crate::operands;
 use crate::passes::cfg::{Cfg, OUTSIDE};
-use crate::passes::finish::{finish, moves_nothing, remove_moves, shape};
+use crate::passes::finish::{each_target, finish, moves_nothing, remove_moves, shape};
 use crate::passes::liveness::Liveness;
 use crate::passes::{atomics, fragments, in_flight, merge, order, registers, sync_patterns, validate};
 use crate::virt::{FALSE, Registers, VirtualOp};
@@ -19,7 +19,6 @@ use arithmetic::lanes::{Class, CpuLevel};
 use program::limits::REGISTER_LINES;
 use program::{ClusterDirectives, InFlight, InstrInfo, Kernel, OpKind, RESERVED, SharedArray, Unset};
 
-/// Decodes an entry point.
 pub(crate) fn kernel(
     index: &Index,
     symbols: &Symbols,
@@ -33,6 +32,7 @@ pub(crate) fn kernel(
             .find(|(n, _)| n.trim_start_matches('.') == name);
         found.map(|(_, numbers)| &numbers[..])
     };
+    let first = |name: &str| directive(name).and_then(|numbers| numbers.first().copied());
     let three = |numbers: &[u32]| std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1));
 
     if directive("blocksareclusters").is_some() {
@@ -172,14 +172,14 @@ pub(crate) fn kernel(
         local_bytes: lower.local_bytes,
         local: lower.local,
         max_threads: directive("maxntid").map(three),
-        max_registers: directive("maxnreg").and_then(|n| n.first().copied()),
+        max_registers: first("maxnreg"),
         required_threads: directive("reqntid").map(three),
         cluster: ClusterDirectives {
             required: directive("reqnctapercluster").map(three),
-            most: directive("maxclusterrank").and_then(|n| n.first().copied()),
+            most: first("maxclusterrank"),
             explicit: directive("explicitcluster").is_some(),
         },
-        min_blocks_per_sm: directive("minnctapersm").and_then(|n| n.first().copied()),
+        min_blocks_per_sm: first("minnctapersm"),
         order,
         shared_subword: lower.shared_subword,
         calls,
@@ -233,7 +233,6 @@ fn unset(
     unset
 }
 
-/// Replaces label numbers in branches by positions.
 fn resolve_labels(lower: &mut Lower) -> Result<()> {
     let n_ops = lower.ops.len() as u32;
     let labels = &lower.labels;
@@ -244,11 +243,7 @@ fn resolve_labels(lower: &mut Lower) -> Result<()> {
         *target = at.min(n_ops.saturating_sub(1));
     };
     for op in &mut lower.ops {
-        match &mut op.kind {
-            OpKind::Branch { target, .. } => resolve(target),
-            OpKind::BranchIndexed { targets, .. } => targets.iter_mut().for_each(&mut resolve),
-            _ => {}
-        }
+        each_target(&mut op.kind, &mut resolve);
     }
     if good {
         Ok(())

@@ -12,10 +12,8 @@ use program::{Param, SHARED_BASE, SHARED_GUARD, SharedArray};
 
 /// Static shared memory that any device has, with opt-in.
 const MAX_SHARED: u64 = 227 << 10;
-/// Size of a parameter block.
 const MAX_PARAMS: u32 = 32764;
 
-/// Shared arrays that a kernel reaches.
 #[derive(Debug)]
 pub(crate) struct SharedLayout {
     pub(crate) arrays: Vec<SharedArray>,

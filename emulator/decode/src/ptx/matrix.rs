@@ -47,7 +47,6 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Mma(Box::new(mma)))
     }
 
-    /// Registers of a source tile.
     pub(super) fn fragment(
         &mut self,
         operand: &'a Operand,
@@ -66,7 +65,6 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Registers of a result tile.
     pub(super) fn results(&mut self, operand: &'a Operand, to: &mut [i32], class: Class) -> Result<()> {
         let elements = self.elements(operand)?;
         self.as_many(elements.len(), to.len())?;

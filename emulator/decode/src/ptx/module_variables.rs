@@ -15,7 +15,6 @@ pub struct ModuleVariable {
     pub name: String,
     /// State space: `Global` or `Const`.
     pub space: Space,
-    /// Bytes of the variable.
     pub bytes: u64,
     /// Alignment in bytes, a power of two.
     pub align: u32,
@@ -47,12 +46,10 @@ impl Symbols {
         Self::default()
     }
 
-    /// Sets the address of a [`ModuleVariable`].
     pub fn insert(&mut self, name: impl Into<String>, address: u64) {
         self.0.insert(name.into(), address);
     }
 
-    /// Address of a variable.
     pub fn get(&self, name: &str) -> Option<u64> {
         self.0.get(name).copied()
     }
@@ -153,7 +150,6 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
 struct Writer<'a> {
     variable: &'a Variable,
     index: &'a Index<'a>,
-    /// Bytes of the variable.
     bytes: u64,
     init: Vec<(u64, Vec<u8>)>,
     relocations: Vec<Relocation>,

@@ -10,7 +10,6 @@ use crate::virt::{Reg, Registers, class_and_bits};
 /// Meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Binding {
-    /// A scalar register.
     Register(Reg),
     /// `.v2` or `.v4` of them.
     Vector(Box<[Reg]>),
@@ -33,7 +32,6 @@ pub(crate) enum Binding {
 }
 
 impl Binding {
-    /// Declares a register, or a vector of them.
     pub(crate) fn declare(registers: &mut Registers, ty: Type, vector: u32, span: Span) -> Result<Binding> {
         if vector <= 1 {
             return registers.declare(ty, span).map(Binding::Register);

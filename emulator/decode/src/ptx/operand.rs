@@ -125,7 +125,6 @@ impl<'a> Lower<'a> {
         self.invalid(format!("`{name}` is not declared"))
     }
 
-    /// A predicate register by name.
     pub(super) fn predicate(&mut self, name: &'a str) -> Result<u32> {
         match self.find(name)? {
             Some(Binding::Register(Reg {
@@ -148,7 +147,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An operand that must be a register.
     pub(super) fn register(&mut self, operand: &'a Operand) -> Result<Reg> {
         match operand {
             Operand::Name(name) => match self.find(name)? {
@@ -210,11 +208,9 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Elements of a vector operand.
 pub(super) enum Elements<'a> {
     /// Operands in braces: `{a, b}`.
     Operands(&'a [Operand]),
-    /// Elements of a vector register.
     Registers(Box<[Reg]>),
 }
 
@@ -240,7 +236,6 @@ fn symbol_value(binding: &Binding) -> Option<u64> {
     })
 }
 
-/// Generic address of a variable.
 pub(super) fn generic_value(binding: &Binding) -> Option<u64> {
     let value = symbol_value(binding)?;
     Some(match binding {

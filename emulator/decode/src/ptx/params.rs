@@ -108,7 +108,6 @@ impl<'a> Lower<'a> {
         Ok(Binding::ParamLocal(self.frame_slot(v)?))
     }
 
-    /// True if a parameter must be in memory.
     pub(super) fn in_memory(&self, v: &Variable) -> bool {
         let scalar = v.dims.is_empty() && v.vector <= 1;
         !scalar
@@ -174,7 +173,6 @@ impl<'a> Lower<'a> {
         self.builtin(op, to.id, &[src])
     }
 
-    /// Low part of a parameter as a source of a type.
     fn low_part(&mut self, from: Reg, ty: Type) -> Result<Src> {
         if from.class == Class::Bits64 && ty.bytes() < 8 {
             return self.value(Builtin::Lo32Of64, &[from.id as Src]);

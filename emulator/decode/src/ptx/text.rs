@@ -2,12 +2,10 @@
 
 use ptx::ast::{Instruction, Type};
 
-/// The instruction as written, on a single line.
 pub(super) fn instruction(instruction: &Instruction) -> String {
     instruction.to_string()
 }
 
-/// Floating-point multiply-adds per lane.
 pub(super) fn fmas(instruction: &Instruction) -> u8 {
     if !matches!(instruction.opcode.as_str(), "fma" | "mad") {
         return 0;

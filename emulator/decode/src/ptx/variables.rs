@@ -10,7 +10,6 @@ use crate::ptx::names::{Binding, Scope};
 use program::SharedArray;
 
 impl<'a> Lower<'a> {
-    /// Lowers a variable declared inside a function.
     pub(super) fn variable(&mut self, v: &'a Variable) -> Result<()> {
         let binding = match v.space {
             Space::Shared => match self.shared.offset(v) {

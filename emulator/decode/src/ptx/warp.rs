@@ -95,7 +95,6 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Barrier { kind, id, count })
     }
 
-    /// Value of a constant operand.
     fn number(&self, operand: Src) -> Option<u32> {
         self.constants
             .value32(operand)

@@ -121,7 +121,6 @@ impl<'a> Lower<'a> {
         })))
     }
 
-    /// Registers of a vector operand.
     fn wgmma_registers(&mut self, operand: &'a Operand, n: usize, what: &str) -> Result<Box<[Src]>> {
         let registers: Vec<Src> = match self.elements(operand)? {
             Elements::Operands(list) => { list.iter() }

@@ -26,7 +26,6 @@ struct Fragment {
     /// The first axis is that of rows.
     by_rows: bool,
     elements: Elements,
-    /// Rows and columns of the matrix.
     size: [u32; 2],
 }
 
@@ -102,7 +101,6 @@ impl Fragment {
     }
 }
 
-/// Location of a fragment in memory.
 struct Location {
     space: MemSpace,
     addr: Addr,

@@ -40,7 +40,6 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// True if all lanes take part.
     pub(super) fn is_always(&self) -> bool {
         let predicates = self.instruction.sources().iter().enumerate();
         self.instruction.guard.is_always()
@@ -51,7 +50,6 @@ impl Lower<'_> {
                 .all(|(at, _)| self.known_predicate(at) == Ok(Some(true)))
     }
 
-    /// Instruction number of the label.
     fn target(&self) -> Result<u32> {
         let Some(label) = self.instruction.label() else {
             return Err(self.unsupported());
@@ -82,7 +80,7 @@ impl Lower<'_> {
         })
     }
 
-    /// `EXIT`: the lanes end.
+    /// `EXIT`
     pub(super) fn exit(&mut self) -> Result<()> {
         self.narrow_guard()?;
         self.emit(OpKind::Exit)
@@ -263,7 +261,7 @@ impl Lower<'_> {
         Ok(dst as Src)
     }
 
-    /// `SHFL`: a shuffle.
+    /// `SHFL`
     pub(super) fn shuffle(&mut self) -> Result<()> {
         let modes = [
             ("IDX", ShuffleMode::Idx),
@@ -295,7 +293,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `VOTE`: votes and ballots.
+    /// `VOTE`
     pub(super) fn vote(&mut self) -> Result<()> {
         let modes = [
             ("ALL", VoteMode::All),
@@ -427,11 +425,9 @@ impl Lower<'_> {
             return Err(self.unsupported());
         }
         let source = self.special(special);
-        let dst = self.dst()?;
-        self.result(self.builtin(Builtin::Mov32), dst, &[source])
+        self.only_result(self.builtin(Builtin::Mov32), &[source])
     }
 
-    /// Writes zeros to the words of the result.
     fn zeros(&mut self, words: u8) -> Result<()> {
         let words = if self.has("32") || self.name() != "CS2R" {
             1

@@ -26,12 +26,10 @@ pub(super) struct Function {
 }
 
 impl Lower<'_> {
-    /// Function of a PTX instruction.
     pub(super) fn ptx(&self, opcode: &str, modifiers: &[&str]) -> Result<Function> {
         self.part(opcode, modifiers, 0)
     }
 
-    /// Function of a result of a PTX instruction.
     pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<Function> {
         let Some(form) = alu::lookup(opcode, modifiers, part, self.level) else {
             return Err(self.unsupported());
@@ -45,7 +43,6 @@ impl Lower<'_> {
         })
     }
 
-    /// Function of a step of a machine instruction.
     pub(super) fn step(&self, step: alu::SassStep) -> Function {
         let flow = match step {
             alu::SassStep::Sum3 | alu::SassStep::SumCarry => Flow::Upward,
@@ -89,6 +86,12 @@ impl Lower<'_> {
     pub(super) fn result(&mut self, function: Function, dst: Dst, sources: &[Src]) -> Result<()> {
         let op = self.alu_op(function, dst, sources, true);
         self.push(op)
+    }
+
+    /// Computes the instruction's only result, under the guard, to its destination register.
+    pub(super) fn only_result(&mut self, function: Function, sources: &[Src]) -> Result<()> {
+        let dst = self.dst()?;
+        self.result(function, dst, sources)
     }
 
     /// Adds another operation, under the guard.
@@ -167,7 +170,6 @@ impl Lower<'_> {
             .or_insert_with(|| registers.fresh(Class::Bits32)) as Src
     }
 
-    /// Error for the current instruction.
     pub(super) fn unsupported(&self) -> DecodeError {
         let what = self.instrs.last().map_or("", |info| info.text.as_str());
         refused(format!("`{what}` at {:#06x} of `{}`", self.address, self.name))

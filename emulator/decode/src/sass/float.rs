@@ -9,28 +9,20 @@ use arithmetic::{Builtin, SassStep};
 impl Lower<'_> {
     /// `RM.FTZ.SAT` as PTX modifiers. `rounds`: PTX requires a rounding.
     fn modes(&self, rounds: bool, ty: &'static str) -> Vec<&'static str> {
-        let mut modes = Vec::with_capacity(4);
-        let round = [("RM", "rm"), ("RP", "rp"), ("RZ", "rz")];
-        match round.iter().find(|(name, _)| self.has(name)) {
-            Some((_, round)) => modes.push(*round),
-            None if rounds => modes.push("rn"),
-            None => {}
-        }
-        for (name, mode) in [("FTZ", "ftz"), ("SAT", "sat")] {
-            if self.has(name) {
-                modes.push(mode);
-            }
-        }
-        modes.push(ty);
-        modes
+        let round = self.first_of(&["rm", "rp", "rz"]).or(rounds.then_some("rn"));
+        let flags = [self.has("FTZ").then_some("ftz"), self.has("SAT").then_some("sat")];
+        round
+            .into_iter()
+            .chain(flags.into_iter().flatten())
+            .chain([ty])
+            .collect()
     }
 
     /// `FADD`, `FMUL`, `FFMA`, by the PTX instruction of `n` sources.
     pub(super) fn single(&mut self, opcode: &str, n: usize) -> Result<()> {
         let sources = self.floats(n)?;
         let function = self.ptx(opcode, &self.modes(true, "f32"))?;
-        let dst = self.dst()?;
-        self.result(function, dst, &sources)
+        self.only_result(function, &sources)
     }
 
     /// `DADD`, `DMUL`, `DFMA`: arithmetic of `f64` with `n` sources.
@@ -51,8 +43,7 @@ impl Lower<'_> {
                 self.compute("cvt", &["f32", "f16"], &[b])?,
             ];
             let function = self.ptx("add", &self.modes(true, "f32"))?;
-            let dst = self.dst()?;
-            return self.result(function, dst, &[a, b]);
+            return self.only_result(function, &[a, b]);
         }
         let bf16 = self.has("BF16_V2") || self.has("BF16");
         let ty = if bf16 { "bf16x2" } else { "f16x2" };
@@ -68,8 +59,7 @@ impl Lower<'_> {
             modes.insert(modes.len() - 1, "relu");
         }
         let function = self.ptx(opcode, &modes)?;
-        let dst = self.dst()?;
-        self.result(function, dst, &sources)
+        self.only_result(function, &sources)
     }
 
     /// `FMNMX`, `DMNMX`: the smaller one where the predicate holds, else the larger one.
@@ -126,23 +116,10 @@ impl Lower<'_> {
 
     /// PTX modifiers of a comparison, with the operation on its predicate.
     fn comparison(&self) -> Result<Vec<&'static str>> {
-        const NAMES: [(&str, &str); 14] = [
-            ("LT", "lt"),
-            ("EQ", "eq"),
-            ("LE", "le"),
-            ("GT", "gt"),
-            ("NE", "ne"),
-            ("GE", "ge"),
-            ("NUM", "num"),
-            ("NAN", "nan"),
-            ("LTU", "ltu"),
-            ("EQU", "equ"),
-            ("LEU", "leu"),
-            ("GTU", "gtu"),
-            ("NEU", "neu"),
-            ("GEU", "geu"),
+        let names = [
+            "lt", "eq", "le", "gt", "ne", "ge", "num", "nan", "ltu", "equ", "leu", "gtu", "neu", "geu",
         ];
-        let Some((_, name)) = NAMES.into_iter().find(|(name, _)| self.has(name)) else {
+        let Some(name) = self.first_of(&names) else {
             return Err(self.unsupported());
         };
         let mut modifiers = vec![name, self.boolean()];
@@ -186,8 +163,7 @@ impl Lower<'_> {
         modifiers.extend([if self.has("BF") { ty } else { "u32" }, ty]);
         let with = self.predicate(2)?;
         let function = self.ptx("set", &modifiers)?;
-        let dst = self.dst()?;
-        self.result(function, dst, &[a, b, with])
+        self.only_result(function, &[a, b, with])
     }
 
     fn type_of_halves(&self) -> &'static str {
@@ -242,8 +218,7 @@ impl Lower<'_> {
         let sources = self.floats(2)?;
         let by = self.predicate(2)?;
         let function = self.ptx("selp", &["b32"])?;
-        let dst = self.dst()?;
-        self.result(function, dst, &[sources[0], sources[1], by])
+        self.only_result(function, &[sources[0], sources[1], by])
     }
 
     /// `MUFU`. Results are those of the approximate PTX instructions: exact values rounded to nearest.
@@ -254,8 +229,7 @@ impl Lower<'_> {
             let zero = self.number(0)?;
             let source = self.value(self.builtin(Builtin::Pack64), &[zero, high])?;
             let result = self.compute(opcode, &["approx", "ftz", "f64"], &[source])?;
-            let dst = self.dst()?;
-            return self.result(self.builtin(Builtin::Hi32Of64), dst, &[result]);
+            return self.only_result(self.builtin(Builtin::Hi32Of64), &[result]);
         }
         let source = self.f32(0)?;
         let functions = [
@@ -279,8 +253,7 @@ impl Lower<'_> {
                 None => return Err(self.unsupported()),
             }
         };
-        let dst = self.dst()?;
-        self.result(function, dst, &[source])
+        self.only_result(function, &[source])
     }
 
     /// `FCHK`: true if a division needs the slow path.
@@ -294,34 +267,15 @@ impl Lower<'_> {
 
     /// `I2F`, `I2FP`, `F2I`, `F2F`, `FRND`: types and roundings as PTX names them.
     pub(super) fn convert(&mut self, kind: &str) -> Result<()> {
-        let types = |names: &[(&'static str, &'static str)], has: &dyn Fn(&str) -> bool| {
-            names.iter().find(|(name, _)| has(name)).map(|(_, ty)| *ty)
+        let integer = || {
+            let integers = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];
+            self.first_of(&integers).unwrap_or("s32")
         };
-        const INTEGERS: [(&str, &str); 8] = [
-            ("U8", "u8"),
-            ("S8", "s8"),
-            ("U16", "u16"),
-            ("S16", "s16"),
-            ("U32", "u32"),
-            ("S32", "s32"),
-            ("U64", "u64"),
-            ("S64", "s64"),
-        ];
-        const FLOATS: [(&str, &str); 2] = [("F64", "f64"), ("F16", "f16")];
-        let has = |name: &str| self.has(name);
+        let float = || self.first_of(&["f64", "f16"]).unwrap_or("f32");
         let (to, from) = match kind {
-            "to float" => (
-                types(&FLOATS, &has).unwrap_or("f32"),
-                types(&INTEGERS, &has).unwrap_or("s32"),
-            ),
-            "to integer" => (
-                types(&INTEGERS, &has).unwrap_or("s32"),
-                types(&FLOATS, &has).unwrap_or("f32"),
-            ),
-            "rounded" => {
-                let ty = types(&FLOATS, &has).unwrap_or("f32");
-                (ty, ty)
-            }
+            "to float" => (float(), integer()),
+            "to integer" => (integer(), float()),
+            "rounded" => (float(), float()),
             _ => {
                 // `F2F.F64.F32` names the result's type first.
                 let name = |modifier| match modifier {
@@ -378,13 +332,9 @@ impl Lower<'_> {
             // The sign fills the register.
             "s16" => {
                 let value = self.value(function, &[source])?;
-                let dst = self.dst()?;
-                self.result(self.builtin(Builtin::Sext32(16)), dst, &[value])
+                self.only_result(self.builtin(Builtin::Sext32(16)), &[value])
             }
-            _ => {
-                let dst = self.dst()?;
-                self.result(function, dst, &[source])
-            }
+            _ => self.only_result(function, &[source]),
         }
     }
 
@@ -407,7 +357,6 @@ impl Lower<'_> {
         modifiers.extend([ty, "f32"]);
         let sources = self.floats(2)?;
         let function = self.ptx("cvt", &modifiers)?;
-        let dst = self.dst()?;
-        self.result(function, dst, &sources)
+        self.only_result(function, &sources)
     }
 }

@@ -11,15 +11,13 @@ impl Lower<'_> {
     pub(super) fn plain(&mut self, opcode: &str, modifiers: &[&str], n: usize) -> Result<()> {
         let sources = (0..n).map(|at| self.int(at)).collect::<Result<Vec<_>>>()?;
         let function = self.ptx(opcode, modifiers)?;
-        let dst = self.dst()?;
-        self.result(function, dst, &sources)
+        self.only_result(function, &sources)
     }
 
     /// `MOV`: copies 32 bits.
     pub(super) fn mov(&mut self) -> Result<()> {
         let source = self.int(0)?;
-        let dst = self.dst()?;
-        self.result(self.builtin(Builtin::Mov32), dst, &[source])
+        self.only_result(self.builtin(Builtin::Mov32), &[source])
     }
 
     /// `IADD3{.X} R{, carry{, carry}}, a, b, c{, carry{, carry}}`
@@ -121,8 +119,7 @@ impl Lower<'_> {
             let (a, b, c) = (self.int(0)?, self.int(1)?, self.wide(2)?);
             let Some(carry) = self.wanted_predicate(0) else {
                 let product = self.compute("mad", &["wide", sign], &[a, b, c])?;
-                let dst = self.dst()?;
-                return self.result(self.builtin(Builtin::Hi32Of64), dst, &[product]);
+                return self.only_result(self.builtin(Builtin::Hi32Of64), &[product]);
             };
             if self.is_negative(2) {
                 return Err(self.unsupported());
@@ -250,8 +247,7 @@ impl Lower<'_> {
             (if ones { super::TRUE } else { super::FALSE }) as Src
         };
         if !extended && !ones && wants.iter().all(Option::is_none) {
-            let dst = self.dst()?;
-            return self.result(self.builtin(Builtin::Add32), dst, &[shifted, b]);
+            return self.only_result(self.builtin(Builtin::Add32), &[shifted, b]);
         }
         let zero = self.number(0)?;
         self.sum_with_carries(&wants, &[shifted, b, zero, carry])
@@ -351,16 +347,14 @@ impl Lower<'_> {
         let mut modifiers = vec!["b32"];
         modifiers.extend(mode.as_deref());
         let function = self.ptx("prmt", &modifiers)?;
-        let dst = self.dst()?;
-        self.result(function, dst, &[a, c, selector])
+        self.only_result(function, &[a, c, selector])
     }
 
     /// `SEL`: chooses between two 32-bit values by a predicate.
     pub(super) fn select(&mut self) -> Result<()> {
         let (a, b, by) = (self.int(0)?, self.int(1)?, self.predicate(2)?);
         let function = self.ptx("selp", &["b32"])?;
-        let dst = self.dst()?;
-        self.result(function, dst, &[a, b, by])
+        self.only_result(function, &[a, b, by])
     }
 
     /// `IMNMX`, `VIMNMX`: minimum or maximum, by a predicate.
@@ -473,8 +467,7 @@ impl Lower<'_> {
             let bit = self.compute("selp", &["b32"], &[bit, zero, predicate])?;
             value = self.compute("or", &["b32"], &[value, bit])?;
         }
-        let dst = self.dst()?;
-        self.result(self.builtin(Builtin::Mov32), dst, &[value])
+        self.only_result(self.builtin(Builtin::Mov32), &[value])
     }
 
     /// `R2P PR, R, mask`

@@ -14,14 +14,12 @@ use program::{ClusterDirectives, Kernel, OpKind, Param, Program, SHARED_BASE, Sh
 
 /// Static shared memory that any device has, with opt-in.
 const MAX_SHARED: u32 = 227 << 10;
-/// Size of a parameter block.
 const MAX_PARAMETERS: u32 = 32764;
 /// Offset of the parameters in bank 0.
 const PARAMETERS: u32 = 0x210;
 /// Bound on the source files; instructions of further files have no line.
 const FILES: usize = 1 << 12;
 
-/// Decodes all kernels of a module.
 pub fn decode(
     module: &sass::Module,
     segments: &Segments,

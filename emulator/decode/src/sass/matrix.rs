@@ -75,7 +75,6 @@ impl Lower<'_> {
         MmaForm::new(m, k, None)
     }
 
-    /// Registers of a source matrix.
     fn fragment(&mut self, at: usize, wide: bool, to: &mut [Src]) -> Result<()> {
         let value = self.look_at(at).map(|operand| operand.value);
         let Some(value @ Value::Register(first)) = value else {

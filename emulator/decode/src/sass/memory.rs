@@ -25,7 +25,6 @@ impl Lower<'_> {
         all.nth(nth).ok_or_else(|| self.unsupported())
     }
 
-    /// Address of an access to shared memory.
     pub(super) fn shared_address(&mut self) -> Result<Addr> {
         let address = self.memory(0)?;
         self.address(address, true)

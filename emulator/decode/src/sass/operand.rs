@@ -9,7 +9,6 @@ use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Special, window};
 
-/// A 32-bit register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum LineId {
     Lane(u8),
@@ -45,7 +44,6 @@ impl Lower<'_> {
             .is_ok_and(|operand| operand.negated || operand.inverted)
     }
 
-    /// Virtual register of a register.
     pub(super) fn line(&mut self, line: LineId) -> u32 {
         let registers = &mut self.registers;
         *self
@@ -117,7 +115,6 @@ impl Lower<'_> {
         Ok(self.special(special))
     }
 
-    /// A source as a 32-bit integer.
     pub(super) fn int(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let word = self.word(operand.value, 0)?;
@@ -157,7 +154,6 @@ impl Lower<'_> {
         }
     }
 
-    /// A source as an `f32`.
     pub(super) fn f32(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let mut word = self.word(operand.value, 0)?;
@@ -288,7 +284,6 @@ impl Lower<'_> {
         Ok(word)
     }
 
-    /// Virtual register of a predicate.
     pub(super) fn predicate_register(&mut self, number: u8) -> u32 {
         self.predicate_of(number, false)
     }
@@ -304,7 +299,6 @@ impl Lower<'_> {
             .or_insert_with(|| registers.fresh(Class::Pred))
     }
 
-    /// Value of a source predicate, if known.
     pub(super) fn known_predicate(&self, at: usize) -> Result<Option<bool>> {
         let operand = self.source(at)?;
         Ok(match operand.value {
@@ -315,7 +309,6 @@ impl Lower<'_> {
         })
     }
 
-    /// Source predicate at this position.
     pub(super) fn predicate(&mut self, at: usize) -> Result<Src> {
         if let Some(known) = self.known_predicate(at)? {
             return Ok((if known { TRUE } else { FALSE }) as Src);
@@ -366,12 +359,10 @@ impl Lower<'_> {
             .and_then(|operand| LineId::of(operand.value))
     }
 
-    /// Destination of a 32-bit result.
     pub(super) fn dst(&mut self) -> Result<Dst> {
         self.dst_word(0)
     }
 
-    /// Destination of the `n`-th word of a result.
     pub(super) fn dst_word(&mut self, n: u8) -> Result<Dst> {
         match self.destination() {
             Some(line) => {
@@ -388,13 +379,11 @@ impl Lower<'_> {
         self.pairs.remove(&line.next(u8::MAX));
     }
 
-    /// Computes a 64-bit result to a pair of registers.
     pub(super) fn wide_result(&mut self, function: Function, sources: &[Src]) -> Result<()> {
         let value = self.value(function, sources)?;
         self.wide_write(value)
     }
 
-    /// Writes a 64-bit value to a pair of registers.
     pub(super) fn wide_write(&mut self, value: Src) -> Result<()> {
         let low = self.dst_word(0)?;
         let high = self.dst_word(1)?;

@@ -66,8 +66,17 @@ const OF_OPERATIONS: [(&str, &[&str]); 18] = [
 impl Lower<'_> {
     /// True if the instruction has a modifier; marks it read.
     pub(super) fn has(&self, modifier: &str) -> bool {
+        self.has_such(|own| own == modifier)
+    }
+
+    /// First of these lower-case names that the instruction has as a modifier; marks it read.
+    pub(super) fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
+        { names.iter().copied() }.find(|name| self.has_such(|own| own.eq_ignore_ascii_case(name)))
+    }
+
+    fn has_such(&self, is: impl Fn(&str) -> bool) -> bool {
         let own = self.instruction.modifiers.iter().enumerate();
-        let bits = { own.filter(|(_, own)| own.name() == modifier) }.fold(0, |bits, (at, _)| bits | bit(at));
+        let bits = { own.filter(|(_, own)| is(own.name())) }.fold(0, |bits, (at, _)| bits | bit(at));
         self.seen.modifiers.set(self.seen.modifiers.get() | bits);
         bits != 0
     }

@@ -21,7 +21,7 @@ pub struct MmaForm {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Types {
-    /// Types of A, B and the accumulators.
+    /// Of A, B and the accumulators.
     Small(FactorType, FactorType, AccumulatorType),
     F64,
 }

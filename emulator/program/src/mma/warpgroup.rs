@@ -12,7 +12,6 @@ use arithmetic::products::FactorType;
 pub const ROWS: usize = 64;
 /// Rows of one of the four warps.
 pub const WARP_ROWS: usize = 16;
-/// Warps of a warpgroup.
 pub const WARPS: u32 = 4;
 /// Bytes of a piece.
 pub const PIECE: u32 = 16;

@@ -20,7 +20,6 @@ use crate::virt::TRUE;
 type MemoryVersion = u32;
 const MEETING: MemoryVersion = 1 << 31;
 
-/// Adds the groups of loads to `groups`.
 pub(super) fn merge(places: &[Vec<(u32, Effect)>], cfg: &Cfg, known: &Distances<'_>, groups: &mut Groups) {
     let states = states(places, cfg);
     let mut loads: HashMap<(GroupKey, MemoryVersion), Vec<Member>> = HashMap::new();

@@ -19,7 +19,6 @@ struct OpenGroup {
     members: Vec<Member>,
 }
 
-/// Adds the groups of stores to `groups`.
 pub(super) fn merge(places: &[Vec<(u32, Effect)>], known: &Distances<'_>, groups: &mut Groups) {
     for places in places {
         let mut open: Option<OpenGroup> = None;

@@ -59,7 +59,7 @@ fn windows_of_sixteen_bytes() {
 }
 
 #[test]
-fn what_can_be_proven() {
+fn provable_alignment() {
     check(&words("%b", &[0, 4, 8, 12]), "alone alone alone alone");
     check(
         &format!("mad.lo.u64 %a, %b, 8, %c;\n{}", words("%a", &[0, 4, 8])),
@@ -90,7 +90,7 @@ fn what_can_be_proven() {
 }
 
 #[test]
-fn what_comes_between() {
+fn accesses_between_loads() {
     let around = |middle: &str| format!("{}\n{middle}\n{}", words("%a", &[0, 4]), words("%a", &[8, 12]));
     check(&around("st.shared.f32 [tile+2048], %f1;"), "8-0 (8-4) 8-0 (8-4)");
     check(&around("bar.sync 0;"), "8-0 (8-4) 8-0 (8-4)");
@@ -162,7 +162,7 @@ fn loads_in_other_blocks() {
 }
 
 #[test]
-fn what_is_loaded_twice() {
+fn repeated_loads() {
     check(&words("%a", &[0, 0]), "4-0 (4-0)");
     check(&words("%b", &[0, 4, 0]), "4-0 alone (4-0)");
     check(&words("%a", &[0, 8, 8]), "alone 4-0 (4-0)");
@@ -203,7 +203,7 @@ fn windows_of_stores() {
 }
 
 #[test]
-fn what_comes_between_stores() {
+fn accesses_between_stores() {
     let around = |middle: &str| format!("{}\n{middle}\n{}", stores("%a", &[0, 4]), stores("%a", &[8, 12]));
     let (together, apart) = ("16-0 (16-4) (16-8) (16-12)", "8-0 (8-4) 8-0 (8-4)");
     check_stores(
