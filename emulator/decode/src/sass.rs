@@ -27,8 +27,7 @@ use sass::{Instruction, Segment};
 
 use crate::error::Result;
 use crate::passes::constants::Constants;
-use crate::virt::Registers;
-use crate::virt::{AluClasses, BitRule, FALSE, TRUE, VirtualOp};
+use crate::virt::{AluClasses, BitRule, FALSE, Registers, TRUE, VirtualOp};
 use arithmetic::lanes::{CpuLevel, Src};
 use operand::LineId;
 use program::limits::{Account, INSTR_BYTES};

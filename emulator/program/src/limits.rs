@@ -89,11 +89,6 @@ impl Account {
         self.bytes.get()
     }
 
-    /// Operations and branch targets.
-    pub fn ops_taken(&self) -> u64 {
-        self.ops.get()
-    }
-
     pub fn steps_taken(&self) -> u64 {
         self.steps.get()
     }

@@ -8,8 +8,7 @@ use crate::error::{Result, unsupported};
 use crate::ptx::call_graph::CallParts;
 use crate::ptx::index::MAX_DEPTH;
 use crate::ptx::names::{Binding, Scope};
-use crate::virt::Reg;
-use crate::virt::TRUE;
+use crate::virt::{Reg, TRUE};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, MemSpace, OpKind, Order};
 
