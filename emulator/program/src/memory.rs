@@ -117,7 +117,7 @@ pub enum TensorWay {
 pub struct BulkBytes {
     pub shared: Addr,
     pub global: Addr,
-    /// `global` is an address in another block's shared memory.
+    /// A copy from the block's own shared memory, at `global`, to another block's, at `shared`.
     pub within_cluster: bool,
     /// Number of bytes: a 32-bit operand.
     pub bytes: Src,

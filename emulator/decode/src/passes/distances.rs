@@ -125,7 +125,7 @@ impl<'a> Distances<'a> {
         (value.unsigned_abs() < 1 << 20).then_some(value)
     }
 
-    /// Register and constant distance from it that make an address. A constant address has none.
+    /// Register that an address is a constant away from, and the distance. Constant addresses share the base −1.
     pub(crate) fn base(&self, src: Src, offset: i64) -> (Src, i64) {
         if src < 0 {
             // Constant addresses are offsets from 0.

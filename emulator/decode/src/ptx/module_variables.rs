@@ -24,7 +24,7 @@ pub struct ModuleVariable {
     pub relocations: Vec<Relocation>,
 }
 
-/// An address of a variable inside another one.
+/// A pointer in the initial contents of a variable: the address of another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relocation {
     /// Byte offset from the start of the variable.
