@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use simt::gpu::Gpu;
-use simt::mma::arithmetic::{Factors, Kind, Product, Sum, Unit};
+use simt::mma::arithmetic::{Factors, FactorType, Product, AccumulatorType, Unit};
 use tasks::fixtures::Fixture;
 use tests::product::{
     ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
@@ -345,9 +345,9 @@ fn kernels_that_sum_in_order_give_the_same_bits() {
 }
 
 /// What the unit gives for a row of A and all columns of B, from sums of zero on. `bits`: a number as it gets it.
-fn row_of_unit(kind: Kind, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]) -> Vec<f32> {
+fn row_of_unit(kind: FactorType, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]) -> Vec<f32> {
     const BYTES: usize = 32;
-    let product = Product::new(kind, Sum::F32, Unit::Warpgroup);
+    let product = Product::new(kind, AccumulatorType::F32, Unit::Warpgroup);
     let at_a_time = BYTES / simt::mma::warpgroup::bytes(kind);
     let mut d = vec![0; b[0].len().next_multiple_of(8)];
     for (a, b) in a.chunks(at_a_time).zip(b.chunks(at_a_time)) {
@@ -374,7 +374,7 @@ struct Summed<'a> {
     name: &'a str,
     kernel: (Fixture, String),
     inputs: Inputs,
-    kind: Kind,
+    kind: FactorType,
     bits: fn(f32) -> u32,
     /// So many k on the unit; then in FP32.
     promoted: usize,
@@ -421,7 +421,7 @@ fn sums_leave_the_unit_when_they_should() {
         name,
         kernel: of(name),
         inputs: Inputs::Short,
-        kind: Kind::E4m3,
+        kind: FactorType::E4m3,
         bits: |x| u32::from(to_e4m3(x)),
         promoted,
     };
@@ -429,7 +429,7 @@ fn sums_leave_the_unit_when_they_should() {
         name: "gemm_v12_tf32_f32",
         kernel: of("gemm_v12_tf32_f32"),
         inputs: Inputs::Any,
-        kind: Kind::Tf32,
+        kind: FactorType::Tf32,
         bits: f32::to_bits,
         promoted: usize::MAX,
     };

@@ -1,7 +1,7 @@
 //! Tensor cores: elements of their products beside those of an H200, bit by bit.
 
 use simt::launch::{LaunchOptions, Watch};
-use simt::mma::arithmetic::{Factors, Kind, Product, Sum, Unit, multiply_f64};
+use simt::mma::arithmetic::{Factors, FactorType, Product, AccumulatorType, Unit, multiply_f64};
 use tests::gpu::{Argument, Gpu, Shape, Value};
 use tests::tensor_cores::fixtures;
 use tests::wgmma::hash;
@@ -62,16 +62,16 @@ fn elements() -> Vec<Elements> {
 fn product(name: &str) -> Product {
     let mut parts = name.rsplit('.');
     let kind = match parts.next() {
-        Some("bf16") => Kind::Bf16,
-        Some("f16") => Kind::F16,
-        Some("tf32") => Kind::Tf32,
-        Some("e4m3") => Kind::E4m3,
-        _ => Kind::E5m2,
+        Some("bf16") => FactorType::Bf16,
+        Some("f16") => FactorType::F16,
+        Some("tf32") => FactorType::Tf32,
+        Some("e4m3") => FactorType::E4m3,
+        _ => FactorType::E5m2,
     };
     let sum = if parts.next() == Some("f16") {
-        Sum::F16
+        AccumulatorType::F16
     } else {
-        Sum::F32
+        AccumulatorType::F32
     };
     let unit = if name.starts_with('w') {
         Unit::Warpgroup

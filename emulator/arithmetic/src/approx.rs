@@ -34,8 +34,8 @@ fn rsqrt<const FTZ: bool>(a: f32) -> f32 {
     canonical_root(write::<FTZ>((1.0 / (read::<FTZ>(a) as f64).sqrt()) as f32))
 }
 
-/// The angle as hardware takes it: multiplied by 1/2π and cut to an `f32`, then to 25 bits of a turn. Most of the
-/// error of `sin.approx` comes from here, for large angles all of it.
+/// Angle in turns, as the hardware computes it: multiplied by 1/2π and cut to an `f32`, then to 25 bits of a turn. This
+/// makes most of the error of `sin.approx`, for large angles all of it.
 #[inline(always)]
 fn turns<const FTZ: bool>(a: f32) -> f64 {
     const UNIT: f64 = 33_554_432.0;
@@ -88,7 +88,7 @@ fn div_approx<const FTZ: bool>(a: f32, b: f32) -> f32 {
     div32::<FTZ>(a, b)
 }
 
-/// The upper word of `f` of the upper word; the lower is not looked at, and zero in the result.
+/// Applies `f` to the upper word. The lower word is ignored, and zero in the result.
 fn by_upper_word(a: f64, f: impl Fn(f64) -> f64) -> f64 {
     let a = f64::from_bits(a.to_bits() & !0xffff_ffff);
     let flush = |x: f64| if x.is_subnormal() { 0f64.copysign(x) } else { x };

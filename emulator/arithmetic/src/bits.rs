@@ -1,54 +1,42 @@
 //! Logic, shifts, bit fields, counting bits, permuting bytes.
 
 use super::Form;
-use super::engine::{cold1, cold2, cold3, cold4, hot1, hot2, hot3, hot4};
+use super::engine::ptx_types::{b16, b32, b64, s16, s32, s64};
+use super::engine::{by_type, cold1, cold2, cold3, cold4, hot1, hot2, hot3, hot4};
 use super::moves::{pred1, pred2};
 use crate::lanes::CpuLevel;
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
     Some(match (opcode, modifiers) {
-        ("and", ["b32"]) => hot2(level, |a: u32, b: u32| a & b),
-        ("and", ["b64"]) => hot2(level, |a: u64, b: u64| a & b),
-        ("and", ["b16"]) => hot2(level, |a: u16, b: u16| a & b),
         ("and", ["pred"]) => pred2(|a, b| a & b),
-        ("or", ["b32"]) => hot2(level, |a: u32, b: u32| a | b),
-        ("or", ["b64"]) => hot2(level, |a: u64, b: u64| a | b),
-        ("or", ["b16"]) => hot2(level, |a: u16, b: u16| a | b),
+        ("and", [ty]) => by_type!(*ty, T in b16 b32 b64 => hot2(level, |a: T, b: T| a & b)),
         ("or", ["pred"]) => pred2(|a, b| a | b),
-        ("xor", ["b32"]) => hot2(level, |a: u32, b: u32| a ^ b),
-        ("xor", ["b64"]) => hot2(level, |a: u64, b: u64| a ^ b),
-        ("xor", ["b16"]) => hot2(level, |a: u16, b: u16| a ^ b),
+        ("or", [ty]) => by_type!(*ty, T in b16 b32 b64 => hot2(level, |a: T, b: T| a | b)),
         ("xor", ["pred"]) => pred2(|a, b| a ^ b),
-        ("not", ["b32"]) => hot1(level, |a: u32| !a),
-        ("not", ["b64"]) => hot1(level, |a: u64| !a),
-        ("not", ["b16"]) => hot1(level, |a: u16| !a),
+        ("xor", [ty]) => by_type!(*ty, T in b16 b32 b64 => hot2(level, |a: T, b: T| a ^ b)),
         ("not", ["pred"]) => pred1(|a| !a),
-        ("cnot", ["b32"]) => cold1(|a: u32| (a == 0) as u32),
-        ("cnot", ["b64"]) => cold1(|a: u64| (a == 0) as u64),
-        ("cnot", ["b16"]) => cold1(|a: u16| (a == 0) as u16),
+        ("not", [ty]) => by_type!(*ty, T in b16 b32 b64 => hot1(level, |a: T| !a)),
+        ("cnot", [ty]) => by_type!(*ty, T in b16 b32 b64 => cold1(|a: T| (a == 0) as T)),
         ("lop3", ["b32"]) => hot4(level, lop3),
 
         // Amounts are clamped at the width, which is what `checked_shl` decides.
-        ("shl", ["b32"]) => hot2(level, |a: u32, b: u32| if b < 32 { a << (b & 31) } else { 0 }),
-        ("shl", ["b64"]) => hot2(level, |a: u64, b: u32| if b < 64 { a << (b & 63) } else { 0 }),
-        ("shl", ["b16"]) => hot2(level, |a: u16, b: u32| if b < 16 { a << (b & 15) } else { 0 }),
-        ("shr", ["b32" | "u32"]) => hot2(level, |a: u32, b: u32| if b < 32 { a >> (b & 31) } else { 0 }),
-        ("shr", ["b64" | "u64"]) => hot2(level, |a: u64, b: u32| if b < 64 { a >> (b & 63) } else { 0 }),
-        ("shr", ["b16" | "u16"]) => hot2(level, |a: u16, b: u32| if b < 16 { a >> (b & 15) } else { 0 }),
-        ("shr", ["s32"]) => hot2(level, |a: i32, b: u32| a >> b.min(31)),
-        ("shr", ["s64"]) => hot2(level, |a: i64, b: u32| a >> b.min(63)),
-        ("shr", ["s16"]) => hot2(level, |a: i16, b: u32| a >> b.min(15)),
+        ("shl", [ty]) => by_type!(*ty, T in b16 b32 b64 => {
+            hot2(level, |a: T, b: u32| if b < T::BITS { a << (b & (T::BITS - 1)) } else { 0 })
+        }),
+        ("shr", [ty @ ("s16" | "s32" | "s64")]) => by_type!(*ty, T in s16 s32 s64 => {
+            hot2(level, |a: T, b: u32| a >> b.min(T::BITS - 1))
+        }),
+        ("shr", [ty]) => by_type!(unsigned(ty), T in u16 u32 u64 => {
+            hot2(level, |a: T, b: u32| if b < T::BITS { a >> (b & (T::BITS - 1)) } else { 0 })
+        }),
         ("shf", ["l", "wrap", "b32"]) => hot3(level, |a: u32, b: u32, c: u32| funnel_left(a, b, c & 31)),
         ("shf", ["l", "clamp", "b32"]) => hot3(level, |a: u32, b: u32, c: u32| funnel_left(a, b, c.min(32))),
         ("shf", ["r", "wrap", "b32"]) => hot3(level, |a: u32, b: u32, c: u32| funnel_right(a, b, c & 31)),
         ("shf", ["r", "clamp", "b32"]) => hot3(level, |a: u32, b: u32, c: u32| funnel_right(a, b, c.min(32))),
 
-        ("popc", ["b32"]) => cold1(|a: u32| a.count_ones()),
-        ("popc", ["b64"]) => cold1(|a: u64| a.count_ones()),
-        ("clz", ["b32"]) => cold1(|a: u32| a.leading_zeros()),
-        ("clz", ["b64"]) => cold1(|a: u64| a.leading_zeros()),
-        ("brev", ["b32"]) => cold1(|a: u32| a.reverse_bits()),
-        ("brev", ["b64"]) => cold1(|a: u64| a.reverse_bits()),
+        ("popc", [ty]) => by_type!(*ty, T in b32 b64 => cold1(|a: T| a.count_ones())),
+        ("clz", [ty]) => by_type!(*ty, T in b32 b64 => cold1(|a: T| a.leading_zeros())),
+        ("brev", [ty]) => by_type!(*ty, T in b32 b64 => cold1(|a: T| a.reverse_bits())),
         ("bfind", ["u32"]) => cold1(|a: u32| highest(a as u64)),
         ("bfind", ["u64"]) => cold1(highest),
         ("bfind", ["s32"]) => cold1(|a: i32| highest((a ^ (a >> 31)) as u32 as u64)),
@@ -92,7 +80,17 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     })
 }
 
-/// Each bit of the table says what the three bits that number it give.
+/// The unsigned integer type of a `.b` type.
+fn unsigned(ty: &str) -> &str {
+    match ty {
+        "b16" => "u16",
+        "b32" => "u32",
+        "b64" => "u64",
+        ty => ty,
+    }
+}
+
+/// Bit `n` of the table is the result for the three bits that make up `n`.
 #[inline(always)]
 fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
     let row = |i: u32| 0u32.wrapping_sub(table >> i & 1);
@@ -106,13 +104,13 @@ fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
         | (row(7) & a & b & c)
 }
 
-/// The high word of `b:a` shifted left by 0 to 32.
+/// High word of `b:a` shifted left by 0 to 32.
 #[inline(always)]
 fn funnel_left(a: u32, b: u32, n: u32) -> u32 {
     (((b as u64) << 32 | a as u64) << n >> 32) as u32
 }
 
-/// The low word of `b:a` shifted right by 0 to 32.
+/// Low word of `b:a` shifted right by 0 to 32.
 #[inline(always)]
 fn funnel_right(a: u32, b: u32, n: u32) -> u32 {
     (((b as u64) << 32 | a as u64) >> n) as u32
@@ -232,7 +230,7 @@ fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     out
 }
 
-/// The selector of `prmt.b4e` (backward four-byte extract) for position `n`, 0 to 3.
+/// Selector of `prmt.b4e` (backward four-byte extract) for position `n`, 0 to 3.
 fn prmt_b4e(n: u32) -> u32 {
     [0x5670, 0x6701, 0x7012, 0x0123][n as usize]
 }

@@ -1,8 +1,7 @@
 //! Carry chains: `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`.
 //!
-//! All of them share one flag, and may follow each other in any mix of families and widths. Subtraction is
-//! `a + !b + carry`, as in the hardware: `sub.cc` sets the flag where `a >= b`, and `subc` borrows where it
-//! is clear.
+//! The forms share one flag, and may follow each other in any mix of families and widths. Subtraction is `a + !b +
+//! carry`, as in the hardware: `sub.cc` sets the flag where `a >= b`, and `subc` borrows where it is clear.
 
 use super::Form;
 use super::engine::{cold2, cold3, cold4};

@@ -4,7 +4,8 @@
 //! as in `setp.lt.and.f32 p|q, a, b, c`, the second result, halves, `set`) goes lane by lane through one
 //! function whose arguments at run time include the comparison.
 
-use super::engine::{cold1, cold3, hot2, hot3};
+use super::engine::ptx_types::{b16, b32, b64, s16, s32, s64};
+use super::engine::{by_type, cold1, cold3, hot2, hot3};
 use super::half::{bf16_to_f32, f16_to_f32};
 use super::lane::{self, Lane};
 use super::{Form, float};
@@ -21,61 +22,54 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel
     }
 }
 
+/// Names a type by its width, for operations that move values.
+fn width(ty: &str) -> &str {
+    match ty {
+        "u16" | "s16" => "b16",
+        "u32" | "s32" | "f32" => "b32",
+        "u64" | "s64" | "f64" => "b64",
+        ty => ty,
+    }
+}
+
 fn selp(modifiers: &[&str], level: CpuLevel) -> Option<Form> {
-    Some(match modifiers {
-        ["b32" | "u32" | "s32" | "f32"] => hot3(level, |a: u32, b: u32, p: bool| if p { a } else { b }),
-        ["b64" | "u64" | "s64" | "f64"] => hot3(level, |a: u64, b: u64, p: bool| if p { a } else { b }),
-        ["b16" | "u16" | "s16"] => hot3(level, |a: u16, b: u16, p: bool| if p { a } else { b }),
-        _ => return None,
-    })
+    let [ty] = modifiers else { return None };
+    Some(by_type!(width(ty), T in b16 b32 b64 => {
+        hot3(level, |a: T, b: T, p: bool| if p { a } else { b })
+    }))
 }
 
 fn slct(modifiers: &[&str]) -> Option<Form> {
     Some(match modifiers {
-        ["b32" | "u32" | "s32" | "f32", "s32"] => cold3(|a: u32, b: u32, c: i32| if c >= 0 { a } else { b }),
-        ["b64" | "u64" | "s64" | "f64", "s32"] => cold3(|a: u64, b: u64, c: i32| if c >= 0 { a } else { b }),
-        ["b16" | "u16" | "s16", "s32"] => cold3(|a: u16, b: u16, c: i32| if c >= 0 { a } else { b }),
-        ["b32" | "u32" | "s32" | "f32", "f32"] => {
-            cold3(|a: u32, b: u32, c: f32| if c >= 0.0 { a } else { b })
-        }
-        ["b64" | "u64" | "s64" | "f64", "f32"] => {
-            cold3(|a: u64, b: u64, c: f32| if c >= 0.0 { a } else { b })
-        }
-        ["b16" | "u16" | "s16", "f32"] => cold3(|a: u16, b: u16, c: f32| if c >= 0.0 { a } else { b }),
+        [ty, "s32"] => by_type!(width(ty), T in b16 b32 b64 => {
+            cold3(|a: T, b: T, c: i32| if c >= 0 { a } else { b })
+        }),
+        [ty, "f32"] => by_type!(width(ty), T in b16 b32 b64 => {
+            cold3(|a: T, b: T, c: f32| if c >= 0.0 { a } else { b })
+        }),
         // A subnormal `c` is flushed to a zero, and zeros select `a`.
-        ["ftz", "b32" | "u32" | "s32" | "f32", "f32"] => {
-            cold3(|a: u32, b: u32, c: f32| if float::flush(c) >= 0.0 { a } else { b })
-        }
-        ["ftz", "b64" | "u64" | "s64" | "f64", "f32"] => {
-            cold3(|a: u64, b: u64, c: f32| if float::flush(c) >= 0.0 { a } else { b })
-        }
-        ["ftz", "b16" | "u16" | "s16", "f32"] => {
-            cold3(|a: u16, b: u16, c: f32| if float::flush(c) >= 0.0 { a } else { b })
-        }
+        ["ftz", ty, "f32"] => by_type!(width(ty), T in b16 b32 b64 => {
+            cold3(|a: T, b: T, c: f32| if float::flush(c) >= 0.0 { a } else { b })
+        }),
         _ => return None,
     })
 }
 
 /// Zeros count as normal.
 fn testp(modifiers: &[&str]) -> Option<Form> {
-    Some(match modifiers {
-        ["finite", "f32"] => cold1(|a: f32| a.is_finite()),
-        ["infinite", "f32"] => cold1(|a: f32| a.is_infinite()),
-        ["number", "f32"] => cold1(|a: f32| !a.is_nan()),
-        ["notanumber", "f32"] => cold1(|a: f32| a.is_nan()),
-        ["normal", "f32"] => cold1(|a: f32| a.is_normal() || a == 0.0),
-        ["subnormal", "f32"] => cold1(|a: f32| a.is_subnormal()),
-        ["finite", "f64"] => cold1(|a: f64| a.is_finite()),
-        ["infinite", "f64"] => cold1(|a: f64| a.is_infinite()),
-        ["number", "f64"] => cold1(|a: f64| !a.is_nan()),
-        ["notanumber", "f64"] => cold1(|a: f64| a.is_nan()),
-        ["normal", "f64"] => cold1(|a: f64| a.is_normal() || a == 0.0),
-        ["subnormal", "f64"] => cold1(|a: f64| a.is_subnormal()),
+    let [test, ty] = modifiers else { return None };
+    Some(match *test {
+        "finite" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_finite())),
+        "infinite" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_infinite())),
+        "number" => by_type!(*ty, T in f32 f64 => cold1(|a: T| !a.is_nan())),
+        "notanumber" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_nan())),
+        "normal" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_normal() || a == 0.0)),
+        "subnormal" => by_type!(*ty, T in f32 f64 => cold1(|a: T| a.is_subnormal())),
         _ => return None,
     })
 }
 
-/// Which outcomes of a comparison hold: one bit each for less, equal, greater, unordered.
+/// Set of the outcomes for which a comparison holds: a bit each for less, equal, greater, unordered.
 fn outcomes(cmp: &str) -> Option<u32> {
     Some(match cmp {
         "lt" | "lo" => LESS,
@@ -111,16 +105,16 @@ fn holds<T: PartialOrd>(outcomes: u32, a: T, b: T) -> bool {
     outcomes & outcome != 0
 }
 
-/// The types that are compared, by number.
+/// Compared types, by number.
 const TYPES: [&str; 10] = [
     "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64", "f16", "bf16",
 ];
 
 /// A comparison as a word: outcomes in the low 4 bits, then the operation, the type, and flags.
 #[derive(Clone, Copy)]
-struct Variant(u32);
+struct CompareVariant(u32);
 
-impl Variant {
+impl CompareVariant {
     const OPPOSITE: u32 = 1 << 6;
     const FTZ: u32 = 1 << 7;
     const HIGH: u32 = 1 << 8;
@@ -128,8 +122,8 @@ impl Variant {
     const PAIR: u32 = 1 << 9;
     const ONES_SHIFT: u32 = 16;
 
-    fn new(outcomes: u32, op: u32, ty: u32, flags: u32) -> Variant {
-        Variant(outcomes | op << 4 | ty << 10 | flags)
+    fn new(outcomes: u32, op: u32, ty: u32, flags: u32) -> CompareVariant {
+        CompareVariant(outcomes | op << 4 | ty << 10 | flags)
     }
     fn has(self, flag: u32) -> bool {
         self.0 & flag != 0
@@ -145,16 +139,16 @@ impl Variant {
     }
 }
 
-/// What `set` writes where the comparison holds, by number: all ones, then 1 in the float formats.
+/// Value that `set` writes where the comparison holds, by number: all ones, then 1 in the float formats.
 const ONES: [u32; 8] = [u32::MAX, 0x3f80_0000, 0x3c00, 0x3f80, 0xffff, 0, 0, 0];
 
-/// The boolean operations, by number; 0 is none.
+/// Boolean operations, by number; 0 is none.
 const OPS: [&str; 4] = ["", "and", "or", "xor"];
 
 unsafe fn lanes_that<A: Lane, T: PartialOrd>(
     lanes: &Lanes,
     args: &AluArgs,
-    variant: Variant,
+    variant: CompareVariant,
     read: impl Fn(A) -> T,
 ) -> u32 {
     let mut bits = 0;
@@ -168,11 +162,11 @@ unsafe fn lanes_that<A: Lane, T: PartialOrd>(
     bits
 }
 
-/// The bits of a comparison of all lanes, combined with the predicate.
-unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: Variant) -> u32 {
-    let ftz = variant.has(Variant::FTZ);
+/// Bits of a comparison of all lanes, combined with the predicate.
+unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: CompareVariant) -> u32 {
+    let ftz = variant.has(CompareVariant::FTZ);
     let half = |x: u32| {
-        if variant.has(Variant::HIGH) {
+        if variant.has(CompareVariant::HIGH) {
             (x >> 16) as u16
         } else {
             x as u16
@@ -198,7 +192,7 @@ unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: Variant) -> u32 {
             8 => lanes_that(lanes, args, variant, |x: u32| f16_to_f32(flush(half(x)))),
             _ => lanes_that(lanes, args, variant, |x: u32| bf16_to_f32(half(x))),
         };
-        let bits = if variant.has(Variant::OPPOSITE) {
+        let bits = if variant.has(CompareVariant::OPPOSITE) {
             !bits
         } else {
             bits
@@ -216,19 +210,19 @@ unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: Variant) -> u32 {
 unsafe fn setp_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
-        let bits = compared(lanes, args, Variant(args.src[3] as u32));
+        let bits = compared(lanes, args, CompareVariant(args.src[3] as u32));
         lane::write_pred(lanes, args.dst, bits, mask);
     }
 }
 
 unsafe fn set_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
-    let variant = Variant(args.src[3] as u32);
+    let variant = CompareVariant(args.src[3] as u32);
     let ones = variant.ones();
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
         let low = compared(lanes, args, variant);
-        let high = match variant.has(Variant::PAIR) {
-            true => compared(lanes, args, Variant(variant.0 | Variant::HIGH)),
+        let high = match variant.has(CompareVariant::PAIR) {
+            true => compared(lanes, args, CompareVariant(variant.0 | CompareVariant::HIGH)),
             false => 0,
         };
         let line = lanes.regs.add(args.dst as usize).cast::<u32>();
@@ -242,8 +236,7 @@ unsafe fn set_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     }
 }
 
-/// A comparison as written.
-struct Request {
+struct Comparison {
     outcomes: u32,
     cmp: String,
     op: u32,
@@ -252,8 +245,8 @@ struct Request {
     pair: bool,
 }
 
-/// `cmp{.bool}{.ftz}` at the front of the modifiers, the type at their end; in between what `set` makes.
-fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(Request, &'b [&'a str])> {
+/// Parses `cmp{.bool}{.ftz}` at the front of the modifiers and the type at their end; returns the words between them.
+fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(Comparison, &'b [&'a str])> {
     let (&cmp, rest) = modifiers.split_first()?;
     let (&ty, rest) = rest.split_last()?;
     let op = rest
@@ -283,7 +276,7 @@ fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(Request, &'b [&'a str])> {
     if !known || (ftz && !matches!(ty, "f32" | "f16")) {
         return None;
     }
-    let request = Request {
+    let request = Comparison {
         outcomes: outcomes(cmp)?,
         cmp: cmp.to_owned(),
         op: op as u32,
@@ -311,16 +304,16 @@ fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
     {
         return Some(form);
     }
-    let mut flags = if request.ftz { Variant::FTZ } else { 0 };
+    let mut flags = if request.ftz { CompareVariant::FTZ } else { 0 };
     if part == 1 {
         // A pair's second result is that of the upper halves, else it is the opposite.
         flags |= if request.pair {
-            Variant::HIGH
+            CompareVariant::HIGH
         } else {
-            Variant::OPPOSITE
+            CompareVariant::OPPOSITE
         };
     }
-    let variant = Variant::new(request.outcomes, request.op, request.ty, flags);
+    let variant = CompareVariant::new(request.outcomes, request.op, request.ty, flags);
     Some(Form {
         run: setp_run,
         dst: Class::Pred,
@@ -345,25 +338,20 @@ fn set(modifiers: &[&str]) -> Option<Form> {
         ("u32" | "s32", true) => 4,
         _ => return None,
     };
-    let flags = if request.ftz { Variant::FTZ } else { 0 } | if request.pair { Variant::PAIR } else { 0 };
-    let variant = Variant::new(request.outcomes, request.op, request.ty, flags);
+    let flags = if request.ftz { CompareVariant::FTZ } else { 0 }
+        | if request.pair { CompareVariant::PAIR } else { 0 };
+    let variant = CompareVariant::new(request.outcomes, request.op, request.ty, flags);
     Some(Form {
         run: set_run,
         dst: Class::Bits32,
         srcs: srcs(request.ty, request.op != 0),
-        variant: (variant.0 | ones << Variant::ONES_SHIFT) as i32,
+        variant: (variant.0 | ones << CompareVariant::ONES_SHIFT) as i32,
     })
 }
 
 macro_rules! integer_cmp {
-    ($cmp:expr, $ty:ty, $level:expr) => {
-        match $cmp {
-            "lt" | "lo" => hot2($level, |a: $ty, b: $ty| a < b),
-            "le" | "ls" => hot2($level, |a: $ty, b: $ty| a <= b),
-            "gt" | "hi" => hot2($level, |a: $ty, b: $ty| a > b),
-            "ge" | "hs" => hot2($level, |a: $ty, b: $ty| a >= b),
-            _ => return None,
-        }
+    ($ty:expr, $level:expr, |$a:ident, $b:ident| $holds:expr) => {
+        by_type!($ty, T in u16 u32 u64 s16 s32 s64 => hot2($level, |$a: T, $b: T| $holds))
     };
 }
 
@@ -393,26 +381,18 @@ fn same<T>(x: T) -> T {
 /// Plain `setp` for every vector width.
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaNs are not ordered")]
 fn hot(cmp: &str, ty: &str, ftz: bool, level: CpuLevel) -> Option<Form> {
-    // Signs do not matter to equality.
-    match (cmp, ty) {
-        ("eq", "u16" | "s16") => return Some(hot2(level, |a: u16, b: u16| a == b)),
-        ("ne", "u16" | "s16") => return Some(hot2(level, |a: u16, b: u16| a != b)),
-        ("eq", "u32" | "s32") => return Some(hot2(level, |a: u32, b: u32| a == b)),
-        ("ne", "u32" | "s32") => return Some(hot2(level, |a: u32, b: u32| a != b)),
-        ("eq", "u64" | "s64") => return Some(hot2(level, |a: u64, b: u64| a == b)),
-        ("ne", "u64" | "s64") => return Some(hot2(level, |a: u64, b: u64| a != b)),
-        _ => {}
-    }
-    Some(match (ty, ftz) {
-        ("u32", _) => integer_cmp!(cmp, u32, level),
-        ("s32", _) => integer_cmp!(cmp, i32, level),
-        ("u64", _) => integer_cmp!(cmp, u64, level),
-        ("s64", _) => integer_cmp!(cmp, i64, level),
-        ("u16", _) => integer_cmp!(cmp, u16, level),
-        ("s16", _) => integer_cmp!(cmp, i16, level),
-        ("f32", false) => float_cmp!(cmp, f32, same, level),
-        ("f32", true) => float_cmp!(cmp, f32, float::flush, level),
-        ("f64", _) => float_cmp!(cmp, f64, same, level),
+    let float = matches!(ty, "f32" | "f64");
+    Some(match (cmp, ty, ftz) {
+        // Signs do not matter to equality.
+        ("eq", ..) if !float => by_type!(width(ty), T in b16 b32 b64 => hot2(level, |a: T, b: T| a == b)),
+        ("ne", ..) if !float => by_type!(width(ty), T in b16 b32 b64 => hot2(level, |a: T, b: T| a != b)),
+        ("lt" | "lo", ..) if !float => integer_cmp!(ty, level, |a, b| a < b),
+        ("le" | "ls", ..) if !float => integer_cmp!(ty, level, |a, b| a <= b),
+        ("gt" | "hi", ..) if !float => integer_cmp!(ty, level, |a, b| a > b),
+        ("ge" | "hs", ..) if !float => integer_cmp!(ty, level, |a, b| a >= b),
+        (_, "f32", false) => float_cmp!(cmp, f32, same, level),
+        (_, "f32", true) => float_cmp!(cmp, f32, float::flush, level),
+        (_, "f64", _) => float_cmp!(cmp, f64, same, level),
         _ => return None,
     })
 }

@@ -4,8 +4,9 @@
 //! as arguments at run time, goes by way of wide integers and `soft`.
 
 use super::Form;
-use super::convert_any::{FloatKind, KINDS, Kind, ROUND_AWAY, Variant, clamp, convert};
-use super::engine::{hot1, hot2, moded1, moded2, moded3};
+use super::convert_any::{CvtVariant, FloatKind, KINDS, NumberKind, ROUND_AWAY, clamp, convert};
+use super::engine::ptx_types::{s8, s16, s32, s64};
+use super::engine::{by_type, hot1, hot2, moded1, moded2, moded3};
 use super::float::{NAN32, flush};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::moves::{Builtin, builtin};
@@ -43,23 +44,22 @@ fn pack(ty: &str, rest: &[&str]) -> Option<Form> {
     })
 }
 
-/// The parts of a `cvt`.
-struct Request<'a> {
+struct CvtRequest<'a> {
     /// 0 to 3: `.rn`, `.rz`, `.rm`, `.rp`; 4: `.rna`.
     round: Option<u32>,
     /// 0 to 3: `.rni`, `.rzi`, `.rmi`, `.rpi`.
     round_integer: Option<u32>,
-    /// Flags of [`Variant`], combined with or.
+    /// Flags of [`CvtVariant`], combined with or.
     flags: u32,
     to: &'a str,
     from: &'a str,
 }
 
-fn parse<'a>(modifiers: &[&'a str]) -> Option<Request<'a>> {
+fn parse<'a>(modifiers: &[&'a str]) -> Option<CvtRequest<'a>> {
     let [flags @ .., to, from] = modifiers else {
         return None;
     };
-    let mut request = Request {
+    let mut request = CvtRequest {
         round: None,
         round_integer: None,
         flags: 0,
@@ -81,10 +81,10 @@ fn parse<'a>(modifiers: &[&'a str]) -> Option<Request<'a>> {
             }
         }
         let flag = match flag {
-            "ftz" => Variant::FTZ,
-            "sat" => Variant::SAT,
-            "relu" => Variant::RELU,
-            "satfinite" => Variant::SATFINITE,
+            "ftz" => CvtVariant::FTZ,
+            "sat" => CvtVariant::SAT,
+            "relu" => CvtVariant::RELU,
+            "satfinite" => CvtVariant::SATFINITE,
             _ => return None,
         };
         if request.flags & flag != 0 {
@@ -115,12 +115,12 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     let (to, from) = (number(to)?, number(request.from)?);
     let rounding = rounding(&request, KINDS[to].1, KINDS[from].1, pair)?;
     let integral = if request.round_integer.is_some() {
-        Variant::INTEGRAL
+        CvtVariant::INTEGRAL
     } else {
         0
     };
     let variant =
-        from as u32 | (to as u32) << 4 | request.flags | integral | rounding << Variant::ROUND_SHIFT;
+        from as u32 | (to as u32) << 4 | request.flags | integral | rounding << CvtVariant::ROUND_SHIFT;
     Some(match (pair, KINDS[to].1.wide(), KINDS[from].1.wide()) {
         (true, ..) => moded2(variant, convert_pair),
         (false, false, false) => moded1(variant, |variant, a: u32| convert(variant, a as u64) as u32),
@@ -130,47 +130,50 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     })
 }
 
-/// Checks that the modifiers fit the types. The rounding, 0 where there is none.
-fn rounding(request: &Request<'_>, to: Kind, from: Kind, pair: bool) -> Option<u32> {
+/// Checks that the modifiers fit the types. Returns the rounding, 0 if there is none.
+fn rounding(request: &CvtRequest<'_>, to: NumberKind, from: NumberKind, pair: bool) -> Option<u32> {
     let flag = |flag| request.flags & flag != 0;
-    let clamping = flag(Variant::RELU) || flag(Variant::SATFINITE);
-    let flushing = [to, from].contains(&Kind::Float(FloatKind::F32))
-        || (flag(Variant::FTZ) && [to, from].contains(&Kind::Float(FloatKind::F16)));
-    if flag(Variant::FTZ) && !flushing {
+    let clamping = flag(CvtVariant::RELU) || flag(CvtVariant::SATFINITE);
+    let flushing = [to, from].contains(&NumberKind::Float(FloatKind::F32))
+        || (flag(CvtVariant::FTZ) && [to, from].contains(&NumberKind::Float(FloatKind::F16)));
+    if flag(CvtVariant::FTZ) && !flushing {
         return None;
     }
-    if let Kind::Float(FloatKind::Tf32) = from {
+    if let NumberKind::Float(FloatKind::Tf32) = from {
         return None;
     }
     // `.relu`, `.satfinite`, pairs and `tf32` come from `f32` only, to nearest or towards zero.
-    let special = clamping || pair || to == Kind::Float(FloatKind::Tf32);
+    let special = clamping || pair || to == NumberKind::Float(FloatKind::Tf32);
     if special {
-        let away = request.round == Some(ROUND_AWAY) && to == Kind::Float(FloatKind::Tf32);
-        let fits = from == Kind::Float(FloatKind::F32)
+        let away = request.round == Some(ROUND_AWAY) && to == NumberKind::Float(FloatKind::Tf32);
+        let fits = from == NumberKind::Float(FloatKind::F32)
             && matches!(
                 to,
-                Kind::Float(FloatKind::F16 | FloatKind::Bf16 | FloatKind::Tf32)
+                NumberKind::Float(FloatKind::F16 | FloatKind::Bf16 | FloatKind::Tf32)
             )
             && (matches!(request.round, Some(0 | 1)) || away)
-            && !flag(Variant::FTZ)
-            && !flag(Variant::SAT);
+            && !flag(CvtVariant::FTZ)
+            && !flag(CvtVariant::SAT);
         return if fits { request.round } else { None };
     }
     if request.round == Some(ROUND_AWAY) {
         return None;
     }
     match (from, to) {
-        (Kind::Integer(..), Kind::Integer(..)) => {
-            (request.round.is_none() && request.round_integer.is_none() && !flag(Variant::FTZ)).then_some(0)
+        (NumberKind::Integer(..), NumberKind::Integer(..)) => {
+            (request.round.is_none() && request.round_integer.is_none() && !flag(CvtVariant::FTZ))
+                .then_some(0)
         }
-        (Kind::Integer(..), Kind::Float(_)) => request.round,
-        (Kind::Float(_), Kind::Integer(..)) => request.round_integer,
-        (Kind::Float(a), Kind::Float(b)) if a == b => match (request.round, request.round_integer) {
-            (None, None) => Some(0),
-            (None, integral) => integral,
-            _ => None,
-        },
-        (Kind::Float(a), Kind::Float(b)) => {
+        (NumberKind::Integer(..), NumberKind::Float(_)) => request.round,
+        (NumberKind::Float(_), NumberKind::Integer(..)) => request.round_integer,
+        (NumberKind::Float(a), NumberKind::Float(b)) if a == b => {
+            match (request.round, request.round_integer) {
+                (None, None) => Some(0),
+                (None, integral) => integral,
+                _ => None,
+            }
+        }
+        (NumberKind::Float(a), NumberKind::Float(b)) => {
             let widening = matches!(
                 (a, b),
                 (FloatKind::F16 | FloatKind::Bf16, FloatKind::F32 | FloatKind::F64)
@@ -244,17 +247,17 @@ macro_rules! with_rounding {
     };
 }
 
-/// What kernels do often.
-fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
-    let Request {
+/// Conversions that kernels use often.
+fn hot(request: &CvtRequest<'_>, level: CpuLevel) -> Option<Form> {
+    let CvtRequest {
         round,
         round_integer,
         flags,
         to,
         from,
     } = *request;
-    let ftz = flags == Variant::FTZ;
-    if flags & !Variant::FTZ != 0 {
+    let ftz = flags == CvtVariant::FTZ;
+    if flags & !CvtVariant::FTZ != 0 {
         return None;
     }
     if round.is_none() && round_integer.is_none() && !ftz {
@@ -265,14 +268,9 @@ fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
     }
     Some(match (to, from, round, round_integer) {
         // `.ftz` changes nothing where no subnormal can be.
-        ("f32", "u32", Some(0), None) => hot1(level, |a: u32| a as f32),
-        ("f32", "s32", Some(0), None) => hot1(level, |a: i32| a as f32),
-        ("f32", "u64", Some(0), None) => hot1(level, |a: u64| a as f32),
-        ("f32", "s64", Some(0), None) => hot1(level, |a: i64| a as f32),
-        ("f32", "u16", Some(0), None) => hot1(level, |a: u16| a as f32),
-        ("f32", "s16", Some(0), None) => hot1(level, |a: i16| a as f32),
-        ("f32", "u8", Some(0), None) => hot1(level, |a: u8| a as f32),
-        ("f32", "s8", Some(0), None) => hot1(level, |a: i8| a as f32),
+        ("f32", "u8" | "s8" | "u16" | "s16" | "u32" | "s32" | "u64" | "s64", Some(0), None) => {
+            by_type!(from, T in u8 s8 u16 s16 u32 s32 u64 s64 => hot1(level, |a: T| a as f32))
+        }
         ("s32", "f32", None, Some(code)) => with_rounding!(code, ftz, R, Z => {
             hot1(level, |a: f32| to_integral32(if Z { flush(a) } else { a }, R) as i32)
         }),
@@ -283,10 +281,9 @@ fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
             hot1(level, |a: f32| canonical(to_integral32(if Z { flush(a) } else { a }, R)))
         }),
         _ if ftz => return None,
-        ("f64", "u32", Some(0), None) => hot1(level, |a: u32| a as f64),
-        ("f64", "s32", Some(0), None) => hot1(level, |a: i32| a as f64),
-        ("f64", "u64", Some(0), None) => hot1(level, |a: u64| a as f64),
-        ("f64", "s64", Some(0), None) => hot1(level, |a: i64| a as f64),
+        ("f64", "u32" | "s32" | "u64" | "s64", Some(0), None) => {
+            by_type!(from, T in u32 s32 u64 s64 => hot1(level, |a: T| a as f64))
+        }
         ("s32", "f64", None, Some(1)) => hot1(level, |a: f64| if a.is_nan() { i32::MIN } else { a as i32 }),
         ("f64", "f32", None, None) => hot1(level, |a: f32| a as f64),
         ("f32", "f64", Some(0), None) => hot1(level, f64_to_f32),

@@ -4,14 +4,12 @@ use super::soft::{self, BF16, F16, F32, F64, Format, Mode, Round, TF32};
 
 /// A type that `cvt` converts from or to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// An integer: its width in bits, and whether it is signed.
+pub(super) enum NumberKind {
+    /// An integer: width in bits, and true if signed.
     Integer(u32, bool),
-    /// A floating-point number of this format.
     Float(FloatKind),
 }
 
-/// A floating-point format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FloatKind {
     F16,
@@ -21,21 +19,21 @@ pub(super) enum FloatKind {
     Tf32,
 }
 
-/// All types, by number.
-pub(super) const KINDS: [(&str, Kind); 13] = [
-    ("u8", Kind::Integer(8, false)),
-    ("s8", Kind::Integer(8, true)),
-    ("u16", Kind::Integer(16, false)),
-    ("s16", Kind::Integer(16, true)),
-    ("u32", Kind::Integer(32, false)),
-    ("s32", Kind::Integer(32, true)),
-    ("u64", Kind::Integer(64, false)),
-    ("s64", Kind::Integer(64, true)),
-    ("f16", Kind::Float(FloatKind::F16)),
-    ("bf16", Kind::Float(FloatKind::Bf16)),
-    ("f32", Kind::Float(FloatKind::F32)),
-    ("f64", Kind::Float(FloatKind::F64)),
-    ("tf32", Kind::Float(FloatKind::Tf32)),
+/// Types by number.
+pub(super) const KINDS: [(&str, NumberKind); 13] = [
+    ("u8", NumberKind::Integer(8, false)),
+    ("s8", NumberKind::Integer(8, true)),
+    ("u16", NumberKind::Integer(16, false)),
+    ("s16", NumberKind::Integer(16, true)),
+    ("u32", NumberKind::Integer(32, false)),
+    ("s32", NumberKind::Integer(32, true)),
+    ("u64", NumberKind::Integer(64, false)),
+    ("s64", NumberKind::Integer(64, true)),
+    ("f16", NumberKind::Float(FloatKind::F16)),
+    ("bf16", NumberKind::Float(FloatKind::Bf16)),
+    ("f32", NumberKind::Float(FloatKind::F32)),
+    ("f64", NumberKind::Float(FloatKind::F64)),
+    ("tf32", NumberKind::Float(FloatKind::Tf32)),
 ];
 
 impl FloatKind {
@@ -48,22 +46,22 @@ impl FloatKind {
             FloatKind::Tf32 => TF32,
         }
     }
-    /// The canonical NaN of the format, which every NaN result becomes.
+    /// Canonical NaN of the format: the result of every operation that gives NaN.
     pub(super) fn nan(self) -> u64 {
         match self {
             FloatKind::F16 | FloatKind::Bf16 => 0x7fff,
             FloatKind::F32 => 0x7fff_ffff,
             FloatKind::F64 => 0x7fff_ffff_ffff_ffff,
-            // As 19 bits; in a register thirteen more stand below.
+            // 19 bits, above thirteen unused ones in a register.
             FloatKind::Tf32 => 0x3_ffff,
         }
     }
-    /// What a NaN becomes. To and from `f64` sign and payload are kept, as far as they go, and so they are when
-    /// `bf16` becomes `f32`, which is a shift; elsewhere there is only one.
-    pub(super) fn nan_of(self, bits: u64, from: FloatKind, variant: Variant) -> u64 {
-        let ftz = variant.has(Variant::FTZ);
+    /// Converts a NaN. Conversions to and from `f64` keep sign and payload, as far as they fit, and so does `bf16` to
+    /// `f32`, which is a shift; other conversions give the canonical NaN.
+    pub(super) fn nan_of(self, bits: u64, from: FloatKind, variant: CvtVariant) -> u64 {
+        let ftz = variant.has(CvtVariant::FTZ);
         let (bits, from) = match from {
-            // By way of a flushing `f32` operation.
+            // The hardware uses a flushing `f32` operation.
             FloatKind::F64 => (bits, from),
             _ if ftz && self == FloatKind::F64 => (FloatKind::F32.nan(), FloatKind::F32),
             _ => (bits, from),
@@ -79,7 +77,7 @@ impl FloatKind {
         let kept = sign | self.format().infinity() | payload;
         let quiet = kept | 1 << (ours - 1);
         match (from, self) {
-            (FloatKind::F64, FloatKind::F64) if !variant.has(Variant::INTEGRAL) => bits,
+            (FloatKind::F64, FloatKind::F64) if !variant.has(CvtVariant::INTEGRAL) => bits,
             (FloatKind::F64, _) | (_, FloatKind::F64) => quiet,
             (FloatKind::Bf16, FloatKind::F32) if !ftz => kept,
             _ => self.nan(),
@@ -117,32 +115,35 @@ impl FloatKind {
     }
 }
 
-impl Kind {
+impl NumberKind {
     pub(super) fn wide(self) -> bool {
-        matches!(self, Kind::Integer(64, _) | Kind::Float(FloatKind::F64))
+        matches!(
+            self,
+            NumberKind::Integer(64, _) | NumberKind::Float(FloatKind::F64)
+        )
     }
 }
 
-/// What one `cvt` does, as a word.
+/// A `cvt`, encoded in a word.
 #[derive(Clone, Copy)]
-pub(super) struct Variant(pub(super) u32);
+pub(super) struct CvtVariant(pub(super) u32);
 
-impl Variant {
+impl CvtVariant {
     pub(super) const FTZ: u32 = 1 << 8;
     pub(super) const SAT: u32 = 1 << 9;
     pub(super) const RELU: u32 = 1 << 10;
     pub(super) const SATFINITE: u32 = 1 << 11;
-    /// To an integral value: the rounding is `.rni` and so on.
+    /// Rounds to an integral value: `.rni` and so on.
     pub(super) const INTEGRAL: u32 = 1 << 12;
     pub(super) const ROUND_SHIFT: u32 = 16;
 
     pub(super) fn has(self, flag: u32) -> bool {
         self.0 & flag != 0
     }
-    pub(super) fn from(self) -> Kind {
+    pub(super) fn from(self) -> NumberKind {
         KINDS[(self.0 & 15) as usize % KINDS.len()].1
     }
-    pub(super) fn to(self) -> Kind {
+    pub(super) fn to(self) -> NumberKind {
         KINDS[(self.0 >> 4 & 15) as usize % KINDS.len()].1
     }
     pub(super) fn round(self) -> u32 {
@@ -150,7 +151,6 @@ impl Variant {
     }
 }
 
-/// The code of `.rna`.
 pub(super) const ROUND_AWAY: u32 = 4;
 
 /// `x` as an integer of so many bits, in the lane's bits.
@@ -191,57 +191,58 @@ pub(super) fn to_integral64(x: f64, code: u32) -> f64 {
     }
 }
 
-/// The value, which `f64` holds whatever the format. Nothing for NaN.
+/// Value as an `f64`, exact for every format; `None` for NaN.
 pub(super) fn value_of(bits: u64, format: FloatKind) -> Option<f64> {
     soft::convert(bits, format.format(), F64, Round::Nearest).map(f64::from_bits)
 }
 
-/// Any `cvt`: bits of the source to bits of the result.
 pub(super) fn convert(variant: u32, bits: u64) -> u64 {
-    let variant = Variant(variant);
-    let ftz = variant.has(Variant::FTZ);
+    let variant = CvtVariant(variant);
+    let ftz = variant.has(CvtVariant::FTZ);
     match (variant.from(), variant.to()) {
-        (Kind::Integer(width, signed), Kind::Integer(to_width, to_signed)) => {
+        (NumberKind::Integer(width, signed), NumberKind::Integer(to_width, to_signed)) => {
             let x = integer_of(bits, width, signed);
-            let x = if variant.has(Variant::SAT) {
+            let x = if variant.has(CvtVariant::SAT) {
                 clamp(x, to_width, to_signed)
             } else {
                 x
             };
             cut(x, to_width, to_signed)
         }
-        (Kind::Integer(width, signed), Kind::Float(to)) => {
+        (NumberKind::Integer(width, signed), NumberKind::Float(to)) => {
             let x = integer_of(bits, width, signed);
             let out = soft::from_integer(x, to.format(), Round::from_code(variant.round()));
             saturate(variant, out, to)
         }
-        (Kind::Float(from), Kind::Integer(width, signed)) => match value_of(from.flush(bits, ftz), from) {
-            // Out of range goes to the nearest end, with or without `.sat`.
-            Some(x) => cut(
-                clamp(to_integral64(x, variant.round()) as i128, width, signed),
-                width,
-                signed,
-            ),
-            // NaN: 0, or only the highest bit where a 64-bit type takes part.
-            None if width == 64 || from == FloatKind::F64 => cut(1 << (width - 1), width, signed),
-            None => 0,
-        },
-        (Kind::Float(from), Kind::Float(to)) => {
-            // `f32` to `f16` does not flush what it reads, whatever is asked.
+        (NumberKind::Float(from), NumberKind::Integer(width, signed)) => {
+            match value_of(from.flush(bits, ftz), from) {
+                // Values out of range go to the nearest end, with or without `.sat`.
+                Some(x) => cut(
+                    clamp(to_integral64(x, variant.round()) as i128, width, signed),
+                    width,
+                    signed,
+                ),
+                // NaN: 0, or only the highest bit where a 64-bit type takes part.
+                None if width == 64 || from == FloatKind::F64 => cut(1 << (width - 1), width, signed),
+                None => 0,
+            }
+        }
+        (NumberKind::Float(from), NumberKind::Float(to)) => {
+            // `f32` to `f16` does not flush its source, with or without `.ftz`.
             let bits = from.flush(bits, ftz && to != FloatKind::F16);
             let mode = Mode {
                 round: Round::from_code(variant.round()),
                 flush: ftz && to == FloatKind::F32,
             };
             let out = match value_of(bits, from) {
-                // Without anything to do it is a move.
+                // A conversion that changes nothing is a move.
                 None if from == to && from == FloatKind::F32 && variant.0 & !255 == 0 => bits,
-                // `.rna` cuts a NaN like a number (asked of an H200); other roundings make one of their own.
+                // `.rna` cuts a NaN like a number (measured on an H200); other roundings make one of their own.
                 None if to == FloatKind::Tf32 && variant.round() == ROUND_AWAY => bits >> 13,
                 None => to.nan_of(bits, from, variant),
-                Some(x) if variant.has(Variant::INTEGRAL) => {
+                Some(x) if variant.has(CvtVariant::INTEGRAL) => {
                     let integral = to_integral64(x, variant.round()).to_bits();
-                    // Integral values of a format are numbers of that format.
+                    // Integral values of a format fit in that format.
                     soft::convert(integral, F64, to.format(), Round::Nearest).unwrap_or(to.nan())
                 }
                 Some(_) => soft::convert(bits, from.format(), to.format(), mode).unwrap_or(to.nan()),
@@ -254,11 +255,11 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
 }
 
 /// `.sat`, `.relu` and `.satfinite`.
-pub(super) fn saturate(variant: Variant, bits: u64, format: FloatKind) -> u64 {
+pub(super) fn saturate(variant: CvtVariant, bits: u64, format: FloatKind) -> u64 {
     let nan = format.is_nan(bits);
     let negative = bits & format.sign() != 0;
     let magnitude = bits & !format.sign();
-    if variant.has(Variant::SAT) {
+    if variant.has(CvtVariant::SAT) {
         // NaN and −0 become +0.
         return if nan || negative {
             0
@@ -268,9 +269,9 @@ pub(super) fn saturate(variant: Variant, bits: u64, format: FloatKind) -> u64 {
     }
     if nan {
         bits
-    } else if variant.has(Variant::RELU) && negative {
+    } else if variant.has(CvtVariant::RELU) && negative {
         0
-    } else if variant.has(Variant::SATFINITE) && magnitude == format.format().infinity() {
+    } else if variant.has(CvtVariant::SATFINITE) && magnitude == format.format().infinity() {
         bits - 1
     } else {
         bits

@@ -1,9 +1,9 @@
-//! What single instructions give at the edges, as the PTX manual and the hardware say.
+//! Results of single instructions at the edges, by the PTX manual and the hardware.
 
 use super::soft::{self, F32, Mode, Round};
 use super::tests::scalar;
 
-/// `mnemonic` of the operands' bits gives these bits.
+/// Checks the result of an instruction, given and expected as bits.
 fn check(mnemonic: &str, operands: &[u64], expected: u64) {
     let got = scalar(mnemonic, operands, 0);
     assert_eq!(
@@ -12,7 +12,6 @@ fn check(mnemonic: &str, operands: &[u64], expected: u64) {
     );
 }
 
-/// Checks the second result of an instruction.
 fn check_second(mnemonic: &str, operands: &[u64], expected: u64) {
     let got = scalar(mnemonic, operands, 1);
     assert_eq!(
@@ -119,7 +118,7 @@ fn carries_chain() {
 /// Flushing looks at the result with its exponent unbounded, so that one that is made normal by rounding to a
 /// subnormal's place becomes a zero.
 #[test]
-fn what_lies_below_the_normal_numbers_is_flushed() {
+fn results_below_the_normal_numbers_are_flushed() {
     const MIN: u64 = 0x0080_0000;
     check("div.rn.ftz.f32", &[0xbf7f_ffff, 0x7e80_0000], NEG0);
     check("div.rn.f32", &[0xbf7f_ffff, 0x7e80_0000], MIN | NEG0);
@@ -159,7 +158,7 @@ fn flushing_fast_is_flushing_slowly() {
             (128, 2),
         ] {
             let a = number(first, i);
-            // Together 1 - 127 or so, as a product and as a quotient.
+            // Exponents near 1 - 127, as a product and as a quotient.
             let (factor, divisor) = (
                 number(128 - first.min(127) + off, j),
                 number((first + 126 - off).min(254), j),

@@ -6,7 +6,7 @@
 // 1.5 · 2^52: adding it leaves an integer in the low bits of the fraction.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
-/// The nearest integer, as a number and as bits; for magnitudes below 2^31.
+/// Nearest integer, as a number and as bits; for magnitudes below 2^31.
 #[inline(always)]
 fn nearest(x: f64) -> (f64, i64) {
     let shifted = x + MAGIC;
@@ -53,13 +53,13 @@ pub(super) fn exp2(x: f64) -> f64 {
     if x.is_nan() { x } else { power * scale }
 }
 
-/// The logarithm to base 2 of a number of `f32`'s range; −∞ for zeros, NaN below.
+/// Logarithm to base 2 of a number of `f32`'s range; −∞ for zeros, NaN below.
 #[inline(always)]
 pub(super) fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
-    // Mantissa in [√½, √2): what is taken from the exponent goes to it.
+    // Mantissa in [√½, √2): the exponent gives up as much as it gains.
     let offset = bits.wrapping_sub(0x3fe6_a09e_667f_3bcd);
-    // The exponent's difference, signed, as a number: it fits in the low bits of MAGIC's fraction.
+    // Signed difference of the exponent, as a number: it fits in the low bits of MAGIC's fraction.
     let exponent = (offset as i64 >> 52) as i32;
     let mantissa = f64::from_bits(bits.wrapping_sub((exponent as i64 as u64) << 52));
     let s = (mantissa - 1.0) / (mantissa + 1.0);
@@ -119,7 +119,7 @@ fn cosine_part(x: f64) -> f64 {
     )
 }
 
-/// Sine and cosine are those of a part of a turn, −1 to 1; `quarter` turns are added.
+/// Sine or cosine of a part of a turn, −1 to 1, plus `quarter` turns.
 #[inline(always)]
 fn circular(turns: f64, quarter: i64) -> f64 {
     let (n, bits) = nearest(turns * 4.0);
@@ -133,7 +133,7 @@ fn circular(turns: f64, quarter: i64) -> f64 {
     if n & 2 == 0 { part } else { -part }
 }
 
-/// The sine of so many turns; NaN for NaN.
+/// Sine of `x` turns; NaN for NaN.
 #[inline(always)]
 pub(super) fn sin_turns(turns: f64) -> f64 {
     let out = circular(turns, 0);
@@ -141,13 +141,12 @@ pub(super) fn sin_turns(turns: f64) -> f64 {
     if turns == 0.0 { turns } else { out }
 }
 
-/// The cosine of so many turns; NaN for NaN.
+/// Cosine of `x` turns; NaN for NaN.
 #[inline(always)]
 pub(super) fn cos_turns(turns: f64) -> f64 {
     circular(turns, 1)
 }
 
-/// The hyperbolic tangent of `x`.
 #[inline(always)]
 pub(super) fn tanh(x: f64) -> f64 {
     let power = exp2(x * (2.0 * std::f64::consts::LOG2_E));
@@ -162,7 +161,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Relative to the larger of the value and `floor`.
+    /// Checks the error relative to the larger of the value and `floor`.
     fn close(ours: f64, truth: f64, floor: f64) {
         let off = (ours - truth).abs() / truth.abs().max(floor);
         assert!(off < 1e-11 || ours == truth, "{ours:e} {truth:e}");

@@ -1,16 +1,16 @@
-//! The drivers that make a function of 32 lanes from a function of one.
+//! Drivers that make a function of 32 lanes from a function of one.
 //!
-//! A form is written once, as a plain function of scalars without captures. The `hot` drivers run it over all lanes in
-//! chunks: load the chunk's sources, compute, store. Chunks are small fixed-size arrays, which LLVM turns into vector
-//! registers, so one source compiles to AVX2, AVX-512 and the vectors of other architectures. The build script chooses
-//! the widths. A hot form computes all lanes; [`masked`], which the forms share, puts back the lanes outside the mask.
+//! A form is a plain function of scalars without captures. The `hot` drivers run it over all lanes in chunks: load the
+//! chunk's sources, compute, store. Chunks are small fixed-size arrays, which LLVM turns into vector registers, so one
+//! source compiles to AVX2, AVX-512 and the vectors of other architectures. The build script chooses the widths. A hot
+//! form computes all lanes; [`masked`], which the forms share, restores the lanes outside the mask.
 //!
-//! Forms that are rare or too branchy to vectorise take the `cold` drivers: a loop over the active lanes, compiled
-//! once. So does every form where the CPU lacks the compiled widths, at about half of the speed. The tests of this crate
-//! compile the chunks without target features instead, because other architectures run that code.
+//! Forms that are rare or too branchy to vectorise use the `cold` drivers: a loop over the active lanes, compiled once.
+//! So does every form where the CPU lacks the compiled widths, at about half the speed. The tests of this crate compile
+//! the chunks without target features instead, because other architectures run that code.
 //!
-//! The function's type is what carries it: functions and closures without captures have no size, so a
-//! driver needs no more than the type to call it.
+//! The type of the function carries it: functions and closures without captures have no size, so a driver needs only
+//! the type to call one.
 
 use super::Form;
 use super::lane::Lane;
@@ -18,16 +18,15 @@ use super::lanes::{AluArgs, AluFn, Class, CpuLevel, Lanes, NONE, WARP};
 
 /// The value of a type that has no size.
 #[inline(always)]
-pub(super) fn conjure<F: Copy>() -> F {
+pub(super) fn zst_fn<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0, "forms capture nothing") };
     // SAFETY: the type has no size (so no bytes), and a value of it was handed to the caller's constructor.
     unsafe { core::ptr::NonNull::<F>::dangling().read() }
 }
 
-/// Runs `whole` for all lanes, and puts back the destination of the lanes outside `mask`.
+/// Runs `whole` for all lanes, and restores the destination of the lanes outside `mask`.
 ///
-/// # Safety
-/// As for [`AluFn`]; the destination is a register with elements of type `T`.
+/// # Safety As for [`AluFn`]; the destination is a register with elements of type `T`.
 #[inline(never)]
 unsafe fn masked<T: Copy>(whole: AluFn, lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     if mask == 0 {
@@ -66,7 +65,6 @@ unsafe fn masked_class(class: Class, whole: AluFn, lanes: &mut Lanes, args: &Alu
 
 macro_rules! drivers {
     ($hot:ident, $cold:ident, $(($ty:ident, $view:ident, $array:ident, $index:literal)),+) => {
-        /// A form that is compiled for every vector width.
         pub(super) fn $hot<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(level: CpuLevel, _f: F) -> Form {
             #[inline(always)]
             unsafe fn body<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy, const N: usize, const L: u8>(
@@ -82,7 +80,7 @@ macro_rules! drivers {
                     if mask != u32::MAX && !matches!(D::CLASS, Class::Pred) {
                         return masked_class(D::CLASS, whole, lanes, args, mask);
                     }
-                    let f = conjure::<F>();
+                    let f = zst_fn::<F>();
                     $( let $view = $ty::view(lanes, args.src[$index]); )+
                     let mut sink = D::open(lanes, args.dst);
                     let mut base = 0;
@@ -147,13 +145,12 @@ macro_rules! drivers {
             Form { run, dst: D::CLASS, srcs: const { &[$($ty::CLASS),+] }, variant: NONE }
         }
 
-        /// A form that runs lane by lane.
         #[allow(dead_code, reason = "not every number of operands needs it")]
         pub(super) fn $cold<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(_: F) -> Form {
             unsafe fn run<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(
                 lanes: &mut Lanes, args: &AluArgs, mask: u32,
             ) {
-                let f = conjure::<F>();
+                let f = zst_fn::<F>();
                 // SAFETY: as in the hot driver; a lane is read before it is written.
                 unsafe {
                     $( let $view = $ty::view(lanes, args.src[$index]); )+
@@ -189,7 +186,7 @@ macro_rules! moded_drivers {
         unsafe fn $run<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
             lanes: &mut Lanes, args: &AluArgs, mask: u32,
         ) {
-            let f = conjure::<F>();
+            let f = zst_fn::<F>();
             let variant = args.src[3] as u32;
             // SAFETY: as in the cold drivers.
             unsafe {
@@ -205,7 +202,7 @@ macro_rules! moded_drivers {
             }
         }
 
-        /// A form that runs lane by lane, and whose variant is an argument at run time.
+        /// Form of a lane-by-lane function whose variant is a run-time argument.
         pub(super) fn $make<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
             variant: u32,
             _: F,
@@ -223,3 +220,30 @@ macro_rules! moded_drivers {
 moded_drivers!(moded1, moded1_run, (A, a, 0));
 moded_drivers!(moded2, moded2_run, (A, a, 0), (B, b, 1));
 moded_drivers!(moded3, moded3_run, (A, a, 0), (B, b, 1), (C, c, 2));
+
+/// Evaluates `$form` with `$alias` as the listed type whose PTX name is `$ty`; returns `None` from the caller for other
+/// names.
+macro_rules! by_type {
+    ($ty:expr, $alias:ident in $($ptx:ident)* => $form:expr) => {
+        match $ty {
+            $( stringify!($ptx) => {
+                type $alias = $ptx;
+                $form
+            } )*
+            _ => return None,
+        }
+    };
+}
+pub(super) use by_type;
+
+/// PTX names of types that Rust names otherwise, for [`by_type`].
+#[allow(non_camel_case_types)]
+pub(super) mod ptx_types {
+    pub(crate) type s8 = i8;
+    pub(crate) type s16 = i16;
+    pub(crate) type s32 = i32;
+    pub(crate) type s64 = i64;
+    pub(crate) type b16 = u16;
+    pub(crate) type b32 = u32;
+    pub(crate) type b64 = u64;
+}

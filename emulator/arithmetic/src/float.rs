@@ -4,7 +4,7 @@ use super::Form;
 use super::engine::{hot1, hot2, hot3};
 use crate::lanes::CpuLevel;
 
-/// Subnormals to a zero of their sign.
+/// Flushes subnormals to a zero of their sign.
 #[inline(always)]
 pub(super) fn flush(x: f32) -> f32 {
     let bits = x.to_bits();
@@ -18,7 +18,7 @@ pub(super) fn flush(x: f32) -> f32 {
 /// The NaN that `f32` arithmetic makes.
 pub(super) const NAN32: f32 = f32::from_bits(0x7fff_ffff);
 
-/// NaNs to the one that the hardware writes.
+/// Replaces NaNs by the one that the hardware writes.
 #[inline(always)]
 fn canonical(x: f32) -> f32 {
     if x.is_nan() { NAN32 } else { x }
@@ -27,8 +27,8 @@ fn canonical(x: f32) -> f32 {
 /// The NaN that an invalid `f64` operation makes.
 pub(super) const NAN64: f64 = f64::from_bits(0xfff8_0000_0000_0000);
 
-/// A NaN operand is passed on, quiet; the first one given here wins, which by the hardware's custom is the
-/// last one of the instruction. (Which one a CPU passes on depends on the order the compiler left them in.)
+/// Passes a NaN operand on, quiet. The first one given here wins: by the hardware's custom the last one of the
+/// instruction. (A CPU's choice depends on the order that the compiler chose.)
 #[inline(always)]
 pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
     let quiet = |x: f64| f64::from_bits(x.to_bits() | 1 << 51);
@@ -39,8 +39,8 @@ pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
     if result.is_nan() { nan } else { result }
 }
 
-/// The same for square roots. LLVM may replace one NaN by another where it can prove that a root is NaN, so a
-/// choice between two would be undone; arithmetic on the bits is not.
+/// [`quiet`]'s rule for square roots. LLVM may replace one NaN by another where it can prove that a root is NaN, which
+/// would undo a choice between two; arithmetic on the bits stays.
 #[inline(always)]
 pub(super) fn canonical_root(x: f32) -> f32 {
     let mask = 0u32.wrapping_sub(x.is_nan() as u32);
@@ -60,9 +60,9 @@ fn done<const FTZ: bool>(x: f32) -> f32 {
 const TINY_SCALE: f32 = f32::from_bits((127 + 64) << 23);
 const TINY_SCALED: f32 = f32::from_bits((127 - 126 + 64) << 23);
 
-/// A product or sum of products, flushed. What counts is the result with its exponent unbounded: one that
-/// lies below the normal numbers is flushed even when rounding to a subnormal's place would make it normal.
-/// `scaled` is the same result times 2^64; where that overflows the result is far from small.
+/// Flushes a product or sum of products. The result with its exponent unbounded decides: one below the normal numbers
+/// is flushed even when rounding to a subnormal's place would make it normal. `scaled` is the result times 2^64; where
+/// that overflows the result is far from small.
 #[inline(always)]
 fn flush_tiny(x: f32, scaled: f32) -> f32 {
     let tiny = scaled.abs() < TINY_SCALED;
@@ -91,11 +91,11 @@ fn fma32<const FTZ: bool>(a: f32, b: f32, c: f32) -> f32 {
 }
 
 const TINY: f32 = f32::MIN_POSITIVE;
-/// What lies between [`TINY`] and [`TINY_SCALE`].
+/// Ratio of [`TINY`] and [`TINY_SCALE`].
 const TINY_DOWN: f32 = f32::from_bits((127 - 62) << 23);
 
-/// A quotient, flushed by the same rule: the one that rounding made the smallest normal number is a zero if it lay
-/// below. There, both products are exact.
+/// Flushes a quotient: one that rounding made the smallest normal number becomes a zero if it was below. There, both
+/// products are exact.
 #[inline(always)]
 pub(super) fn div32<const FTZ: bool>(a: f32, b: f32) -> f32 {
     if !FTZ {
@@ -168,9 +168,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("max", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, max32::<Z>)),
         ("neg", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(-a))),
         ("abs", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(a.abs()))),
-        ("div", ["f32"], true) => {
-            by_ftz!(ftz, Z => hot2(level, div32::<Z>))
-        }
+        ("div", ["f32"], true) => by_ftz!(ftz, Z => hot2(level, div32::<Z>)),
         ("rcp", ["f32"], true) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(1.0 / flush_if::<Z>(a)))),
         ("sqrt", ["f32"], true) => {
             by_ftz!(ftz, Z => hot1(level, |a: f32| canonical_root(flush_if::<Z>(flush_if::<Z>(a).sqrt()))))

@@ -17,7 +17,7 @@ pub fn bf16_to_f32(h: u16) -> f32 {
     f32::from_bits((h as u32) << 16)
 }
 
-/// To nearest, ties to even; every NaN becomes `0x7fff`.
+/// Rounds to nearest even; every NaN becomes `0x7fff`.
 ///
 /// After Fabian Giesen's `float_to_half_fast3_rtne`.
 #[inline(always)]
@@ -40,7 +40,7 @@ pub fn f32_to_f16(x: f32) -> u16 {
     }
 }
 
-/// To nearest, ties to even; every NaN becomes `0x7fff`.
+/// Rounds to nearest even; every NaN becomes `0x7fff`.
 #[inline(always)]
 pub fn f32_to_bf16(x: f32) -> u16 {
     let bits = x.to_bits();

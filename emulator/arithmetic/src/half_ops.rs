@@ -10,64 +10,54 @@ use super::modes::{MAX, NAN, XORSIGN, extremum};
 use super::{Form, elementary};
 use crate::lanes::CpuLevel;
 
-/// The sum, to odd.
-#[inline(always)]
-fn sum_to_odd32(a: f32, b: f32) -> f32 {
-    let sum = a + b;
-    let b_part = sum - a;
-    let error = (a - (sum - b_part)) + (b - b_part);
-    let bits = sum.to_bits();
-    // Towards the true value: a larger magnitude when the error has the sum's sign.
-    let step = if (error > 0.0) == (sum > 0.0) { 1 } else { u32::MAX };
-    let inexact = (error > 0.0) | (error < 0.0);
-    f32::from_bits(if inexact & (bits & 1 == 0) {
-        bits.wrapping_add(step)
-    } else {
-        bits
-    })
+/// Rounds to odd: an inexact `$near` with an even last bit moves one step towards the exact value, up in magnitude when
+/// `$error` has the value's sign.
+macro_rules! to_odd {
+    ($float:ty, $bits:ty, $near:expr, $error:expr, $positive:expr) => {{
+        let bits = $near.to_bits();
+        let step = if ($error > 0.0) == $positive {
+            1
+        } else {
+            <$bits>::MAX
+        };
+        let inexact = ($error > 0.0) | ($error < 0.0);
+        <$float>::from_bits(if inexact & (bits & 1 == 0) {
+            bits.wrapping_add(step)
+        } else {
+            bits
+        })
+    }};
 }
 
-/// The sum, to odd.
-#[inline(always)]
-fn sum_to_odd64(a: f64, b: f64) -> f64 {
-    let sum = a + b;
-    let b_part = sum - a;
-    let error = (a - (sum - b_part)) + (b - b_part);
-    let bits = sum.to_bits();
-    let step = if (error > 0.0) == (sum > 0.0) { 1 } else { u64::MAX };
-    let inexact = (error > 0.0) | (error < 0.0);
-    f64::from_bits(if inexact & (bits & 1 == 0) {
-        bits.wrapping_add(step)
-    } else {
-        bits
-    })
+/// Sum, rounded to odd.
+macro_rules! sum_to_odd {
+    ($float:ty, $bits:ty, $a:expr, $b:expr) => {{
+        let (a, b) = ($a, $b);
+        let sum = a + b;
+        let b_part = sum - a;
+        let error = (a - (sum - b_part)) + (b - b_part);
+        to_odd!($float, $bits, sum, error, (sum > 0.0))
+    }};
 }
 
-/// Converts to `f32`, rounding to odd.
+/// Converts to `f32`, rounding to odd. An infinite `x` has the error NaN; a finite one that became infinite steps back to
+/// the largest.
 #[inline(always)]
 fn narrow_to_odd(x: f64) -> f32 {
     let near = x as f32;
     let error = x - near as f64;
-    let bits = near.to_bits();
-    let step = if (error > 0.0) == (x > 0.0) { 1 } else { u32::MAX };
-    let inexact = (error > 0.0) | (error < 0.0);
-    // An infinite `x` has the error NaN; a finite one that became infinite steps back to the largest.
-    f32::from_bits(if inexact & (bits & 1 == 0) {
-        bits.wrapping_add(step)
-    } else {
-        bits
-    })
+    to_odd!(f32, u32, near, error, (x > 0.0))
 }
 
-/// What the two formats do differently.
+/// Format-specific parts of the arithmetic.
 trait Half: Copy + 'static {
     const EXPONENT: u16;
     const ONE: u16;
     fn read(h: u16) -> f32;
     fn write(x: f32) -> u16;
-    /// The product, exact or to odd.
+    /// Product, exact or rounded to odd.
     fn product(a: f32, b: f32) -> f32;
-    /// Product and sum, to odd.
+    /// Product and sum, rounded to odd.
     fn product_sum(a: f32, b: f32, c: f32) -> f32;
 }
 
@@ -91,7 +81,7 @@ impl Half for F16 {
     }
     #[inline(always)]
     fn product_sum(a: f32, b: f32, c: f32) -> f32 {
-        sum_to_odd32(a * b, c)
+        sum_to_odd!(f32, u32, a * b, c)
     }
 }
 
@@ -115,7 +105,7 @@ impl Half for Bf16 {
     }
     #[inline(always)]
     fn product_sum(a: f32, b: f32, c: f32) -> f32 {
-        narrow_to_odd(sum_to_odd64(a as f64 * b as f64, c as f64))
+        narrow_to_odd(sum_to_odd!(f64, u64, a as f64 * b as f64, c as f64))
     }
 }
 
@@ -152,8 +142,8 @@ fn finish<H: Half>(mode: u32, h: u16) -> u16 {
     }
 }
 
-/// Rounds an exact result, or one to odd. Flushing looks at the result with its exponent unbounded: what is
-/// less than a quarter of a subnormal's unit below the normal numbers is one of them. (`f16` only.)
+/// Rounds a result that is exact or was rounded to odd. The result with its exponent unbounded decides on flushing
+/// (`f16` only): one less than a quarter of a subnormal's unit below the normal numbers counts as normal.
 #[inline(always)]
 fn round<H: Half>(mode: u32, x: f32) -> u16 {
     const LEAST: f32 = f32::from_bits((127 - 14) << 23) * (1.0 - 1.0 / 4096.0);
@@ -204,7 +194,7 @@ fn abs<H: Half>(mode: u32, a: u16) -> u16 {
     canonical::<H>(flush::<H>(mode, a) & 0x7fff)
 }
 
-/// The mode is a variant of [`extremum`]; its bit for flushing means halves here.
+/// `mode` is a variant of [`extremum`]; its flush bit means halves here.
 fn pick<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
     let ftz = if mode & PICK_FTZ != 0 { FTZ } else { 0 };
     H::write(extremum(
@@ -243,58 +233,36 @@ fn pair3(a: u32, b: u32, c: u32, f: impl Fn(u16, u16, u16) -> u16) -> u32 {
     f(a as u16, b as u16, c as u16) as u32 | (high as u32) << 16
 }
 
-/// Scalar or pair, fast or with the mode as an argument at run time.
-macro_rules! form1 {
-    ($pair:expr, $level:expr, $f:expr) => {
-        if $pair {
-            hot1($level, |a: u32| pair1(a, |a| $f(0, a)))
-        } else {
-            hot1($level, |a: u16| $f(0, a))
+/// Form of an operation on scalars or pairs: compiled for every vector width without a mode, else with the mode as a
+/// run-time argument (always, when called with `cold`).
+macro_rules! form {
+    ($pair:expr, $level:expr, $mode:expr, $f:ident(a)) => {
+        form!(@ hot1, moded1, pair1, $f, $pair, $level, $mode, a)
+    };
+    ($pair:expr, $level:expr, $mode:expr, $f:ident(a, b)) => {
+        form!(@ hot2, moded2, pair2, $f, $pair, $level, $mode, a, b)
+    };
+    ($pair:expr, $level:expr, $mode:expr, $f:ident(a, b, c)) => {
+        form!(@ hot3, moded3, pair3, $f, $pair, $level, $mode, a, b, c)
+    };
+    (cold $pair:expr, $mode:expr, $f:ident(a)) => {
+        form!(@ moded1, pair1, $f, $pair, $mode, a)
+    };
+    (cold $pair:expr, $mode:expr, $f:ident(a, b)) => {
+        form!(@ moded2, pair2, $f, $pair, $mode, a, b)
+    };
+    (@ $hot:ident, $moded:ident, $halves:ident, $f:ident, $pair:expr, $level:expr, $mode:expr, $($x:ident),*) => {
+        match $mode {
+            0 if $pair => $hot($level, |$($x: u32),*| $halves($($x,)* |$($x),*| $f::<H>(0, $($x),*))),
+            0 => $hot($level, |$($x: u16),*| $f::<H>(0, $($x),*)),
+            mode => form!(@ $moded, $halves, $f, $pair, mode, $($x),*),
         }
     };
-    ($pair:expr, mode $mode:expr, $f:expr) => {
+    (@ $moded:ident, $halves:ident, $f:ident, $pair:expr, $mode:expr, $($x:ident),*) => {
         if $pair {
-            moded1($mode, |mode, a: u32| pair1(a, |a| $f(mode, a)))
+            $moded($mode, |mode, $($x: u32),*| $halves($($x,)* |$($x),*| $f::<H>(mode, $($x),*)))
         } else {
-            moded1($mode, |mode, a: u16| $f(mode, a))
-        }
-    };
-}
-
-macro_rules! form2 {
-    ($pair:expr, $level:expr, $f:expr) => {
-        if $pair {
-            hot2($level, |a: u32, b: u32| pair2(a, b, |a, b| $f(0, a, b)))
-        } else {
-            hot2($level, |a: u16, b: u16| $f(0, a, b))
-        }
-    };
-    ($pair:expr, mode $mode:expr, $f:expr) => {
-        if $pair {
-            moded2($mode, |mode, a: u32, b: u32| pair2(a, b, |a, b| $f(mode, a, b)))
-        } else {
-            moded2($mode, |mode, a: u16, b: u16| $f(mode, a, b))
-        }
-    };
-}
-
-macro_rules! form3 {
-    ($pair:expr, $level:expr, $f:expr) => {
-        if $pair {
-            hot3($level, |a: u32, b: u32, c: u32| {
-                pair3(a, b, c, |a, b, c| $f(0, a, b, c))
-            })
-        } else {
-            hot3($level, |a: u16, b: u16, c: u16| $f(0, a, b, c))
-        }
-    };
-    ($pair:expr, mode $mode:expr, $f:expr) => {
-        if $pair {
-            moded3($mode, |mode, a: u32, b: u32, c: u32| {
-                pair3(a, b, c, |a, b, c| $f(mode, a, b, c))
-            })
-        } else {
-            moded3($mode, |mode, a: u16, b: u16, c: u16| $f(mode, a, b, c))
+            $moded($mode, |mode, $($x: u16),*| $f::<H>(mode, $($x),*))
         }
     };
 }
@@ -317,9 +285,9 @@ fn form<H: Half>(opcode: &str, rest: &[&str], pair: bool, level: CpuLevel) -> Op
     }
     if matches!(opcode, "tanh" | "ex2") {
         return Some(match (opcode, rest) {
-            ("tanh", ["approx"]) => form1!(pair, mode 0, tanh::<H>),
-            ("ex2", ["approx"]) if !bf16 => form1!(pair, mode 0, ex2::<H>),
-            ("ex2", ["approx", "ftz"]) if bf16 => form1!(pair, mode FTZ, ex2::<H>),
+            ("tanh", ["approx"]) => form!(cold pair, 0, tanh(a)),
+            ("ex2", ["approx"]) if !bf16 => form!(cold pair, 0, ex2(a)),
+            ("ex2", ["approx", "ftz"]) if bf16 => form!(cold pair, FTZ, ex2(a)),
             _ => return None,
         });
     }
@@ -340,18 +308,12 @@ fn form<H: Half>(opcode: &str, rest: &[&str], pair: bool, level: CpuLevel) -> Op
         return None;
     }
     Some(match (opcode, mode) {
-        ("add", 0) => form2!(pair, level, add::<H>),
-        ("add", _) => form2!(pair, mode mode, add::<H>),
-        ("sub", 0) => form2!(pair, level, sub::<H>),
-        ("sub", _) => form2!(pair, mode mode, sub::<H>),
-        ("mul", 0) => form2!(pair, level, mul::<H>),
-        ("mul", _) => form2!(pair, mode mode, mul::<H>),
-        ("fma", 0) if rounded => form3!(pair, level, fma::<H>),
-        ("fma", _) if rounded => form3!(pair, mode mode, fma::<H>),
-        ("neg", 0) if !rounded => form1!(pair, level, neg::<H>),
-        ("neg", FTZ) if !rounded => form1!(pair, mode FTZ, neg::<H>),
-        ("abs", 0) if !rounded => form1!(pair, level, abs::<H>),
-        ("abs", FTZ) if !rounded => form1!(pair, mode FTZ, abs::<H>),
+        ("add", _) => form!(pair, level, mode, add(a, b)),
+        ("sub", _) => form!(pair, level, mode, sub(a, b)),
+        ("mul", _) => form!(pair, level, mode, mul(a, b)),
+        ("fma", _) if rounded => form!(pair, level, mode, fma(a, b, c)),
+        ("neg", 0 | FTZ) if !rounded => form!(pair, level, mode, neg(a)),
+        ("abs", 0 | FTZ) if !rounded => form!(pair, level, mode, abs(a)),
         _ => return None,
     })
 }
@@ -375,7 +337,7 @@ fn extrema<H: Half>(opcode: &str, modifiers: &[&str], pair: bool) -> Option<Form
     if variant & PICK_FTZ != 0 && H::EXPONENT != F16::EXPONENT {
         return None;
     }
-    Some(form2!(pair, mode variant, pick::<H>))
+    Some(form!(cold pair, variant, pick(a, b)))
 }
 
 #[cfg(test)]

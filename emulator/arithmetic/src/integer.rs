@@ -4,175 +4,146 @@
 //! too; the smallest integer divided by −1 gives itself, remainder 0.
 
 use super::Form;
-use super::engine::{cold2, cold3, hot1, hot2, hot3};
+use super::engine::ptx_types::{s16, s32, s64};
+use super::engine::{by_type, cold2, cold3, hot1, hot2, hot3};
 use crate::lanes::CpuLevel;
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
-    Some(match (opcode, modifiers) {
-        ("add", ["u32" | "s32"]) => hot2(level, |a: u32, b: u32| a.wrapping_add(b)),
-        ("add", ["u64" | "s64"]) => hot2(level, |a: u64, b: u64| a.wrapping_add(b)),
-        ("add", ["u16" | "s16"]) => hot2(level, |a: u16, b: u16| a.wrapping_add(b)),
-        ("add", ["u16x2" | "s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.wrapping_add(b))),
-        ("add", ["sat", "s32"]) => hot2(level, |a: i32, b: i32| a.saturating_add(b)),
-        ("sub", ["u32" | "s32"]) => hot2(level, |a: u32, b: u32| a.wrapping_sub(b)),
-        ("sub", ["u64" | "s64"]) => hot2(level, |a: u64, b: u64| a.wrapping_sub(b)),
-        ("sub", ["u16" | "s16"]) => hot2(level, |a: u16, b: u16| a.wrapping_sub(b)),
-        ("sub", ["u16x2" | "s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.wrapping_sub(b))),
-        ("sub", ["sat", "s32"]) => hot2(level, |a: i32, b: i32| a.saturating_sub(b)),
+    let (&ty, rest) = match modifiers {
+        [ty, rest @ "relu"] => (ty, std::slice::from_ref(rest)),
+        _ => modifiers.split_last()?,
+    };
+    // Names the type by its width, for operations to which signs do not matter.
+    let bits = match ty {
+        "s16" => "u16",
+        "s32" => "u32",
+        "s64" => "u64",
+        "s16x2" => "u16x2",
+        ty => ty,
+    };
+    Some(match (opcode, rest, ty) {
+        ("add", [], "u16x2" | "s16x2") => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.wrapping_add(b))),
+        ("add", [], _) => by_type!(bits, T in u16 u32 u64 => hot2(level, |a: T, b: T| a.wrapping_add(b))),
+        ("add", ["sat"], "s32") => hot2(level, |a: i32, b: i32| a.saturating_add(b)),
+        ("sub", [], "u16x2" | "s16x2") => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.wrapping_sub(b))),
+        ("sub", [], _) => by_type!(bits, T in u16 u32 u64 => hot2(level, |a: T, b: T| a.wrapping_sub(b))),
+        ("sub", ["sat"], "s32") => hot2(level, |a: i32, b: i32| a.saturating_sub(b)),
 
-        ("mul", ["lo", "u32" | "s32"]) => hot2(level, |a: u32, b: u32| a.wrapping_mul(b)),
-        ("mul", ["lo", "u64" | "s64"]) => hot2(level, |a: u64, b: u64| a.wrapping_mul(b)),
-        ("mul", ["lo", "u16" | "s16"]) => hot2(level, |a: u16, b: u16| a.wrapping_mul(b)),
-        ("mul", ["wide", "u32"]) => hot2(level, |a: u32, b: u32| a as u64 * b as u64),
-        ("mul", ["wide", "s32"]) => hot2(level, |a: i32, b: i32| a as i64 * b as i64),
-        ("mul", ["wide", "u16"]) => hot2(level, |a: u16, b: u16| a as u32 * b as u32),
-        ("mul", ["wide", "s16"]) => hot2(level, |a: i16, b: i16| a as i32 * b as i32),
-        ("mul", ["hi", "u32"]) => hot2(level, mul_hi_u32),
-        ("mul", ["hi", "s32"]) => hot2(level, mul_hi_s32),
-        ("mul", ["hi", "u64"]) => cold2(mul_hi_u64),
-        ("mul", ["hi", "s64"]) => cold2(mul_hi_s64),
-        ("mul", ["hi", "u16"]) => cold2(|a: u16, b: u16| ((a as u32 * b as u32) >> 16) as u16),
-        ("mul", ["hi", "s16"]) => cold2(|a: i16, b: i16| ((a as i32 * b as i32) >> 16) as i16),
+        ("mul", ["lo"], _) => by_type!(bits, T in u16 u32 u64 => hot2(level, |a: T, b: T| a.wrapping_mul(b))),
+        ("mul", ["wide"], _) => by_type!(ty, T in u16 u32 s16 s32 => hot2(level, |a: T, b: T| a.product(b))),
+        ("mul", ["hi"], "u32" | "s32") => by_type!(ty, T in u32 s32 => hot2(level, |a: T, b: T| a.high(b))),
+        ("mul", ["hi"], _) => by_type!(ty, T in u16 u64 s16 s64 => cold2(|a: T, b: T| a.high(b))),
+        ("mad", ["lo"], _) => by_type!(bits, T in u16 u32 u64 => {
+            hot3(level, |a: T, b: T, c: T| a.wrapping_mul(b).wrapping_add(c))
+        }),
+        ("mad", ["wide"], _) => by_type!(ty, T in u16 u32 s16 s32 => {
+            hot3(level, |a: T, b: T, c: <T as Product>::Wide| a.product(b).wrapping_add(c))
+        }),
+        ("mad", ["hi"], "u32" | "s32") => by_type!(ty, T in u32 s32 => {
+            hot3(level, |a: T, b: T, c: T| a.high(b).wrapping_add(c))
+        }),
+        ("mad", ["hi"], _) => by_type!(ty, T in u16 u64 s16 s64 => {
+            cold3(|a: T, b: T, c: T| a.high(b).wrapping_add(c))
+        }),
+        ("mad", ["hi", "sat"], "s32") => cold3(|a: i32, b: i32, c: i32| a.high(b).saturating_add(c)),
 
-        ("mad", ["lo", "u32" | "s32"]) => {
-            hot3(level, |a: u32, b: u32, c: u32| a.wrapping_mul(b).wrapping_add(c))
-        }
-        ("mad", ["lo", "u64" | "s64"]) => {
-            hot3(level, |a: u64, b: u64, c: u64| a.wrapping_mul(b).wrapping_add(c))
-        }
-        ("mad", ["lo", "u16" | "s16"]) => {
-            hot3(level, |a: u16, b: u16, c: u16| a.wrapping_mul(b).wrapping_add(c))
-        }
-        ("mad", ["wide", "u32"]) => hot3(level, |a: u32, b: u32, c: u64| {
-            (a as u64 * b as u64).wrapping_add(c)
-        }),
-        ("mad", ["wide", "s32"]) => hot3(level, |a: i32, b: i32, c: i64| {
-            (a as i64 * b as i64).wrapping_add(c)
-        }),
-        ("mad", ["wide", "u16"]) => hot3(level, |a: u16, b: u16, c: u32| {
-            (a as u32 * b as u32).wrapping_add(c)
-        }),
-        ("mad", ["wide", "s16"]) => hot3(level, |a: i16, b: i16, c: i32| {
-            (a as i32 * b as i32).wrapping_add(c)
-        }),
-        ("mad", ["hi", "u32"]) => hot3(level, |a: u32, b: u32, c: u32| mul_hi_u32(a, b).wrapping_add(c)),
-        ("mad", ["hi", "s32"]) => hot3(level, |a: i32, b: i32, c: i32| mul_hi_s32(a, b).wrapping_add(c)),
-        ("mad", ["hi", "sat", "s32"]) => cold3(|a: i32, b: i32, c: i32| mul_hi_s32(a, b).saturating_add(c)),
-        ("mad", ["hi", "u64"]) => cold3(|a: u64, b: u64, c: u64| mul_hi_u64(a, b).wrapping_add(c)),
-        ("mad", ["hi", "s64"]) => cold3(|a: i64, b: i64, c: i64| mul_hi_s64(a, b).wrapping_add(c)),
-        ("mad", ["hi", "u16"]) => {
-            cold3(|a: u16, b: u16, c: u16| (((a as u32 * b as u32) >> 16) as u16).wrapping_add(c))
-        }
-        ("mad", ["hi", "s16"]) => {
-            cold3(|a: i16, b: i16, c: i16| (((a as i32 * b as i32) >> 16) as i16).wrapping_add(c))
-        }
-
-        ("mul24", ["lo", "u32"]) => cold2(|a: u32, b: u32| mul24_u(a, b) as u32),
-        ("mul24", ["hi", "u32"]) => cold2(|a: u32, b: u32| (mul24_u(a, b) >> 16) as u32),
-        ("mul24", ["lo", "s32"]) => cold2(|a: i32, b: i32| mul24_s(a, b) as i32),
-        ("mul24", ["hi", "s32"]) => cold2(|a: i32, b: i32| (mul24_s(a, b) >> 16) as i32),
-        ("mad24", ["lo", "u32"]) => cold3(|a: u32, b: u32, c: u32| (mul24_u(a, b) as u32).wrapping_add(c)),
-        ("mad24", ["hi", "u32"]) => {
+        ("mul24", ["lo"], "u32") => cold2(|a: u32, b: u32| mul24_u(a, b) as u32),
+        ("mul24", ["hi"], "u32") => cold2(|a: u32, b: u32| (mul24_u(a, b) >> 16) as u32),
+        ("mul24", ["lo"], "s32") => cold2(|a: i32, b: i32| mul24_s(a, b) as i32),
+        ("mul24", ["hi"], "s32") => cold2(|a: i32, b: i32| (mul24_s(a, b) >> 16) as i32),
+        ("mad24", ["lo"], "u32") => cold3(|a: u32, b: u32, c: u32| (mul24_u(a, b) as u32).wrapping_add(c)),
+        ("mad24", ["hi"], "u32") => {
             cold3(|a: u32, b: u32, c: u32| ((mul24_u(a, b) >> 16) as u32).wrapping_add(c))
         }
-        ("mad24", ["lo", "s32"]) => cold3(|a: i32, b: i32, c: i32| (mul24_s(a, b) as i32).wrapping_add(c)),
-        ("mad24", ["hi", "s32"]) => {
+        ("mad24", ["lo"], "s32") => cold3(|a: i32, b: i32, c: i32| (mul24_s(a, b) as i32).wrapping_add(c)),
+        ("mad24", ["hi"], "s32") => {
             cold3(|a: i32, b: i32, c: i32| ((mul24_s(a, b) >> 16) as i32).wrapping_add(c))
         }
-        ("mad24", ["hi", "sat", "s32"]) => {
+        ("mad24", ["hi", "sat"], "s32") => {
             cold3(|a: i32, b: i32, c: i32| ((mul24_s(a, b) >> 16) as i32).saturating_add(c))
         }
 
-        ("div", ["u32"]) => hot2(level, div_u32),
-        ("div", ["s32"]) => hot2(level, div_i32),
-        ("div", ["u64"]) => cold2(|a: u64, b: u64| a.checked_div(b).unwrap_or(!0)),
-        ("div", ["s64"]) => cold2(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_div(b) }),
-        ("div", ["u16"]) => hot2(level, div_u16),
-        ("div", ["s16"]) => hot2(level, div_i16),
-        ("rem", ["u32"]) => hot2(level, rem_u32),
-        ("rem", ["s32"]) => hot2(level, rem_i32),
-        ("rem", ["u64"]) => cold2(|a: u64, b: u64| a.checked_rem(b).unwrap_or(!0)),
-        ("rem", ["s64"]) => cold2(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_rem(b) }),
-        ("rem", ["u16"]) => hot2(level, rem_u16),
-        ("rem", ["s16"]) => hot2(level, rem_i16),
+        ("div", [], "u32") => hot2(level, div_u32),
+        ("div", [], "s32") => hot2(level, div_i32),
+        ("div", [], "u64") => cold2(|a: u64, b: u64| a.checked_div(b).unwrap_or(!0)),
+        ("div", [], "s64") => cold2(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_div(b) }),
+        ("div", [], "u16") => hot2(level, |a: u16, b: u16| div_u32(a as u32, b as u32) as u16),
+        ("div", [], "s16") => hot2(level, |a: i16, b: i16| div_i32(a as i32, b as i32) as i16),
+        ("rem", [], "u32") => hot2(level, rem_u32),
+        ("rem", [], "s32") => hot2(level, rem_i32),
+        ("rem", [], "u64") => cold2(|a: u64, b: u64| a.checked_rem(b).unwrap_or(!0)),
+        ("rem", [], "s64") => cold2(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_rem(b) }),
+        ("rem", [], "u16") => hot2(level, |a: u16, b: u16| rem_u32(a as u32, b as u32) as u16),
+        ("rem", [], "s16") => hot2(level, |a: i16, b: i16| rem_i32(a as i32, b as i32) as i16),
 
-        ("abs", ["s32"]) => hot1(level, |a: i32| a.wrapping_abs()),
-        ("abs", ["s64"]) => hot1(level, |a: i64| a.wrapping_abs()),
-        ("abs", ["s16"]) => hot1(level, |a: i16| a.wrapping_abs()),
-        ("neg", ["s32"]) => hot1(level, |a: i32| a.wrapping_neg()),
-        ("neg", ["s64"]) => hot1(level, |a: i64| a.wrapping_neg()),
-        ("neg", ["s16"]) => hot1(level, |a: i16| a.wrapping_neg()),
+        ("abs", [], _) => by_type!(ty, T in s16 s32 s64 => hot1(level, |a: T| a.wrapping_abs())),
+        ("neg", [], _) => by_type!(ty, T in s16 s32 s64 => hot1(level, |a: T| a.wrapping_neg())),
 
-        ("min", ["u32"]) => hot2(level, |a: u32, b: u32| a.min(b)),
-        ("min", ["s32"]) => hot2(level, |a: i32, b: i32| a.min(b)),
-        ("min", ["u64"]) => hot2(level, |a: u64, b: u64| a.min(b)),
-        ("min", ["s64"]) => hot2(level, |a: i64, b: i64| a.min(b)),
-        ("min", ["u16"]) => hot2(level, |a: u16, b: u16| a.min(b)),
-        ("min", ["s16"]) => hot2(level, |a: i16, b: i16| a.min(b)),
-        ("max", ["u32"]) => hot2(level, |a: u32, b: u32| a.max(b)),
-        ("max", ["s32"]) => hot2(level, |a: i32, b: i32| a.max(b)),
-        ("max", ["u64"]) => hot2(level, |a: u64, b: u64| a.max(b)),
-        ("max", ["s64"]) => hot2(level, |a: i64, b: i64| a.max(b)),
-        ("max", ["u16"]) => hot2(level, |a: u16, b: u16| a.max(b)),
-        ("max", ["s16"]) => hot2(level, |a: i16, b: i16| a.max(b)),
-        ("min", ["relu", "s32"] | ["s32", "relu"]) => cold2(|a: i32, b: i32| a.min(b).max(0)),
-        ("max", ["relu", "s32"] | ["s32", "relu"]) => cold2(|a: i32, b: i32| a.max(b).max(0)),
-        ("min", ["u16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.min(b))),
-        ("max", ["u16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.max(b))),
-        ("min", ["s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).min(b as i16) as u16)),
-        ("max", ["s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).max(b as i16) as u16)),
-        ("min", ["relu", "s16x2"] | ["s16x2", "relu"]) => {
-            cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).min(b as i16).max(0) as u16))
-        }
-        ("max", ["relu", "s16x2"] | ["s16x2", "relu"]) => {
-            cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).max(b as i16).max(0) as u16))
-        }
+        ("min", [], "u16x2") => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.min(b))),
+        ("max", [], "u16x2") => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.max(b))),
+        ("min", [], "s16x2") => cold2(|a: u32, b: u32| signed_halves(a, b, |a, b| a.min(b))),
+        ("max", [], "s16x2") => cold2(|a: u32, b: u32| signed_halves(a, b, |a, b| a.max(b))),
+        ("min", ["relu"], "s16x2") => cold2(|a: u32, b: u32| signed_halves(a, b, |a, b| a.min(b).max(0))),
+        ("max", ["relu"], "s16x2") => cold2(|a: u32, b: u32| signed_halves(a, b, |a, b| a.max(b).max(0))),
+        ("min", ["relu"], "s32") => cold2(|a: i32, b: i32| a.min(b).max(0)),
+        ("max", ["relu"], "s32") => cold2(|a: i32, b: i32| a.max(b).max(0)),
+        ("min", [], _) => by_type!(ty, T in u16 u32 u64 s16 s32 s64 => hot2(level, |a: T, b: T| a.min(b))),
+        ("max", [], _) => by_type!(ty, T in u16 u32 u64 s16 s32 s64 => hot2(level, |a: T, b: T| a.max(b))),
+        ("sad", [], _) => by_type!(ty, T in u16 u32 u64 s16 s32 s64 => {
+            cold3(|a: T, b: T, c: T| c.wrapping_add(a.abs_diff(b) as T))
+        }),
 
-        ("sad", ["u32"]) => cold3(|a: u32, b: u32, c: u32| c.wrapping_add(a.abs_diff(b))),
-        ("sad", ["s32"]) => cold3(|a: i32, b: i32, c: u32| c.wrapping_add(a.abs_diff(b))),
-        ("sad", ["u64"]) => cold3(|a: u64, b: u64, c: u64| c.wrapping_add(a.abs_diff(b))),
-        ("sad", ["s64"]) => cold3(|a: i64, b: i64, c: u64| c.wrapping_add(a.abs_diff(b))),
-        ("sad", ["u16"]) => cold3(|a: u16, b: u16, c: u16| c.wrapping_add(a.abs_diff(b))),
-        ("sad", ["s16"]) => cold3(|a: i16, b: i16, c: u16| c.wrapping_add(a.abs_diff(b))),
-
-        ("dp4a", ["u32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_u, byte_u)),
-        ("dp4a", ["u32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_u, byte_s)),
-        ("dp4a", ["s32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_s, byte_u)),
-        ("dp4a", ["s32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_s, byte_s)),
-        ("dp2a", ["lo", "u32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_u, byte_u)),
-        ("dp2a", ["lo", "u32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_u, byte_s)),
-        ("dp2a", ["lo", "s32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_s, byte_u)),
-        ("dp2a", ["lo", "s32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_s, byte_s)),
-        ("dp2a", ["hi", "u32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_u, byte_u)),
-        ("dp2a", ["hi", "u32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_u, byte_s)),
-        ("dp2a", ["hi", "s32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_s, byte_u)),
-        ("dp2a", ["hi", "s32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_s, byte_s)),
+        ("dp4a", ["u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_u, byte_u)),
+        ("dp4a", ["u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_u, byte_s)),
+        ("dp4a", ["s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_s, byte_u)),
+        ("dp4a", ["s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_s, byte_s)),
+        ("dp2a", ["lo", "u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_u, byte_u)),
+        ("dp2a", ["lo", "u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_u, byte_s)),
+        ("dp2a", ["lo", "s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_s, byte_u)),
+        ("dp2a", ["lo", "s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_s, byte_s)),
+        ("dp2a", ["hi", "u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_u, byte_u)),
+        ("dp2a", ["hi", "u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_u, byte_s)),
+        ("dp2a", ["hi", "s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_s, byte_u)),
+        ("dp2a", ["hi", "s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_s, byte_s)),
         _ => return None,
     })
 }
 
-#[inline(always)]
-fn mul_hi_u32(a: u32, b: u32) -> u32 {
-    ((a as u64 * b as u64) >> 32) as u32
+/// Multiplication without overflow.
+trait Product: Sized {
+    type Wide;
+    fn product(self, other: Self) -> Self::Wide;
+    /// Upper half of the product.
+    fn high(self, other: Self) -> Self;
 }
 
-#[inline(always)]
-fn mul_hi_s32(a: i32, b: i32) -> i32 {
-    ((a as i64 * b as i64) >> 32) as i32
+macro_rules! products {
+    ($($ty:ty, $wide:ty;)*) => { $(
+        impl Product for $ty {
+            type Wide = $wide;
+            #[inline(always)]
+            fn product(self, other: Self) -> $wide {
+                self as $wide * other as $wide
+            }
+            #[inline(always)]
+            fn high(self, other: Self) -> Self {
+                (self.product(other) >> Self::BITS) as Self
+            }
+        }
+    )* };
 }
 
-#[inline(always)]
-fn mul_hi_u64(a: u64, b: u64) -> u64 {
-    ((a as u128 * b as u128) >> 64) as u64
+products! {
+    u16, u32;
+    i16, i32;
+    u32, u64;
+    i32, i64;
+    u64, u128;
+    i64, i128;
 }
 
-#[inline(always)]
-fn mul_hi_s64(a: i64, b: i64) -> i64 {
-    ((a as i128 * b as i128) >> 64) as i64
-}
-
-/// The quotient of two numbers, by way of `f64`, where a division is many at once. Its error is so small that
-/// the nearest integer is the quotient or one more. Anything for a divisor of zero.
+/// Quotient of two numbers, computed in `f64`, which divides many at once. Its error is so small that the nearest
+/// integer is the quotient or one more. Any value for a divisor of zero.
 #[inline(always)]
 fn quotient(a: u32, b: u32) -> u32 {
     // 2^52: adding it leaves the integer in the low bits.
@@ -217,27 +188,7 @@ fn rem_i32(a: i32, b: i32) -> i32 {
     }
 }
 
-#[inline(always)]
-fn div_u16(a: u16, b: u16) -> u16 {
-    div_u32(a as u32, b as u32) as u16
-}
-
-#[inline(always)]
-fn rem_u16(a: u16, b: u16) -> u16 {
-    rem_u32(a as u32, b as u32) as u16
-}
-
-#[inline(always)]
-fn div_i16(a: i16, b: i16) -> i16 {
-    div_i32(a as i32, b as i32) as i16
-}
-
-#[inline(always)]
-fn rem_i16(a: i16, b: i16) -> i16 {
-    rem_i32(a as i32, b as i32) as i16
-}
-
-/// The 48-bit product of the low 24 bits. `.lo` is its low, `.hi` its high 32 bits.
+/// 48-bit product of the low 24 bits. `.lo` is its low, `.hi` its high 32 bits.
 #[inline(always)]
 fn mul24_u(a: u32, b: u32) -> u64 {
     (a & 0xff_ffff) as u64 * (b & 0xff_ffff) as u64
@@ -248,10 +199,15 @@ fn mul24_s(a: i32, b: i32) -> i64 {
     ((a << 8) >> 8) as i64 * ((b << 8) >> 8) as i64
 }
 
-/// Works on both 16-bit halves.
+/// Applies a function to both 16-bit halves.
 #[inline(always)]
 fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     f(a as u16, b as u16) as u32 | (f((a >> 16) as u16, (b >> 16) as u16) as u32) << 16
+}
+
+#[inline(always)]
+fn signed_halves(a: u32, b: u32, f: impl Fn(i16, i16) -> i16) -> u32 {
+    halves(a, b, |a, b| f(a as i16, b as i16) as u16)
 }
 
 fn byte_u(x: u32, i: u32) -> i64 {

@@ -1,21 +1,19 @@
-//! What a lane of a register or predicate is read and written as.
+//! Types that a lane of a register or predicate is read and written as.
 
 use crate::lanes::{Class, Dst, Lanes, Src};
 
-/// Levels as constants of types.
+/// Levels as const generic arguments.
 pub(super) const BASE: u8 = 0;
 pub(super) const AVX2: u8 = 2;
 pub(super) const AVX512: u8 = 5;
 
-/// A type that a lane of a register or predicate can be read and written as.
 pub(super) trait Lane: Copy + 'static {
-    /// The kind of register.
     const CLASS: Class;
-    /// Something to fill arrays with.
+    /// Initial value of arrays.
     const ZERO: Self;
-    /// The place to read a lane's value from.
+    /// Pointer to read lanes from.
     type View: Copy;
-    /// The place to write a lane's value to.
+    /// Pointer to write lanes to, or the bits of a predicate.
     type Sink;
 
     /// # Safety
@@ -154,10 +152,9 @@ impl Lane for bool {
     }
 }
 
-/// One bit per element: its highest.
+/// Collects the highest bit of each element.
 ///
-/// # Safety
-/// The CPU has the features of level `L`.
+/// # Safety The CPU has the features of level `L`.
 #[inline(always)]
 unsafe fn sign_bits<const N: usize, const L: u8>(wide: &[u32; N]) -> u32 {
     #[cfg(target_arch = "x86_64")]

@@ -28,39 +28,38 @@ mod half_ops;
 mod integer;
 mod lane;
 pub mod lanes;
-mod machine;
 mod modes;
 mod moves;
 pub mod products;
 #[cfg(test)]
 mod reference;
+mod sass;
 mod soft;
 #[cfg(test)]
 mod tests;
 mod video;
 
 use lanes::{AluFn, Class, CpuLevel};
-pub use machine::{Shift, Step, step};
 pub use moves::{Builtin, builtin};
+pub use sass::{SassStep, Shift, step};
 
-/// An instruction that has a function.
+/// Function of an instruction, with the classes of its operands.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
-    /// Computes the results of all lanes in a mask.
     pub run: AluFn,
     /// Class of the result.
     pub dst: Class,
-    /// What the sources are kept in, in PTX order.
+    /// Classes of the sources, in PTX order.
     pub srcs: &'static [Class],
-    /// Goes into `src[3]` of the arguments as it is, when there are fewer than four sources. Rare forms share
-    /// a function, which finds here what it is to do; it is never an operand.
+    /// Value of `src[3]` of the arguments, when there are fewer than four sources. Rare forms share a function and
+    /// choose by it; it is never an operand.
     pub variant: i32,
 }
 
-/// The function of `opcode.modifiers`, when there is one.
+/// Looks up `opcode.modifiers`.
 ///
-/// `part` is 0 for the (first) result and 1 for the second of instructions with two: `q` of `setp … p|q`,
-/// carry-out of `add.cc` and its kin.
+/// `part` is 0 for the (first) result and 1 for the second of instructions with two: `q` of `setp … p|q`, carry-out of
+/// `add.cc` and its kin.
 pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
     if part > 1 {
         return None;
@@ -85,8 +84,8 @@ pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Op
         .or_else(|| video::lookup(opcode, modifiers))
 }
 
-/// The widest vector instructions that the CPU has and this crate was built with. Detection takes a moment: keep the
-/// answer.
+/// Detects the widest vector instructions that the CPU has and this crate was built with. Callers keep the answer:
+/// detection takes a moment.
 pub fn cpu_level() -> CpuLevel {
     #[cfg(target_arch = "x86_64")]
     {

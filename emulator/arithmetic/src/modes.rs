@@ -6,7 +6,7 @@ use super::engine::{cold2, moded1, moded2, moded3};
 use super::float::{NAN32, flush, nan64};
 use super::soft::{self, F32, F64, Mode, Round};
 
-/// Bits of a mode: two of [`Round::from_code`], then these.
+/// Bits of a mode, above the two of [`Round::from_code`].
 const FTZ: u32 = 4;
 const SAT: u32 = 8;
 
@@ -68,52 +68,6 @@ fn write64(bits: Option<u64>, operands: [f64; 3]) -> f64 {
     nan64(bits.map_or(f64::NAN, f64::from_bits), operands)
 }
 
-fn add64(mode: u32, a: f64, b: f64) -> f64 {
-    write64(
-        soft::add(a.to_bits(), b.to_bits(), F64, rounding(mode)),
-        [b, a, 0.0],
-    )
-}
-
-fn sub64(mode: u32, a: f64, b: f64) -> f64 {
-    write64(
-        soft::add(a.to_bits(), (-b).to_bits(), F64, rounding(mode)),
-        [b, a, 0.0],
-    )
-}
-
-fn mul64(mode: u32, a: f64, b: f64) -> f64 {
-    write64(
-        soft::mul(a.to_bits(), b.to_bits(), F64, rounding(mode)),
-        [b, a, 0.0],
-    )
-}
-
-fn fma64(mode: u32, a: f64, b: f64, c: f64) -> f64 {
-    write64(
-        soft::fma(a.to_bits(), b.to_bits(), c.to_bits(), F64, rounding(mode)),
-        [c, b, a],
-    )
-}
-
-fn div64(mode: u32, a: f64, b: f64) -> f64 {
-    write64(
-        soft::div(a.to_bits(), b.to_bits(), F64, rounding(mode)),
-        [a, b, 0.0],
-    )
-}
-
-fn rcp64(mode: u32, a: f64) -> f64 {
-    write64(
-        soft::div(1f64.to_bits(), a.to_bits(), F64, rounding(mode)),
-        [a, 0.0, 0.0],
-    )
-}
-
-fn sqrt64(mode: u32, a: f64) -> f64 {
-    write64(soft::sqrt(a.to_bits(), F64, rounding(mode)), [a, 0.0, 0.0])
-}
-
 /// Bits of a variant of `min` and `max`.
 pub(super) const MAX: u32 = 1;
 pub(super) const NAN: u32 = 2;
@@ -146,24 +100,22 @@ pub(super) fn extremum(variant: u32, a: f32, b: f32) -> f32 {
     }
 }
 
-fn min64(a: f64, b: f64) -> f64 {
+fn extremum64(a: f64, b: f64, a_wins: impl Fn() -> bool) -> f64 {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => nan64(b, [b, b, b]),
         (true, _) => b,
         (_, true) => a,
-        _ if a < b || (a == b && a.is_sign_negative()) => a,
+        _ if a_wins() => a,
         _ => b,
     }
 }
 
+fn min64(a: f64, b: f64) -> f64 {
+    extremum64(a, b, || a < b || (a == b && a.is_sign_negative()))
+}
+
 fn max64(a: f64, b: f64) -> f64 {
-    match (a.is_nan(), b.is_nan()) {
-        (true, true) => nan64(b, [b, b, b]),
-        (true, _) => b,
-        (_, true) => a,
-        _ if a > b || (a == b && b.is_sign_negative()) => a,
-        _ => b,
-    }
+    extremum64(a, b, || a > b || (a == b && b.is_sign_negative()))
 }
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
@@ -211,13 +163,33 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
         ("rcp", ["f32"]) => moded1(mode, rcp),
         ("sqrt", ["f32"]) => moded1(mode, sqrt),
         _ if ftz != 0 => return None,
-        ("add", ["f64"]) => moded2(mode, add64),
-        ("sub", ["f64"]) => moded2(mode, sub64),
-        ("mul", ["f64"]) => moded2(mode, mul64),
-        ("fma" | "mad", ["f64"]) => moded3(mode, fma64),
-        ("div", ["f64"]) => moded2(mode, div64),
-        ("rcp", ["f64"]) => moded1(mode, rcp64),
-        ("sqrt", ["f64"]) => moded1(mode, sqrt64),
+        ("add", ["f64"]) => moded2(mode, |mode, a: f64, b: f64| {
+            let sum = soft::add(a.to_bits(), b.to_bits(), F64, rounding(mode));
+            write64(sum, [b, a, 0.0])
+        }),
+        ("sub", ["f64"]) => moded2(mode, |mode, a: f64, b: f64| {
+            let difference = soft::add(a.to_bits(), (-b).to_bits(), F64, rounding(mode));
+            write64(difference, [b, a, 0.0])
+        }),
+        ("mul", ["f64"]) => moded2(mode, |mode, a: f64, b: f64| {
+            let product = soft::mul(a.to_bits(), b.to_bits(), F64, rounding(mode));
+            write64(product, [b, a, 0.0])
+        }),
+        ("fma" | "mad", ["f64"]) => moded3(mode, |mode, a: f64, b: f64, c: f64| {
+            let sum = soft::fma(a.to_bits(), b.to_bits(), c.to_bits(), F64, rounding(mode));
+            write64(sum, [c, b, a])
+        }),
+        ("div", ["f64"]) => moded2(mode, |mode, a: f64, b: f64| {
+            let quotient = soft::div(a.to_bits(), b.to_bits(), F64, rounding(mode));
+            write64(quotient, [a, b, 0.0])
+        }),
+        ("rcp", ["f64"]) => moded1(mode, |mode, a: f64| {
+            let reciprocal = soft::div(1f64.to_bits(), a.to_bits(), F64, rounding(mode));
+            write64(reciprocal, [a, 0.0, 0.0])
+        }),
+        ("sqrt", ["f64"]) => moded1(mode, |mode, a: f64| {
+            write64(soft::sqrt(a.to_bits(), F64, rounding(mode)), [a, 0.0, 0.0])
+        }),
         _ => return None,
     })
 }

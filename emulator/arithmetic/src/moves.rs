@@ -4,7 +4,7 @@ use super::engine::{hot1, hot2};
 use super::{Form, engine, lane};
 use crate::lanes::{AluArgs, Class, CpuLevel, Lanes, NONE};
 
-/// A step that decode needs and that is no PTX instruction by itself.
+/// A step that decode needs and that is no PTX instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Builtin {
     /// 32 bits to 32 bits.
@@ -17,7 +17,7 @@ pub enum Builtin {
     NotPred,
     /// 1 where the predicate holds, else 0.
     PredTo32,
-    /// Whether the 32 bits are not all zero.
+    /// True if any of the 32 bits is set.
     PredOf32,
     /// The low half of 64 bits.
     Lo32Of64,
@@ -31,11 +31,11 @@ pub enum Builtin {
     Lo16Of32,
     /// The high half of 32 bits.
     Hi16Of32,
-    /// One of the four 16-bit parts of 64 bits, 0 the lowest.
+    /// A 16-bit part of 64 bits, by number, 0 the lowest.
     Word16Of64(u8),
     /// 64 bits from four 16-bit parts, lowest first.
     Pack64x4,
-    /// One of the four bytes of 32 (or two of 16) bits, 0 the lowest.
+    /// A byte of 32 (or 16) bits, by number, 0 the lowest.
     ByteOf32(u8),
     /// 16 bits from two bytes, lowest first.
     Pack16,
@@ -59,7 +59,7 @@ pub enum Builtin {
     Lo16Of64,
 }
 
-/// The form of a [`Builtin`]. A width or index that it does not have is taken as the widest or the last.
+/// Looks up a [`Builtin`]. Widths and indices out of range are clamped.
 pub fn builtin(op: Builtin, level: CpuLevel) -> Form {
     match op {
         Builtin::Mov32 => hot1(level, |a: u32| a),
@@ -103,7 +103,6 @@ pub fn builtin(op: Builtin, level: CpuLevel) -> Form {
     }
 }
 
-/// Forms of `mov`.
 pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
     if opcode != "mov" {
         return None;
@@ -120,7 +119,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
 unsafe fn pred1_run<F: Fn(u32) -> u32 + Copy>(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
-        let bits = engine::conjure::<F>()(*lanes.preds.add(args.src[0] as usize));
+        let bits = engine::zst_fn::<F>()(*lanes.preds.add(args.src[0] as usize));
         lane::write_pred(lanes, args.dst, bits, mask);
     }
 }
@@ -130,7 +129,7 @@ unsafe fn pred2_run<F: Fn(u32, u32) -> u32 + Copy>(lanes: &mut Lanes, args: &Alu
     unsafe {
         let a = *lanes.preds.add(args.src[0] as usize);
         let b = *lanes.preds.add(args.src[1] as usize);
-        lane::write_pred(lanes, args.dst, engine::conjure::<F>()(a, b), mask);
+        lane::write_pred(lanes, args.dst, engine::zst_fn::<F>()(a, b), mask);
     }
 }
 

@@ -26,9 +26,8 @@ use crate::half::{f16_to_f32, f32_to_f16};
 use eight::Avx2;
 use eight::Eight;
 
-/// The type of the factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FactorType {
     /// 8 bits of exponent, 7 behind the point.
     Bf16,
     /// IEEE half precision.
@@ -41,16 +40,40 @@ pub enum Kind {
     E5m2,
 }
 
-/// The type of the accumulators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sum {
+pub enum AccumulatorType {
     /// Single precision.
     F32,
     /// Half precision.
     F16,
 }
 
-/// Which instruction multiplies: the two differ for FP8 only.
+impl FactorType {
+    /// The type that PTX names so.
+    pub fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "bf16" => Self::Bf16,
+            "f16" => Self::F16,
+            "tf32" => Self::Tf32,
+            "e4m3" => Self::E4m3,
+            "e5m2" => Self::E5m2,
+            _ => return None,
+        })
+    }
+}
+
+impl AccumulatorType {
+    /// The type that PTX names so.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "f32" => Some(Self::F32),
+            "f16" => Some(Self::F16),
+            _ => None,
+        }
+    }
+}
+
+/// Kind of the instruction. The two differ for FP8 only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// `mma.sync`, of one warp.
@@ -62,22 +85,22 @@ pub enum Unit {
 /// Eight factors, decoded: magnitude · 2^(exponent − bits behind the point).
 #[derive(Debug, Clone, Copy)]
 pub struct Factors {
-    /// The significand. Of an infinity 0, of a NaN 1.
+    /// Significand: 0 for an infinity, 1 for a NaN.
     magnitude: [i32; 8],
-    /// The exponent; [`ZERO`] of a zero, [`SPECIAL`] of infinities and NaNs.
+    /// Exponent; [`ZERO`] for a zero, [`SPECIAL`] for infinities and NaNs.
     exponent: [i32; 8],
-    /// −1 of a negative number, otherwise 0.
+    /// −1 for a negative number, else 0.
     sign: [i32; 8],
 }
 
-/// The exponent of a zero: below all others, also with another exponent added.
+/// Exponent of a zero: below all others, also with another exponent added.
 const ZERO: i32 = -(1 << 12);
-/// The exponent of infinities and NaNs: above all others, also with [`ZERO`] added.
+/// Exponent of infinities and NaNs: above all others, also with [`ZERO`] added.
 const SPECIAL: i32 = 1 << 20;
-/// The smallest exponent that gives the unit of a sum.
+/// Smallest exponent that gives the unit of a sum.
 const FLOOR: i32 = -133;
 
-/// One of the factors.
+/// A single factor.
 #[derive(Debug, Clone, Copy)]
 struct Factor {
     nan: bool,
@@ -93,7 +116,7 @@ impl Factors {
         sign: [0; 8],
     };
 
-    /// Factors of E5M2 with as many bits behind the point as those of E4M3.
+    /// Gives factors of E5M2 as many bits behind the point as those of E4M3.
     pub fn widen(&mut self) {
         for (magnitude, exponent) in self.magnitude.iter_mut().zip(self.exponent) {
             *magnitude <<= i32::from(exponent != SPECIAL);
@@ -144,14 +167,14 @@ impl Factors {
     }
 }
 
-/// Where the parts of a number lie.
+/// Bit layout of a number.
 #[derive(Debug, Clone, Copy)]
 struct Format {
     behind_point: u32,
-    /// The largest biased exponent.
+    /// Largest biased exponent.
     largest: i32,
     bias: i32,
-    /// The place of the sign.
+    /// Position of the sign.
     sign: u32,
     /// The largest exponent stands for infinities and NaNs; otherwise all ones are the only NaN.
     infinities: bool,
@@ -180,38 +203,38 @@ const E4M3: Format = Format {
     ..Format::ieee(4, 3)
 };
 
-/// How the elements of an instruction are computed.
+/// Arithmetic of an instruction's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Product {
-    kind: Kind,
-    sum: Sum,
+    kind: FactorType,
+    sum: AccumulatorType,
     unit: Unit,
 }
 
-/// Where the bits of terms and results lie.
+/// Bit layout of terms and results.
 #[derive(Debug, Clone, Copy)]
 struct Rule {
     /// Bits of a term below the largest exponent.
     cut: i32,
-    /// Moves a product's magnitude to the unit of the sum, were its exponent the largest.
+    /// Shift that moves a product's magnitude to the unit of the sum, were its exponent the largest.
     product_left: u32,
-    /// The same for c: to the left, then to the right.
+    /// Shifts for c: left, then right.
     c_left: u32,
     c_right: u32,
-    /// The bits of an `f64` that a result of `f32` keeps.
+    /// Bits of an `f64` that an `f32` result keeps.
     keep: u64,
-    sum: Sum,
+    sum: AccumulatorType,
 }
 
 impl Product {
-    /// Elements of `kind` with accumulators of `sum`, as `unit` multiplies them.
-    pub const fn new(kind: Kind, sum: Sum, unit: Unit) -> Self {
+    /// Factors of `kind` and accumulators of `sum`, multiplied by `unit`.
+    pub const fn new(kind: FactorType, sum: AccumulatorType, unit: Unit) -> Self {
         Self { kind, sum, unit }
     }
 
-    /// Whether `mma.sync` of FP8 stands for two sums of `f16` factors and an addition.
+    /// True for `mma.sync` of FP8: two sums of `f16` factors and an addition.
     const fn expanded(self) -> bool {
-        matches!(self.kind, Kind::E4m3 | Kind::E5m2) && matches!(self.unit, Unit::Warp)
+        matches!(self.kind, FactorType::E4m3 | FactorType::E5m2) && matches!(self.unit, Unit::Warp)
     }
 
     /// Decodes factors: the low 8, 16 or 32 bits of each word, eight words at a time.
@@ -234,17 +257,17 @@ impl Product {
     #[inline(always)]
     fn decode_any<V: Eight>(self, bits: &[[u32; 8]], to: &mut [Factors]) {
         let format = match self.kind {
-            Kind::Bf16 => BF16,
-            Kind::Tf32 => TF32,
-            Kind::E4m3 if !self.expanded() => E4M3,
-            Kind::E5m2 if !self.expanded() => E5M2,
-            Kind::F16 | Kind::E4m3 | Kind::E5m2 => F16,
+            FactorType::Bf16 => BF16,
+            FactorType::Tf32 => TF32,
+            FactorType::E4m3 if !self.expanded() => E4M3,
+            FactorType::E5m2 if !self.expanded() => E5M2,
+            FactorType::F16 | FactorType::E4m3 | FactorType::E5m2 => F16,
         };
         for (bits, to) in bits.iter().zip(to) {
             let bits = match self.kind {
-                Kind::Tf32 => bits.map(|bits| bits >> 13),
-                Kind::E4m3 if self.expanded() => bits.map(e4m3_to_f16),
-                Kind::E5m2 if self.expanded() => bits.map(|bits| bits << 8),
+                FactorType::Tf32 => bits.map(|bits| bits >> 13),
+                FactorType::E4m3 if self.expanded() => bits.map(e4m3_to_f16),
+                FactorType::E5m2 if self.expanded() => bits.map(|bits| bits << 8),
                 _ => *bits,
             };
             *to = Factors::decode(V::load(&bits.map(|bits| bits as i32)), format);
@@ -253,17 +276,22 @@ impl Product {
 
     fn rule(self) -> Rule {
         let behind_point = match self.kind {
-            Kind::Bf16 => 7,
-            Kind::E4m3 if !self.expanded() => 3,
-            Kind::E5m2 if !self.expanded() => 2,
+            FactorType::Bf16 => 7,
+            FactorType::E4m3 if !self.expanded() => 3,
+            FactorType::E5m2 if !self.expanded() => 2,
             _ => 10,
         };
-        let sum = if self.expanded() { Sum::F32 } else { self.sum };
-        let eight_bits = matches!(self.kind, Kind::E4m3 | Kind::E5m2) && self.unit == Unit::Warpgroup;
+        let sum = if self.expanded() {
+            AccumulatorType::F32
+        } else {
+            self.sum
+        };
+        let eight_bits =
+            matches!(self.kind, FactorType::E4m3 | FactorType::E5m2) && self.unit == Unit::Warpgroup;
         let cut = if eight_bits { 13 } else { 25 };
         let c_behind_point = match sum {
-            Sum::F32 => 23,
-            Sum::F16 => 10,
+            AccumulatorType::F32 => 23,
+            AccumulatorType::F16 => 10,
         };
         Rule {
             cut,
@@ -303,8 +331,8 @@ impl Product {
         for (d, sum) in d.iter_mut().zip(sums) {
             let sum = f32::from_bits(sum);
             *d = match self.sum {
-                Sum::F32 => canonical(f32::from_bits(*d) + sum),
-                Sum::F16 => u32::from(f32_to_f16(f16_to_f32(*d as u16) + sum)),
+                AccumulatorType::F32 => canonical(f32::from_bits(*d) + sum),
+                AccumulatorType::F16 => u32::from(f32_to_f16(f16_to_f32(*d as u16) + sum)),
             };
         }
     }
@@ -340,7 +368,7 @@ fn tile_f64_fma(a: &[f64], b: &[f64], k: usize, d: &mut [f64]) {
     tile_f64(a, b, k, d);
 }
 
-/// The bits of `x`, with the one NaN of GPUs.
+/// Bits of `x`, with the GPU's only NaN.
 fn canonical(x: f32) -> u32 {
     if x.is_nan() { NAN } else { x.to_bits() }
 }
@@ -408,7 +436,7 @@ fn eight<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], d: &mut [u32; 8]) {
     rule.results(&sums, &exponents, d);
 }
 
-/// The sums of eight elements in units.
+/// Sums of eight elements, in units.
 #[inline(always)]
 fn finite<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, largest: V) -> [f64; 8] {
     let signed = |term: V, sign: V| term.xor(sign).sub(sign);
@@ -433,7 +461,7 @@ fn finite<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, large
     sums
 }
 
-/// Results of `f32`: toward zero.
+/// Results as `f32`, rounded toward zero.
 #[inline(always)]
 fn truncate(rule: Rule, exact: &[f64; 8], d: &mut [u32; 8]) {
     let mut subnormal = false;
@@ -458,7 +486,7 @@ fn truncate_subnormals(exact: &[f64; 8], d: &mut [u32; 8]) {
     }
 }
 
-/// The nearest `f16`, ties to even; a zero is +0.
+/// Results as `f16`, rounded to nearest even; a zero is +0.
 #[inline(always)]
 fn round_to_f16(exact: f64) -> u32 {
     let magnitude = exact.abs();
@@ -475,7 +503,7 @@ fn round_to_f16(exact: f64) -> u32 {
     sign | u32::from(f32_to_f16(rounded as f32))
 }
 
-/// Eight elements of which some have infinities or NaNs.
+/// Eight elements, some with infinities or NaNs.
 #[cold]
 fn with_specials(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, d: &mut [u32; 8]) {
     let mut largest = [FLOOR; 8];
@@ -498,10 +526,10 @@ fn with_specials(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, d: &mut 
     for (d, special) in d.iter_mut().zip(special) {
         *d = match (special, rule.sum) {
             (None, _) => *d,
-            (Some(Special::Nan), Sum::F32) => NAN,
-            (Some(Special::Nan), Sum::F16) => NAN_F16,
-            (Some(Special::Infinity(sign)), Sum::F32) => 0x7f80_0000 | (sign as u32 & 1) << 31,
-            (Some(Special::Infinity(sign)), Sum::F16) => 0x7c00 | (sign as u32 & 1) << 15,
+            (Some(Special::Nan), AccumulatorType::F32) => NAN,
+            (Some(Special::Nan), AccumulatorType::F16) => NAN_F16,
+            (Some(Special::Infinity(sign)), AccumulatorType::F32) => 0x7f80_0000 | (sign as u32 & 1) << 31,
+            (Some(Special::Infinity(sign)), AccumulatorType::F16) => 0x7c00 | (sign as u32 & 1) << 15,
         };
     }
 }
@@ -512,7 +540,7 @@ enum Special {
     Infinity(i32),
 }
 
-/// The sum, if a term is not finite.
+/// Sum with a term that is not finite.
 fn infinity(products: impl Iterator<Item = (Factor, Factor)>, c: Factor) -> Option<Special> {
     let products = products.filter_map(|(a, b)| {
         let special = a.exponent.max(b.exponent) == SPECIAL;
@@ -535,12 +563,12 @@ impl Rule {
     #[inline(always)]
     fn sum_format(self) -> Format {
         match self.sum {
-            Sum::F32 => F32,
-            Sum::F16 => F16,
+            AccumulatorType::F32 => F32,
+            AccumulatorType::F16 => F16,
         }
     }
 
-    /// The results of sums in units; `largest` are the exponents that give the units.
+    /// Results of sums in units; `largest` has the exponents of the units.
     #[inline(always)]
     fn results(self, sums: &[f64; 8], largest: &[i32; 8], d: &mut [u32; 8]) {
         let mut exact = [0.0; 8];
@@ -548,8 +576,8 @@ impl Rule {
             exact[i] = sums[i] * f64::from_bits(((largest[i] - self.cut + 1023) as u64) << 52);
         }
         match self.sum {
-            Sum::F32 => truncate(self, &exact, d),
-            Sum::F16 => *d = exact.map(round_to_f16),
+            AccumulatorType::F32 => truncate(self, &exact, d),
+            AccumulatorType::F16 => *d = exact.map(round_to_f16),
         }
     }
 }

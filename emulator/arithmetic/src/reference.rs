@@ -1,5 +1,5 @@
-//! Forms against plain Rust that is written another way: integers in 128 bits, floats as an `f64` and the side on
-//! which the exact result lies, rounded to a grid.
+//! Forms against plain Rust of another method: integers in 128 bits, floats as an `f64` and the side on which the exact
+//! result lies, rounded to a grid.
 
 use super::tests::scalar;
 
@@ -19,7 +19,7 @@ impl Random {
         self.next() % n
     }
 
-    /// Any integer of `bits` bits: of all magnitudes, of both signs, now and then an end of the range.
+    /// A random integer of `bits` bits: of all magnitudes and both signs, now and then an end of the range.
     fn integer(&mut self, bits: u32) -> u64 {
         let any = match self.below(8) {
             0 => 1u64 << (bits - 1),
@@ -31,7 +31,7 @@ impl Random {
         any & mask(bits)
     }
 
-    /// A finite float of a format: near 1, or anywhere, or near the smallest normal number, or a zero.
+    /// A random finite float of a format: near 1, anywhere, near the smallest normal number, or a zero.
     fn float(&mut self, format: Format) -> f64 {
         let fraction = match self.below(4) {
             0 => self.below(4),
@@ -71,10 +71,8 @@ fn power(exponent: i32) -> f64 {
     2f64.powi(exponent)
 }
 
-/// Number of cases for each form.
 const CASES: u64 = 250;
 
-/// Width of an integer type, and its values.
 struct Integers {
     bits: u32,
     signed: bool,
@@ -110,7 +108,7 @@ impl Integers {
 const ALL: [&str; 6] = ["u16", "u32", "u64", "s16", "s32", "s64"];
 const SIGNED: [&str; 3] = ["s16", "s32", "s64"];
 
-/// Every form `opcode.type` on random operands: `f` gives the exact result, of which the low bits count; nothing
+/// Checks every form `opcode.type` on random operands: `f` gives the exact result, of which the low bits count; `None`
 /// where it is not defined.
 #[track_caller]
 fn integers(opcode: &str, types: &[&str], n: usize, f: impl Fn(&Integers, [i128; 3]) -> Option<i128>) {
@@ -280,7 +278,7 @@ fn bits() {
     });
 }
 
-/// Shifts and fields: the amounts are small numbers, or anything.
+/// Shifts and fields, with amounts that are small or random.
 #[test]
 fn shifts_and_fields() {
     let mut random = Random(5);
@@ -490,8 +488,8 @@ impl Format {
         }
     }
 
-    /// What lies `side` (above: 1, below: -1, exactly there: 0) of `near`, rounded; nothing where it overflows.
-    /// For formats of fewer than 50 bits.
+    /// Rounds the exact value `side` (above: 1, below: -1, exactly there: 0) of `near`; `None` where it overflows. For
+    /// formats of fewer than 50 bits.
     fn round(self, near: f64, side: i32, mode: &str, flush: bool) -> Option<f64> {
         let exponent = |x: f64| ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(-1022);
         if near == 0.0 {
@@ -533,14 +531,14 @@ impl Format {
     }
 }
 
-/// An `f64` and on which side of it the exact value lies.
+/// An `f64`, and the side of it on which the exact value lies.
 type Exact = (f64, i32);
 
 fn side(x: f64) -> i32 {
     i32::from(x > 0.0) - i32::from(x < 0.0)
 }
 
-/// The sum of two `f64`, as a sum and what it lacks (Knuth).
+/// Sum of two `f64`, and its error (Knuth).
 fn sum(a: f64, b: f64) -> Exact {
     let s = a + b;
     let other = s - a;
@@ -557,7 +555,7 @@ fn root(a: f64) -> Exact {
     (q, side((-q).mul_add(q, a)))
 }
 
-/// `opcode.mode{.ftz}.format` for all modes, on random operands; `f` gives the exact result.
+/// Checks `opcode.mode{.ftz}.format` for all modes, on random operands; `f` gives the exact result.
 #[track_caller]
 fn floats(
     opcode: &str,
@@ -585,7 +583,7 @@ fn floats(
                 }
             };
             let exact = f(values.map(read));
-            // Zeros have rules of their own, and fixtures.
+            // The rules of zeros are in fixtures.
             if exact.0 == 0.0
                 || !exact.0.is_finite()
                 || operands[..n].iter().zip(values).any(|(_, x)| x == 0.0)

@@ -1,10 +1,10 @@
 //! Floating point in integers: any binary format up to 64 bits, any rounding, one rounding per operation.
 //!
-//! A number is unpacked, an operation computes its exact result (or enough of it and a note that something
-//! follows), and [`round`] makes bits of that. Slow and plain; what kernels do often is in `float` and
-//! `half`, and tested against this.
+//! A number is unpacked, an operation computes its exact result (or enough of it and a note that something follows),
+//! and [`round`] makes bits of that. Slow and plain: `float` and `half` have the common cases, and are tested against
+//! this.
 
-/// How a result that does not fit is rounded.
+/// Rounding of a result that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Round {
     /// `.rn`: to nearest, ties to even.
@@ -20,7 +20,7 @@ pub(super) enum Round {
 }
 
 impl Round {
-    /// The roundings by number, as variants of forms have them.
+    /// Rounding by its number in the variants of forms.
     pub(super) const fn from_code(code: u32) -> Round {
         match code {
             0 => Round::Nearest,
@@ -32,9 +32,9 @@ impl Round {
     }
 }
 
-/// How a result is made: its rounding, and whether one below the normal numbers becomes a zero.
+/// Rounding, and flushing of results below the normal numbers.
 ///
-/// What counts is the result rounded with its exponent unbounded, not what it is as a subnormal.
+/// The result rounded with its exponent unbounded decides, not the subnormal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mode {
     pub(super) round: Round,
@@ -54,36 +54,26 @@ pub(super) struct Format {
     fraction_bits: u32,
 }
 
-pub(super) const F16: Format = Format {
-    exponent_bits: 5,
-    fraction_bits: 10,
-};
-pub(super) const BF16: Format = Format {
-    exponent_bits: 8,
-    fraction_bits: 7,
-};
+pub(super) const F16: Format = Format::new(5, 10);
+pub(super) const BF16: Format = Format::new(8, 7);
 /// `f32` cut to ten fraction bits; its bits are the upper 19 of an `f32`.
-pub(super) const TF32: Format = Format {
-    exponent_bits: 8,
-    fraction_bits: 10,
-};
-pub(super) const F32: Format = Format {
-    exponent_bits: 8,
-    fraction_bits: 23,
-};
-pub(super) const F64: Format = Format {
-    exponent_bits: 11,
-    fraction_bits: 52,
-};
+pub(super) const TF32: Format = Format::new(8, 10);
+pub(super) const F32: Format = Format::new(8, 23);
+pub(super) const F64: Format = Format::new(11, 52);
 
 impl Format {
+    const fn new(exponent_bits: u32, fraction_bits: u32) -> Format {
+        Format {
+            exponent_bits,
+            fraction_bits,
+        }
+    }
     fn bias(self) -> i32 {
         (1 << (self.exponent_bits - 1)) - 1
     }
     fn sign(self, negative: bool) -> u64 {
         (negative as u64) << (self.exponent_bits + self.fraction_bits)
     }
-    /// The bits of +∞.
     pub(super) fn infinity(self) -> u64 {
         ((1 << self.exponent_bits) - 1) << self.fraction_bits
     }
@@ -98,7 +88,7 @@ pub(super) struct Exact {
     pub(super) sticky: bool,
 }
 
-/// A number, unpacked from its bits.
+/// An unpacked number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
     Nan,
@@ -106,7 +96,6 @@ pub(super) enum Number {
     Finite(Exact),
 }
 
-/// Decodes the bits of a number.
 pub(super) fn unpack(bits: u64, format: Format) -> Number {
     let negative = bits >> (format.exponent_bits + format.fraction_bits) & 1 == 1;
     let fraction = bits & ((1 << format.fraction_bits) - 1);
@@ -131,7 +120,7 @@ pub(super) fn unpack(bits: u64, format: Format) -> Number {
     })
 }
 
-/// The bits of a number in a format. A mantissa of zero is a zero.
+/// Bits of a number in a format. A mantissa of zero is a zero.
 pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 {
     let Mode { round: mode, flush } = mode.into();
     let sign = format.sign(value.negative);
@@ -155,7 +144,7 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
     }
     let lowest = 1 - format.bias();
     if flush && scale == lowest - 1 {
-        // Its last chance to become normal, in a binade where that is decided.
+        // The last binade where rounding can make the result normal.
         let up = Exact {
             exponent: value.exponent + 2,
             ..value
@@ -197,7 +186,7 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
     }
 }
 
-/// `a · b + c`, rounded once. Nothing for an invalid operation or a NaN operand.
+/// `a · b + c`, rounded once; `None` for an invalid operation or a NaN operand.
 pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let mode = mode.into();
     let c_number = unpack(c, format);
@@ -221,13 +210,12 @@ pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>)
     })
 }
 
-/// `a + b`; `None` where the result is NaN.
+/// `None` where the result is NaN, as in the functions below.
 pub(super) fn add(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let one = (format.bias() as u64) << format.fraction_bits;
     fma(a, one, b, format, mode)
 }
 
-/// `a · b`; `None` where the result is NaN.
 pub(super) fn mul(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     Some(match (unpack(a, format), unpack(b, format)) {
         (Number::Nan, _) | (_, Number::Nan) => return None,
@@ -237,7 +225,6 @@ pub(super) fn mul(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Opti
     })
 }
 
-/// `a / b`; `None` where the result is NaN.
 pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let (a, b) = (unpack(a, format), unpack(b, format));
     let negative = is_negative(a) != is_negative(b);
@@ -267,7 +254,6 @@ pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Opti
     })
 }
 
-/// The square root of `a`; `None` where the result is NaN.
 pub(super) fn sqrt(a: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     match unpack(a, format) {
         Number::Nan => None,
@@ -292,7 +278,6 @@ pub(super) fn sqrt(a: u64, format: Format, mode: impl Into<Mode>) -> Option<u64>
     }
 }
 
-/// Converts from one format to another; `None` where the result is NaN.
 pub(super) fn convert(a: u64, from: Format, to: Format, mode: impl Into<Mode>) -> Option<u64> {
     match unpack(a, from) {
         Number::Nan => None,
@@ -301,7 +286,6 @@ pub(super) fn convert(a: u64, from: Format, to: Format, mode: impl Into<Mode>) -
     }
 }
 
-/// An integer in a format.
 pub(super) fn from_integer(a: i128, to: Format, mode: impl Into<Mode>) -> u64 {
     let exact = Exact {
         negative: a < 0,
@@ -332,7 +316,7 @@ fn product(a: Exact, b: Exact) -> Exact {
     }
 }
 
-/// The sum of two exact numbers of at most 106 bits.
+/// Sum of two exact numbers of at most 106 bits.
 fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
     match (a.mantissa, b.mantissa) {
         (0, 0) => {
@@ -388,7 +372,6 @@ fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
     }
 }
 
-/// The sign of a sum of zeros, and of what cancels.
 fn zero_sign(a: bool, b: bool, mode: Round) -> bool {
     if a == b { a } else { mode == Round::Down }
 }

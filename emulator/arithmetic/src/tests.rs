@@ -1,4 +1,4 @@
-//! What holds for all forms: the instruction table is covered, levels agree, masked lanes keep their values.
+//! Properties of all forms: the instruction table is covered, levels agree, masked lanes keep their values.
 
 use super::*;
 use crate::lanes::{AluArgs, Lanes, Line, NONE};
@@ -22,7 +22,7 @@ fn is_arithmetic(section: &str) -> bool {
     .any(|start| section.starts_with(start))
 }
 
-/// Every mnemonic that the table calls supported and that works on registers only.
+/// Mnemonics that the table calls supported and that work on registers only.
 fn mnemonics() -> Vec<(String, &'static ptx::table::Row)> {
     let rows = ptx::table::rows().iter();
     let rows = rows.filter(|row| row.is_supported() && is_arithmetic(row.section));
@@ -67,7 +67,7 @@ fn every_supported_row_has_functions() {
 }
 
 #[test]
-fn what_does_not_exist_has_none() {
+fn missing_instructions_have_no_form() {
     for text in [
         "add.f128",
         "add.ftz.f64",
@@ -176,7 +176,7 @@ fn levels() -> Vec<CpuLevel> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4, failure_persistence: None, ..Default::default() })]
 
-    /// One lane at a time, all lanes at once, some lanes, in place, on every level: the same bits.
+    /// One lane at a time, all lanes at once, some lanes, in place, and every level give equal bits.
     #[test]
     fn levels_and_masks_agree(words in prop::collection::vec(word(), 41..331), mask in any::<u32>(), small in 0usize..3) {
         for (text, _) in mnemonics() {
@@ -215,7 +215,7 @@ proptest! {
     }
 }
 
-/// The result for operands given as bits, the same on all levels.
+/// Result for operands given as bits, equal on all levels.
 pub(super) fn scalar(mnemonic: &str, operands: &[u64], part: u8) -> u64 {
     let mut results = levels()
         .into_iter()

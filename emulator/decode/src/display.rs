@@ -1,19 +1,20 @@
-//! A kernel as text, for people and for snapshots.
+//! Kernels as text, for people and for snapshots.
 //!
-//! `r3` is a line, `d4` a pair of lines starting at 4, `p2` a predicate, by the table of [`super::operands`]; arithmetic
-//! and addresses, whose classes a finished kernel does not keep, show numbers of lines. Constants show their value.
+//! `r3` is a line, `d4` a pair of lines starting at 4, `p2` a predicate, by the table of [`crate::operands`].
+//! Arithmetic and addresses, whose classes a finished kernel no longer has, show line numbers. Constants show their
+//! value.
 
 use std::fmt;
 
-use super::operands::{Role, each};
-use super::virt::AluClasses;
+use crate::operands::{Role, each};
+use crate::virt::AluClasses;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{
     Access, Addr, BarrierKind, BlockOrder, Callee, ENCLOSING, Kernel, MatrixAccess, Op, OpKind, Order,
     TensorWay,
 };
 
-/// A kernel as text.
+/// Prints a kernel as text.
 pub struct Listing<'k>(pub &'k Kernel);
 
 impl std::ops::Deref for Listing<'_> {
@@ -110,11 +111,11 @@ impl Listing<'_> {
         };
         let not = |negated: bool| if negated { " not" } else { "" };
         let [results, sources] = self.operands(kind);
-        // What stands between results and sources.
+        // Words between results and sources.
         let name = match kind {
             OpKind::Alu { args, .. } => {
                 let list = |s: &[Src]| s.iter().map(|&s| self.source(s)).collect::<Vec<_>>().join(", ");
-                // Behind the sources a function may keep a variant of itself, which is no register.
+                // The function's variant may follow the sources; it is no register.
                 let operand = |&s: &Src| s != NONE && s < self.n_lines.max(self.n_preds) as i32;
                 let n = args.src.iter().rposition(operand).map_or(0, |n| n + 1);
                 return format!("{} = alu({})", args.dst, list(&args.src[..n]));
@@ -245,7 +246,7 @@ impl Listing<'_> {
         format!("{results}{name} {sources}").trim_end().to_owned()
     }
 
-    /// Results and sources of anything but arithmetic, by the table.
+    /// Results and sources, by the table, of everything but arithmetic.
     fn operands(&self, kind: &OpKind) -> [String; 2] {
         let mut found = [Vec::new(), Vec::new()];
         each(
@@ -299,7 +300,7 @@ impl Listing<'_> {
         }
     }
 
-    /// The class of an operand is not kept; a constant is shown by the bits that it starts with.
+    /// Prints a source of unknown class; a constant as its first bits.
     fn source(&self, src: Src) -> String {
         match src {
             NONE => "_".to_owned(),

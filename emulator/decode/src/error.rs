@@ -1,23 +1,22 @@
-//! Why a module cannot be decoded.
+//! Reasons why a module cannot be decoded.
 
 use ptx::{ParseError, Span, Unsupported};
 
-/// A module that will not run, and who can do something about it.
+/// Reason to refuse a module; each variant is another person's to repair.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// Valid PTX, outside what we run: all that was found, in the order of the text.
+    /// Valid PTX outside our subset: all such places, in text order.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Unsupported(Vec<Unsupported>),
-    /// It reads as PTX but means nothing: an unknown register, an operand of the wrong kind.
+    /// Syntactically correct PTX without a meaning: an unknown register, an operand of the wrong kind.
     #[error(transparent)]
     Invalid(ParseError),
-    /// Machine code that we do not run: each instruction with its address.
+    /// Machine code that does not run here: each instruction with its address.
     #[error("{}", .0.iter().map(|what| format!("{what} is not supported")).collect::<Vec<_>>().join("\n"))]
     Refused(Vec<String>),
-    /// More than a module may take.
     #[error("{0}")]
     TooLarge(String),
-    /// Our own mistake: decode made something that it would not accept itself.
+    /// A bug in decode: its result failed validation.
     #[error("internal error in decode: {0}")]
     Internal(String),
 }
@@ -29,7 +28,7 @@ impl From<program::limits::TooLarge> for DecodeError {
 }
 
 impl DecodeError {
-    /// Where in the PTX, when that is known.
+    /// Position in the PTX, if known.
     pub fn span(&self) -> Option<Span> {
         match self {
             DecodeError::Unsupported(list) => list.first().map(|e| e.span),
@@ -41,7 +40,7 @@ impl DecodeError {
 
 pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 
-/// `what` is "… is not supported" with the last words left off.
+/// Error "`what` is not supported".
 pub(super) fn unsupported(span: Span, what: impl Into<String>) -> DecodeError {
     DecodeError::Unsupported(vec![Unsupported {
         span,
@@ -56,7 +55,7 @@ pub(super) fn invalid(span: Span, message: impl Into<String>) -> DecodeError {
     })
 }
 
-/// Machine code; `what` as for [`unsupported`].
+/// [`unsupported`], for machine code.
 pub(super) fn refused(what: impl Into<String>) -> DecodeError {
     DecodeError::Refused(vec![what.into()])
 }

@@ -1,12 +1,12 @@
-//! Damaged and oversized PTX: an answer, never a panic, never a long wait.
+//! Damaged and oversized PTX must give an answer, without a panic or a long wait.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Decodes what parses; the answer does not matter.
+/// Decodes what parses; any answer passes.
 fn survive(text: &str) {
-    let Ok(module) = ptx::parse(text) else { return };
+    let Ok(module) = ::ptx::parse(text) else { return };
     let Ok(variables) = module_variables(&module) else {
         return;
     };
@@ -24,7 +24,7 @@ fn survive(text: &str) {
     }
 }
 
-/// All PTX that is at hand.
+/// The PTX files of the repository.
 fn texts() -> Vec<String> {
     let mut texts = Vec::new();
     for folder in ["kernels/ptx", "tests/data/corpus"] {
@@ -40,7 +40,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Words and marks of a text, each with the space behind it.
+/// Words and punctuation of a text, each with the space behind it.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -77,7 +77,7 @@ proptest! {
                 1 => { tokens[a] = tokens[b]; }
                 2 => { tokens.remove(a); }
                 3 => { tokens.insert(a, tokens[b]); }
-                // A whole stretch from elsewhere.
+                // Replace by tokens from elsewhere.
                 _ => {
                     let piece = tokens[b..(b + 12).min(tokens.len())].to_vec();
                     tokens.splice(a..a, piece);
@@ -103,7 +103,7 @@ fn repeat(n: usize, line: impl Fn(usize) -> String) -> String {
 #[test]
 fn many_of_everything() {
     let n = 20_000;
-    // Every register is live at once.
+    // All registers are live at once.
     survive(&kernel(&format!(
         "{}{}",
         repeat(n, |i| format!("ld.global.u32 %r{i}, [%rd1+{i}];\n")),
@@ -132,7 +132,7 @@ fn many_of_everything() {
     survive(&kernel(&format!("{}{}", "{".repeat(n), "}".repeat(n))));
 }
 
-/// Each function calls the next one twice.
+/// A chain of functions, each of which calls the next one twice.
 #[test]
 fn exponential_inlining_is_refused() {
     let functions = repeat(30, |i| {
@@ -145,7 +145,7 @@ fn exponential_inlining_is_refused() {
         format!(".func f{i}() {{ {calls} ret; }}\n")
     });
     let text = kernel("call f0;").replace(".visible", &format!("{functions}.visible"));
-    let module = ptx::parse(&text).expect("parses");
+    let module = ::ptx::parse(&text).expect("parses");
     let error = decode(&module, &Symbols::new(), CpuLevel::Baseline).expect_err("too big");
     assert_eq!(
         error.to_string(),

@@ -33,7 +33,7 @@ impl Hasher for Quick {
     }
 
     fn write_u8(&mut self, value: u8) {
-        // Behind every string stands one such byte, always the same.
+        // `str` hashes a constant byte behind its text.
         self.0 ^= u64::from(value);
     }
 

@@ -1,79 +1,53 @@
-//! Decode: a PTX module becomes a [`Program`].
+//! Decodes PTX modules and machine code to [`Program`]s.
 //!
-//! Names are resolved, device functions inlined (but for those that `calls` names), labels turned into positions, virtual registers into lines
-//! of a small register file. Which instructions exist and which of them run here is said by [`ptx::table`] alone, and
-//! a module has passed [`ptx::table::check`] before it comes here. What else is not supported (a special
-//! register, a kernel that is too big) is refused here, with its line, so that nothing can turn out to be missing when
-//! a kernel runs.
+//! Decoding resolves names, inlines device functions (except those that `ptx::call_graph` names), and turns labels into
+//! positions and virtual registers into lines of a small register file. [`::ptx::table`] alone defines which
+//! instructions exist and which of them run; modules must have passed [`::ptx::table::check`]. Everything else that is
+//! not supported (a special register, a kernel that is too big) is refused with its line, so nothing is missing when a
+//! kernel runs.
 //!
-//! A register that is read before it is written reads as 0; [`Kernel::unset`] names those for which that can happen.
+//! A register that is read before it is written reads as 0; [`program::Kernel::unset`] lists those that can be.
 
-mod activations;
-mod atomics;
-mod calls;
-mod cfg;
-mod constants;
 mod display;
-mod distances;
 mod error;
-mod flow;
-mod fragments;
 #[cfg(test)]
 mod fuzz;
 mod hash;
-mod idioms;
-mod in_flight;
-mod index;
-mod layout;
-mod liveness;
-mod lower;
-pub mod machine;
-mod merge;
-mod names;
 mod operands;
-mod order;
-mod pointers;
-mod registers;
+mod passes;
+mod ptx;
+pub mod sass;
 #[cfg(test)]
 mod tests;
-mod validate;
-mod variables;
 mod virt;
 
-use ptx::ast::{Function, FunctionKind, Item, Module};
+use ::ptx::ast::{FunctionKind, Item, Module};
 
-use std::collections::HashMap;
-
-use arithmetic::lanes::{Class, CpuLevel};
-use cfg::{Cfg, OUTSIDE};
+use arithmetic::lanes::CpuLevel;
 pub use display::Listing;
 pub use error::DecodeError;
 use error::{Result, unsupported};
-use index::Index;
-use layout::SharedLayout;
-use liveness::Liveness;
-use lower::Lower;
-use program::limits::{Account, REFUSALS, REGISTER_LINES};
-use program::{
-    Calls, ClusterDirectives, Guard, InFlight, Kernel, Op, OpKind, Program, RESERVED, Shape, SharedArray,
-    Unset,
+use program::Program;
+use program::limits::{Account, REFUSALS};
+use ptx::index::Index;
+pub use ptx::module_variables::{
+    ModuleVariable, Relocation, Symbols, module_variables, module_variables_within,
 };
-pub use variables::{ModuleVariable, Relocation, Symbols, module_variables, module_variables_within};
-use virt::VirtualOp;
 
-/// Decodes all kernels of a module that has passed [`ptx::table::check`]. `symbols` says where its [`module_variables`] have been put.
+/// Decodes all kernels of a module that has passed [`::ptx::table::check`]. `symbols` has the addresses of its
+/// [`module_variables`].
 pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Program> {
     decode_within(module, symbols, level, &Account::default())
 }
 
-/// The same, within what is left on an account.
+/// [`decode`], charged to an account.
 pub fn decode_within(
     module: &Module,
     symbols: &Symbols,
     level: CpuLevel,
     account: &Account,
 ) -> Result<Program> {
-    let nowhere = ptx::Span::default();
+    let nowhere = ::ptx::Span::default();
     if module.address_size == 32 {
         return Err(unsupported(nowhere, "`.address_size 32`"));
     }
@@ -85,7 +59,7 @@ pub fn decode_within(
         if function.kind != FunctionKind::Entry || function.body.is_none() {
             continue;
         }
-        match kernel(&index, symbols, level, function) {
+        match ptx::kernel::kernel(&index, symbols, level, function) {
             Ok(kernel) => kernels.push(kernel),
             Err(DecodeError::Unsupported(what)) => {
                 for one in what {
@@ -107,342 +81,4 @@ pub fn decode_within(
         .map(|file| (file.index, file.path.clone()))
         .collect();
     Ok(Program { kernels, files })
-}
-
-fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function) -> Result<Kernel> {
-    let directive = |name: &str| {
-        let found = function
-            .directives
-            .iter()
-            .find(|(n, _)| n.trim_start_matches('.') == name);
-        found.map(|(_, numbers)| &numbers[..])
-    };
-    let three = |numbers: &[u32]| std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1));
-
-    if directive("blocksareclusters").is_some() {
-        return Err(unsupported(
-            function.span,
-            "a grid that is counted in clusters (`.blocksareclusters`)",
-        ));
-    }
-
-    let reached = index.reach(function)?;
-    let shared = SharedLayout::new(index, &reached.functions)?;
-    let (params, param_bytes) = layout::params(function)?;
-    let mut lower = Lower::new(index, symbols, level, &shared, &reached);
-    let named: Vec<(&str, u32)> = function
-        .params
-        .iter()
-        .zip(&params)
-        .map(|(v, p)| (v.name.as_str(), p.offset))
-        .collect();
-    lower.kernel(function, &named)?;
-    if !lower.refused.is_empty() {
-        return Err(DecodeError::Unsupported(lower.refused));
-    }
-
-    resolve_labels(&mut lower)?;
-    let Lower {
-        mut ops,
-        registers,
-        mut instrs,
-        starts,
-        activations,
-        ..
-    } = lower;
-    sort_instructions(&mut ops, &mut instrs, &starts);
-
-    // The start of a frame is known of no call in advance, and differs from lane to lane.
-    let own = activations.base;
-    let special: Vec<u32> = lower.specials.values().copied().chain(own).collect();
-    // Also takes away results of atomics that nothing reads, which `atomics::forms` looks for.
-    let order = order::of_blocks(&mut ops, registers.classes.len(), &lower.constants, &special);
-
-    let cfg = Cfg::new(&ops);
-    reconverge(&mut ops, &cfg);
-    fragments::compare(&mut ops, &cfg.starts, &instrs);
-    let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
-    merge::merge(
-        &mut ops,
-        &cfg,
-        &lower.constants,
-        registers.classes.len(),
-        &special,
-        &mut instrs,
-    );
-    idioms::classify(&mut ops, registers.classes.len(), &instrs);
-    let varying: Vec<u32> = lower
-        .specials
-        .iter()
-        .filter(|(special, _)| special.varies_in_a_warp())
-        .map(|(_, &register)| register)
-        .chain(own)
-        .collect();
-    atomics::forms(
-        &mut ops,
-        &lower.constants,
-        registers.classes.len(),
-        &varying,
-        &mut instrs,
-    );
-    let mut live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
-    let pinned: Vec<u32> = { &special }.iter().copied().chain(activations.pinned()).collect();
-    if !activations.sites.is_empty() {
-        live.pin(&pinned, ops.len());
-    }
-    index.account.steps(live.n_pairs as u64)?;
-    let allocation = registers::allocate(&mut ops, &live, &registers.classes, index.account)?;
-    if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
-        return Err(unsupported(
-            function.span,
-            format!(
-                "`{}` with {} registers in use at once",
-                function.name, allocation.n_lines
-            ),
-        ));
-    }
-    let place = |register: &u32| allocation.place[*register as usize];
-    let specials = lower
-        .specials
-        .iter()
-        .map(|(&special, register)| (special, place(register)))
-        .collect();
-    let lowered = activations::Lowered {
-        ops: &ops,
-        labels: &lower.labels,
-        live: &live,
-        allocation: &allocation,
-        classes: &registers.classes,
-        variables: lower.local_bytes,
-    };
-    let mut calls = activations::calls(&activations, &lowered, &pinned, index)?;
-    let unset = unset(&mut ops, &live.at_entry, &pinned, &registers, &allocation.place);
-    let mut touches = in_flight::touches(&mut ops, &allocation.place, registers.classes.len());
-    let mut unfenced = in_flight::unfenced(&mut ops, &cfg, &instrs, &allocation.place);
-    for op in &mut ops {
-        registers::rewrite(op, &allocation);
-    }
-    let is_kept = |op: &VirtualOp| op.first || !moves_nothing(op);
-    in_flight::keep(&mut touches, &ops, is_kept);
-    in_flight::keep(&mut unfenced, &ops, is_kept);
-    remove_moves(&mut ops, calls.as_deref_mut());
-
-    let reserved = lower.reserved_shared.then(|| SharedArray {
-        name: "%reserved_smem".to_owned(),
-        offset: RESERVED.0,
-        bytes: RESERVED.1 - RESERVED.0,
-        align: 8,
-        element: 1,
-        dims: vec![u64::from(RESERVED.1 - RESERVED.0)],
-    });
-    let kernel = Kernel {
-        name: function.name.clone(),
-        ops: ops.iter().map(finish).collect(),
-        instrs,
-        n_lines: allocation.n_lines,
-        n_preds: allocation.n_preds,
-        consts: lower.constants.lines,
-        shared_consts: lower.constants.shared,
-        specials,
-        params,
-        param_bytes,
-        shared_static_bytes: shared.static_bytes,
-        shared_dynamic_base: shared.dynamic_base,
-        shared_dynamic_align: shared.dynamic_align,
-        shared: reserved
-            .into_iter()
-            .chain(shared.arrays.iter().cloned())
-            .collect(),
-        local_bytes: lower.local_bytes,
-        local: lower.local,
-        max_threads: directive("maxntid").map(three),
-        max_registers: directive("maxnreg").and_then(|n| n.first().copied()),
-        required_threads: directive("reqntid").map(three),
-        cluster: ClusterDirectives {
-            required: directive("reqnctapercluster").map(three),
-            most: directive("maxclusterrank").and_then(|n| n.first().copied()),
-            explicit: directive("explicitcluster").is_some(),
-        },
-        min_blocks_per_sm: directive("minnctapersm").and_then(|n| n.first().copied()),
-        order,
-        shared_subword: lower.shared_subword,
-        calls,
-        shapes: ops.iter().map(shape).collect(),
-        machine_code: false,
-        in_flight: touches.map(|touches| Box::new(InFlight { touches, unfenced })),
-        unset,
-    };
-    validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
-    Ok(kernel)
-}
-
-/// Of registers that are live when a kernel starts, those that nothing fills then.
-fn unset(
-    ops: &mut [VirtualOp],
-    at_entry: &[u32],
-    filled: &[u32],
-    registers: &names::Registers,
-    place: &[u32],
-) -> Vec<Unset> {
-    let mut readers: HashMap<u32, u32> = at_entry
-        .iter()
-        .filter(|&register| *register > virt::FALSE && !filled.contains(register))
-        .map(|&register| (register, u32::MAX))
-        .collect();
-    if readers.is_empty() {
-        return Vec::new();
-    }
-    for op in ops {
-        let (instr, does) = (op.instr, !op.moves);
-        operands::operands(op, &mut |register, _, role| {
-            if does
-                && role == operands::Role::Use
-                && let Some(reader) = readers.get_mut(&(register as u32))
-            {
-                *reader = instr.min(*reader);
-            }
-            register
-        });
-    }
-    let mut unset: Vec<Unset> = readers
-        .into_iter()
-        .map(|(register, reader)| Unset {
-            place: place[register as usize],
-            is_predicate: registers.classes[register as usize] == Class::Pred,
-            bits: registers.bits(register),
-            reader,
-        })
-        .collect();
-    unset.sort_unstable_by_key(|one| (one.reader, one.is_predicate, one.place));
-    unset
-}
-
-/// Label numbers in branches become positions.
-fn resolve_labels(lower: &mut Lower) -> Result<()> {
-    let n_ops = lower.ops.len() as u32;
-    let labels = &lower.labels;
-    let mut good = true;
-    let mut resolve = |target: &mut u32| {
-        let at = labels.get(*target as usize).copied().unwrap_or(u32::MAX);
-        good &= at < n_ops;
-        *target = at.min(n_ops.saturating_sub(1));
-    };
-    for op in &mut lower.ops {
-        match &mut op.kind {
-            OpKind::Branch { target, .. } => resolve(target),
-            OpKind::BranchIndexed { targets, .. } => targets.iter_mut().for_each(&mut resolve),
-            _ => {}
-        }
-    }
-    if good {
-        Ok(())
-    } else {
-        Err(DecodeError::Internal("a label without a position".to_owned()))
-    }
-}
-
-/// Instructions in the order of the text, whatever order inlining met them in.
-fn sort_instructions(ops: &mut [VirtualOp], instrs: &mut Vec<program::InstrInfo>, starts: &[u32]) {
-    if starts.is_sorted() {
-        return;
-    }
-    let mut order: Vec<u32> = (0..starts.len() as u32).collect();
-    order.sort_by_key(|&i| starts[i as usize]);
-    let mut rank = vec![0; order.len()];
-    for (new, &old) in order.iter().enumerate() {
-        rank[old as usize] = new as u32;
-    }
-    let mut old: Vec<Option<_>> = std::mem::take(instrs).into_iter().map(Some).collect();
-    instrs.extend(order.iter().filter_map(|&i| old[i as usize].take()));
-    for op in ops {
-        op.instr = rank[op.instr as usize];
-    }
-}
-
-/// Where lanes that part at a branch meet again.
-fn reconverge(ops: &mut [VirtualOp], cfg: &Cfg) {
-    let dominators = cfg.post_dominators();
-    for block in 0..cfg.n_blocks() as u32 {
-        let meet = match dominators[block as usize] {
-            OUTSIDE => u32::MAX,
-            after => cfg.starts[after as usize],
-        };
-        let last = cfg.range(block).end as usize - 1;
-        match &mut ops[last].kind {
-            OpKind::Branch { reconverge, .. } | OpKind::BranchIndexed { reconverge, .. } => {
-                *reconverge = meet
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Whether an op moves a register to where it is.
-fn moves_nothing(op: &VirtualOp) -> bool {
-    matches!(&op.kind, OpKind::Alu { args, .. } if op.moves && args.dst as i32 == args.src[0])
-}
-
-/// Takes out moves that do nothing, but for those that are counted as an instruction.
-fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) {
-    let mut position = Vec::with_capacity(ops.len());
-    let mut kept = 0u32;
-    for op in ops.iter() {
-        position.push(kept);
-        kept += u32::from(op.first || !moves_nothing(op));
-    }
-    if kept as usize == ops.len() {
-        return;
-    }
-    ops.retain(|op| op.first || !moves_nothing(op));
-    let shift = |target: &mut u32| {
-        if let Some(&new) = position.get(*target as usize) {
-            *target = new;
-        }
-    };
-    for callee in calls.into_iter().flat_map(|calls| &mut calls.callees) {
-        shift(&mut callee.entry);
-    }
-    for op in ops {
-        match &mut op.kind {
-            OpKind::Branch { target, reconverge } => {
-                shift(target);
-                shift(reconverge);
-            }
-            OpKind::BranchIndexed {
-                targets, reconverge, ..
-            } => {
-                targets.iter_mut().for_each(shift);
-                shift(reconverge);
-            }
-            OpKind::Converge { meet } | OpKind::Leave { meet } => shift(meet),
-            _ => {}
-        }
-    }
-}
-
-/// The classes of an op's operands, and what becomes of undefined bits in it.
-fn shape(op: &VirtualOp) -> Shape {
-    Shape {
-        flow: op.flow,
-        dst: op.classes.dst,
-        srcs: op.classes.srcs,
-    }
-}
-
-/// The final form of an op whose registers have been given places.
-fn finish(op: &VirtualOp) -> Op {
-    let kind = if moves_nothing(op) {
-        OpKind::Nop
-    } else {
-        op.kind.clone()
-    };
-    Op {
-        guard: Guard {
-            pred: op.guard as u16,
-            negated: op.negated,
-        },
-        instr: op.instr,
-        first: op.first,
-        kind,
-    }
 }

@@ -1,43 +1,45 @@
-//! The operands of every kind of operation, one row each: what they are, and what may stand there.
+//! Operand table: a row for each kind of operation, with the class, role and permitted values of each operand.
 //!
-//! Use and definition lists, register allocation, [`super::validate`] and [`super::display`] all read this table. A
-//! new kind of operation is a row here, and a function that runs it in [`crate::exec`].
+//! Use and definition lists, register allocation, [`crate::passes::validate`] and [`crate::display`] read this table. A
+//! new kind of operation is a row here, and a function in `simt::exec` that runs it.
 
-use super::virt::{AluClasses, VirtualOp};
+use crate::virt::{AluClasses, VirtualOp};
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA};
 
-/// How an operand is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Read by the operation.
     Use,
-    /// Written after everything has been read, lane by lane: may take the place of a source.
+    /// Written lane by lane after all sources are read: may share a source's register.
     Def,
-    /// Written while sources are still needed: must not share with any.
+    /// Written while sources are still needed: must not share a register with one.
     EarlyDef,
 }
 
-/// What may stand in the place of a register.
+/// Permitted alternatives to a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Or {
-    /// Nothing: it is always a register.
+pub(super) enum Alternative {
+    /// Always a register.
     Nothing,
     /// A constant, with a negative index.
     Constant,
-    /// Nothing at all: [`arithmetic::lanes::NONE`].
+    /// Absent: [`arithmetic::lanes::NONE`].
     None,
     /// A constant, or [`arithmetic::lanes::NONE`].
     ConstantOrNone,
 }
 
-/// Shows the operands of an operation (not its guard) to `f`, sources first, so that `f` has seen every use when it
-/// meets a definition. `f` may put something else in their place.
-pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i32, Class, Role, Or)) {
+/// Calls `f` for each operand of an operation, without its guard. Sources come first, so `f` has seen every use when it
+/// meets a definition. `f` may change the operand.
+pub(super) fn each(
+    kind: &mut OpKind,
+    alu: AluClasses,
+    f: &mut dyn FnMut(&mut i32, Class, Role, Alternative),
+) {
     use Class::{Bits32, Bits64, Pred};
     let row = &mut Row(f);
     match kind {
-        // The constants of arithmetic are lines, and it reads all its sources: none is ever absent.
+        // Constants of arithmetic are lines, and no source is ever absent.
         OpKind::Alu { args, .. } => row
             .values(args.src.iter_mut().zip(alu.srcs))
             .def(&mut args.dst, alu.dst),
@@ -212,8 +214,7 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
     };
 }
 
-/// Shows each register operand (not the guard, not constants, not absent ones) to `f` and puts what it
-/// returns in its place.
+/// Replaces each register operand (no guards, constants or absent ones) by the result of `f`.
 pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -> i32) {
     each(&mut op.kind, op.classes, &mut |field, class, role, _| {
         if *field >= 0 {
@@ -222,13 +223,11 @@ pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -
     });
 }
 
-/// A row of the table in the making.
-struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Or));
+struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Alternative));
 
 impl Row<'_> {
-    /// A source, which may be a constant.
     fn read(&mut self, field: &mut Src, class: Class) -> &mut Self {
-        (self.0)(field, class, Role::Use, Or::Constant);
+        (self.0)(field, class, Role::Use, Alternative::Constant);
         self
     }
 
@@ -236,9 +235,8 @@ impl Row<'_> {
         fields.iter_mut().fold(self, |row, field| row.read(field, class))
     }
 
-    /// A source that may be left out.
     fn read_if_there(&mut self, field: &mut Src, class: Class) -> &mut Self {
-        (self.0)(field, class, Role::Use, Or::ConstantOrNone);
+        (self.0)(field, class, Role::Use, Alternative::ConstantOrNone);
         self
     }
 
@@ -246,61 +244,55 @@ impl Row<'_> {
     fn values<'f>(&mut self, fields: impl Iterator<Item = (&'f mut Src, &'static Class)>) -> &mut Self {
         for (field, &class) in fields {
             let or = if class == Class::Pred {
-                Or::Nothing
+                Alternative::Nothing
             } else {
-                Or::Constant
+                Alternative::Constant
             };
             (self.0)(field, class, Role::Use, or);
         }
         self
     }
 
-    /// The register of an address.
     fn address(&mut self, address: &mut Addr) -> &mut Self {
         self.read(&mut address.src, wide(address.wide))
     }
 
-    /// A predicate that is read.
     fn pred(&mut self, field: &mut u32) -> &mut Self {
         self.unsigned(field, Class::Pred, Role::Use)
     }
 
-    /// A result that is written last.
     fn def(&mut self, field: &mut Dst, class: Class) -> &mut Self {
         self.unsigned(field, class, Role::Def)
     }
 
-    /// Results that are written last.
     fn defs(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
         for field in fields {
-            (self.0)(field, class, Role::Def, Or::Nothing);
+            (self.0)(field, class, Role::Def, Alternative::Nothing);
         }
         self
     }
 
-    /// A result that is written while sources are still needed.
     fn early(&mut self, field: &mut Dst, class: Class) -> &mut Self {
         self.unsigned(field, class, Role::EarlyDef)
     }
 
-    /// Results that may be left out.
     fn early_if_wanted(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
         for field in fields {
-            (self.0)(field, class, Role::EarlyDef, Or::None);
+            (self.0)(field, class, Role::EarlyDef, Alternative::None);
         }
         self
     }
 
     fn unsigned(&mut self, field: &mut u32, class: Class, role: Role) -> &mut Self {
         let mut signed = *field as i32;
-        (self.0)(&mut signed, class, role, Or::Nothing);
+        (self.0)(&mut signed, class, role, Alternative::Nothing);
         *field = signed as u32;
         self
     }
 }
 
 fn wide(wide: bool) -> Class {
-    if wide { Class::Bits64 } else { Class::Bits32 }
+    Class::of_width(wide)
 }
 
 fn vote_class(mode: VoteMode) -> Class {
@@ -311,7 +303,6 @@ fn vote_class(mode: VoteMode) -> Class {
     }
 }
 
-/// The register that a clock fits in.
 pub(super) fn clock_class(clock: Clock) -> Class {
     match clock {
         Clock::Clock64 | Clock::GlobalTimer => Class::Bits64,
@@ -319,7 +310,7 @@ pub(super) fn clock_class(clock: Clock) -> Class {
     }
 }
 
-impl Or {
+impl Alternative {
     pub(super) fn constant(self) -> bool {
         matches!(self, Self::Constant | Self::ConstantOrNone)
     }

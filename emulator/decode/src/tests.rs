@@ -1,13 +1,13 @@
-//! Whole modules through decode.
+//! Decodes whole modules.
 
 use super::*;
 
 /// Checks and decodes PTX text, as loading does; variables lie one window apart.
 fn decoded(text: &str) -> Result<Program> {
-    let module = ptx::parse(text).expect("the test's PTX parses");
-    ptx::table::check(&module).map_err(|error| match error {
-        ptx::CheckError::Parse(error) => DecodeError::Invalid(error),
-        ptx::CheckError::Unsupported(list) => DecodeError::Unsupported(list),
+    let module = ::ptx::parse(text).expect("the test's PTX parses");
+    ::ptx::table::check(&module).map_err(|error| match error {
+        ::ptx::CheckError::Parse(error) => DecodeError::Invalid(error),
+        ::ptx::CheckError::Unsupported(list) => DecodeError::Unsupported(list),
     })?;
     let mut symbols = Symbols::new();
     for (at, variable) in module_variables(&module)?.iter().enumerate() {
@@ -16,7 +16,7 @@ fn decoded(text: &str) -> Result<Program> {
     decode(&module, &symbols, CpuLevel::Baseline)
 }
 
-/// Every kernel of the ladder and of the corpus decodes. `SHOW=name` prints one.
+/// All kernels of the course and of the corpus decode. `SHOW=name` prints one.
 #[test]
 fn committed_kernels() {
     let show = std::env::var("SHOW").unwrap_or_default();
@@ -63,7 +63,7 @@ fn kernel_of(lines: &str) -> String {
     )
 }
 
-/// The ops of a kernel around some lines, without its heading.
+/// Ops of a kernel around some lines, without its heading.
 fn ops(lines: &str) -> String {
     let program = decoded(&kernel_of(lines)).expect("the lines decode");
     let text = Listing(&program.kernels[0]).to_string();
@@ -82,7 +82,7 @@ fn refused(lines: &str, message: &str) {
 }
 
 #[test]
-fn what_is_not_supported_is_named() {
+fn unsupported_features_are_named() {
     refused(
         "call (%rd1), malloc, (%rd2);",
         "line 17: `malloc` inside a kernel is not supported",
@@ -135,9 +135,9 @@ fn what_is_not_supported_is_named() {
     );
 }
 
-/// What the table refuses is never decoded, not even as an instruction that does nothing.
+/// Instructions that the table refuses are never decoded, not even as `Nop`.
 #[test]
-fn what_the_table_refuses_is_told_with_the_reason() {
+fn refused_instructions_carry_the_reason() {
     refused(
         "griddepcontrol.wait;",
         "line 17: `griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported",
@@ -315,7 +315,7 @@ fn shared_layout() {
     );
 }
 
-/// In which order blocks run: `any`, `by index`, or `by index if` two pointers (parameters by offset) lead to one
+/// Checks the order of blocks: `any`, `by index`, or `by index if` two pointers (parameters by offset) lead to one
 /// allocation.
 #[track_caller]
 fn check_order(lines: &str, expected: &str) {
@@ -334,7 +334,7 @@ fn check_order(lines: &str, expected: &str) {
     assert_eq!(got, expected, "{lines}");
 }
 
-/// Blocks run in parallel unless somebody could tell.
+/// Blocks run in parallel unless the order could show.
 #[test]
 fn order_of_blocks() {
     check_order("atom.global.add.u32 %r1, [%rd1], 1;", "any");
@@ -386,7 +386,7 @@ fn order_among_atomics() {
     check_order("ld.param.u32 %r1, [pack]; red.global.inc.u32 [%rd1], %r1;", "any");
 }
 
-/// What works on different words never meets.
+/// Atomics on different words never meet.
 #[test]
 fn order_of_atomics_on_different_words() {
     const LOADED: &str = "mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [pack];

@@ -1,34 +1,37 @@
-//! Operations over virtual registers: what lowering makes and register allocation turns into `Op`s.
+//! Operations over virtual registers, between lowering and register allocation.
 //!
-//! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets
-//! hold label numbers. [`super::operands`] alone defines which fields of an operation are registers.
+//! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets hold label
+//! numbers. [`crate::operands`] alone defines which fields of an operation are registers.
 
+use ptx::Span;
+use ptx::ast::Type;
+
+use crate::error::{Result, unsupported};
 use arithmetic::Form;
 use arithmetic::lanes::{AluArgs, Class, Dst, NONE, Src};
 use program::{Flow, OpKind};
 
 /// Virtual predicate 0 is always true.
-pub(super) const TRUE: u32 = 0;
+pub(crate) const TRUE: u32 = 0;
 /// Virtual predicate 1 is always false.
-pub(super) const FALSE: u32 = 1;
+pub(crate) const FALSE: u32 = 1;
 
-/// What kinds of register the operands of an [`OpKind::Alu`] are.
+/// Register classes of the operands of an [`OpKind::Alu`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct AluClasses {
-    pub(super) dst: Class,
-    pub(super) srcs: &'static [Class],
+pub(crate) struct AluClasses {
+    pub(crate) dst: Class,
+    pub(crate) srcs: &'static [Class],
 }
 
 impl AluClasses {
-    /// For everything that is not an [`OpKind::Alu`].
-    pub(super) const NONE: AluClasses = AluClasses {
+    /// Value for all other operations.
+    pub(crate) const NONE: AluClasses = AluClasses {
         dst: Class::Bits32,
         srcs: &[],
     };
 }
 
-/// A function on these operands.
-pub(super) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
+pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
     let mut src = [NONE; 4];
     for (place, &source) in src.iter_mut().zip(sources) {
         *place = source;
@@ -47,10 +50,10 @@ pub(super) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClass
     (kind, classes)
 }
 
-/// What integer arithmetic does to trailing zero bits; all that [`super::merge`] needs to know of it.
+/// Effect of integer arithmetic on trailing zero bits, for [`crate::passes::merge`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Rule {
-    /// Nothing is known of the result.
+pub(crate) enum BitRule {
+    /// Unknown effect.
     #[default]
     Unknown,
     /// The first source, perhaps cut or extended.
@@ -71,19 +74,80 @@ pub(super) enum Rule {
     And,
 }
 
-/// One step of the machine, over virtual registers.
+/// An operation over virtual registers.
 #[derive(Debug, Clone)]
-pub(super) struct VirtualOp {
+pub(crate) struct VirtualOp {
     /// Guarding predicate; [`TRUE`] for none.
-    pub(super) guard: u32,
-    pub(super) negated: bool,
-    /// Index of its instruction.
-    pub(super) instr: u32,
-    pub(super) first: bool,
-    pub(super) kind: OpKind,
-    pub(super) classes: AluClasses,
-    /// A plain move: nothing to do when both registers get the same place.
-    pub(super) moves: bool,
-    pub(super) rule: Rule,
-    pub(super) flow: Flow,
+    pub(crate) guard: u32,
+    pub(crate) negated: bool,
+    pub(crate) instr: u32,
+    pub(crate) first: bool,
+    pub(crate) kind: OpKind,
+    pub(crate) classes: AluClasses,
+    /// A plain move, which disappears when both registers get the same place.
+    pub(crate) moves: bool,
+    pub(crate) rule: BitRule,
+    pub(crate) flow: Flow,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reg {
+    pub(crate) id: u32,
+    pub(crate) class: Class,
+    /// Width as declared: 1, 8, 16, 32, 64.
+    pub(crate) bits: u8,
+}
+
+#[derive(Debug)]
+pub(crate) struct Registers {
+    pub(crate) classes: Vec<Class>,
+    /// Registers of fewer than 32 bits, in order, with their width.
+    narrow: Vec<(u32, u8)>,
+}
+
+impl Registers {
+    /// Starts with the two constant predicates.
+    pub(crate) fn new() -> Registers {
+        Registers {
+            classes: vec![Class::Pred, Class::Pred],
+            narrow: Vec::new(),
+        }
+    }
+
+    /// Declared width of a register.
+    pub(crate) fn bits(&self, register: u32) -> u32 {
+        match self.narrow.binary_search_by_key(&register, |(narrow, _)| *narrow) {
+            Ok(at) => u32::from(self.narrow[at].1),
+            Err(_) => match self.classes[register as usize] {
+                Class::Pred => 1,
+                Class::Bits32 => 32,
+                Class::Bits64 => 64,
+            },
+        }
+    }
+
+    pub(crate) fn declare(&mut self, ty: Type, span: Span) -> Result<Reg> {
+        let (class, bits) = class_and_bits(ty, span)?;
+        let id = self.fresh(class);
+        if class == Class::Bits32 && bits < 32 {
+            self.narrow.push((id, bits));
+        }
+        Ok(Reg { id, class, bits })
+    }
+
+    pub(crate) fn fresh(&mut self, class: Class) -> u32 {
+        self.classes.push(class);
+        self.classes.len() as u32 - 1
+    }
+}
+
+pub(crate) fn class_and_bits(ty: Type, span: Span) -> Result<(Class, u8)> {
+    Ok(match ty.bytes() {
+        0 => (Class::Pred, 1),
+        1 => (Class::Bits32, 8),
+        2 => (Class::Bits32, 16),
+        4 => (Class::Bits32, 32),
+        8 => (Class::Bits64, 64),
+        _ => return Err(unsupported(span, "a 128-bit register")),
+    })
 }

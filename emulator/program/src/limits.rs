@@ -1,8 +1,7 @@
-//! What a module and a launch may take of the machine that emulates it.
+//! Limits on the host resources that a module and a launch may take.
 //!
-//! The limits on whole modules and launches stand here. Those of the hardware, of one analysis and of the parser stand
-//! with the code that they are about. Each is looked at before what it bounds is taken, and going past it is an error that names
-//! what was too large. A program that a compiler wrote stays far below every one of them.
+//! Limits of the hardware, of one analysis and of the parser stand with the code that they are about. A limit is
+//! checked before the resource is taken; an error names the resource. Compiled programs stay far below all of them.
 
 use std::cell::Cell;
 
@@ -15,59 +14,57 @@ pub const MODULE_OPS: u64 = 1 << 21;
 pub const MODULE_STEPS: u64 = 1 << 28;
 /// Steps of visiting a statement.
 pub const STATEMENT_STEPS: u64 = 8;
-/// Things not supported that are named at once.
+/// Unsupported features reported at once.
 pub const REFUSALS: usize = 50;
-/// Local memory of a thread, as on every GPU so far.
+/// Local memory of a thread, on every GPU so far.
 pub const LOCAL_BYTES: u32 = 512 << 10;
-/// Lines of registers of a warp: no GPU program has more than a few hundred live at once.
+/// Register lines of a warp. GPU programs have no more than a few hundred live at once.
 pub const REGISTER_LINES: u32 = 1 << 14;
-/// Lines of constants of a kernel.
 pub const CONSTANT_LINES: usize = 1 << 18;
-/// Pairs of a register and a block that it lives in, of one kernel.
+/// Pairs of a live register and a basic block, in one kernel.
 pub const LIVE_PAIRS: usize = 1 << 24;
-/// Comparisons of stretches in allocating a kernel's registers, after which a register in a hole keeps its slot to
-/// itself.
+/// Comparisons of live ranges in register allocation, after which registers no longer share slots.
 pub const COMPARISONS: u64 = 50_000_000;
 
-/// Blocks that wait for each other on one worker: as many as a big GPU has room for.
+/// Blocks that wait for each other on one worker: the capacity of a big GPU.
 pub const WAITING_BLOCKS: usize = 132 * 16;
-/// Threads that run a launch's blocks.
+/// Host threads that run a launch.
 pub const WORKERS: usize = 256;
 /// Bytes of results that wait for those of earlier blocks.
 pub const EARLY_BYTES: usize = 64 << 20;
-/// Text that one block may print.
+/// Bytes that one block may print.
 pub const BLOCK_PRINTS: usize = 1 << 20;
-/// Text that a launch may print.
+/// Bytes that a launch may print.
 pub const LAUNCH_PRINTS: usize = 1 << 24;
-/// Copies that one warp may have under way by `cp.async`: with more, the oldest are done, as on hardware.
+/// Pending `cp.async` copies of a warp. With more, the oldest complete, as on hardware.
 pub const COPIES: usize = 1 << 14;
-/// Chunks of 1024 units of global memory on which races are looked for, in a block and in a launch: 64 MiB of words.
+/// Chunks of 1024 units of global memory that race checks track, in a block and in a launch: 64 MiB of words.
 pub const RACE_CHUNKS: usize = 1 << 14;
-/// Blocks that run at the same time while races on global memory are looked for. What is watched of each follows from
-/// this number, so that it does not depend on the number of threads.
+/// Blocks that run at the same time under race checks of global memory. The amount tracked of each follows from this
+/// number, so it does not depend on the number of threads.
 pub const WATCHED_BLOCKS: usize = 16;
 
-/// Memory for running one launch's blocks, on a device with so much memory.
+/// Host memory for a launch on a device with `device` bytes.
 pub fn launch_bytes(device: u64) -> u64 {
     (device / 4).clamp(64 << 20, 2 << 30)
 }
 
-/// Memory for the tree of one module's text, on a device with so much memory.
+/// Host memory for a module's syntax tree on a device with `device` bytes.
 pub fn tree_bytes(device: u64) -> u64 {
     (device / 2).clamp(64 << 20, 4 << 30)
 }
 
-/// Bytes for one operation: itself, and what is prepared for it.
+/// Bytes of an operation, with the data prepared for it.
 pub const OP_BYTES: u64 = 192;
-/// Bytes for one instruction, besides its text.
+/// Bytes of an instruction, without its text.
 pub const INSTR_BYTES: u64 = 96;
 
-/// The error of a module or launch that goes past a limit: what was too large.
+/// A module or launch exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TooLarge(pub String);
 
-/// What loading one module has taken so far. Whoever is about to take more asks here first.
+/// Resources that loading one module has taken so far.
 #[derive(Debug)]
 pub struct Account {
     room: u64,
@@ -77,7 +74,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// With room for so many bytes of decoded kernels.
+    /// An account with `room` bytes for decoded kernels.
     pub fn new(room: u64) -> Self {
         Self {
             room,
@@ -87,22 +84,15 @@ impl Account {
         }
     }
 
-    /// Bytes that the decoded module keeps.
+    /// Bytes of the decoded module.
     pub fn bytes_taken(&self) -> u64 {
         self.bytes.get()
     }
 
-    /// Operations and branch targets so far.
-    pub fn ops_taken(&self) -> u64 {
-        self.ops.get()
-    }
-
-    /// Steps of decoding that were counted so far.
     pub fn steps_taken(&self) -> u64 {
         self.steps.get()
     }
 
-    /// Steps that are left.
     pub fn steps_left(&self) -> u64 {
         MODULE_STEPS - self.steps.get()
     }
@@ -133,8 +123,8 @@ impl Account {
     }
 }
 
-fn add(sum: &Cell<u64>, n: u64, most: u64, why: impl Fn() -> String) -> Result<(), TooLarge> {
-    match sum.get().checked_add(n).filter(|sum| *sum <= most) {
+fn add(sum: &Cell<u64>, n: u64, max: u64, why: impl Fn() -> String) -> Result<(), TooLarge> {
+    match sum.get().checked_add(n).filter(|sum| *sum <= max) {
         Some(new) => {
             sum.set(new);
             Ok(())

@@ -144,7 +144,7 @@ struct Variables {
 
 impl Variables {
     /// Gives the variables of machine code memory, each segment as a whole: the code counts on how they lie in it.
-    fn place(&mut self, module: &sass::Module) -> Result<decode::machine::Segments, LoadError> {
+    fn place(&mut self, module: &sass::Module) -> Result<decode::sass::Segments, LoadError> {
         let mut places: HashMap<Segment, u64> = HashMap::new();
         let sizes = [
             (Segment::Initialised, "variables", module.initialised.len() as u64),
@@ -238,7 +238,7 @@ impl Variables {
         }
         let tables =
             (0..module.kernels.len()).map(|at| contents.remove(&Segment::Tables(at)).unwrap_or_default());
-        Ok(decode::machine::Segments {
+        Ok(decode::sass::Segments {
             tables: tables.collect(),
             addresses: contents.remove(&Segment::Addresses).unwrap_or_default(),
             constants: places.get(&Segment::Constants).copied(),
@@ -335,7 +335,7 @@ impl Module {
             code_bytes: 0,
         };
         let segments = variables.place(module)?;
-        let program = decode::machine::decode(module, &segments, level, &account)?;
+        let program = decode::sass::decode(module, &segments, level, &account)?;
         Self::of(program, variables, &account)
     }
 

@@ -12,14 +12,12 @@ pub(super) trait Eight: Copy {
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
-    /// All ones where equal.
     fn equals(self, other: Self) -> Self;
-    /// All ones where greater.
     fn exceeds(self, other: Self) -> Self;
     /// Shifts by a number of bits below 32; zeros come in.
     fn left(self, bits: u32) -> Self;
     fn right(self, bits: u32) -> Self;
-    /// Shifts right by as many bits as each of `bits` says, which may be any number from 0.
+    /// Shifts each element right by an element of `bits`, which may be any number from 0.
     fn right_by(self, bits: Self) -> Self;
     /// `other` where `mask` is all ones.
     fn but(self, mask: Self, other: Self) -> Self;

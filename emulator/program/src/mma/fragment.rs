@@ -1,27 +1,25 @@
-//! What a fragment of `wmma` is for. PTX leaves open where its elements lie, so a product takes one only as what it
-//! was loaded.
+//! Use of a `wmma` fragment. PTX leaves the layout of a fragment open, so a product takes one only as the part that it
+//! was loaded as.
 
 /// Part, shape, type and layout of a fragment, as an instruction names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragment {
-    /// `A`, `B`, or `C` for sums.
+    /// `A`, `B`, or `C` for accumulators.
     pub part: char,
     /// M, N and K.
     pub shape: [u32; 3],
-    /// The type of its elements, such as `f16`.
+    /// Element type, such as `f16`.
     pub ty: &'static str,
-    /// `row` or `col`; none of sums, whose layout belongs to the load and the store alone.
+    /// `row` or `col`; `None` for accumulators, whose layout only loads and stores have.
     pub layout: Option<&'static str>,
 }
 
-/// A product takes a fragment that was made for something else.
+/// A fragment that was made for another use than the product's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Foreign {
-    /// What the product takes.
     pub wanted: Fragment,
-    /// What it was given.
     pub given: Fragment,
-    /// The load, or product, that made the fragment: index into [`crate::Kernel::instrs`].
+    /// Load or product that made the fragment: index into [`crate::Kernel::instrs`].
     pub maker: u32,
 }
 
@@ -31,14 +29,14 @@ fn one_of(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.iter().find(|&&known| known == name).copied()
 }
 
-/// The three numbers of `m16n16k16`.
+/// M, N and K of a name such as `m16n16k16`.
 pub fn sizes(shape: &str) -> Option<[u32; 3]> {
     let (m, rest) = shape.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
     Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }
 
-/// The fragment that an instruction makes: a load, or a product its sums.
+/// Fragment that a load or a product makes.
 pub fn made(mnemonic: &str) -> Option<Fragment> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     match words[..] {
@@ -62,13 +60,13 @@ pub fn made(mnemonic: &str) -> Option<Fragment> {
     }
 }
 
-/// The fragments that a product takes: A, B and C.
+/// Fragments A, B and C that a product takes.
 pub fn taken(mnemonic: &str) -> Option<[Fragment; 3]> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     Some(product(&words)?.0)
 }
 
-/// What a product takes, and what it makes.
+/// Fragments that a product takes and makes.
 fn product(words: &[&str]) -> Option<([Fragment; 3], Fragment)> {
     let [
         "wmma",
@@ -85,7 +83,7 @@ fn product(words: &[&str]) -> Option<([Fragment; 3], Fragment)> {
     };
     let shape = sizes(shape)?;
     let types: Vec<&'static str> = types.iter().filter_map(|ty| one_of(&TYPES, ty)).collect();
-    // Of two types, those of D and C, the factors are `f16`.
+    // With two types, those of D and C, the factors are `f16`.
     let (d, a, b, c) = match types[..] {
         [d, c] => (d, "f16", "f16", c),
         [d, a, b, c] => (d, a, b, c),

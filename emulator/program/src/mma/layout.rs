@@ -1,47 +1,50 @@
-//! Which lane and register holds which element of a tile, for the instructions of one warp.
+//! Layout of the tiles of warp-wide products: the lane and register of each element.
 //!
 //! Lanes form eight groups of four. A group holds a row of A, a column of B and a row of D; its four lanes share the
-//! elements along k, or the columns of D, one register's worth at a time. With E elements in a register, register r
-//! of A holds row `group + 8 (r mod 2)` from `k = E·lane + 4 E·(r / 2)` on; of B it holds column `group` from
-//! `k = E·lane + 4 E·r` on; and registers of D hold row `group`, columns `2·lane` and `2·lane + 1`, then row
-//! `group + 8`.
+//! elements along k, or the columns of D, one register's worth at a time. With E elements in a register, register r of
+//! A holds row `group + 8 (r mod 2)` from `k = E·lane + 4 E·(r / 2)` on; of B it holds column `group` from `k = E·lane
+//! + 4 E·r` on; and registers of D hold row `group`, columns `2·lane` and `2·lane + 1`, then row `group + 8`.
 
 use std::fmt;
 
-use arithmetic::products::{Factors, Kind, Product, Sum, Unit, multiply_f64};
+use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
 
-/// Shape and types of a product of one warp.
+/// Shape and types of a warp-wide product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Form {
-    /// Rows of A and D: 8 or 16. There are 8 columns of B and D.
+pub struct MmaForm {
+    /// Rows of A and D: 8 or 16. B and D have 8 columns.
     m: u8,
     /// Columns of A and rows of B.
     k: u8,
     types: Types,
 }
 
-/// The types of the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Types {
-    /// A, B, and the accumulators.
-    Small(Kind, Kind, Sum),
+    /// Of A, B and the accumulators.
+    Small(FactorType, FactorType, AccumulatorType),
     F64,
 }
 
-/// Most rows of a tile, and most of its columns of A.
+/// Upper bound of a tile's rows, and of its columns of A.
 const ROWS: usize = 16;
-const MOST_K: usize = 32;
+const MAX_K: usize = 32;
 
-impl Form {
-    /// The form of an instruction, if there is such a shape: its `m` and `k`, and the types of A, B and the
-    /// accumulators; `None` in their place for `f64`.
-    pub fn new(m: u8, k: u8, types: Option<(Kind, Kind, Sum)>) -> Option<Self> {
+impl MmaForm {
+    /// Form of an instruction, if the shape exists: `m` and `k`, and the types of A, B and the accumulators; `None` for
+    /// `f64`.
+    pub fn new(m: u8, k: u8, types: Option<(FactorType, FactorType, AccumulatorType)>) -> Option<Self> {
         let known = match types {
-            Some((Kind::Bf16, Kind::Bf16, Sum::F32) | (Kind::F16, Kind::F16, _)) => {
-                m == 16 && matches!(k, 8 | 16)
-            }
-            Some((Kind::Tf32, Kind::Tf32, Sum::F32)) => m == 16 && matches!(k, 4 | 8),
-            Some((Kind::E4m3 | Kind::E5m2, Kind::E4m3 | Kind::E5m2, Sum::F32)) => m == 16 && k == 32,
+            Some(
+                (FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)
+                | (FactorType::F16, FactorType::F16, _),
+            ) => m == 16 && matches!(k, 8 | 16),
+            Some((FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32)) => m == 16 && matches!(k, 4 | 8),
+            Some((
+                FactorType::E4m3 | FactorType::E5m2,
+                FactorType::E4m3 | FactorType::E5m2,
+                AccumulatorType::F32,
+            )) => m == 16 && k == 32,
             Some(_) => false,
             None => matches!((m, k), (8, 4) | (16, 4 | 8 | 16)),
         };
@@ -49,59 +52,59 @@ impl Form {
         known.then_some(Self { m, k, types })
     }
 
-    /// Whether its registers are 64-bit ones.
+    /// True if the registers have 64 bits.
     pub fn is_wide(self) -> bool {
         self.types == Types::F64
     }
 
-    /// Products that are computed and added.
+    /// Number of element products.
     pub fn products(self) -> u64 {
         u64::from(self.m) * 8 * u64::from(self.k)
     }
 
-    /// Elements of A and B in a register.
+    /// Elements of A or B per register.
     fn packed(self) -> usize {
         match self.types {
-            Types::Small(Kind::Bf16 | Kind::F16, ..) => 2,
-            Types::Small(Kind::E4m3 | Kind::E5m2, ..) => 4,
-            Types::Small(Kind::Tf32, ..) | Types::F64 => 1,
+            Types::Small(FactorType::Bf16 | FactorType::F16, ..) => 2,
+            Types::Small(FactorType::E4m3 | FactorType::E5m2, ..) => 4,
+            Types::Small(FactorType::Tf32, ..) | Types::F64 => 1,
         }
     }
 
-    /// Accumulators in a register.
+    /// Accumulators per register.
     fn packed_sums(self) -> usize {
         match self.types {
-            Types::Small(_, _, Sum::F16) => 2,
+            Types::Small(_, _, AccumulatorType::F16) => 2,
             _ => 1,
         }
     }
 
-    /// Registers of A, of B, and of the accumulators.
+    /// Numbers of registers of A, B and the accumulators.
     pub fn registers(self) -> [usize; 3] {
         let along = usize::from(self.k) / (4 * self.packed());
         let down = usize::from(self.m) / 8;
         [along * down, along, 2 * down / self.packed_sums()]
     }
 
-    /// The row and the first k of a register of A.
+    /// Row and first k of a register of A.
     pub fn in_a(self, lane: usize, register: usize) -> (usize, usize) {
         let down = usize::from(self.m) / 8;
         let k = self.packed() * (lane % 4 + 4 * (register / down));
         (lane / 4 + 8 * (register % down), k)
     }
 
-    /// The column and the first k of a register of B.
+    /// Column and first k of a register of B.
     pub fn in_b(self, lane: usize, register: usize) -> (usize, usize) {
         (lane / 4, self.packed() * (lane % 4 + 4 * register))
     }
 
-    /// The row and the first column of a register of D.
+    /// Row and first column of a register of D.
     pub fn in_d(self, lane: usize, register: usize) -> (usize, usize) {
         let first = register * self.packed_sums();
         (lane / 4 + 8 * (first / 2), 2 * (lane % 4) + first % 2)
     }
 
-    /// Computes D of a warp; `a`, `b` and `d` hold its registers one after the other, `d` those of C before.
+    /// Computes D of a warp from its registers in order; `d` holds C before.
     pub fn multiply(self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]]) {
         let Types::Small(kind_a, kind_b, sum) = self.types else {
             return;
@@ -109,7 +112,7 @@ impl Form {
         let (k, packed) = (usize::from(self.k), self.packed());
         let bits = 32 / packed as u32;
         let groups = k.div_ceil(8);
-        let mut rows = [[0; 8]; ROWS * MOST_K / 8];
+        let mut rows = [[0; 8]; ROWS * MAX_K / 8];
         for (register, values) in a.iter().enumerate() {
             for (lane, value) in values.iter().enumerate() {
                 let (row, first) = self.in_a(lane, register);
@@ -119,19 +122,19 @@ impl Form {
                 }
             }
         }
-        let mut columns = [[0; 8]; MOST_K];
+        let mut columns = [[0; 8]; MAX_K];
         for (register, values) in b.iter().enumerate() {
             for (lane, value) in values.iter().enumerate() {
                 let (column, first) = self.in_b(lane, register);
                 for i in 0..packed {
-                    columns[(first + i) % MOST_K][column] = value.unbounded_shr(bits * i as u32);
+                    columns[(first + i) % MAX_K][column] = value.unbounded_shr(bits * i as u32);
                 }
             }
         }
         let (n_rows, n_columns) = (groups * usize::from(self.m), k);
         let product = |kind| Product::new(kind, sum, Unit::Warp);
-        let mut row_factors = [Factors::ZERO; ROWS * MOST_K / 8];
-        let mut column_factors = [Factors::ZERO; MOST_K];
+        let mut row_factors = [Factors::ZERO; ROWS * MAX_K / 8];
+        let mut column_factors = [Factors::ZERO; MAX_K];
         product(kind_a).decode(&rows[..n_rows], &mut row_factors);
         product(kind_b).decode(&columns[..n_columns], &mut column_factors);
 
@@ -163,7 +166,7 @@ impl Form {
         }
     }
 
-    /// The same of `f64`.
+    /// [`MmaForm::multiply`] for `f64`.
     pub fn multiply_f64(self, a: &[[u64; 32]], b: &[[u64; 32]], d: &mut [[u64; 32]]) {
         let k = usize::from(self.k);
         let mut rows = vec![0.0; usize::from(self.m) * k];
@@ -197,23 +200,23 @@ impl Form {
         }
     }
 
-    /// The undefined bits of an accumulator that was added to `undefined` ones: all of it.
+    /// Undefined bits of an accumulator to which `undefined` bits were added: all of its bits.
     pub fn whole_sums(self, undefined: u64) -> u64 {
         match self.types {
             _ if undefined == 0 => 0,
             Types::F64 => u64::MAX,
-            Types::Small(_, _, Sum::F32) => u64::from(u32::MAX),
-            Types::Small(_, _, Sum::F16) => {
+            Types::Small(_, _, AccumulatorType::F32) => u64::from(u32::MAX),
+            Types::Small(_, _, AccumulatorType::F16) => {
                 let half = |mask: u64| if undefined & mask == 0 { 0 } else { mask };
                 half(0xffff) | half(0xffff_0000)
             }
         }
     }
 
-    /// Lanes of each register of D that depend on undefined lanes of A's and B's registers.
+    /// Lanes of a register of D that depend on undefined lanes of A's and B's registers.
     ///
-    /// An undefined element of A reaches its row of D, one of B its column. Of an accumulator that depends on one, all
-    /// bits do: as many as `u64` in the low bits of a register.
+    /// An undefined element of A reaches its row of D, one of B its column. All bits of an accumulator that depends on
+    /// one are undefined.
     pub fn reached(self, a: &[u32], b: &[u32], register: usize) -> [Reached; 32] {
         let (mut rows, mut columns) = ([None; ROWS], [None; 8]);
         for (register, lanes) in a.iter().enumerate() {
@@ -232,8 +235,8 @@ impl Form {
             let half = |column: usize| columns[column].is_some() || rows[row].is_some();
             let undefined = match (self.types, half(column)) {
                 (Types::F64, true) => u64::MAX,
-                (Types::Small(_, _, Sum::F32), true) => u64::from(u32::MAX),
-                (Types::Small(_, _, Sum::F16), low) => {
+                (Types::Small(_, _, AccumulatorType::F32), true) => u64::from(u32::MAX),
+                (Types::Small(_, _, AccumulatorType::F16), low) => {
                     (u64::from(low) * 0xffff) | (u64::from(half(column + 1)) * 0xffff_0000)
                 }
                 _ => 0,
@@ -247,18 +250,17 @@ impl Form {
     }
 }
 
-/// What makes an accumulator undefined.
+/// Origin of an undefined accumulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
-    /// Its undefined bits.
     pub undefined: u64,
-    /// A register of A, and the lane of it.
+    /// Register of A, and its lane.
     pub a: Option<(usize, usize)>,
-    /// The same of B.
+    /// Register of B, and its lane.
     pub b: Option<(usize, usize)>,
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for MmaForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "mma m{}n8k{} ", self.m, self.k)?;
         match self.types {

@@ -1,56 +1,54 @@
-//! Products of a warpgroup (`wgmma`): where the elements of their factors lie in shared memory, and which register of
-//! which lane holds which element.
+//! `wgmma`: layout of the factors in shared memory and of the registers.
 //!
-//! A factor in shared memory is named by a descriptor of 64 bits. Its elements lie in pieces of 16 bytes; eight pieces
-//! make a core matrix. K-major: a piece holds neighbouring k of one row (of B: column). MN-major: a piece holds
-//! neighbouring rows at one k. With a swizzle, rows are as long as the swizzle is wide, and the pieces change places by
-//! the bits of their absolute address ([`Swizzle::apply`]), as copies of boxes write them.
+//! A descriptor of 64 bits names a factor in shared memory. Its elements lie in pieces of 16 bytes; eight pieces make a
+//! core matrix. K-major: a piece holds neighbouring k of one row (of B: column). MN-major: a piece holds neighbouring
+//! rows at one k. With a swizzle, rows are as long as the swizzle is wide, and the pieces change places by the bits of
+//! their absolute address ([`Swizzle::apply`]), as copies of boxes write them.
 
 use crate::tensor::Swizzle;
-use arithmetic::products::Kind;
+use arithmetic::products::FactorType;
 
-/// Rows of a product, and those of one of its four warps.
+/// Rows of a product.
 pub const ROWS: usize = 64;
-/// Rows that a warp has.
+/// Rows of one of the four warps.
 pub const WARP_ROWS: usize = 16;
-/// Warps of a warpgroup.
 pub const WARPS: u32 = 4;
 /// Bytes of a piece.
 pub const PIECE: u32 = 16;
-/// Bytes of all k of a row.
+/// Bytes of a row: all of its k.
 const K_BYTES: usize = 32;
 
 /// Bytes of an element in shared memory.
-pub fn bytes(kind: Kind) -> usize {
+pub fn bytes(kind: FactorType) -> usize {
     match kind {
-        Kind::Bf16 | Kind::F16 => 2,
-        Kind::Tf32 => 4,
-        Kind::E4m3 | Kind::E5m2 => 1,
+        FactorType::Bf16 | FactorType::F16 => 2,
+        FactorType::Tf32 => 4,
+        FactorType::E4m3 | FactorType::E5m2 => 1,
     }
 }
 
-/// Elements of a row: 32 bytes of them.
-pub fn k(kind: Kind) -> usize {
+/// Elements of a row.
+pub fn k(kind: FactorType) -> usize {
     K_BYTES / bytes(kind)
 }
 
-/// Where a factor lies in shared memory.
+/// Descriptor of a factor in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Descriptor {
     /// Address of the first piece, a multiple of 16.
     pub start: u32,
-    /// The leading dimension's byte offset.
+    /// Leading dimension byte offset.
     pub leading: u32,
-    /// The stride dimension's byte offset.
+    /// Stride dimension byte offset.
     pub stride: u32,
-    /// Where the pattern of the swizzle starts, in units of 128 bytes.
+    /// Start of the swizzle's pattern, in units of 128 bytes.
     pub base: u32,
     /// Order of the pieces.
     pub swizzle: Swizzle,
 }
 
 impl Descriptor {
-    /// Reads the fields; bits that have no meaning are ignored.
+    /// Reads the fields of a descriptor; other bits are ignored.
     pub fn decode(bits: u64) -> Self {
         let field = |at: u32| ((bits >> at & 0x3fff) as u32) << 4;
         Self {
@@ -67,7 +65,7 @@ impl Descriptor {
         }
     }
 
-    /// Address of the piece of row `row` (of B: column) that holds the k from `16 * piece` bytes on.
+    /// Address of the piece of row `row` (of B: column) that holds the k from byte `16 * piece` on.
     pub fn k_major(&self, row: u32, piece: u32) -> u32 {
         let (group, row) = (row / 8, row % 8);
         self.place(match self.swizzle {
@@ -89,7 +87,7 @@ impl Descriptor {
         })
     }
 
-    /// The address `offset` bytes behind the start, swizzled.
+    /// Swizzled address at `offset` from the start.
     fn place(&self, offset: u32) -> u32 {
         let base = self.base << 7;
         let at = self.start + offset;
@@ -97,13 +95,13 @@ impl Descriptor {
     }
 }
 
-/// Row and column of the first of two neighbouring elements: those of register pair `pair` of a lane, in the 16 rows of
-/// its warp. Of `f32` a pair is two registers, of `f16` the halves of one.
+/// Row and column of the first of two neighbouring accumulators: register pair `pair` of a lane, in the 16 rows of its
+/// warp. A pair of `f32` takes two registers, one of `f16` one.
 pub fn accumulator(lane: usize, pair: usize) -> (usize, usize) {
     (lane / 4 + pair % 2 * 8, pair / 2 * 8 + lane % 4 * 2)
 }
 
-/// Row, and the first byte in the row, of the four bytes of A in register `register` of a lane.
+/// Row and first byte of the four bytes of A in a lane's register.
 pub fn a_register(lane: usize, register: usize) -> (usize, usize) {
     (lane / 4 + register % 2 * 8, register / 2 * 16 + lane % 4 * 4)
 }
@@ -116,7 +114,7 @@ mod tests {
         Descriptor::decode(0x1000 >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | swizzle << 62)
     }
 
-    /// Every address of a factor of 64 rows (K-major) or 64 rows at 16 k (MN-major), checked to be different pieces.
+    /// Addresses of a factor of 64 rows (K-major) or 64 rows at 16 k (MN-major), checked to be different pieces.
     #[track_caller]
     fn covers(pieces: impl Iterator<Item = u32>, bytes: u32) {
         let mut found: Vec<u32> = pieces.collect();

@@ -2,10 +2,9 @@
 
 use super::{Element, Fill, RANKS, Swizzle, TensorMap};
 
-/// Bytes of an encoded map.
 pub const BYTES: usize = 128;
 
-/// What the bytes of a map begin with.
+/// First bytes of a map.
 const MAGIC: u64 = u64::from_le_bytes(*b"tile map");
 
 const ELEMENTS: [Element; 11] = [
@@ -24,22 +23,22 @@ const ELEMENTS: [Element; 11] = [
 const SWIZZLES: [Swizzle; 4] = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128];
 const FILLS: [Fill; 2] = [Fill::Zeros, Fill::Nan];
 
-/// Why 128 bytes are no tensor map.
+/// Reasons why 128 bytes are no tensor map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotATensorMap {
-    /// All of them are zero.
+    /// All bytes are zero.
     Zeros,
-    /// They begin like a map, and have changed since it was encoded.
+    /// The bytes begin like a map and changed after encoding.
     Changed,
-    /// They are something else.
+    /// Any other bytes.
     Other,
 }
 
-/// Where parts lie in the words of a map.
+/// Word offsets of the fields.
 mod word {
     pub(super) const ADDRESS: usize = 1;
     pub(super) const KINDS: usize = 2;
-    /// Two dimensions of the tensor in each.
+    /// Two dimensions per word.
     pub(super) const DIMS: usize = 3;
     pub(super) const STRIDES: usize = 6;
     pub(super) const BOX: usize = 10;
@@ -47,7 +46,6 @@ mod word {
 }
 
 impl TensorMap {
-    /// The map as bytes.
     pub fn encode(&self) -> [u8; BYTES] {
         let place = |found: Option<usize>| found.unwrap_or(0) as u64;
         let mut words = [0u64; BYTES / 8];
@@ -70,7 +68,6 @@ impl TensorMap {
         bytes
     }
 
-    /// The map that these bytes are.
     pub fn decode(bytes: &[u8; BYTES]) -> Result<Self, NotATensorMap> {
         let (chunks, _) = bytes.as_chunks::<8>();
         let words: [u64; BYTES / 8] = std::array::from_fn(|i| u64::from_le_bytes(chunks[i]));
@@ -90,7 +87,7 @@ impl TensorMap {
         let dims: [u64; RANKS] = std::array::from_fn(|d| u64::from(half(word::DIMS, d)) + 1);
         let boxes: [u32; RANKS] = std::array::from_fn(|d| half(word::BOX, d) & 0xFFFF);
         let steps: [u32; RANKS] = std::array::from_fn(|d| half(word::BOX, d) >> 16);
-        // Whoever writes the right hash may have written anything else.
+        // Bytes with the right hash can still hold any values.
         Self::new(
             words[word::ADDRESS],
             *ELEMENTS.get(kinds[1]).ok_or(changed)?,
@@ -105,7 +102,7 @@ impl TensorMap {
     }
 }
 
-/// A hash of all words but the last.
+/// Hash of all words but the last.
 fn hash(words: &[u64; BYTES / 8]) -> u64 {
     words[..word::HASH]
         .iter()

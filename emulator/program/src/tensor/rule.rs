@@ -7,7 +7,7 @@ use super::{Fill, PIECE, RANKS, TensorMap};
 /// The largest box, measured on an H200: all shared memory of a multiprocessor, 1 KiB more than a block can have.
 const SHARED_BYTES: u64 = 228 << 10;
 
-/// A rule that a tensor map does not follow, with the number that breaks it.
+/// A broken rule, with the number that breaks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// A tensor has 1 to 5 dimensions.
@@ -72,7 +72,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The first rule that a map breaks.
+/// Checks all rules in order.
 pub(super) fn check(map: &TensorMap) -> Result<(), Rule> {
     if !map.address.is_multiple_of(PIECE) {
         return Err(Rule::Address(map.address));

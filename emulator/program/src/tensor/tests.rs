@@ -1,4 +1,4 @@
-//! Boxes against a definition that goes element by element, rules, and the encoded bytes.
+//! Boxes against an element-by-element definition, rules, and encoded bytes.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn tensor(
     map.expect("follows the rules")
 }
 
-/// Where each byte of the box comes from, in the order of the elements: its address in shared memory, and in global memory.
+/// Addresses of each byte of the box, in element order: in shared memory, and in global memory.
 fn by_definition(map: &TensorMap, at: [i32; RANKS], shared: u32) -> Vec<(u32, Option<u64>)> {
     let extent = map.extent();
     let mut bytes = Vec::new();
@@ -90,7 +90,7 @@ fn runs_are_the_bytes_of_the_box() {
     check(&matrix([100, 40], 400, [8, 16], B32), &[95, 30], 1024);
     check(&matrix([100, 40], 400, [16, 16], B64), &[-3, -3], 1024);
     check(&matrix([100, 40], 400, [32, 16], B128), &[80, 7], 1024);
-    // Only a multiple of 128: the pattern begins in the middle.
+    // The address is a multiple of 128 only: the pattern begins in the middle.
     check(&matrix([100, 40], 400, [32, 16], B128), &[0, 0], 1024 + 384);
     // A row that is narrower than the swizzle.
     check(&matrix([100, 40], 400, [16, 16], B128), &[0, 0], 2048);

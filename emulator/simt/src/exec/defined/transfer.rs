@@ -6,7 +6,7 @@
 
 use super::super::{ZERO_LINE, bits};
 use crate::lanes::{AluArgs, AluFn, Class, Lanes, Line};
-use crate::program::{Flow, Ordering, Shape};
+use crate::program::{AluShape, Flow, Ordering};
 
 /// One register for each source.
 type Values = [[u64; 32]; 4];
@@ -34,11 +34,11 @@ struct Bench {
     preds: [u32; 8],
     run: AluFn,
     args: AluArgs,
-    shape: Shape,
+    shape: AluShape,
 }
 
 impl Bench {
-    fn new(run: AluFn, args: &AluArgs, shape: Shape) -> Self {
+    fn new(run: AluFn, args: &AluArgs, shape: AluShape) -> Self {
         let mut own = AluArgs {
             dst: 0,
             src: args.src,
@@ -110,7 +110,7 @@ pub(super) fn all_bits(class: Class) -> u64 {
 }
 
 /// The undefined bits of an operation's result for the lanes `on`.
-pub(super) fn alu(run: AluFn, args: &AluArgs, shape: Shape, sources: &Sources, on: u32) -> Result {
+pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, on: u32) -> Result {
     let n = shape.srcs.len().min(4);
     let mut bench = Bench::new(run, args, shape);
     let mut result = Result {

@@ -2,7 +2,7 @@
 
 use super::shadow::Origins;
 use super::{Cx, bits};
-use crate::mma::arithmetic::Sum;
+use crate::mma::arithmetic::AccumulatorType;
 use crate::mma::warpgroup::{self, WARP_ROWS};
 use crate::program::{Wgmma, WgmmaA, window};
 
@@ -51,8 +51,8 @@ impl Cx<'_> {
         for (at, &line) in wgmma.d.iter().enumerate() {
             let spot = self.shadow.line(line);
             let pair = match wgmma.sum {
-                Sum::F32 => at / 2,
-                Sum::F16 => at,
+                AccumulatorType::F32 => at / 2,
+                AccumulatorType::F16 => at,
             };
             for lane in bits(on) {
                 let (row, column) = warpgroup::accumulator(lane, pair);
@@ -63,8 +63,8 @@ impl Cx<'_> {
                 }
                 let mut undefined = 0;
                 let elements: &[(usize, u64)] = match wgmma.sum {
-                    Sum::F32 => &[(at % 2, 0xffff_ffff)],
-                    Sum::F16 => &[(0, 0xffff), (1, 0xffff_0000)],
+                    AccumulatorType::F32 => &[(at % 2, 0xffff_ffff)],
+                    AccumulatorType::F16 => &[(0, 0xffff), (1, 0xffff_0000)],
                 };
                 for &(next, mask) in elements {
                     let factors = [rows[row], columns[column + next]];

@@ -1,7 +1,7 @@
 //! What a warp computes of a product: 16 rows of it.
 
 use crate::lanes::Line;
-use crate::mma::arithmetic::{Factors, Kind, Product, Sum, Unit};
+use crate::mma::arithmetic::{AccumulatorType, FactorType, Factors, Product, Unit};
 use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 use crate::program::Wgmma;
 
@@ -18,7 +18,7 @@ impl Cx<'_> {
         let shared = self.shared_bytes_now();
         let rule_kind = match wgmma.kinds {
             [one, other] if one == other => one,
-            _ => Kind::E4m3,
+            _ => FactorType::E4m3,
         };
         let product = Product::new(rule_kind, wgmma.sum, Unit::Warpgroup);
         let rows: Vec<[u8; ROW]> = match &part.a {
@@ -44,8 +44,8 @@ impl Cx<'_> {
         let line = |line: u32| -> *mut Line { regs.wrapping_add(line as usize) };
         // Two neighbouring elements of each pair.
         let pairs = match wgmma.sum {
-            Sum::F32 => wgmma.d.len() / 2,
-            Sum::F16 => wgmma.d.len(),
+            AccumulatorType::F32 => wgmma.d.len() / 2,
+            AccumulatorType::F16 => wgmma.d.len(),
         };
         if part.adds {
             for pair in 0..pairs {
@@ -55,11 +55,11 @@ impl Cx<'_> {
                     // SAFETY: `decode::validate` has found the lines to be those of the warp's registers.
                     unsafe {
                         match wgmma.sum {
-                            Sum::F32 => {
+                            AccumulatorType::F32 => {
                                 d[at] = (*line(wgmma.d[2 * pair])).0[lane];
                                 d[at + 1] = (*line(wgmma.d[2 * pair + 1])).0[lane];
                             }
-                            Sum::F16 => {
+                            AccumulatorType::F16 => {
                                 let both = (*line(wgmma.d[pair])).0[lane];
                                 (d[at], d[at + 1]) = (both & 0xffff, both >> 16);
                             }
@@ -80,11 +80,11 @@ impl Cx<'_> {
                 let (row, column) = warpgroup::accumulator(lane, pair);
                 let at = row * n + column;
                 match wgmma.sum {
-                    Sum::F32 => {
+                    AccumulatorType::F32 => {
                         put(wgmma.d[2 * pair], lane, d[at]);
                         put(wgmma.d[2 * pair + 1], lane, d[at + 1]);
                     }
-                    Sum::F16 => put(wgmma.d[pair], lane, d[at] & 0xffff | d[at + 1] << 16),
+                    AccumulatorType::F16 => put(wgmma.d[pair], lane, d[at] & 0xffff | d[at + 1] << 16),
                 }
             }
         }
@@ -157,7 +157,7 @@ fn rows_of_registers(registers: &[[u32; 32]; 4]) -> Vec<[u8; ROW]> {
 }
 
 /// The bits of one element of a row.
-fn element(kind: Kind, row: &[u8; ROW], at: usize) -> u32 {
+fn element(kind: FactorType, row: &[u8; ROW], at: usize) -> u32 {
     let n = warpgroup::bytes(kind);
     let mut value = [0; 4];
     value[..n].copy_from_slice(&row[at * n..(at + 1) * n]);
@@ -165,14 +165,14 @@ fn element(kind: Kind, row: &[u8; ROW], at: usize) -> u32 {
 }
 
 /// Elements of A (0) or B (1), as the rules of `rule` take them.
-fn factors(wgmma: &Wgmma, which: usize, rule: Kind, mut bits: Vec<[u32; 8]>) -> Vec<Factors> {
+fn factors(wgmma: &Wgmma, which: usize, rule: FactorType, mut bits: Vec<[u32; 8]>) -> Vec<Factors> {
     let kind = wgmma.kinds[which];
     if wgmma.minus[which] {
         let sign = 1 << (8 * warpgroup::bytes(kind) - 1);
         bits.iter_mut().flatten().for_each(|bits| *bits ^= sign);
     }
     let mut factors = vec![Factors::ZERO; bits.len()];
-    Product::new(kind, Sum::F32, Unit::Warpgroup).decode(&bits, &mut factors);
+    Product::new(kind, AccumulatorType::F32, Unit::Warpgroup).decode(&bits, &mut factors);
     if kind != rule {
         factors.iter_mut().for_each(Factors::widen);
     }

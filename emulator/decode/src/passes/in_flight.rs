@@ -1,0 +1,246 @@
+//! Finds the operations that access registers of pending `wgmma` products.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::operands::{Role, operands};
+use crate::passes::cfg::Cfg;
+use crate::virt::VirtualOp;
+use arithmetic::lanes::Class;
+use program::{InstrInfo, OpKind, RegisterAccess, RegisterWrite, WgmmaA};
+
+/// Accesses of each operation to lines that products use; `None` in kernels without products.
+///
+/// `ops` still have virtual registers; `place` has their lines.
+pub(crate) fn touches(
+    ops: &mut [VirtualOp],
+    place: &[u32],
+    n_registers: usize,
+) -> Option<Vec<Box<[RegisterAccess]>>> {
+    let mut used = vec![false; n_registers];
+    for op in ops.iter() {
+        if let OpKind::Wgmma(wgmma) = &op.kind {
+            wgmma.d.iter().for_each(|&d| used[d as usize] = true);
+            if let WgmmaA::Registers(a) = &wgmma.a {
+                { a.iter() }
+                    .filter(|a| **a >= 0)
+                    .for_each(|&a| used[a as usize] = true);
+            }
+        }
+    }
+    if !used.contains(&true) {
+        return None;
+    }
+    // Registers that are not needed at the same time share lines.
+    let n_lines = place.iter().max().map_or(0, |line| *line as usize + 1);
+    let mut lines = vec![false; n_lines];
+    for (register, _) in used.iter().enumerate().filter(|(_, used)| **used) {
+        lines[place[register] as usize] = true;
+    }
+    let touches = ops.iter_mut().map(|op| {
+        let mut touched = Vec::new();
+        operands(op, &mut |register, class, role| {
+            let at = register as usize;
+            let first = place[at];
+            let n = match class {
+                Class::Pred => 0,
+                Class::Bits32 => 1,
+                Class::Bits64 => 2,
+            };
+            for line in (first..first + n).filter(|line| lines.get(*line as usize) == Some(&true)) {
+                touched.push(RegisterAccess {
+                    line,
+                    register: register as u32,
+                    writes: role != Role::Use,
+                });
+            }
+            register
+        });
+        touched.into_boxed_slice()
+    });
+    Some(touches.collect())
+}
+
+/// Writes to registers of products, where a path leads from a write to its product without `wgmma.fence`: by operation,
+/// including writes to registers that are moved there.
+///
+/// Moves by themselves are no writes, since compilers add them; they may move a written value.
+pub(crate) fn unfenced(
+    ops: &mut [VirtualOp],
+    cfg: &Cfg,
+    instrs: &[InstrInfo],
+    place: &[u32],
+) -> Option<Vec<Box<[RegisterWrite]>>> {
+    if !ops.iter().any(|op| matches!(op.kind, OpKind::Wgmma(_))) {
+        return None;
+    }
+    let steps: Vec<Effects> = { ops.iter_mut() }
+        .map(|op| {
+            let mnemonic = instrs[op.instr as usize].mnemonic();
+            // Some moves bring registers to a product and back.
+            let moves = mnemonic.starts_with("mov") || op.moves;
+            Effects::of(op, moves)
+        })
+        .collect();
+    let tracked = tracked(&steps);
+    if !some_way(&steps, cfg, &tracked) {
+        return None;
+    }
+    let n_lines = place.iter().max().map_or(0, |line| *line as usize + 2);
+    let mut lines = vec![false; n_lines];
+    for (register, _) in tracked.iter().enumerate().filter(|(_, tracked)| **tracked) {
+        lines[place[register] as usize] = true;
+    }
+    let writes = steps.iter().map(|step| {
+        let mut written = Vec::new();
+        for &(register, n) in &step.writes {
+            let first = place[register as usize];
+            for line in (first..first + n).filter(|line| lines[*line as usize]) {
+                let from = step
+                    .moves
+                    .then(|| step.reads.iter().map(|r| place[*r as usize]).collect());
+                written.push(RegisterWrite { line, from });
+            }
+        }
+        written.into_boxed_slice()
+    });
+    Some(writes.collect())
+}
+
+/// Bound on the operations and registers that the search visits: many times the needs of the largest kernels.
+const MAX_WORK: usize = 1 << 22;
+
+struct Effects {
+    kind: StepKind,
+    moves: bool,
+    reads: Vec<u32>,
+    /// Registers with their lines.
+    writes: Vec<(u32, u32)>,
+}
+
+#[derive(PartialEq, Eq)]
+enum StepKind {
+    Fence,
+    Product,
+    Other,
+}
+
+impl Effects {
+    fn of(op: &mut VirtualOp, moves: bool) -> Self {
+        let kind = match op.kind {
+            OpKind::WgmmaFence => StepKind::Fence,
+            OpKind::Wgmma(_) => StepKind::Product,
+            _ => StepKind::Other,
+        };
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        operands(op, &mut |register, class, role| {
+            let n = match class {
+                Class::Pred => return register,
+                Class::Bits32 => 1,
+                Class::Bits64 => 2,
+            };
+            match role {
+                // Descriptors do not count as registers of a product.
+                Role::Use if kind == StepKind::Product && n == 2 => {}
+                Role::Use => reads.push(register as u32),
+                Role::Def | Role::EarlyDef => writes.push((register as u32, n)),
+            }
+            register
+        });
+        Self {
+            kind,
+            moves,
+            reads,
+            writes,
+        }
+    }
+}
+
+/// Registers of products, and registers whose values are moved there.
+fn tracked(steps: &[Effects]) -> Vec<bool> {
+    let all = steps
+        .iter()
+        .flat_map(|step| step.reads.iter().copied().chain(step.writes.iter().map(|w| w.0)));
+    let mut tracked = vec![false; all.max().map_or(0, |last| last as usize + 1)];
+    for step in steps.iter().filter(|step| step.kind == StepKind::Product) {
+        for &register in step
+            .reads
+            .iter()
+            .chain(step.writes.iter().map(|(register, _)| register))
+        {
+            tracked[register as usize] = true;
+        }
+    }
+    let mut sources: HashMap<u32, Vec<u32>> = HashMap::new();
+    for step in steps.iter().filter(|step| step.moves) {
+        for (register, _) in &step.writes {
+            sources.entry(*register).or_default().extend(&step.reads);
+        }
+    }
+    let mut todo: Vec<u32> = (0..tracked.len() as u32)
+        .filter(|register| tracked[*register as usize])
+        .collect();
+    while let Some(register) = todo.pop() {
+        for &source in sources.get(&register).into_iter().flatten() {
+            if !std::mem::replace(&mut tracked[source as usize], true) {
+                todo.push(source);
+            }
+        }
+    }
+    tracked
+}
+
+/// True if a path leads from a write of a register to a product that uses it, without a fence. False in kernels where
+/// the search takes too long.
+fn some_way(steps: &[Effects], cfg: &Cfg, tracked: &[bool]) -> bool {
+    let n_blocks = cfg.n_blocks();
+    // Registers written since the last fence, at the start of each block.
+    let mut written: Vec<Option<BTreeSet<u32>>> = vec![None; n_blocks];
+    written[0] = Some(BTreeSet::new());
+    let mut todo = vec![0];
+    let mut work = 0;
+    while let Some(block) = todo.pop() {
+        let mut now = written[block as usize].clone().unwrap_or_default();
+        work += now.len() + cfg.range(block).len() + cfg.successors.of(block).len();
+        if work > MAX_WORK {
+            return false;
+        }
+        for step in cfg.range(block).map(|at| &steps[at as usize]) {
+            match step.kind {
+                StepKind::Fence => now.clear(),
+                StepKind::Product if step.reads.iter().any(|register| now.contains(register)) => return true,
+                StepKind::Product => {}
+                StepKind::Other => {
+                    let new = !step.moves || step.reads.iter().any(|register| now.contains(register));
+                    for &(register, _) in step.writes.iter().filter(|(r, _)| tracked[*r as usize]) {
+                        match new {
+                            true => now.insert(register),
+                            false => now.remove(&register),
+                        };
+                    }
+                }
+            }
+        }
+        for &next in cfg.successors.of(block) {
+            let known = written[next as usize].clone();
+            let mut all = known.clone().unwrap_or_default();
+            all.extend(&now);
+            if known.as_ref() != Some(&all) {
+                written[next as usize] = Some(all);
+                todo.push(next);
+            }
+        }
+    }
+    false
+}
+
+/// Removes the entries of operations that are not kept.
+pub(crate) fn keep<T>(
+    touches: &mut Option<Vec<Box<[T]>>>,
+    ops: &[VirtualOp],
+    kept: impl Fn(&VirtualOp) -> bool,
+) {
+    if let Some(touches) = touches {
+        let mut at = ops.iter();
+        touches.retain(|_| at.next().is_some_and(&kept));
+    }
+}

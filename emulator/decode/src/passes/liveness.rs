@@ -1,0 +1,227 @@
+//! Live ranges of virtual registers, as stretches of positions.
+//!
+//! Op `i` reads at position `2i` and writes at `2i + 1`. A guarded write keeps other lanes' values, so it counts as a
+//! read too. A register that is read before it is written is live from the start: it reads as 0, since lines are zero
+//! when a warp starts.
+
+use crate::operands::{Role, operands};
+use crate::passes::cfg::{Cfg, Lists};
+use crate::virt::{TRUE, VirtualOp};
+use program::limits::LIVE_PAIRS;
+
+/// A range of positions: first, end.
+pub(crate) type Stretch = (u32, u32);
+
+/// Stretches of each register: ascending, disjoint.
+#[derive(Debug)]
+pub(crate) struct Liveness {
+    offsets: Vec<u32>,
+    stretches: Vec<Stretch>,
+    /// Registers that may be read before they are written.
+    pub(crate) at_entry: Vec<u32>,
+    /// Pairs of a register and a block at whose end it is live.
+    pub(crate) n_pairs: usize,
+}
+
+impl Liveness {
+    pub(crate) fn of(&self, register: u32) -> &[Stretch] {
+        let register = register as usize;
+        &self.stretches[self.offsets[register] as usize..self.offsets[register + 1] as usize]
+    }
+
+    /// Makes registers live from the first operation to the last.
+    pub(crate) fn pin(&mut self, registers: &[u32], n_ops: usize) {
+        let mut pinned = vec![false; self.offsets.len() - 1];
+        registers
+            .iter()
+            .for_each(|&register| pinned[register as usize] = true);
+        let mut offsets = vec![0];
+        let mut stretches = Vec::with_capacity(self.stretches.len() + registers.len());
+        for (register, pinned) in pinned.into_iter().enumerate() {
+            match pinned {
+                true => stretches.push((0, 2 * n_ops as u32)),
+                false => stretches.extend_from_slice(self.of(register as u32)),
+            }
+            offsets.push(stretches.len() as u32);
+        }
+        (self.offsets, self.stretches) = (offsets, stretches);
+    }
+
+    /// True if a register has a value at `from` that is used at `to` or later.
+    pub(crate) fn spans(&self, register: u32, from: u32, to: u32) -> bool {
+        let stretches = self.of(register);
+        let behind = stretches.partition_point(|&(start, _)| start <= from);
+        behind > 0 && stretches[behind - 1].1 > to
+    }
+
+    /// `None` if too many registers are live across blocks.
+    pub(crate) fn new(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> Option<Liveness> {
+        let n_blocks = cfg.n_blocks();
+
+        // Blocks that read a register before writing it, and blocks that write it for all lanes.
+        let mut exposed: Vec<(u32, u32)> = Vec::new();
+        let mut kills: Vec<(u32, u32)> = Vec::new();
+        let mut killed_in = vec![u32::MAX; n_registers];
+        let mut exposed_in = vec![u32::MAX; n_registers];
+        for block in 0..n_blocks as u32 {
+            for at in cfg.range(block) {
+                for_each_operand(&mut ops[at as usize], |register, is_use, is_kill, _| {
+                    let r = register as usize;
+                    if is_use && killed_in[r] != block && exposed_in[r] != block {
+                        exposed_in[r] = block;
+                        exposed.push((register, block));
+                    }
+                    if is_kill && killed_in[r] != block {
+                        killed_in[r] = block;
+                        kills.push((register, block));
+                    }
+                });
+            }
+        }
+        let exposed = Lists::from_pairs(n_registers, &exposed);
+        let kills = Lists::from_pairs(n_registers, &kills);
+
+        // Walk backwards from each exposed read to the writes that reach it.
+        let mut live_out: Vec<(u32, u32)> = Vec::new();
+        let mut out_seen = vec![u32::MAX; n_blocks];
+        let mut in_seen = vec![u32::MAX; n_blocks];
+        let mut kills_here = vec![u32::MAX; n_blocks];
+        let mut stack = Vec::new();
+        let mut at_entry = Vec::new();
+        for register in 0..n_registers as u32 {
+            if exposed.of(register).is_empty() {
+                continue;
+            }
+            for &block in kills.of(register) {
+                kills_here[block as usize] = register;
+            }
+            stack.clear();
+            for &block in exposed.of(register) {
+                in_seen[block as usize] = register;
+                stack.push(block);
+            }
+            while let Some(block) = stack.pop() {
+                for &before in cfg.predecessors.of(block) {
+                    let b = before as usize;
+                    if out_seen[b] == register {
+                        continue;
+                    }
+                    out_seen[b] = register;
+                    live_out.push((before, register));
+                    if kills_here[b] != register && in_seen[b] != register {
+                        in_seen[b] = register;
+                        stack.push(before);
+                    }
+                }
+            }
+            if live_out.len() > LIVE_PAIRS {
+                return None;
+            }
+            // Block 0 starts with the first operation.
+            if in_seen.first() == Some(&register) {
+                at_entry.push(register);
+            }
+        }
+        let n_pairs = live_out.len();
+        let live_out = Lists::from_pairs(n_blocks, &live_out);
+
+        // Backwards through each block, last block first: stretches come out in descending order.
+        let mut pieces: Vec<(u32, Stretch)> = Vec::new();
+        let mut open_until = vec![0u32; n_registers];
+        let mut open: Vec<u32> = Vec::new();
+        for block in (0..n_blocks as u32).rev() {
+            let range = cfg.range(block);
+            open.clear();
+            for &register in live_out.of(block) {
+                open_until[register as usize] = 2 * range.end;
+                open.push(register);
+            }
+            for at in range.clone().rev() {
+                // Definitions close a stretch before the reads of the same op open one.
+                let op = &mut ops[at as usize];
+                for_each_operand(op, |register, _, is_kill, early| {
+                    let r = register as usize;
+                    if is_kill {
+                        let from = if early { 2 * at } else { 2 * at + 1 };
+                        let until = open_until[r].max(2 * at + 2);
+                        pieces.push((register, (from, until)));
+                        open_until[r] = 0;
+                    }
+                });
+                for_each_operand(op, |register, is_use, _, _| {
+                    let r = register as usize;
+                    if is_use && open_until[r] == 0 {
+                        open_until[r] = 2 * at + 1;
+                        open.push(register);
+                    }
+                });
+            }
+            for &register in &open {
+                let until = std::mem::take(&mut open_until[register as usize]);
+                if until != 0 {
+                    pieces.push((register, (2 * range.start, until)));
+                }
+            }
+        }
+        Some(Self {
+            at_entry,
+            n_pairs,
+            ..Self::merge(n_registers, &pieces)
+        })
+    }
+
+    /// Sorts pieces by register and joins adjacent ones. Pieces of one register come in descending order of blocks.
+    fn merge(n_registers: usize, pieces: &[(u32, Stretch)]) -> Liveness {
+        let mut counts = vec![0u32; n_registers + 1];
+        for &(register, _) in pieces {
+            counts[register as usize + 1] += 1;
+        }
+        for i in 0..n_registers {
+            counts[i + 1] += counts[i];
+        }
+        let mut sorted = vec![(0, 0); pieces.len()];
+        let mut next = counts.clone();
+        for &(register, stretch) in pieces.iter().rev() {
+            sorted[next[register as usize] as usize] = stretch;
+            next[register as usize] += 1;
+        }
+        let mut offsets = Vec::with_capacity(n_registers + 1);
+        let mut stretches: Vec<Stretch> = Vec::with_capacity(pieces.len());
+        offsets.push(0);
+        for register in 0..n_registers {
+            let own = &mut sorted[counts[register] as usize..counts[register + 1] as usize];
+            own.sort_unstable();
+            let first = stretches.len();
+            for &(from, until) in own.iter() {
+                match stretches[first..].last_mut() {
+                    Some(last) if last.1 >= from => last.1 = last.1.max(until),
+                    _ => stretches.push((from, until)),
+                }
+            }
+            offsets.push(stretches.len() as u32);
+        }
+        Liveness {
+            offsets,
+            stretches,
+            at_entry: Vec::new(),
+            n_pairs: 0,
+        }
+    }
+}
+
+/// Calls `f(register, is read, is written for all lanes, is written early)` for each operand and the guard.
+fn for_each_operand(op: &mut VirtualOp, mut f: impl FnMut(u32, bool, bool, bool)) {
+    let guarded = op.guard != TRUE;
+    if guarded {
+        f(op.guard, true, false, false);
+    }
+    operands(op, &mut |register, _, role| {
+        match role {
+            Role::Use => f(register as u32, true, false, false),
+            _ if guarded => f(register as u32, true, false, false),
+            Role::Def => f(register as u32, false, true, false),
+            Role::EarlyDef => f(register as u32, false, true, true),
+        }
+        register
+    });
+}

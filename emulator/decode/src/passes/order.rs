@@ -1,0 +1,188 @@
+//! Decides if a kernel's results could depend on the order of its blocks.
+//!
+//! Blocks communicate through global memory. A plain store to what another block accesses is a race, which the race
+//! check reports; order does not repair it. All other results are defined in any order, and must be repeatable: strong
+//! accesses, atomics whose old value is used, and atomics that do not commute (float sums, exchanges, `min` and `add`
+//! on one word).
+
+use ptx::ast::Type;
+
+use crate::operands::{Role, operands};
+use crate::passes::constants::Constants;
+use crate::passes::pointers::Pointers;
+use crate::virt::VirtualOp;
+use arithmetic::lanes::{NONE, Src};
+use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
+
+/// Bound on the different atomics of a kernel to compare with each other.
+const MAX_ATOMICS: usize = 64;
+
+/// Finds dependences between blocks.
+///
+/// Removes the destination of an `atom` whose old value is unused: compilers write such.
+pub(crate) fn of_blocks(
+    ops: &mut [VirtualOp],
+    n_registers: usize,
+    constants: &Constants,
+    special: &[u32],
+) -> BlockOrder {
+    let mut read = vec![false; n_registers];
+    for op in ops.iter_mut() {
+        operands(op, &mut |register, _, role| {
+            read[register as usize] |= role == Role::Use;
+            register
+        });
+    }
+    let shared_by_blocks = |space| matches!(space, MemSpace::Global | MemSpace::Generic);
+    let (mut depends, mut fence, mut atomics) = (false, false, false);
+    for op in ops.iter_mut() {
+        match &mut op.kind {
+            OpKind::Atomic(atomic) => {
+                if atomic.dst != NONE && !read[atomic.dst as usize] {
+                    atomic.dst = NONE;
+                }
+                if shared_by_blocks(atomic.space) {
+                    atomics = true;
+                    depends |= !commutes(atomic);
+                }
+            }
+            OpKind::Load(access) | OpKind::Store(access) => {
+                depends |= access.order == Order::Strong && shared_by_blocks(access.space);
+            }
+            OpKind::Fence | OpKind::ProxyFence => fence = true,
+            _ => {}
+        }
+    }
+    // Blocks hand data to each other by a fence and an atomic.
+    if depends || (fence && atomics) {
+        return BlockOrder::ByIndex;
+    }
+    if !atomics {
+        return BlockOrder::Any;
+    }
+    among(ops, n_registers, constants, special)
+}
+
+/// True if several such atomics with the same operand commute.
+fn commutes(atomic: &Atomic) -> bool {
+    use Type::{Bf16, Bf16x2, F16, F16x2, F32, F64};
+    let float = matches!(atomic.ty, F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64);
+    let swaps = matches!(atomic.kind, AtomicKind::Exch | AtomicKind::Cas);
+    atomic.dst == NONE && !float && !swaps
+}
+
+/// Properties of an atomic that decide if it commutes with another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AtomicProperties {
+    kind: AtomicKind,
+    bytes: u32,
+    signed: bool,
+    /// Operand of `inc` and `dec`, if it is the same for all threads.
+    bound: Option<Bound>,
+}
+
+/// A number, or a parameter at an offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bound {
+    Number(u32),
+    Param(u32),
+}
+
+impl AtomicProperties {
+    fn of(atomic: &Atomic) -> AtomicProperties {
+        let ordering = matches!(atomic.kind, AtomicKind::Min | AtomicKind::Max);
+        AtomicProperties {
+            kind: atomic.kind,
+            bytes: atomic.ty.bytes(),
+            signed: ordering && matches!(atomic.ty, Type::S32 | Type::S64),
+            bound: None,
+        }
+    }
+
+    /// True if two atomics on the same bytes commute.
+    fn commutes_with(&self, other: &AtomicProperties) -> bool {
+        use AtomicKind::{Add, And, Dec, Inc, Max, Min, Or, Xor};
+        self.kind == other.kind
+            && match self.kind {
+                And | Or | Xor => true,
+                Add => self.bytes == other.bytes,
+                Min | Max => (self.bytes, self.signed) == (other.bytes, other.signed),
+                Inc | Dec => self.bound.is_some() && self.bound == other.bound,
+                _ => false,
+            }
+    }
+}
+
+/// True if `bytes` at `at` end at `next` or before it.
+fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
+    at.checked_add(i64::from(bytes)).is_some_and(|end| end <= next)
+}
+
+/// Target of an atomic: its pointer, and the distance from it, if known.
+type Target = Option<(Pointer, Option<i64>)>;
+
+/// Order for a kernel whose atomics all commute with themselves.
+fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
+    let bounded = |kind: &AtomicProperties| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
+    fn of_op(op: &VirtualOp) -> Option<(AtomicProperties, &Addr, Src)> {
+        match &op.kind {
+            OpKind::Atomic(atomic) if atomic.space != MemSpace::Shared => {
+                Some((AtomicProperties::of(atomic), &atomic.addr, atomic.src[0]))
+            }
+            _ => None,
+        }
+    }
+    let mut kinds = ops.iter().filter_map(of_op).map(|(kind, ..)| kind);
+    if let Some(first) = kinds.next()
+        && !bounded(&first)
+        && kinds.all(|kind| first.commutes_with(&kind))
+    {
+        return BlockOrder::Any;
+    }
+
+    // Several kinds are harmless on different words.
+    let pointers = Pointers::new(ops, n_registers, constants, special);
+    let mut found: Vec<(AtomicProperties, Target)> = Vec::new();
+    for (mut kind, addr, operand) in ops.iter().filter_map(of_op) {
+        if bounded(&kind) {
+            kind.bound = pointers.bound(operand);
+        }
+        let mut place = pointers.place(addr);
+        if found.contains(&(kind, place)) {
+            continue;
+        }
+        if found.len() >= MAX_ATOMICS {
+            place = place.map(|(pointer, _)| (pointer, None));
+            if found.contains(&(kind, place)) {
+                continue;
+            }
+        }
+        if found.len() >= 2 * MAX_ATOMICS {
+            return BlockOrder::ByIndex;
+        }
+        found.push((kind, place));
+    }
+    let mut pairs = Vec::new();
+    for (at, (kind, place)) in found.iter().enumerate() {
+        for (other, elsewhere) in &found[at..] {
+            if kind.commutes_with(other) {
+                continue;
+            }
+            let (Some((a, x)), Some((b, y))) = (place, elsewhere) else {
+                return BlockOrder::ByIndex;
+            };
+            match (a == b, x, y) {
+                (true, Some(x), Some(y))
+                    if ends_before(*x, kind.bytes, *y) || ends_before(*y, other.bytes, *x) => {}
+                (true, ..) => return BlockOrder::ByIndex,
+                (false, ..) if matches!((a, b), (Pointer::Window(_), Pointer::Window(_))) => {}
+                (false, ..) if pairs.contains(&(*a, *b)) => {}
+                (false, ..) => pairs.push((*a, *b)),
+            }
+        }
+    }
+    match pairs.is_empty() {
+        true => BlockOrder::Any,
+        false => BlockOrder::ByIndexIfAliased(pairs.into()),
+    }
+}

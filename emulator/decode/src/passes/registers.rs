@@ -1,0 +1,417 @@
+//! Register allocation: virtual registers to lines and predicates, by linear scan with holes
+//! (after Wimmer and Mössenböck, "Optimized Interval Splitting", without splitting: lines are plenty).
+//!
+//! Few lines matter more than anything else here: a warp's registers should stay in the first-level cache.
+//! A result takes the line of a source that dies with it when it can, so that accumulators stay where they
+//! are and the moves at the end of a loop become nothing.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use crate::error::Result;
+use crate::operands::operands;
+use crate::passes::liveness::{Liveness, Stretch};
+use crate::virt::{FALSE, TRUE, VirtualOp};
+use arithmetic::lanes::Class;
+use program::OpKind;
+use program::limits::{Account, COMPARISONS};
+
+/// Place of each virtual register, and the size of the register file.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    /// Line, or predicate number.
+    pub(crate) place: Vec<u32>,
+    /// Register lines; 64-bit registers come first.
+    pub(crate) n_lines: u32,
+    pub(crate) n_preds: u32,
+}
+
+/// Slots `0 .. n` of one class of registers.
+#[derive(Default)]
+struct Pool {
+    free: BTreeSet<u32>,
+    /// Registers in a lifetime hole, by slot.
+    resting: Vec<Vec<u32>>,
+}
+
+/// Slots tried before a new one is added.
+const MAX_TRIES: usize = 64;
+
+/// Assigns slots in order of the starts of live ranges.
+pub(crate) fn allocate(
+    ops: &mut [VirtualOp],
+    live: &Liveness,
+    classes: &[Class],
+    account: &Account,
+) -> Result<Allocation> {
+    let n = classes.len();
+    let hints = hints(ops, n);
+    let mut order: Vec<u32> = (0..n as u32)
+        .filter(|&r| r > FALSE && !live.of(r).is_empty())
+        .collect();
+    order.sort_by_key(|&r| (live.of(r)[0].0, r));
+
+    let mut slot = vec![u32::MAX; n];
+    let mut pools = [Pool::default(), Pool::default(), Pool::default()];
+    // (position, wakes, register): the end of a stretch, or the start of the next one.
+    let mut events: BinaryHeap<Reverse<(u32, bool, u32)>> = BinaryHeap::new();
+    let mut current = vec![0u32; n];
+    let comparisons = std::cell::Cell::new(0u64);
+    // Compiled programs need a few per register.
+    let bound = COMPARISONS.min(account.steps_left() / 2);
+
+    for register in order {
+        let class = classes[register as usize];
+        let stretches = live.of(register);
+        let start = stretches[0].0;
+        while let Some(&Reverse((at, wakes, other))) = events.peek() {
+            if at > start {
+                break;
+            }
+            events.pop();
+            let o = other as usize;
+            let pool = &mut pools[index(classes[o])];
+            let stretches = live.of(other);
+            if wakes {
+                pool.free.remove(&slot[o]);
+                pool.resting[slot[o] as usize].retain(|&r| r != other);
+                events.push(Reverse((stretches[current[o] as usize].1, false, other)));
+            } else {
+                current[o] += 1;
+                pool.free.insert(slot[o]);
+                if let Some(next) = stretches.get(current[o] as usize) {
+                    pool.resting[slot[o] as usize].push(other);
+                    events.push(Reverse((next.0, true, other)));
+                }
+            }
+        }
+
+        let pool = &mut pools[index(class)];
+        let fits = |candidate: u32| {
+            let resting = &pool.resting[candidate as usize];
+            if resting.is_empty() {
+                return true;
+            }
+            if comparisons.get() > bound {
+                return false;
+            }
+            resting.iter().all(|&r| {
+                let theirs = &live.of(r)[current[r as usize] as usize..];
+                comparisons.set(comparisons.get() + (stretches.len() + theirs.len()) as u64);
+                !intersect(stretches, theirs)
+            })
+        };
+        let hinted = hints[register as usize]
+            .iter()
+            .filter(|&&h| h != u32::MAX && slot[h as usize] != u32::MAX)
+            .map(|&h| slot[h as usize])
+            .find(|s| pool.free.contains(s) && fits(*s));
+        let chosen = hinted.or_else(|| pool.free.iter().copied().take(MAX_TRIES).find(|&s| fits(s)));
+        let chosen = chosen.unwrap_or_else(|| {
+            pool.resting.push(Vec::new());
+            pool.resting.len() as u32 - 1
+        });
+        pool.free.remove(&chosen);
+        slot[register as usize] = chosen;
+        events.push(Reverse((stretches[0].1, false, register)));
+    }
+
+    account.steps(comparisons.get().min(account.steps_left()))?;
+    let n_wide = pools[index(Class::Bits64)].resting.len() as u32;
+    let n_narrow = pools[index(Class::Bits32)].resting.len() as u32;
+    let n_preds = pools[index(Class::Pred)].resting.len() as u32 + 2;
+    let place = classes
+        .iter()
+        .zip(&slot)
+        .enumerate()
+        .map(|(register, (class, &slot))| match (class, slot) {
+            _ if register as u32 == TRUE => 0,
+            _ if register as u32 == FALSE => 1,
+            (_, u32::MAX) => 0, // never mentioned
+            (Class::Bits64, s) => 2 * s,
+            (Class::Bits32, s) => 2 * n_wide + s,
+            (Class::Pred, s) => 2 + s,
+        })
+        .collect();
+    Ok(Allocation {
+        place,
+        n_lines: 2 * n_wide + n_narrow,
+        n_preds,
+    })
+}
+
+fn index(class: Class) -> usize {
+    match class {
+        Class::Pred => 0,
+        Class::Bits32 => 1,
+        Class::Bits64 => 2,
+    }
+}
+
+/// True if two ascending lists of stretches intersect.
+fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        if x.0 < y.1 && y.0 < x.1 {
+            return true;
+        }
+        if x.1 <= y.1 { i += 1 } else { j += 1 }
+    }
+    false
+}
+
+/// Preferred registers to share a place with, up to two for each: a source of the same class of the op that writes it,
+/// and the target of a move.
+fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
+    let mut hints = vec![[u32::MAX; 2]; n];
+    for op in ops {
+        let OpKind::Alu { args, .. } = &op.kind else {
+            continue;
+        };
+        let dst = args.dst;
+        let same = |&(s, class): &(i32, &Class)| s >= 0 && *class == op.classes.dst;
+        let mut sources = args.src.iter().copied().zip(op.classes.srcs);
+        // The last source is the addend of a multiply-add.
+        if let Some((source, _)) = sources.rfind(same) {
+            hints[dst as usize][0] = source as u32;
+            if op.classes.srcs.len() == 1 {
+                hints[source as usize][1] = dst;
+            }
+        }
+    }
+    hints
+}
+
+/// Replaces virtual registers by their places.
+pub(crate) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
+    operands(op, &mut |register, _, _| {
+        allocation.place[register as usize] as i32
+    });
+    op.guard = allocation.place[op.guard as usize];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operands::Role;
+    use crate::passes::cfg::Cfg;
+    use crate::virt::AluClasses;
+    use arithmetic::lanes::Class::{Bits32, Bits64, Pred};
+    use arithmetic::lanes::{AluArgs, Lanes, NONE};
+    use program::{Access, Addr, MemSpace, Order};
+    use proptest::prelude::*;
+
+    /// Never runs: the test interprets ops itself.
+    #[expect(unsafe_code, reason = "the type of a function that never runs here")]
+    unsafe fn nothing(_: &mut Lanes, _: &AluArgs, _: u32) {}
+
+    /// Registers of the random programs: predicates from 2, then 32 bits, then 64.
+    const N: [u32; 3] = [4, 8, 5];
+    const SHAPES: [&[Class]; 6] = [
+        &[],
+        &[Bits32],
+        &[Bits64],
+        &[Bits32, Bits32, Bits32],
+        &[Bits64, Bits32],
+        &[Pred, Bits64, Pred],
+    ];
+
+    fn classes() -> Vec<Class> {
+        let mut all = vec![Pred, Pred];
+        for (class, n) in [Pred, Bits32, Bits64].into_iter().zip(N) {
+            all.extend((0..n).map(|_| class));
+        }
+        all
+    }
+
+    fn pick(class: Class, seed: u32) -> u32 {
+        match class {
+            Pred => 2 + seed % N[0],
+            Bits32 => 2 + N[0] + seed % N[1],
+            Bits64 => 2 + N[0] + N[1] + seed % N[2],
+        }
+    }
+
+    /// An op from eight random numbers.
+    fn op(at: u32, n_ops: u32, r: &[u32; 8]) -> VirtualOp {
+        let mut classes = AluClasses::NONE;
+        let mut guard = if r[0].is_multiple_of(4) {
+            pick(Pred, r[1])
+        } else {
+            TRUE
+        };
+        let kind = match r[2] % 10 {
+            0 => OpKind::Branch {
+                target: r[3] % n_ops,
+                reconverge: 0,
+            },
+            1 => {
+                let mut regs = [NONE; 8];
+                regs[0] = pick(Bits32, r[3]) as i32;
+                regs[1] = pick(Bits32, r[4]) as i32;
+                // The address is a 64-bit register, so it cannot be among the results.
+                let addr = Addr {
+                    src: pick(Bits64, r[5]) as i32,
+                    wide: true,
+                    offset: 0,
+                };
+                OpKind::Load(Box::new(Access {
+                    space: MemSpace::Global,
+                    addr,
+                    element: 4,
+                    n: 2,
+                    regs,
+                    wide: false,
+                    signed: false,
+                    order: Order::Weak,
+                }))
+            }
+            2 => {
+                let value = pick(Bits32, r[3]);
+                let other = pick(Bits32, r[4]);
+                let dst = if other == value {
+                    pick(Bits32, r[4] + 1)
+                } else {
+                    other
+                };
+                OpKind::Redux {
+                    kind: program::ReduxKind::Add,
+                    dst,
+                    src: [value as i32, !0],
+                }
+            }
+            3 if r[3].is_multiple_of(3) => {
+                guard = if guard == TRUE { pick(Pred, r[4]) } else { guard };
+                OpKind::Exit
+            }
+            _ => {
+                let srcs = SHAPES[r[3] as usize % SHAPES.len()];
+                let dst_class = [Pred, Bits32, Bits64][r[4] as usize % 3];
+                classes = AluClasses { dst: dst_class, srcs };
+                let mut src = [NONE; 4];
+                for (i, &class) in srcs.iter().enumerate() {
+                    src[i] = pick(class, r[5 + i]) as i32;
+                }
+                OpKind::Alu {
+                    run: nothing,
+                    args: AluArgs {
+                        dst: pick(dst_class, r[1] >> 8),
+                        src,
+                    },
+                }
+            }
+        };
+        VirtualOp {
+            guard,
+            negated: guard != TRUE && r[0] & 64 != 0,
+            instr: at,
+            first: true,
+            kind,
+            classes,
+            moves: false,
+            rule: Default::default(),
+            flow: Default::default(),
+        }
+    }
+
+    /// Runs one lane. `slots` maps a register to its cells.
+    fn trace(ops: &mut [VirtualOp], cells: usize, slots: impl Fn(u32, Class) -> usize) -> Vec<u64> {
+        let mut memory = vec![0u64; cells];
+        memory[slots(TRUE, Pred)] = 1;
+        let mut trace = Vec::new();
+        let mut at = 0;
+        for _ in 0..400 {
+            let Some(op) = ops.get_mut(at) else { break };
+            at += 1;
+            let holds = (memory[slots(op.guard, Pred)] & 1 == 1) != op.negated;
+            if !holds {
+                continue;
+            }
+            // Early results are spoilt before the sources are read.
+            operands(op, &mut |register, class, role| {
+                if role == Role::EarlyDef {
+                    write(&mut memory, slots(register as u32, class), class, 0xdead);
+                }
+                register
+            });
+            let mut hash = u64::from(op.instr) + 1;
+            operands(op, &mut |register, class, role| {
+                if role == Role::Use {
+                    let value = read(&memory, slots(register as u32, class), class);
+                    hash = (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+                }
+                register
+            });
+            trace.push(hash);
+            match op.kind {
+                OpKind::Exit => break,
+                OpKind::Branch { target, .. } => at = target as usize,
+                _ => {}
+            }
+            operands(op, &mut |register, class, role| {
+                if role != Role::Use {
+                    hash = hash.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 3;
+                    write(&mut memory, slots(register as u32, class), class, hash);
+                }
+                register
+            });
+        }
+        trace
+    }
+
+    fn read(memory: &[u64], slot: usize, class: Class) -> u64 {
+        match class {
+            Pred => memory[slot] & 1,
+            Bits32 => memory[slot],
+            Bits64 => memory[slot] << 32 | memory[slot + 1],
+        }
+    }
+
+    fn write(memory: &mut [u64], slot: usize, class: Class, value: u64) {
+        match class {
+            Pred => memory[slot] = value & 1,
+            Bits32 => memory[slot] = value & 0xffff_ffff,
+            Bits64 => {
+                memory[slot] = value >> 32;
+                memory[slot + 1] = value & 0xffff_ffff;
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn allocated_programs_compute_the_same(seeds in prop::collection::vec(prop::array::uniform8(0u32..1 << 16), 2..40)) {
+            let n_ops = seeds.len() as u32 + 1;
+            let mut ops: Vec<VirtualOp> = seeds.iter().zip(0..).map(|(r, at)| op(at, n_ops, r)).collect();
+            ops.push(VirtualOp {
+                guard: TRUE,
+                negated: false,
+                instr: n_ops,
+                first: true,
+                kind: OpKind::Exit,
+                classes: AluClasses::NONE,
+                    moves: false,
+            rule: Default::default(),
+            flow: Default::default(),
+            });
+            let want = trace(&mut ops.clone(), 200, |register, _| 2 * register as usize);
+
+            let cfg = Cfg::new(&ops);
+            let classes = classes();
+            let live = Liveness::new(&mut ops, &cfg, classes.len()).expect("small");
+            let allocation = allocate(&mut ops, &live, &classes, &Account::default()).expect("small");
+            for op in &mut ops {
+                rewrite(op, &allocation);
+            }
+            let lines = allocation.n_preds as usize;
+            let got = trace(&mut ops, 200, |place, class| match class {
+                Pred => place as usize,
+                _ => lines + place as usize,
+            });
+            prop_assert_eq!(got, want);
+            let bound = 2 * N[2] + N[1];
+            prop_assert!(allocation.n_lines <= bound && allocation.n_preds <= 2 + N[0]);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Safety argument of [`arithmetic::lanes`]: all indices in a kernel are in range, established once.
+
+use crate::operands::each;
+use crate::virt::VirtualOp;
+use arithmetic::lanes::{Class, NONE};
+use arithmetic::products::AccumulatorType;
+use program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
+
+/// Checks all operands against the sizes of the register file, the constants and the program. `ops` are the kernel's
+/// ops with their operand classes.
+pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), String> {
+    let n_ops = kernel.ops.len() as u32;
+    if ops.len() != kernel.ops.len() {
+        return Err("ops out of step".to_owned());
+    }
+    let ends = kernel.ops.last().is_some_and(|op| {
+        op.guard.pred == 0
+            && matches!(
+                op.kind,
+                OpKind::Exit | OpKind::Trap | OpKind::Return | OpKind::Branch { .. }
+            )
+    });
+    if !ends {
+        return Err("the last op falls through".to_owned());
+    }
+    if kernel.n_preds < 2 {
+        return Err("no constant predicates".to_owned());
+    }
+    for (at, op) in ops.iter_mut().enumerate() {
+        let wrong = |what: &str| Err(format!("op {at}: {what} out of range"));
+        if op.instr as usize >= kernel.instrs.len() {
+            return wrong("instruction");
+        }
+        if op.guard >= kernel.n_preds {
+            return wrong("predicate");
+        }
+        if !targets_in_range(&op.kind, n_ops) {
+            return wrong("branch target");
+        }
+        if !is_sensible(op) {
+            return wrong("number or size of operands");
+        }
+        let mut bad = None;
+        each(&mut op.kind, op.classes, &mut |&mut field, class, _, or| {
+            let (good, what) = match field {
+                NONE => (or.none(), "operand"),
+                0.. => (kernel.has_register(field as u32, class), "register"),
+                _ => (
+                    or.constant() && kernel.has_constant(!field as usize, class),
+                    "constant",
+                ),
+            };
+            if !good {
+                bad = Some(what);
+            }
+        });
+        if let Some(what) = bad {
+            return wrong(what);
+        }
+    }
+    if kernel
+        .specials
+        .iter()
+        .any(|&(_, line)| !kernel.has_register(line, Class::Bits32))
+    {
+        return Err("a special register out of range".to_owned());
+    }
+    match &kernel.calls {
+        Some(calls) => calls_in_range(kernel, calls),
+        None if kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Return)) => {
+            Err("a return without calls".to_owned())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks saved registers and targets of calls.
+fn calls_in_range(kernel: &Kernel, calls: &Calls) -> Result<(), String> {
+    let n_ops = kernel.ops.len() as u32;
+    let n_callees = calls.callees.len() as u32;
+    let registers = |kept: &Kept| {
+        kept.wide.iter().all(|&r| kernel.has_register(r, Class::Bits64))
+            && kept.narrow.iter().all(|&r| kernel.has_register(r, Class::Bits32))
+            && kept.preds.iter().all(|&r| kernel.has_register(r, Class::Pred))
+    };
+    let fits = |site: &CallSite| {
+        registers(&site.kept)
+            && site.callee.is_none_or(|callee| callee < n_callees)
+            && u64::from(site.keep_at) + site.kept.bytes() <= u64::from(site.frame)
+    };
+    let good =
+        kernel.has_register(calls.base, Class::Bits32) && calls.sites.iter().all(fits) && { &calls.callees }
+            .iter()
+            .all(|callee| callee.entry < n_ops && registers(&callee.zeroed));
+    let at_resume = |site: u32, at: usize| matches!(kernel.ops.get(at).map(|op| &op.kind), Some(OpKind::Resume { site: own }) if *own == site);
+    let followed = kernel.ops.iter().enumerate().all(|(at, op)| match op.kind {
+        OpKind::Call { site, target } => {
+            let known = calls.sites.get(site as usize);
+            at_resume(site, at + 1) && known.is_some_and(|known| known.callee.is_some() == (target == NONE))
+        }
+        _ => true,
+    });
+    match good && followed {
+        true => Ok(()),
+        false => Err("a call out of range".to_owned()),
+    }
+}
+
+fn targets_in_range(kind: &OpKind, n_ops: u32) -> bool {
+    let meets = |at: u32| at < n_ops || at == u32::MAX || at == ENCLOSING;
+    match kind {
+        OpKind::Branch { target, reconverge } => *target < n_ops && meets(*reconverge),
+        OpKind::BranchIndexed {
+            targets, reconverge, ..
+        } => !targets.is_empty() && targets.iter().all(|&t| t < n_ops) && meets(*reconverge),
+        OpKind::Converge { meet } | OpKind::Leave { meet } => *meet < n_ops,
+        _ => true,
+    }
+}
+
+/// Checks fields of an op that are not registers.
+fn is_sensible(op: &VirtualOp) -> bool {
+    let access = |a: &Access| matches!((a.element, a.n), (1 | 2 | 4 | 8, 1..=8)) && (a.wide || a.element < 8);
+    match &op.kind {
+        OpKind::Alu { args, .. } => op.classes.srcs.len() <= args.src.len(),
+        OpKind::Load(a) | OpKind::Store(a) => access(a),
+        OpKind::Atomic(a) => {
+            matches!(a.ty.bytes(), 2 | 4 | 8) && (a.src[1] != NONE) == (a.kind == AtomicKind::Cas)
+        }
+        OpKind::CpAsync { bytes, .. } => matches!(bytes, 4 | 8 | 16),
+        OpKind::TensorCopy(copy) => matches!(copy.dims, 1..=5),
+        OpKind::MatrixLoad(access) | OpKind::MatrixStore(access) => matches!(access.n, 1 | 2 | 4),
+        OpKind::Wgmma(wgmma) => {
+            let lines = match wgmma.sum {
+                AccumulatorType::F32 => wgmma.n / 2,
+                AccumulatorType::F16 => wgmma.n / 4,
+            };
+            wgmma.n % 8 == 0
+                && (8..=256).contains(&wgmma.n)
+                && wgmma.c.len() == usize::from(lines)
+                && wgmma.d.len() == wgmma.c.len()
+        }
+        OpKind::Texture(texture) => matches!(texture.dims, 1 | 2),
+        _ => true,
+    }
+}

@@ -1,0 +1,427 @@
+//! PTX: lowers the statements of a kernel, and of the functions that it calls, to virtual operations.
+//!
+//! Every instruction becomes at least one operation; a file per family. Device functions are inlined at each call,
+//! except those that [`call_graph`] keeps.
+
+mod activation;
+mod address;
+mod alu;
+mod atomic;
+mod call;
+mod call_graph;
+mod cluster;
+mod control;
+mod copy;
+mod emit;
+mod frames;
+pub(crate) mod index;
+pub(crate) mod kernel;
+mod layout;
+mod matrix;
+mod mbarrier;
+mod memory;
+pub(crate) mod module_variables;
+mod moves;
+mod names;
+mod operand;
+mod params;
+mod special;
+mod tensor;
+mod text;
+mod texture;
+mod variables;
+mod warp;
+mod wgmma;
+mod wmma;
+
+use activation::Activations;
+
+use std::collections::{BTreeMap, HashMap};
+
+use ptx::Span;
+use ptx::ast::{Function, Immediate, Instruction, Operand, Statement};
+
+use crate::error::{DecodeError, Result, invalid, unsupported};
+use crate::hash::QuickMap;
+use crate::passes::constants::Constants;
+use crate::virt::{BitRule, Reg, Registers, TRUE, VirtualOp};
+use arithmetic::Builtin;
+use arithmetic::lanes::{Class, CpuLevel};
+use call_graph::Reach;
+use index::{Index, MAX_DEPTH};
+use layout::SharedLayout;
+use module_variables::Symbols;
+use names::{Binding, Prototype, Scope};
+use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
+use program::{AtomicForm, Flow, InstrInfo, MAX_CALLS, OpKind, SharedArray, SourceLoc, Special};
+
+pub(super) struct Lower<'a> {
+    pub(super) index: &'a Index<'a>,
+    pub(super) symbols: &'a Symbols,
+    pub(super) level: CpuLevel,
+    pub(super) shared: &'a SharedLayout,
+
+    pub(super) ops: Vec<VirtualOp>,
+    pub(super) registers: Registers,
+    pub(super) constants: Constants,
+    pub(super) instrs: Vec<InstrInfo>,
+    /// Start of each instruction's text, in step with `instrs`.
+    pub(super) starts: Vec<u32>,
+    /// Position of each label; `u32::MAX` if not reached yet.
+    pub(super) labels: Vec<u32>,
+    pub(super) specials: BTreeMap<Special, u32>,
+    pub(super) local: Vec<SharedArray>,
+    pub(super) local_bytes: u32,
+    pub(super) shared_subword: bool,
+    pub(super) reserved_shared: bool,
+    pub(super) refused: Vec<ptx::Unsupported>,
+
+    scopes: Vec<Scope<'a>>,
+    instr_of: QuickMap<u32, u32>,
+    /// Top of the current function's frame.
+    frame: u32,
+    /// Parameters of the current function that need an address.
+    addressed: HashMap<&'a str, params::ParamUses>,
+    function: &'a str,
+    /// Target of `ret`; `None` in the kernel itself.
+    return_label: Option<u32>,
+    depth: usize,
+    /// Open blocks in the current function.
+    depth_in_function: usize,
+    loc: Option<SourceLoc>,
+    /// Inlined calls around `loc`, innermost first, and those around each inlined position.
+    calls: Vec<SourceLoc>,
+    inlined: HashMap<SourceLoc, Vec<SourceLoc>>,
+    carry: Option<u32>,
+    /// Functions that are called and not inlined.
+    pub(super) activations: Activations<'a>,
+    /// Depth of inlined functions.
+    inlined_in: usize,
+    /// Number of branch targets of all `brx.idx` so far.
+    n_targets: usize,
+
+    // The instruction being lowered.
+    guard: u32,
+    negated: bool,
+    instr: u32,
+    first: bool,
+    span: Span,
+    /// Of the next operation.
+    rule: BitRule,
+    flow: Flow,
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn new(
+        index: &'a Index<'a>,
+        symbols: &'a Symbols,
+        level: CpuLevel,
+        shared: &'a SharedLayout,
+        reach: &'a Reach<'a>,
+    ) -> Lower<'a> {
+        Lower {
+            index,
+            symbols,
+            level,
+            shared,
+            ops: Vec::new(),
+            registers: Registers::new(),
+            constants: Constants::default(),
+            instrs: Vec::new(),
+            starts: Vec::new(),
+            labels: Vec::new(),
+            specials: BTreeMap::new(),
+            local: Vec::new(),
+            local_bytes: 0,
+            shared_subword: false,
+            reserved_shared: false,
+            refused: Vec::new(),
+            scopes: Vec::new(),
+            instr_of: QuickMap::default(),
+            frame: 0,
+            addressed: HashMap::new(),
+            function: "",
+            return_label: None,
+            depth: 0,
+            depth_in_function: 0,
+            calls: Vec::new(),
+            inlined: HashMap::new(),
+            loc: None,
+            carry: None,
+            activations: Activations::new(reach),
+            inlined_in: 0,
+            n_targets: 0,
+            guard: TRUE,
+            negated: false,
+            instr: 0,
+            first: false,
+            span: Span::default(),
+            rule: BitRule::Unknown,
+            flow: Flow::default(),
+        }
+    }
+
+    /// Lowers a kernel; `params` are its parameters with their offsets.
+    pub(super) fn kernel(&mut self, kernel: &'a Function, params: &[(&'a str, u32)]) -> Result<()> {
+        let mut scope = Scope::default();
+        for &(name, offset) in params {
+            scope.bind(name, Binding::Param(offset));
+        }
+        self.function = &kernel.name;
+        self.span = kernel.span;
+        let body = kernel.body.as_deref().unwrap_or_default();
+        self.addressed = params::addressed(kernel);
+        self.scopes.push(scope);
+        self.block(body)?;
+        self.scopes.pop();
+
+        let falls_out = match self.ops.last() {
+            Some(op) => {
+                op.guard != TRUE || !matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Branch { .. })
+            }
+            None => true,
+        };
+        let end = self.ops.len() as u32;
+        if falls_out || self.labels.contains(&end) {
+            if self.instrs.is_empty() {
+                self.instrs.push(InstrInfo {
+                    text: "}".to_owned(),
+                    ptx_line: kernel.span.line,
+                    source: None,
+                    calls: Box::default(),
+                    fmas: 0,
+                    merge: None,
+                    atomic: AtomicForm::Native,
+                });
+                self.starts.push(kernel.span.end);
+            }
+            self.guard = TRUE;
+            self.first = false;
+            self.emit(OpKind::Exit)?;
+        }
+        self.bodies()
+    }
+
+    /// Lowers the statements of one pair of braces.
+    pub(super) fn block(&mut self, body: &'a [Statement]) -> Result<()> {
+        self.depth += 1;
+        self.depth_in_function += 1;
+        if self.depth > 4 * MAX_DEPTH {
+            return Err(unsupported(self.span, "nesting as deep as this"));
+        }
+        self.index
+            .account
+            .steps((body.len() as u64 + 4) * STATEMENT_STEPS)?;
+        let mut scope = Scope::default();
+        for statement in body {
+            match statement {
+                Statement::Label(span, name) => {
+                    self.labels.push(u32::MAX);
+                    if scope.labels.insert(name, self.labels.len() as u32 - 1).is_some() {
+                        return Err(invalid(*span, format!("label `{name}` is there twice")));
+                    }
+                }
+                Statement::BranchTargets { name, targets, .. } => {
+                    scope.targets.insert(name, targets);
+                }
+                Statement::CallPrototype {
+                    name,
+                    returns,
+                    params,
+                    ..
+                } => {
+                    let prototype = Prototype::Variables(returns, params);
+                    scope.prototypes.insert(name, prototype);
+                }
+                Statement::CallTargets { name, targets, .. } => {
+                    if let Some(first) = targets.first() {
+                        scope.prototypes.insert(name, Prototype::Like(first));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let frame = self.frame;
+        self.scopes.push(scope);
+        for (at, statement) in body.iter().enumerate() {
+            match statement {
+                Statement::Label(_, name) => {
+                    if let Some(&label) = self.scope().labels.get(name.as_str()) {
+                        self.labels[label as usize] = self.ops.len() as u32;
+                    }
+                }
+                Statement::Instruction(instruction) => {
+                    let last = at + 1 == body.len();
+                    match self.instruction(instruction, last) {
+                        Err(DecodeError::Unsupported(what))
+                            if self.refused.len() < REFUSALS && self.ops.len() < KERNEL_OPS =>
+                        {
+                            for one in what {
+                                if !self.refused.contains(&one) {
+                                    self.refused.push(one);
+                                }
+                            }
+                        }
+                        other => other?,
+                    }
+                }
+                Statement::Reg(decl) => {
+                    if let Some(scope) = self.scopes.last_mut() {
+                        scope.declare(decl, &mut self.registers)?;
+                    }
+                }
+                Statement::Variable(variable) => self.variable(variable)?,
+                Statement::Block(inner) => self.block(inner)?,
+                Statement::Loc(loc) => {
+                    // Compilers write line 0 for "nowhere in particular".
+                    self.loc = (loc.line != 0).then_some(SourceLoc {
+                        file: loc.file,
+                        line: loc.line,
+                        column: loc.column,
+                    });
+                    self.calls.clear();
+                    if let (Some(here), Some(at)) = (self.loc, &loc.inlined_at) {
+                        let at = SourceLoc {
+                            file: at.file,
+                            line: at.line,
+                            column: at.column,
+                        };
+                        self.calls.push(at);
+                        let outer = self.inlined.get(&at).map_or(&[][..], Vec::as_slice);
+                        self.calls.extend(&outer[..outer.len().min(MAX_CALLS - 1)]);
+                        self.inlined.insert(here, self.calls.clone());
+                    }
+                }
+                Statement::Pragma(..)
+                | Statement::BranchTargets { .. }
+                | Statement::CallTargets { .. }
+                | Statement::CallPrototype { .. } => {}
+            }
+        }
+        self.scopes.pop();
+        self.frame = frame;
+        self.depth -= 1;
+        self.depth_in_function -= 1;
+        Ok(())
+    }
+
+    fn label(&self, name: &str) -> Option<u32> {
+        self.scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.labels.get(name).copied())
+    }
+
+    fn targets(&self, name: &str) -> Option<&'a [String]> {
+        self.scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.targets.get(name).copied())
+    }
+
+    /// A label that the text does not have.
+    fn fresh_label(&mut self) -> u32 {
+        self.labels.push(u32::MAX);
+        self.labels.len() as u32 - 1
+    }
+
+    fn place(&mut self, label: u32) {
+        self.labels[label as usize] = self.ops.len() as u32;
+    }
+
+    /// Lowers an instruction. `last`: it ends its block.
+    fn instruction(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
+        self.begin(instruction)?;
+        (self.guard, self.negated) = (TRUE, false);
+        if let Some(guard) = &instruction.guard {
+            self.guard = self.predicate(&guard.register)?;
+            self.negated = guard.negated;
+        }
+        let start = self.ops.len();
+        self.family(instruction, last)?;
+        // Acquire and release order the accesses around them, as a fence does.
+        if matches!(instruction.opcode.as_str(), "ld" | "st" | "atom" | "red")
+            && ["acquire", "release", "acq_rel"]
+                .iter()
+                .any(|order| instruction.has(order))
+        {
+            self.emit(OpKind::Fence)?;
+        }
+        if self.first {
+            self.emit(OpKind::Nop)?;
+        }
+        self.keep_guard(start);
+        Ok(())
+    }
+
+    fn family(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
+        match instruction.opcode.as_str() {
+            "mov" => self.mov(instruction),
+            "ld" | "ldu" => self.load(instruction),
+            "st" => self.store(instruction),
+            "mapa" => self.map_address(instruction),
+            "getctarank" => self.rank_of_address(instruction),
+            "cvta" => self.cvta(instruction),
+            "isspacep" => self.is_space(instruction),
+            "atom" | "red" => self.atomic(instruction),
+            "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" => self.control(instruction, last),
+            "call" => self.call(instruction),
+            "bar" | "barrier" | "membar" | "fence" | "nanosleep" | "shfl" | "vote" | "match" | "redux"
+            | "activemask" | "elect" => self.warp(instruction),
+            "mbarrier" => self.mbarrier(instruction),
+            "mma" => self.mma(instruction),
+            "wmma" => self.wmma(instruction),
+            "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(instruction),
+            "cp" if instruction.has("mbarrier") => self.arrive_behind_copies(instruction),
+            "cp" if instruction.has("bulk") && !instruction.has("tensor") => self.bulk_copy(instruction),
+            "cp" if instruction.has("tensor") => self.tensor_copy(instruction),
+            "cp" => self.copy(instruction),
+            "wgmma" => self.wgmma(instruction),
+            "tex" => self.texture(instruction),
+            // Hints are invisible to a program.
+            "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" => self.emit(OpKind::Nop),
+            // The number of registers is invisible to a program.
+            "setmaxnreg" => match &instruction.operands[..] {
+                [Operand::Immediate(Immediate::Int(n))] if (24..=256).contains(n) && n % 8 == 0 => {
+                    self.emit(OpKind::Nop)
+                }
+                _ => {
+                    Err(self
+                        .invalid("the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256"))
+                }
+            },
+            _ => self.arithmetic(instruction),
+        }
+    }
+
+    fn invalid(&self, message: impl Into<String>) -> DecodeError {
+        invalid(self.span, message)
+    }
+
+    fn unsupported(&self, what: impl Into<String>) -> DecodeError {
+        unsupported(self.span, what)
+    }
+
+    fn count(&self, instruction: &Instruction, n: usize) -> Result<()> {
+        if instruction.operands.len() == n {
+            return Ok(());
+        }
+        Err(self.invalid(format!(
+            "`{}` takes {n} operands, not {}",
+            instruction.mnemonic(),
+            instruction.operands.len()
+        )))
+    }
+}
+
+fn mov_of(class: Class) -> Builtin {
+    match class {
+        Class::Pred => Builtin::MovPred,
+        Class::Bits32 => Builtin::Mov32,
+        Class::Bits64 => Builtin::Mov64,
+    }
+}
+
+fn class_of(bytes: u32) -> Class {
+    Class::of_width(bytes == 8)
+}

@@ -1,0 +1,423 @@
+//! Calls of functions that are not inlined, and their bodies.
+//!
+//! Scalars are passed in registers that all calls share, objects in memory by their address in the caller's frame. A
+//! body finds its own frame by the register [`Activations::base`].
+
+use std::collections::{BTreeMap, HashMap};
+
+use ptx::ast::{Function, Operand};
+
+use super::{Lower, mov_of, params};
+use crate::error::Result;
+use crate::ptx::call_graph::{Passed, Reach, Signature};
+use crate::ptx::names::{Binding, Prototype, Scope};
+use crate::virt::{Reg, TRUE};
+use arithmetic::Builtin;
+use arithmetic::lanes::{Class, NONE, Src};
+use program::OpKind;
+use program::limits::LOCAL_BYTES;
+
+/// A called function.
+pub(crate) struct Body<'a> {
+    pub(crate) function: &'a Function,
+    /// Label of the first operation.
+    pub(crate) label: u32,
+    pub(crate) signature: u32,
+    pub(crate) variables: u32,
+    /// First instruction that calls the function.
+    instr: u32,
+}
+
+/// A call that starts an activation.
+pub(crate) struct Site {
+    /// 0 in the kernel, `i + 1` in body `i`.
+    pub(crate) region: u32,
+    pub(crate) callee: Option<u32>,
+    pub(crate) signature: u32,
+}
+
+/// Called functions known so far.
+pub(crate) struct Activations<'a> {
+    pub(crate) reach: &'a Reach<'a>,
+    pub(crate) bodies: Vec<Body<'a>>,
+    pub(crate) sites: Vec<Site>,
+    /// Register with the start of the frame.
+    pub(crate) base: Option<u32>,
+    /// Largest alignment in any frame.
+    pub(crate) align: u32,
+    /// Registers of parameters and results, by position.
+    shared: BTreeMap<(bool, usize, u8), u32>,
+    body_of: HashMap<&'a str, u32>,
+    signatures: Vec<Signature>,
+    /// Region being lowered; see [`Site`].
+    region: u32,
+}
+
+impl<'a> Activations<'a> {
+    pub(super) fn new(reach: &'a Reach<'a>) -> Self {
+        Self {
+            reach,
+            bodies: Vec::new(),
+            sites: Vec::new(),
+            base: None,
+            align: 16,
+            shared: BTreeMap::new(),
+            body_of: HashMap::new(),
+            signatures: Vec::new(),
+            region: 0,
+        }
+    }
+
+    /// Registers that keep their place in the whole kernel.
+    pub(crate) fn pinned(&self) -> impl Iterator<Item = u32> {
+        self.base.into_iter().chain(self.shared.values().copied())
+    }
+
+    /// Register of the frame, if frames do not start at 0.
+    pub(super) fn frame_base(&self) -> Option<u32> {
+        self.base.filter(|_| self.region > 0)
+    }
+
+    fn number(&mut self, signature: &Signature) -> u32 {
+        let known = self.signatures.iter().position(|s| s == signature);
+        known.unwrap_or_else(|| {
+            self.signatures.push(signature.clone());
+            self.signatures.len() - 1
+        }) as u32
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// Lowers a call through an address in a register.
+    pub(super) fn call_through(
+        &mut self,
+        name: &'a str,
+        prototype: Option<&'a str>,
+        returns: &'a [Operand],
+        arguments: &'a [Operand],
+    ) -> Result<()> {
+        let target = match self.find(name)? {
+            Some(Binding::Register(reg)) if reg.class == Class::Bits64 => reg.id as Src,
+            _ => {
+                return Err(self.invalid(format!(
+                    "`{name}` is no 64-bit register: nothing can be called through it"
+                )));
+            }
+        };
+        let found =
+            prototype.and_then(|label| self.scopes.iter().rev().find_map(|s| s.prototypes.get(label)));
+        let signature = match (found, prototype) {
+            (Some(Prototype::Variables(returns, params)), _) => Signature::new(returns, params)?,
+            (Some(Prototype::Like(name)), _) => match self.index.function(name) {
+                Some(function) => Signature::of(function)?,
+                None => return Err(self.invalid(format!("there is no function `{name}`"))),
+            },
+            (None, Some(label)) => return Err(self.invalid(format!("there is no prototype `{label}`"))),
+            (None, None) => {
+                return Err(self.invalid(format!("a call through `{name}` needs a `.callprototype`")));
+            }
+        };
+        let number = self.activations.number(&signature);
+        let reach = self.activations.reach;
+        for &function in &reach.targets {
+            self.index.account.steps(1 + function.params.len() as u64)?;
+            if Signature::of(function)? == signature {
+                self.body_of(function)?;
+            }
+        }
+        self.activate(None, target, &signature, number, returns, arguments)
+    }
+
+    pub(super) fn call_body(
+        &mut self,
+        function: &'a Function,
+        returns: &'a [Operand],
+        arguments: &'a [Operand],
+    ) -> Result<()> {
+        let callee = self.body_of(function)?;
+        let signature = Signature::of(function)?;
+        let number = self.activations.bodies[callee as usize].signature;
+        self.activate(Some(callee), NONE, &signature, number, returns, arguments)
+    }
+
+    /// Number of a called function; its body is lowered later.
+    fn body_of(&mut self, function: &'a Function) -> Result<u32> {
+        if let Some(&known) = self.activations.body_of.get(function.name.as_str()) {
+            return Ok(known);
+        }
+        self.index.account.bytes(200 + 2 * function.name.len() as u64)?;
+        let signature = self.activations.number(&Signature::of(function)?);
+        let label = self.fresh_label();
+        let own = self.activations.bodies.len() as u32;
+        self.activations.bodies.push(Body {
+            function,
+            label,
+            signature,
+            variables: 0,
+            instr: self.instr,
+        });
+        self.activations.body_of.insert(&function.name, own);
+        Ok(own)
+    }
+
+    fn activate(
+        &mut self,
+        callee: Option<u32>,
+        target: Src,
+        signature: &Signature,
+        number: u32,
+        returns: &'a [Operand],
+        arguments: &'a [Operand],
+    ) -> Result<()> {
+        if signature.params.len() != arguments.len() || signature.returns.len() != returns.len() {
+            return Err(self.invalid(format!(
+                "the function takes {} arguments and gives {} results",
+                signature.params.len(),
+                signature.returns.len()
+            )));
+        }
+        self.base_register();
+        // A guard becomes a branch around the call.
+        let mut around = None;
+        if self.guard != TRUE {
+            let label = self.fresh_label();
+            self.negated = !self.negated;
+            self.emit(OpKind::Branch {
+                target: label,
+                reconverge: 0,
+            })?;
+            (self.guard, self.negated) = (TRUE, false);
+            around = Some(label);
+        }
+        let mut handed = Vec::new();
+        for (at, (passed, actual)) in signature.params.iter().zip(arguments).enumerate() {
+            let (class, src) = match *passed {
+                Passed::Register(class, bytes) => (class, self.handed_over(actual, class, bytes)?),
+                Passed::Memory(_) => (Class::Bits32, self.place_of(actual)?),
+            };
+            handed.push(((false, at, class), src));
+        }
+        for (at, (passed, actual)) in signature.returns.iter().zip(returns).enumerate() {
+            if let Passed::Memory(bytes) = *passed {
+                let unwanted = matches!(actual, Operand::Name(name) if name == "_");
+                let place = match unwanted {
+                    true => {
+                        let room = self.frame_bytes(bytes, 16)?;
+                        self.frame_address(room)?
+                    }
+                    false => self.place_of(actual)?,
+                };
+                handed.push(((true, at, Class::Bits32), place));
+            }
+        }
+        for ((result, at, class), src) in handed {
+            let to = self.handing(result, at, class);
+            self.builtin(mov_of(class), to, &[src])?;
+        }
+
+        let site = self.activations.sites.len() as u32;
+        self.index.account.bytes(200)?;
+        let region = self.activations.region;
+        self.activations.sites.push(Site {
+            region,
+            callee,
+            signature: number,
+        });
+        self.emit(OpKind::Call { site, target })?;
+        self.emit(OpKind::Resume { site })?;
+
+        for (at, (passed, actual)) in signature.returns.iter().zip(returns).enumerate() {
+            let Passed::Register(class, bytes) = *passed else {
+                continue;
+            };
+            let from = self.handing(true, at, class);
+            let given = match actual {
+                Operand::Name(name) if name == "_" => continue,
+                Operand::Name(name) => self.find(name)?,
+                _ => None,
+            };
+            match given {
+                Some(Binding::ParamRegister(to, _) | Binding::Register(to)) if to.class == class => {
+                    self.builtin(mov_of(class), to.id, &[from as Src])?;
+                }
+                Some(Binding::ParamLocal(at)) => self.frame_store(at, from as Src, bytes, class)?,
+                _ => return Err(self.invalid("a result of the call does not fit where it goes")),
+            }
+        }
+        if let Some(label) = around {
+            self.place(label);
+        }
+        Ok(())
+    }
+
+    fn handed_over(&mut self, actual: &'a Operand, class: Class, bytes: u32) -> Result<Src> {
+        let given = match actual {
+            Operand::Name(name) => self.find(name)?,
+            _ => None,
+        };
+        match given {
+            Some(Binding::ParamRegister(reg, _)) if reg.class == class => Ok(reg.id as Src),
+            Some(Binding::ParamRegister(..)) => {
+                Err(self.invalid("an argument of the call has another size than the parameter"))
+            }
+            Some(Binding::ParamLocal(at)) if class != Class::Pred => {
+                let copy = self.registers.fresh(class);
+                self.frame_load(at, copy, 8 * bytes as u8, class)?;
+                Ok(copy as Src)
+            }
+            _ => self.source(actual, class, None),
+        }
+    }
+
+    /// Address of an argument or result in memory.
+    fn place_of(&mut self, actual: &'a Operand) -> Result<Src> {
+        let given = match actual {
+            Operand::Name(name) => self.find(name)?,
+            _ => None,
+        };
+        match given {
+            Some(Binding::ParamLocal(at)) => self.frame_address(at),
+            Some(Binding::ParamAt(reg)) => Ok(reg.id as Src),
+            _ => Err(self.invalid("an argument of the call must be a `.param` array")),
+        }
+    }
+
+    /// Local-memory address of an offset in the frame.
+    pub(super) fn frame_address(&mut self, at: u32) -> Result<Src> {
+        let at = self.constants.bits32(at, self.span)?;
+        match self.activations.frame_base() {
+            Some(base) => self.value(Builtin::Add32, &[base as Src, at]),
+            None => Ok(at),
+        }
+    }
+
+    pub(super) fn frame_bytes(&mut self, bytes: u64, align: u32) -> Result<u32> {
+        let offset = u64::from(self.frame).next_multiple_of(u64::from(align));
+        if offset + bytes > u64::from(LOCAL_BYTES) {
+            return Err(self.unsupported(format!(
+                "more than {LOCAL_BYTES} bytes of local memory per thread"
+            )));
+        }
+        self.frame = (offset + bytes) as u32;
+        self.local_bytes = self.local_bytes.max(self.frame);
+        self.activations.align = self.activations.align.max(align);
+        Ok(offset as u32)
+    }
+
+    fn base_register(&mut self) -> u32 {
+        let registers = &mut self.registers;
+        *self
+            .activations
+            .base
+            .get_or_insert_with(|| registers.fresh(Class::Bits32))
+    }
+
+    /// Register that passes a parameter or a result.
+    fn handing(&mut self, result: bool, at: usize, class: Class) -> u32 {
+        let registers = &mut self.registers;
+        *self
+            .activations
+            .shared
+            .entry((result, at, class as u8))
+            .or_insert_with(|| registers.fresh(class))
+    }
+
+    /// Lowers called functions behind the kernel, until none is missing.
+    pub(super) fn bodies(&mut self) -> Result<()> {
+        let kernel_bytes = self.local_bytes;
+        let mut at = 0;
+        while at < self.activations.bodies.len() {
+            self.local_bytes = 0;
+            self.body(at)?;
+            self.activations.bodies[at].variables = self.local_bytes;
+            at += 1;
+        }
+        self.local_bytes = kernel_bytes;
+        Ok(())
+    }
+
+    fn body(&mut self, at: usize) -> Result<()> {
+        let Body {
+            function,
+            label,
+            instr,
+            ..
+        } = self.activations.bodies[at];
+        self.base_register();
+        self.activations.region = at as u32 + 1;
+        self.place(label);
+        self.frame = 0;
+        self.addressed = params::addressed(function);
+        self.function = &function.name;
+        (self.guard, self.negated, self.instr, self.first) = (TRUE, false, instr, false);
+        (self.span, self.loc) = (function.span, None);
+        self.calls.clear();
+        self.scopes.clear();
+
+        let mut scope = Scope::default();
+        let signature = Signature::of(function)?;
+        for (at, (formal, passed)) in function.params.iter().zip(&signature.params).enumerate() {
+            let binding = match *passed {
+                Passed::Memory(_) => self.handed_place(false, at)?,
+                Passed::Register(class, bytes) => {
+                    let own = self.param_variable(formal)?;
+                    let from = self.handing(false, at, class) as Src;
+                    match own {
+                        Binding::ParamLocal(at) => self.frame_store(at, from, bytes, class)?,
+                        Binding::ParamRegister(reg, _) | Binding::Register(reg) => {
+                            self.builtin(mov_of(class), reg.id, &[from])?;
+                        }
+                        _ => return Err(self.invalid(format!("`{}` cannot be a parameter", formal.name))),
+                    }
+                    own
+                }
+            };
+            scope.bind(&formal.name, binding);
+        }
+        let mut results = Vec::new();
+        for (at, (formal, passed)) in function.returns.iter().zip(&signature.returns).enumerate() {
+            let binding = match *passed {
+                Passed::Memory(_) => self.handed_place(true, at)?,
+                Passed::Register(class, _) => {
+                    let own = self.param_variable(formal)?;
+                    results.push((own.clone(), at, class, formal.ty.bytes()));
+                    own
+                }
+            };
+            scope.bind(&formal.name, binding);
+        }
+
+        self.scopes.push(scope);
+        let end = self.fresh_label();
+        self.return_label = Some(end);
+        (self.depth, self.depth_in_function) = (0, 0);
+        self.block(function.body.as_deref().unwrap_or_default())?;
+        self.place(end);
+        self.return_label = None;
+        self.scopes.clear();
+        (self.guard, self.negated, self.first) = (TRUE, false, false);
+        for (own, at, class, bytes) in results {
+            let to = self.handing(true, at, class);
+            match own {
+                Binding::ParamLocal(at) => self.frame_load(at, to, 8 * bytes as u8, class)?,
+                Binding::ParamRegister(reg, _) | Binding::Register(reg) => {
+                    self.builtin(mov_of(class), to, &[reg.id as Src])?;
+                }
+                _ => return Err(self.invalid("a result that is no scalar")),
+            }
+        }
+        self.emit(OpKind::Return)
+    }
+
+    /// Binding of a parameter or result in the caller's memory.
+    fn handed_place(&mut self, result: bool, at: usize) -> Result<Binding> {
+        let from = self.handing(result, at, Class::Bits32);
+        let id = self.registers.fresh(Class::Bits32);
+        self.builtin(Builtin::Mov32, id, &[from as Src])?;
+        Ok(Binding::ParamAt(Reg {
+            id,
+            class: Class::Bits32,
+            bits: 32,
+        }))
+    }
+}

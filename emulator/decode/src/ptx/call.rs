@@ -1,0 +1,358 @@
+//! Calls: most device functions are inlined; some external functions are operations.
+
+use ptx::ast::{Function, FunctionKind, Instruction, Operand, Space, Variable};
+
+use super::operand::Elements;
+use super::{Lower, class_of, mov_of, params};
+use crate::error::{Result, unsupported};
+use crate::ptx::call_graph::CallParts;
+use crate::ptx::index::MAX_DEPTH;
+use crate::ptx::names::{Binding, Scope};
+use crate::virt::{Reg, TRUE};
+use arithmetic::lanes::{Class, NONE, Src};
+use program::{Access, Addr, MemSpace, OpKind, Order};
+
+/// True for functions of CUDA's `libcudadevrt`, false for those of other linker inputs.
+fn is_of_the_device_runtime(name: &str) -> bool {
+    ["cuda", "__cuda", "__nv", "cnp"]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn call(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let CallParts {
+            returns,
+            callee,
+            arguments,
+            prototype,
+        } = CallParts::of(instruction);
+        let Some(name) = callee else {
+            return Err(self.invalid("`call` needs the name of a function"));
+        };
+        if self.find(name)?.is_some() {
+            return self.call_through(name, prototype, returns, arguments);
+        }
+        match name {
+            "vprintf" => return self.printf(returns, arguments),
+            "__assertfail" => return self.assert_fail(arguments),
+            "malloc" | "free" => {
+                return Err(self.unsupported(format!("`{name}` inside a kernel")));
+            }
+            _ => {}
+        }
+        let Some(function) = self.index.function(name) else {
+            return Err(self.invalid(format!("there is no function `{name}`")));
+        };
+        if function.body.is_none() {
+            return Err(match is_of_the_device_runtime(name) {
+                true => self.unsupported(format!("`{name}` of the device runtime")),
+                false => self.invalid(format!("nothing defines the external function `{name}`")),
+            });
+        }
+        if function.params.len() != arguments.len() || function.returns.len() != returns.len() {
+            return Err(self.invalid(format!(
+                "`{name}` takes {} arguments and gives {} results",
+                function.params.len(),
+                function.returns.len()
+            )));
+        }
+        match self.activations.reach.recursive.contains(function.name.as_str()) {
+            true if function.kind == FunctionKind::Entry => {
+                Err(self.unsupported(format!("recursion of a kernel (`{name}` calls itself)")))
+            }
+            true => self.call_body(function, returns, arguments),
+            false => self.inline(function, returns, arguments),
+        }
+    }
+
+    fn inline(
+        &mut self,
+        function: &'a Function,
+        returns: &'a [Operand],
+        arguments: &'a [Operand],
+    ) -> Result<()> {
+        if self.inlined_in >= MAX_DEPTH {
+            return Err(unsupported(
+                function.span,
+                format!("a chain of more than {MAX_DEPTH} calls"),
+            ));
+        }
+        self.inlined_in += 1;
+        let (guard, negated, instr, span) = (self.guard, self.negated, self.instr, self.span);
+        // The call counts as an instruction. A guard becomes a branch around the body.
+        let mut around = None;
+        if guard != TRUE {
+            let label = self.fresh_label();
+            self.negated = !negated;
+            self.emit(OpKind::Branch {
+                target: label,
+                reconverge: 0,
+            })?;
+            self.guard = TRUE;
+            self.negated = false;
+            around = Some(label);
+        } else {
+            self.emit(OpKind::Nop)?;
+        }
+
+        let frame = self.frame;
+        let addressed = params::addressed(function);
+        let caller_addressed = std::mem::replace(&mut self.addressed, addressed);
+        let caller = std::mem::replace(&mut self.function, &function.name);
+        let mut scope = Scope::default();
+        for (formal, actual) in function.params.iter().zip(arguments) {
+            let binding = self.pass(formal, actual)?;
+            scope.bind(&formal.name, binding);
+        }
+        let mut results = Vec::new();
+        for (formal, actual) in function.returns.iter().zip(returns) {
+            let binding = self.result(formal, actual)?;
+            if let Binding::ParamLocal(_)
+            | Binding::Register(_)
+            | Binding::Vector(_)
+            | Binding::ParamRegister(..) = &binding
+            {
+                results.push((binding.clone(), actual));
+            }
+            scope.bind(&formal.name, binding);
+        }
+
+        let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
+        let (loc, calls) = (self.loc, std::mem::take(&mut self.calls));
+        let end = self.fresh_label();
+        let outer_return = self.return_label.replace(end);
+        let outer_depth = std::mem::replace(&mut self.depth_in_function, 0);
+        self.block(function.body.as_deref().unwrap_or_default())?;
+        self.place(end);
+        self.depth_in_function = outer_depth;
+        self.return_label = outer_return;
+        (self.loc, self.calls) = (loc, calls);
+        self.scopes = scopes;
+        self.addressed = caller_addressed;
+        self.function = caller;
+        self.frame = frame;
+        self.inlined_in -= 1;
+
+        (self.guard, self.negated) = (TRUE, false);
+        (self.instr, self.first, self.span) = (instr, false, span);
+        for (binding, actual) in results {
+            self.hand_back(&binding, actual)?;
+        }
+        if let Some(label) = around {
+            self.place(label);
+        }
+        Ok(())
+    }
+
+    /// Binding of a formal parameter: the caller's own variable where possible, since neither side writes it during the
+    /// call.
+    fn pass(&mut self, formal: &'a Variable, actual: &'a Operand) -> Result<Binding> {
+        let given = match actual {
+            Operand::Name(name) => self.find(name)?,
+            _ => None,
+        };
+        if let Some(given @ (Binding::ParamLocal(_) | Binding::ParamAt(_))) = &given
+            && formal.space != Space::Reg
+            && self.in_memory(formal)
+        {
+            return Ok(given.clone());
+        }
+        let own = self.param_variable(formal)?;
+        if let Binding::Vector(to) = &own {
+            match given {
+                Some(Binding::Vector(from)) => self.copy_vector(to, &from)?,
+                _ => return Err(self.mismatch(formal)),
+            }
+            return Ok(own);
+        }
+        let source = match (&own, given) {
+            (Binding::ParamRegister(reg, _), Some(Binding::ParamLocal(at))) => {
+                self.frame_load(at, reg.id, reg.bits, reg.class)?;
+                return Ok(own);
+            }
+            (_, Some(Binding::ParamRegister(reg, _) | Binding::Register(reg))) => Some(reg),
+            _ => None,
+        };
+        match &own {
+            Binding::ParamRegister(reg, _) | Binding::Register(reg) => {
+                let src = match source {
+                    Some(given) if given.class == reg.class => given.id as Src,
+                    Some(_) => return Err(self.mismatch(formal)),
+                    None => self.source(actual, reg.class, Some(formal.ty))?,
+                };
+                self.builtin(mov_of(reg.class), reg.id, &[src])?;
+            }
+            Binding::ParamLocal(at) => {
+                let class = class_of(formal.ty.bytes());
+                let src = match source {
+                    Some(given) if given.class == class => given.id as Src,
+                    Some(_) => return Err(self.mismatch(formal)),
+                    None if formal.dims.is_empty() => self.source(actual, class, Some(formal.ty))?,
+                    None => return Err(self.mismatch(formal)),
+                };
+                self.frame_store(*at, src, formal.ty.bytes(), class)?;
+            }
+            _ => return Err(self.mismatch(formal)),
+        }
+        Ok(own)
+    }
+
+    fn result(&mut self, formal: &'a Variable, actual: &'a Operand) -> Result<Binding> {
+        if let Operand::Name(name) = actual
+            && formal.space != Space::Reg
+            && self.in_memory(formal)
+            && let Some(given @ (Binding::ParamLocal(_) | Binding::ParamAt(_))) = self.find(name)?
+        {
+            return Ok(given);
+        }
+        self.param_variable(formal)
+    }
+
+    /// Copies a result to the caller's variable, unless it is there.
+    fn hand_back(&mut self, formal: &Binding, actual: &'a Operand) -> Result<()> {
+        let given = match actual {
+            Operand::Name(name) if name == "_" => return Ok(()),
+            Operand::Name(name) => self.find(name)?,
+            _ => None,
+        };
+        match (formal, given) {
+            (
+                Binding::ParamRegister(from, _) | Binding::Register(from),
+                Some(Binding::ParamRegister(to, _) | Binding::Register(to)),
+            ) if from.class == to.class => self.builtin(mov_of(to.class), to.id, &[from.id as Src]),
+            (Binding::ParamRegister(from, bytes), Some(Binding::ParamLocal(at))) => {
+                self.frame_store(at, from.id as Src, *bytes, from.class)
+            }
+            (Binding::ParamLocal(at), Some(Binding::ParamRegister(to, _) | Binding::Register(to))) => {
+                self.frame_load(*at, to.id, to.bits, to.class)
+            }
+            (Binding::ParamLocal(from), Some(Binding::ParamLocal(to))) if *from == to => Ok(()),
+            (Binding::Vector(from), Some(Binding::Vector(to))) => self.copy_vector(&to, from),
+            _ => Err(self.invalid("a result of the call does not fit where it goes")),
+        }
+    }
+
+    fn copy_vector(&mut self, to: &[Reg], from: &[Reg]) -> Result<()> {
+        let classes = |list: &[Reg]| list.iter().map(|reg| reg.class).collect::<Vec<_>>();
+        if classes(to) != classes(from) {
+            return Err(self.invalid("a vector register of the call does not fit"));
+        }
+        for (to, from) in to.iter().zip(from) {
+            self.builtin(mov_of(to.class), to.id, &[from.id as Src])?;
+        }
+        Ok(())
+    }
+
+    fn mismatch(&self, formal: &Variable) -> super::DecodeError {
+        self.invalid(format!("the argument for `{}` does not fit", formal.name))
+    }
+
+    pub(super) fn frame_load(&mut self, at: u32, dst: u32, bits: u8, class: Class) -> Result<()> {
+        let mut regs = [NONE; 8];
+        regs[0] = dst as i32;
+        let access = self.frame_access(at, regs, u32::from(bits / 8), class)?;
+        self.emit(OpKind::Load(access))
+    }
+
+    pub(super) fn frame_store(&mut self, at: u32, src: Src, bytes: u32, class: Class) -> Result<()> {
+        let mut regs = [NONE; 8];
+        regs[0] = src;
+        let access = self.frame_access(at, regs, bytes, class)?;
+        self.emit(OpKind::Store(access))
+    }
+
+    fn frame_access(&mut self, at: u32, regs: [i32; 8], bytes: u32, class: Class) -> Result<Box<Access>> {
+        if !matches!(bytes, 1 | 2 | 4 | 8) || class == Class::Pred {
+            return Err(self.invalid("a predicate cannot be passed in memory"));
+        }
+        let addr = match self.activations.frame_base() {
+            Some(base) => Addr {
+                src: base as Src,
+                wide: false,
+                offset: i64::from(at),
+            },
+            None => Addr {
+                src: self.constants.bits32(at, self.span)?,
+                wide: false,
+                offset: 0,
+            },
+        };
+        Ok(Box::new(Access {
+            space: MemSpace::Local,
+            addr,
+            element: bytes as u8,
+            n: 1,
+            regs,
+            wide: class == Class::Bits64,
+            signed: false,
+            order: Order::Weak,
+        }))
+    }
+
+    fn printf(&mut self, returns: &'a [Operand], arguments: &'a [Operand]) -> Result<()> {
+        let [format, values] = arguments else {
+            return Err(self.invalid("`vprintf` takes 2 arguments"));
+        };
+        let format = self.argument(format, Class::Bits64)?;
+        let arguments = self.argument(values, Class::Bits64)?;
+        let mut dst = NONE;
+        let mut in_memory = None;
+        if let [Operand::Name(name)] = returns
+            && name != "_"
+        {
+            match self.find(name)? {
+                Some(Binding::ParamRegister(reg, _) | Binding::Register(reg))
+                    if reg.class == Class::Bits32 =>
+                {
+                    dst = reg.id as i32;
+                }
+                Some(Binding::ParamLocal(at)) => {
+                    let copy = self.registers.fresh(Class::Bits32);
+                    dst = copy as i32;
+                    in_memory = Some((at, copy));
+                }
+                _ => return Err(self.invalid("`vprintf` gives a 32-bit result")),
+            }
+        }
+        self.emit(OpKind::Printf {
+            format,
+            arguments,
+            dst,
+        })?;
+        match in_memory {
+            Some((at, copy)) => self.frame_store(at, copy as Src, 4, Class::Bits32),
+            None => Ok(()),
+        }
+    }
+
+    /// `__assertfail(message, file, line, function, char_size)`
+    fn assert_fail(&mut self, arguments: &'a [Operand]) -> Result<()> {
+        let [message, file, line, function, _] = arguments else {
+            return Err(self.invalid("`__assertfail` takes 5 arguments"));
+        };
+        let text = [
+            self.argument(message, Class::Bits64)?,
+            self.argument(file, Class::Bits64)?,
+            self.argument(function, Class::Bits64)?,
+        ];
+        let line = self.argument(line, Class::Bits32)?;
+        self.emit(OpKind::AssertFail { text, line })
+    }
+
+    fn argument(&mut self, operand: &'a Operand, class: Class) -> Result<Src> {
+        if let Elements::Operands([Operand::Name(name)]) = self.elements(operand)? {
+            match self.find(name)? {
+                Some(Binding::ParamRegister(reg, _)) if reg.class == class => return Ok(reg.id as Src),
+                Some(Binding::ParamLocal(at)) => {
+                    let copy = self.registers.fresh(class);
+                    let bits = if class == Class::Bits64 { 64 } else { 32 };
+                    self.frame_load(at, copy, bits, class)?;
+                    return Ok(copy as Src);
+                }
+                _ => {}
+            }
+        }
+        self.source(operand, class, None)
+    }
+}

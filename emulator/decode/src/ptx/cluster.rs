@@ -1,0 +1,71 @@
+//! Addresses in the shared memory of other blocks of a cluster: `mapa`, `getctarank`.
+//!
+//! Shared-memory addresses, the block's own too, hold the rank above the offset.
+
+use ptx::ast::{Instruction, Type};
+
+use super::Lower;
+use crate::error::Result;
+use arithmetic::lanes::{Class, Src};
+use arithmetic::{Builtin, lookup};
+use program::{RANK_SHIFT, window};
+
+/// Largest rank that fits in an address; no cluster has such a block.
+const LAST_RANK: u32 = 254;
+
+impl<'a> Lower<'a> {
+    /// `mapa.shared::cluster.u32 d, a, rank;`, or without the space for generic addresses.
+    pub(super) fn map_address(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 3)?;
+        let offset = self.shared_offset(instruction, 1)?;
+        let rank = self.source(&instruction.operands[2], Class::Bits32, Some(Type::U32))?;
+        let [last, shift] = [LAST_RANK, RANK_SHIFT].map(|n| self.constants.bits32(n, self.span));
+        let rank = self.of_two("min", "u32", rank, last?)?;
+        let rank = self.of_two("shl", "b32", rank, shift?)?;
+        let mask = self.constants.bits32((1 << RANK_SHIFT) - 1, self.span)?;
+        let offset = self.of_two("and", "b32", offset, mask)?;
+        let address = self.of_two("or", "b32", offset, rank)?;
+        if !instruction.has("u64") {
+            let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
+            return self.builtin(Builtin::Mov32, dst, &[address]);
+        }
+        let dst = self.destination(&instruction.operands[0], Class::Bits64)?;
+        if instruction.has("shared::cluster") {
+            return self.builtin(Builtin::Zext64(32), dst, &[address]);
+        }
+        let wide = self.value(Builtin::Zext64(32), &[address])?;
+        let shared = self.constants.bits64(window::SHARED, self.span)?;
+        self.builtin(Builtin::Add64, dst, &[wide, shared])
+    }
+
+    /// `getctarank.shared::cluster.u32 d, a;`
+    pub(super) fn rank_of_address(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 2)?;
+        let offset = self.shared_offset(instruction, 1)?;
+        let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
+        let shift = self.constants.bits32(RANK_SHIFT, self.span)?;
+        let rank = self.of_two("shr", "u32", offset, shift)?;
+        self.builtin(Builtin::Mov32, dst, &[rank])
+    }
+
+    /// Low half of a shared or generic address.
+    fn shared_offset(&mut self, instruction: &'a Instruction, at: usize) -> Result<Src> {
+        let operand = &instruction.operands[at];
+        if !instruction.has("u64") {
+            return self.source(operand, Class::Bits32, None);
+        }
+        let wide = self.source(operand, Class::Bits64, None)?;
+        self.value(Builtin::Lo32Of64, &[wide])
+    }
+
+    /// Result of an arithmetic instruction with two sources.
+    fn of_two(&mut self, name: &str, modifiers: &str, a: Src, b: Src) -> Result<Src> {
+        let modifiers: Vec<&str> = modifiers.split('.').collect();
+        let Some(form) = lookup(name, &modifiers, 0, self.level) else {
+            return Err(self.unsupported(format!("`{name}`")));
+        };
+        let dst = self.registers.fresh(form.dst);
+        self.alu(form, dst, &[a, b])?;
+        Ok(dst as Src)
+    }
+}

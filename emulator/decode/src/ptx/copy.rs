@@ -1,0 +1,81 @@
+//! `cp.async`: asynchronous copies from global to shared memory.
+
+use ptx::ast::{Immediate, Instruction, Operand, Type};
+
+use super::Lower;
+use crate::error::Result;
+use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::lookup;
+use program::{MemSpace, OpKind};
+
+impl<'a> Lower<'a> {
+    pub(super) fn copy(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let modifiers: Vec<&str> = instruction
+            .modifiers
+            .iter()
+            .map(String::as_str)
+            .filter(|m| !m.starts_with("L2::"))
+            .collect();
+        match modifiers[..] {
+            ["async", "commit_group"] => self.emit(OpKind::CpAsyncCommit),
+            ["async", "wait_all"] => self.emit(OpKind::CpAsyncWait { pending: u32::MAX }),
+            ["async", "wait_group"] => match &instruction.operands[..] {
+                [Operand::Immediate(Immediate::Int(n))] => {
+                    let Ok(pending) = u32::try_from(*n) else {
+                        return Err(self.invalid("a number of groups cannot be negative"));
+                    };
+                    self.emit(OpKind::CpAsyncWait {
+                        pending: pending.min(u32::MAX - 1),
+                    })
+                }
+                _ => Err(self.invalid("`cp.async.wait_group` takes a number")),
+            },
+            ["async", "ca" | "cg", "shared" | "shared::cta", "global"] => self.copy_bytes(instruction),
+            _ => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+        }
+    }
+
+    fn copy_bytes(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let policy = instruction.modifiers.iter().any(|m| m.ends_with("::cache_hint"));
+        let operands = match &instruction.operands[..] {
+            [rest @ .., _] if policy => rest,
+            all => all,
+        };
+        let (to, from, size, last) = match operands {
+            [to, from, size] => (to, from, size, None),
+            [to, from, size, last] => (to, from, size, Some(last)),
+            _ => return Err(self.invalid("`cp.async` takes 3 or 4 operands")),
+        };
+        let bytes = match size {
+            Operand::Immediate(Immediate::Int(n @ (4 | 8 | 16))) => *n as u8,
+            _ => return Err(self.invalid("`cp.async` copies 4, 8 or 16 bytes")),
+        };
+        if instruction.has("cg") && bytes != 16 {
+            return Err(self.invalid("`cp.async.cg` copies 16 bytes"));
+        }
+        let (dst, _) = self.address(to, MemSpace::Shared)?;
+        let (src, _) = self.address(from, MemSpace::Global)?;
+        let src_bytes = match last {
+            None => NONE,
+            // Where the predicate holds, nothing is read and zeros are written.
+            Some(last) if self.is_register(last, Class::Pred)? || matches!(last, Operand::NotPred(_)) => {
+                let ignore = self.source(last, Class::Pred, None)?;
+                let none = self.constants.bits32(0, self.span)?;
+                let all = self.constants.bits32(u32::from(bytes), self.span)?;
+                let Some(select) = lookup("selp", &["b32"], 0, self.level) else {
+                    return Err(self.unsupported("`cp.async` with a predicate"));
+                };
+                let chosen = self.registers.fresh(Class::Bits32);
+                self.alu(select, chosen, &[none, all, ignore])?;
+                chosen as Src
+            }
+            Some(last) => self.source(last, Class::Bits32, Some(Type::U32))?,
+        };
+        self.emit(OpKind::CpAsync {
+            dst,
+            src,
+            bytes,
+            src_bytes,
+        })
+    }
+}

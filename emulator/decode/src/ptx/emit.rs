@@ -1,0 +1,192 @@
+//! Adds operations: under the guard of their instruction, and safe where results are sources.
+
+use ptx::ast::Instruction;
+
+use super::{Lower, mov_of, text};
+use crate::error::{Result, unsupported};
+use crate::operands::{Role, operands};
+use crate::passes::flow;
+use crate::virt::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
+use arithmetic::lanes::{AluArgs, Class, NONE, Src};
+use arithmetic::{Builtin, Form, builtin};
+use program::limits::{INSTR_BYTES, KERNEL_OPS};
+use program::{AtomicForm, InstrInfo, OpKind};
+
+impl<'a> Lower<'a> {
+    /// Starts `instruction`: the next operations belong to it.
+    pub(super) fn begin(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.span = instruction.span;
+        self.first = true;
+        let start = instruction.span.start;
+        // Messages look up long names at each use.
+        let text = u64::from(instruction.span.end.saturating_sub(start));
+        self.index.account.steps(text / 8)?;
+        self.instr = match self.instr_of.get(&start) {
+            Some(&known) => known,
+            None => {
+                self.index.account.bytes(text + INSTR_BYTES)?;
+                let own = self.instrs.len() as u32;
+                self.instrs.push(InstrInfo {
+                    text: text::instruction(instruction),
+                    ptx_line: instruction.span.line,
+                    source: self.loc,
+                    calls: self.calls.as_slice().into(),
+                    fmas: text::fmas(instruction),
+                    merge: None,
+                    atomic: AtomicForm::Native,
+                });
+                self.starts.push(start);
+                self.instr_of.insert(start, own);
+                own
+            }
+        };
+        Ok(())
+    }
+
+    /// Copies a guard that an operation of the instruction overwrites.
+    pub(super) fn keep_guard(&mut self, start: usize) {
+        let guard = self.guard;
+        if guard == TRUE || self.ops.len() < start + 2 {
+            return;
+        }
+        let last = self.ops.len() - 1;
+        let mut written = false;
+        for op in &mut self.ops[start..last] {
+            operands(op, &mut |register, class, role| {
+                written |= role != Role::Use && class == Class::Pred && register as u32 == guard;
+                register
+            });
+        }
+        if !written {
+            return;
+        }
+        let copy = self.registers.fresh(Class::Pred);
+        for op in &mut self.ops[start..] {
+            if op.guard == guard {
+                op.guard = copy;
+            }
+        }
+        let form = builtin(Builtin::MovPred, self.level);
+        let args = AluArgs {
+            dst: copy,
+            src: [guard as Src, NONE, NONE, NONE],
+        };
+        let mov = VirtualOp {
+            guard: TRUE,
+            negated: false,
+            instr: self.instr,
+            first: true,
+            kind: OpKind::Alu { run: form.run, args },
+            classes: AluClasses {
+                dst: form.dst,
+                srcs: form.srcs,
+            },
+            moves: true,
+            rule: BitRule::Unknown,
+            flow: flow::of_builtin(Builtin::MovPred),
+        };
+        self.ops[start].first = false;
+        self.ops.insert(start, mov);
+    }
+
+    /// Adds an operation under the guard of the instruction.
+    pub(super) fn emit(&mut self, kind: OpKind) -> Result<()> {
+        self.emit_with(kind, AluClasses::NONE)
+    }
+
+    pub(super) fn emit_with(&mut self, kind: OpKind, classes: AluClasses) -> Result<()> {
+        if self.ops.len() >= KERNEL_OPS {
+            return Err(unsupported(
+                self.span,
+                format!("a kernel of more than {KERNEL_OPS} operations, with its functions inlined,"),
+            ));
+        }
+        self.index.account.ops(1)?;
+        let mut op = VirtualOp {
+            guard: self.guard,
+            negated: self.negated,
+            instr: self.instr,
+            first: std::mem::take(&mut self.first),
+            kind,
+            classes,
+            moves: false,
+            rule: std::mem::take(&mut self.rule),
+            flow: std::mem::take(&mut self.flow),
+        };
+        self.part_sources(&mut op)?;
+        self.ops.push(op);
+        Ok(())
+    }
+
+    /// Copies sources that an operation with early results would overwrite.
+    pub(super) fn part_sources(&mut self, op: &mut VirtualOp) -> Result<()> {
+        if matches!(op.kind, OpKind::Alu { .. } | OpKind::Mma(_)) {
+            return Ok(());
+        }
+        let (mut used, mut written) = (Vec::new(), Vec::new());
+        operands(op, &mut |register, class, role| {
+            match role {
+                Role::Use => used.push((register, class)),
+                _ => written.push(register),
+            }
+            register
+        });
+        let first = op.first;
+        for (register, class) in used {
+            if !written.contains(&register) {
+                continue;
+            }
+            self.first = std::mem::take(&mut op.first);
+            let copy = self.registers.fresh(class) as i32;
+            self.builtin(mov_of(class), copy as u32, &[register])?;
+            operands(op, &mut |r, _, role| {
+                if role == Role::Use && r == register {
+                    copy
+                } else {
+                    r
+                }
+            });
+        }
+        debug_assert!(first || !op.first);
+        Ok(())
+    }
+
+    pub(super) fn alu(&mut self, form: Form, dst: u32, sources: &[Src]) -> Result<()> {
+        let (kind, classes) = alu_op(form, dst, sources);
+        self.emit_with(kind, classes)
+    }
+
+    pub(super) fn builtin(&mut self, op: Builtin, dst: u32, sources: &[Src]) -> Result<()> {
+        self.alu(builtin(op, self.level), dst, sources)?;
+        if let Some(last) = self.ops.last_mut() {
+            last.flow = flow::of_builtin(op);
+            last.moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
+            last.rule = match op {
+                Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => BitRule::Same,
+                Builtin::Zext64(_) | Builtin::Sext64(_) | Builtin::Zext32(_) | Builtin::Sext32(_) => {
+                    BitRule::Same
+                }
+                Builtin::Add32 | Builtin::Add64 => BitRule::Sum,
+                Builtin::Sub64 => BitRule::Difference,
+                _ => BitRule::Unknown,
+            };
+        }
+        Ok(())
+    }
+
+    /// Result of a [`Builtin`] in a new register.
+    pub(super) fn value(&mut self, op: Builtin, sources: &[Src]) -> Result<Src> {
+        let form = builtin(op, self.level);
+        let dst = self.registers.fresh(form.dst);
+        self.flow = flow::of_builtin(op);
+        self.alu(form, dst, sources)?;
+        Ok(dst as Src)
+    }
+
+    /// The carry flag: a predicate of the whole kernel.
+    pub(super) fn carry(&mut self) -> u32 {
+        *self
+            .carry
+            .get_or_insert_with(|| self.registers.fresh(Class::Pred))
+    }
+}

@@ -1,0 +1,132 @@
+//! `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix`: tiles for tensor cores, of one warp.
+
+use ptx::ast::{Instruction, Operand, Type};
+
+use super::Lower;
+use super::address::space_of;
+use super::operand::Elements;
+use crate::error::Result;
+use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::products::{AccumulatorType, FactorType};
+use program::mma::layout::MmaForm;
+use program::{MatrixAccess, MemSpace, Mma, OpKind};
+
+/// Form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
+fn form(modifiers: &[&str]) -> Option<MmaForm> {
+    let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else {
+        return None;
+    };
+    let (m, rest) = shape.strip_prefix('m')?.split_once("n8k")?;
+    let types = match (*d, *a, *b, *c) {
+        ("f64", "f64", "f64", "f64") => None,
+        _ => Some((
+            FactorType::parse(a)?,
+            FactorType::parse(b)?,
+            AccumulatorType::parse(d).filter(|_| d == c)?,
+        )),
+    };
+    MmaForm::new(m.parse().ok()?, rest.parse().ok()?, types)
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn mma(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 4)?;
+        let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
+        let Some(form) = form(&modifiers) else {
+            return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
+        };
+        let class = Class::of_width(form.is_wide());
+        let [n_a, n_b, n_c] = form.registers();
+        let operands = &instruction.operands;
+        let mut mma = Mma::new(form);
+        let ty = if form.is_wide() { Type::F64 } else { Type::F32 };
+        self.fragment(&operands[1], &mut mma.a[..n_a], class, Type::B32)?;
+        self.fragment(&operands[2], &mut mma.b[..n_b], class, Type::B32)?;
+        self.fragment(&operands[3], &mut mma.c[..n_c], class, ty)?;
+        self.results(&operands[0], &mut mma.d[..n_c], class)?;
+        self.emit(OpKind::Mma(Box::new(mma)))
+    }
+
+    pub(super) fn fragment(
+        &mut self,
+        operand: &'a Operand,
+        to: &mut [Src],
+        class: Class,
+        ty: Type,
+    ) -> Result<()> {
+        let elements = self.elements(operand)?;
+        self.as_many(elements.len(), to.len())?;
+        for (at, place) in to.iter_mut().enumerate() {
+            *place = match &elements {
+                Elements::Operands(list) => self.source(&list[at], class, Some(ty))?,
+                Elements::Registers(list) => list[at].id as Src,
+            };
+        }
+        Ok(())
+    }
+
+    pub(super) fn results(&mut self, operand: &'a Operand, to: &mut [i32], class: Class) -> Result<()> {
+        let elements = self.elements(operand)?;
+        self.as_many(elements.len(), to.len())?;
+        for at in 0..to.len() {
+            let register = match &elements {
+                Elements::Operands(list) => self.destination(&list[at], class)?,
+                Elements::Registers(list) => list[at].id,
+            } as i32;
+            if to[..at].contains(&register) {
+                return Err(self.invalid("a tile goes to different registers"));
+            }
+            to[at] = register;
+        }
+        Ok(())
+    }
+
+    fn as_many(&self, given: usize, needed: usize) -> Result<()> {
+        match given == needed {
+            true => Ok(()),
+            false => Err(self.invalid(format!("{given} registers for a tile that takes {needed}"))),
+        }
+    }
+
+    pub(super) fn matrix(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 2)?;
+        let [first, second] = &instruction.operands[..] else {
+            return Err(self.invalid("two operands are needed here"));
+        };
+        if instruction.opcode == "movmatrix" {
+            let src = self.source(second, Class::Bits32, Some(Type::B32))?;
+            let dst = self.destination(first, Class::Bits32)?;
+            return self.emit(OpKind::MatrixMove { dst, src });
+        }
+        let n = match () {
+            () if instruction.has("x1") => 1,
+            () if instruction.has("x2") => 2,
+            () if instruction.has("x4") => 4,
+            () => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+        };
+        let load = instruction.opcode == "ldmatrix";
+        let (registers, address) = if load { (first, second) } else { (second, first) };
+        let (addr, space) = self.address(address, space_of(instruction).unwrap_or(MemSpace::Generic))?;
+        if !matches!(space, MemSpace::Shared | MemSpace::Generic) {
+            return Err(self.invalid("matrices lie in shared memory"));
+        }
+        let mut regs = [NONE; 4];
+        if load {
+            self.results(registers, &mut regs[..n], Class::Bits32)?;
+        } else {
+            self.fragment(registers, &mut regs[..n], Class::Bits32, Type::B32)?;
+        }
+        let access = Box::new(MatrixAccess {
+            space,
+            addr,
+            n: n as u8,
+            transposed: instruction.has("trans"),
+            regs,
+        });
+        self.emit(if load {
+            OpKind::MatrixLoad(access)
+        } else {
+            OpKind::MatrixStore(access)
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! Barriers in shared memory, and groups of bulk copies.
+
+use ptx::ast::{Immediate, Instruction, Operand, Type};
+
+use super::Lower;
+use super::address::space_of;
+use crate::error::Result;
+use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::lookup;
+use program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TOKEN_PENDING, TensorWay};
+
+impl<'a> Lower<'a> {
+    /// `mbarrier.init.shared.b64 [a], n;` and its kin.
+    pub(super) fn mbarrier(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let has = |word| instruction.has(word);
+        let space = space_of(instruction).unwrap_or(MemSpace::Generic);
+        let operands = &instruction.operands[..];
+        let number = Some(Type::U32);
+        let mut made = Mbarrier {
+            kind: MbarrierKind::Init,
+            space,
+            addr: self.zero_address()?,
+            number: NONE,
+            phase: NONE,
+            dst: NONE,
+            done: NONE,
+        };
+        let place = match (&instruction.modifiers.first().map(String::as_str), operands) {
+            (Some("init"), [place, n]) => {
+                made.number = self.source(n, Class::Bits32, number)?;
+                place
+            }
+            (Some("inval"), [place]) => {
+                made.kind = MbarrierKind::Invalidate;
+                place
+            }
+            (Some(kind @ ("expect_tx" | "complete_tx")), [place, n]) => {
+                made.kind = match *kind {
+                    "expect_tx" => MbarrierKind::Expect,
+                    _ => MbarrierKind::Complete,
+                };
+                made.number = self.source(n, Class::Bits32, number)?;
+                place
+            }
+            (Some(kind @ ("arrive" | "arrive_drop")), [to, place, n @ ..]) if n.len() < 2 => {
+                made.kind = MbarrierKind::Arrive {
+                    expect: has("expect_tx"),
+                    drop: *kind == "arrive_drop",
+                    completes: !has("noComplete"),
+                };
+                if self.wanted(to)?.is_some() {
+                    made.dst = self.destination(to, Class::Bits64)? as i32;
+                }
+                if let [n] = n {
+                    made.number = self.source(n, Class::Bits32, number)?;
+                }
+                place
+            }
+            (Some("pending_count"), [to, token]) => return self.pending_count(to, token),
+            (Some("test_wait" | "try_wait"), [done, place, phase, rest @ ..]) if rest.len() < 2 => {
+                made.kind = MbarrierKind::Wait;
+                made.done = self.destination(done, Class::Pred)? as i32;
+                match has("parity") {
+                    true => made.number = self.source(phase, Class::Bits32, number)?,
+                    false => made.phase = self.source(phase, Class::Bits64, None)?,
+                }
+                // The time limit of a wait changes no defined result.
+                if let [limit] = rest {
+                    self.source(limit, Class::Bits32, number)?;
+                }
+                place
+            }
+            _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+        };
+        (made.addr, made.space) = self.address(place, space)?;
+        self.emit(OpKind::Mbarrier(Box::new(made)))
+    }
+
+    /// `mbarrier.pending_count.b64 n, token;`: the low bits of a token hold the pending arrivals.
+    fn pending_count(&mut self, to: &'a Operand, token: &'a Operand) -> Result<()> {
+        let forms = (
+            lookup("cvt", &["u32", "u64"], 0, self.level),
+            lookup("and", &["b32"], 0, self.level),
+        );
+        let (Some(low), Some(and)) = forms else {
+            return Err(self.unsupported("`mbarrier.pending_count`"));
+        };
+        let token = self.source(token, Class::Bits64, None)?;
+        let to = self.destination(to, Class::Bits32)?;
+        let part = self.registers.fresh(Class::Bits32);
+        self.alu(low, part, &[token])?;
+        let mask = self.constants.bits32(TOKEN_PENDING as u32, self.span)?;
+        self.alu(and, to, &[part as Src, mask])
+    }
+
+    /// `cp.async.mbarrier.arrive.noinc.shared.b64 [a];`
+    pub(super) fn arrive_behind_copies(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let [place] = &instruction.operands[..] else {
+            return Err(self.invalid("`cp.async.mbarrier.arrive` takes an address"));
+        };
+        let (addr, space) = self.address(place, space_of(instruction).unwrap_or(MemSpace::Generic))?;
+        self.emit(OpKind::Mbarrier(Box::new(Mbarrier {
+            kind: MbarrierKind::ArriveBehindCopies {
+                counts: !instruction.has("noinc"),
+            },
+            space,
+            addr,
+            number: NONE,
+            phase: NONE,
+            dst: NONE,
+            done: NONE,
+        })))
+    }
+
+    /// `cp.async.bulk.commit_group;` and `cp.async.bulk.wait_group n;`
+    pub(super) fn bulk_group(&mut self, instruction: &'a Instruction) -> Result<()> {
+        match &instruction.operands[..] {
+            [] if instruction.has("commit_group") => self.emit(OpKind::BulkCommit),
+            [Operand::Immediate(Immediate::Int(n))] if instruction.has("wait_group") => {
+                let Ok(pending) = u32::try_from(*n) else {
+                    return Err(self.invalid("a number of groups cannot be negative"));
+                };
+                self.emit(OpKind::BulkWait { pending })
+            }
+            _ => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+        }
+    }
+
+    /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [barrier];` and the like.
+    pub(super) fn bulk_copy(&mut self, instruction: &'a Instruction) -> Result<()> {
+        if instruction.has("prefetch") {
+            return self.emit(OpKind::Nop);
+        }
+        let operands = match &instruction.operands[..] {
+            [rest @ .., _] if instruction.has("L2::cache_hint") => rest,
+            all => all,
+        };
+        let (operands, blocks) = self.destination_blocks(instruction, operands)?;
+        let within_cluster = instruction.has("shared::cluster") && instruction.has("shared::cta");
+        let (shared, global, bytes, way) = match operands {
+            [to, from, bytes, barrier] if instruction.has("mbarrier::complete_tx::bytes") => {
+                let (barrier, _) = self.address(barrier, MemSpace::Shared)?;
+                (to, from, bytes, TensorWay::Load(barrier))
+            }
+            [to, from, bytes] if instruction.has("bulk_group") => (from, to, bytes, TensorWay::Store),
+            _ => return self.bulk_group(instruction),
+        };
+        let (shared, _) = self.address(shared, MemSpace::Shared)?;
+        let space = match within_cluster {
+            true => MemSpace::Shared,
+            false => MemSpace::Global,
+        };
+        let (global, _) = self.address(global, space)?;
+        let bytes = self.source(bytes, Class::Bits32, Some(Type::U32))?;
+        self.emit(OpKind::BulkBytes(Box::new(BulkBytes {
+            shared,
+            global,
+            within_cluster,
+            bytes,
+            blocks,
+            way,
+        })))
+    }
+}

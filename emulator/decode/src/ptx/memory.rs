@@ -1,0 +1,208 @@
+//! Lowers loads and stores.
+
+use ptx::ast::{Instruction, Operand, Type};
+
+use super::address::space_of;
+use super::operand::Elements;
+use super::{Lower, class_of};
+use crate::error::Result;
+use crate::ptx::names::Binding;
+use arithmetic::lanes::{Class, NONE};
+use program::{Access, MemSpace, OpKind, Order};
+
+/// Parsed modifiers of a load or store.
+struct AccessForm {
+    space: MemSpace,
+    ty: Type,
+    n: u8,
+    order: Order,
+}
+
+impl<'a> Lower<'a> {
+    fn form(&self, instruction: &Instruction) -> Result<AccessForm> {
+        let refuse = || Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
+        let mut form = AccessForm {
+            space: space_of(instruction).unwrap_or(MemSpace::Generic),
+            ty: Type::Pred,
+            n: 1,
+            order: Order::Weak,
+        };
+        for modifier in &instruction.modifiers {
+            match modifier.as_str() {
+                "volatile" | "relaxed" | "acquire" | "release" | "mmio" | "cv" | "wt" => {
+                    form.order = Order::Strong;
+                }
+                "v2" => form.n = 2,
+                "v4" => form.n = 4,
+                "v8" => form.n = 8,
+                "weak" | "cta" | "cluster" | "gpu" | "sys" | "gl" => {}
+                "ca" | "cg" | "cs" | "lu" | "wb" | "nc" | "uniform" => {}
+                "global" | "shared" | "shared::cta" | "shared::cluster" | "local" | "const" | "param"
+                | "param::entry" | "param::func" => {}
+                hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
+                name => match Type::from_name(name) {
+                    Some(ty) if ty.bytes() > 0 && ty.bytes() <= 8 => form.ty = ty,
+                    _ => return refuse(),
+                },
+            }
+        }
+        if form.ty == Type::Pred {
+            return Err(self.invalid(format!("`{}` has no type", instruction.mnemonic())));
+        }
+        if u32::from(form.n) * form.ty.bytes() > 32 {
+            return Err(self.invalid(format!("`{}` is wider than 32 bytes", instruction.mnemonic())));
+        }
+        Ok(form)
+    }
+
+    /// The two operands; an optional cache policy is ignored, since it changes no results.
+    fn memory_operands(&self, instruction: &'a Instruction) -> Result<(&'a Operand, &'a Operand)> {
+        let policy = instruction.modifiers.iter().any(|m| m.ends_with("::cache_hint"));
+        match &instruction.operands[..] {
+            [a, b] => Ok((a, b)),
+            [a, b, _] if policy => Ok((a, b)),
+            _ => Err(self.invalid(format!("`{}` takes 2 operands", instruction.mnemonic()))),
+        }
+    }
+
+    pub(super) fn load(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let form = self.form(instruction)?;
+        let (to, from) = self.memory_operands(instruction)?;
+        if form.space == MemSpace::Param
+            && let Some((reg, bytes)) = self.param_register(from)?
+        {
+            return self.load_param(to, reg, bytes, form.ty);
+        }
+        let (addr, space) = self.address(from, form.space)?;
+        let elements = self.elements_of(to, form.n)?;
+        let mut regs = [NONE; 8];
+        let mut class = None;
+        for (at, place) in regs.iter_mut().enumerate().take(form.n.into()) {
+            let reg = match &elements {
+                Elements::Operands(list) => match self.wanted(&list[at])? {
+                    Some(reg) => reg,
+                    None => continue,
+                },
+                Elements::Registers(list) => list[at],
+            };
+            self.fits(reg.class, &mut class, form.ty)?;
+            *place = reg.id as i32;
+        }
+        let wide = class.unwrap_or(class_of(form.ty.bytes())) == Class::Bits64;
+        let signed = matches!(form.ty, Type::S8 | Type::S16 | Type::S32);
+        self.access(space, form, addr, regs, wide, signed, true)
+    }
+
+    pub(super) fn store(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let form = self.form(instruction)?;
+        let (to, from) = self.memory_operands(instruction)?;
+        if form.space == MemSpace::Param
+            && let Some((reg, bytes)) = self.param_register(to)?
+        {
+            return self.store_param(reg, bytes, from, form.ty);
+        }
+        let (addr, space) = self.address(to, form.space)?;
+        if matches!(space, MemSpace::Const) {
+            return Err(self.invalid("a store to constant memory"));
+        }
+        let elements = self.elements_of(from, form.n)?;
+        // Registers first: they give the width of numbers.
+        let mut class = None;
+        for at in 0..usize::from(form.n) {
+            match &elements {
+                Elements::Operands(list) => {
+                    if self.is_register(&list[at], Class::Bits64)? {
+                        self.fits(Class::Bits64, &mut class, form.ty)?;
+                    } else if self.is_register(&list[at], Class::Bits32)? {
+                        self.fits(Class::Bits32, &mut class, form.ty)?;
+                    }
+                }
+                Elements::Registers(list) => self.fits(list[at].class, &mut class, form.ty)?,
+            }
+        }
+        let class = class.unwrap_or(class_of(form.ty.bytes()));
+        let mut regs = [NONE; 8];
+        for (at, place) in regs.iter_mut().enumerate().take(form.n.into()) {
+            *place = match &elements {
+                Elements::Operands(list) => self.source(&list[at], class, Some(form.ty))?,
+                Elements::Registers(list) => list[at].id as i32,
+            };
+        }
+        self.access(space, form, addr, regs, class == Class::Bits64, false, false)
+    }
+
+    fn elements_of(&mut self, operand: &'a Operand, n: u8) -> Result<Elements<'a>> {
+        let elements = self.elements(operand)?;
+        if elements.len() != usize::from(n) {
+            return Err(self.invalid(format!("{} registers for {n} elements", elements.len())));
+        }
+        Ok(elements)
+    }
+
+    /// Checks that a register is wide enough for its element, and that all are alike.
+    fn fits(&self, class: Class, known: &mut Option<Class>, ty: Type) -> Result<()> {
+        if class == Class::Pred || (class == Class::Bits32 && ty.bytes() == 8) {
+            return Err(self.invalid(format!(
+                "{} for an element of {} bytes",
+                super::operand::describe(class),
+                ty.bytes()
+            )));
+        }
+        match known.replace(class) {
+            Some(other) if other != class => Err(self.invalid("registers of different widths in one vector")),
+            _ => Ok(()),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of an access, once")]
+    fn access(
+        &mut self,
+        space: MemSpace,
+        form: AccessForm,
+        addr: program::Addr,
+        regs: [i32; 8],
+        wide: bool,
+        signed: bool,
+        load: bool,
+    ) -> Result<()> {
+        let element = form.ty.bytes() as u8;
+        let order = form.order;
+        let n = form.n;
+        if element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic) {
+            self.shared_subword = true;
+        }
+        let access = Box::new(Access {
+            space,
+            addr,
+            element,
+            n,
+            regs,
+            wide,
+            signed,
+            order,
+        });
+        self.emit(if load {
+            OpKind::Load(access)
+        } else {
+            OpKind::Store(access)
+        })
+    }
+
+    /// Register of a call's parameter, if it is kept in one.
+    fn param_register(&mut self, operand: &'a Operand) -> Result<Option<(super::Reg, u32)>> {
+        let Operand::Address {
+            base: Some(name),
+            offset,
+        } = operand
+        else {
+            return Ok(None);
+        };
+        match self.find(name)? {
+            Some(Binding::ParamRegister(..)) if *offset != 0 => {
+                Err(self.invalid(format!("`{name}` is not that big")))
+            }
+            Some(Binding::ParamRegister(reg, bytes)) => Ok(Some((reg, bytes))),
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Operations of several lanes and warps: barriers, fences, shuffles, votes.
+
+use ptx::ast::{Instruction, Operand, Type};
+
+use super::{Lower, special};
+use crate::error::Result;
+use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::{Builtin, lookup};
+use program::{BARRIERS, BarrierKind, OpKind, ReduxKind, ShuffleMode, VoteMode};
+
+impl<'a> Lower<'a> {
+    pub(super) fn warp(&mut self, instruction: &'a Instruction) -> Result<()> {
+        match instruction.opcode.as_str() {
+            "bar" | "barrier" => self.barrier(instruction),
+            "fence"
+                if instruction.has("proxy")
+                    || instruction.modifiers.iter().any(|m| m.starts_with("proxy")) =>
+            {
+                self.emit(OpKind::ProxyFence)
+            }
+            "fence" if instruction.has("mbarrier_init") => self.emit(OpKind::InitFence),
+            "membar" | "fence" => self.emit(OpKind::Fence),
+            "nanosleep" => {
+                self.count(instruction, 1)?;
+                self.source(&instruction.operands[0], Class::Bits32, Some(Type::U32))?;
+                self.emit(OpKind::Yield)
+            }
+            "shfl" => self.shuffle(instruction),
+            "vote" => self.vote(instruction),
+            "match" => self.match_lanes(instruction),
+            "redux" => self.redux(instruction),
+            "elect" => self.elect(instruction),
+            _ => {
+                self.count(instruction, 1)?;
+                let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
+                self.emit(OpKind::ActiveMask { dst })
+            }
+        }
+    }
+
+    fn barrier(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let refuse = Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
+        if instruction.has("warp") {
+            self.count(instruction, 1)?;
+            let members = self.members(&instruction.operands[0])?;
+            return self.emit(OpKind::WarpSync { members });
+        }
+        if instruction.has("cluster") {
+            let waits = instruction.has("wait");
+            return self.emit(OpKind::ClusterBarrier { waits });
+        }
+        let operands = &instruction.operands[..];
+        let number = |lower: &mut Self, operand| lower.source(operand, Class::Bits32, Some(Type::U32));
+        if instruction.has("red") {
+            // d, a{, b}, {!}c
+            let (to, id, count, pred) = match operands {
+                [to, id, pred] => (to, id, None, pred),
+                [to, id, count, pred] => (to, id, Some(count), pred),
+                _ => return Err(self.invalid(format!("`{}` takes 3 or 4 operands", instruction.mnemonic()))),
+            };
+            let id = number(self, id)?;
+            let count = count.map_or(Ok(NONE), |count| number(self, count))?;
+            self.barrier_operands(id, count)?;
+            let (pred, negated) = self.predicate_operand(pred)?;
+            let kind = if instruction.has("popc") {
+                BarrierKind::RedPopc(self.destination(to, Class::Bits32)?, pred, negated)
+            } else if instruction.has("and") {
+                BarrierKind::RedAnd(self.destination(to, Class::Pred)?, pred, negated)
+            } else if instruction.has("or") {
+                BarrierKind::RedOr(self.destination(to, Class::Pred)?, pred, negated)
+            } else {
+                return refuse;
+            };
+            return self.emit(OpKind::Barrier { kind, id, count });
+        }
+        let kind = if instruction.has("arrive") {
+            BarrierKind::Arrive
+        } else {
+            BarrierKind::Sync
+        };
+        let (id, count) = match operands {
+            [id] => (id, None),
+            [id, count] => (id, Some(count)),
+            _ => return Err(self.invalid(format!("`{}` takes 1 or 2 operands", instruction.mnemonic()))),
+        };
+        if kind == BarrierKind::Arrive && count.is_none() {
+            return Err(self.invalid("`bar.arrive` needs the number of threads"));
+        }
+        let id = number(self, id)?;
+        let count = count.map_or(Ok(NONE), |count| number(self, count))?;
+        if kind == BarrierKind::Arrive && self.number(count) == Some(0) {
+            return Err(self.invalid("`bar.arrive` needs the number of threads, and 0 stands for none"));
+        }
+        self.barrier_operands(id, count)?;
+        self.emit(OpKind::Barrier { kind, id, count })
+    }
+
+    fn number(&self, operand: Src) -> Option<u32> {
+        self.constants
+            .value32(operand)
+            .filter(|_| operand < 0 && operand != NONE)
+    }
+
+    /// Checks constant barrier numbers and thread counts. Registers are checked at run time.
+    fn barrier_operands(&self, id: Src, count: Src) -> Result<()> {
+        match (self.number(id), self.number(count)) {
+            (Some(id), _) if id >= BARRIERS => Err(self.invalid(format!(
+                "there is no barrier {}: a block has the barriers 0 to {}",
+                id as i32,
+                BARRIERS - 1
+            ))),
+            (_, Some(count)) if !count.is_multiple_of(32) => Err(self.invalid(format!(
+                "a barrier of {count} threads: it counts whole warps, so the number must be a multiple of 32"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn members(&mut self, operand: &'a Operand) -> Result<Src> {
+        self.source(operand, Class::Bits32, Some(Type::B32))
+    }
+
+    /// Mask of the converged lanes, for instructions without `.sync`.
+    fn all_here(&mut self) -> Result<Src> {
+        let dst = self.registers.fresh(Class::Bits32);
+        self.emit(OpKind::ActiveMask { dst })?;
+        Ok(dst as Src)
+    }
+
+    fn shuffle(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let mode = match () {
+            () if instruction.has("up") => ShuffleMode::Up,
+            () if instruction.has("down") => ShuffleMode::Down,
+            () if instruction.has("bfly") => ShuffleMode::Bfly,
+            () if instruction.has("idx") => ShuffleMode::Idx,
+            () => return Err(self.invalid("`shfl` needs a mode")),
+        };
+        let sync = instruction.has("sync");
+        self.count(instruction, if sync { 5 } else { 4 })?;
+        let (to, pred) = pair(&instruction.operands[0]);
+        let mut src = [NONE; 4];
+        for (at, place) in src.iter_mut().enumerate().take(3) {
+            *place = self.source(&instruction.operands[at + 1], Class::Bits32, Some(Type::B32))?;
+        }
+        src[3] = if sync {
+            self.members(&instruction.operands[4])?
+        } else {
+            self.all_here()?
+        };
+        let dst = self.destination(to, Class::Bits32)?;
+        let dst_pred = self.optional_predicate(pred)?;
+        self.emit(OpKind::Shuffle {
+            mode,
+            dst,
+            dst_pred,
+            src,
+        })
+    }
+
+    fn optional_predicate(&mut self, operand: Option<&'a Operand>) -> Result<i32> {
+        let Some(operand) = operand else { return Ok(NONE) };
+        match self.wanted(operand)? {
+            None => Ok(NONE),
+            Some(_) => Ok(self.destination(operand, Class::Pred)? as i32),
+        }
+    }
+
+    fn vote(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let mode = match () {
+            () if instruction.has("all") => VoteMode::All,
+            () if instruction.has("any") => VoteMode::Any,
+            () if instruction.has("uni") => VoteMode::Uni,
+            () if instruction.has("ballot") => VoteMode::Ballot,
+            () => return Err(self.invalid("`vote` needs a mode")),
+        };
+        let sync = instruction.has("sync");
+        self.count(instruction, if sync { 3 } else { 2 })?;
+        let (pred, negated) = self.predicate_operand(&instruction.operands[1])?;
+        let members = if sync {
+            self.members(&instruction.operands[2])?
+        } else {
+            self.all_here()?
+        };
+        let class = if mode == VoteMode::Ballot {
+            Class::Bits32
+        } else {
+            Class::Pred
+        };
+        let dst = self.destination(&instruction.operands[0], class)?;
+        self.emit(OpKind::Vote {
+            mode,
+            dst,
+            pred,
+            negated,
+            members,
+        })
+    }
+
+    fn match_lanes(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 3)?;
+        let all = instruction.has("all");
+        let wide = instruction.has("b64");
+        if !instruction.has("sync") || !(wide || instruction.has("b32")) || !(all || instruction.has("any")) {
+            return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
+        }
+        let (to, pred) = pair(&instruction.operands[0]);
+        let class = Class::of_width(wide);
+        let value = self.source(&instruction.operands[1], class, None)?;
+        let members = self.members(&instruction.operands[2])?;
+        let dst = self.destination(to, Class::Bits32)?;
+        let dst_pred = self.optional_predicate(pred)?;
+        self.emit(OpKind::Match {
+            all,
+            wide,
+            dst,
+            dst_pred,
+            src: [value, members],
+        })
+    }
+
+    /// `elect.sync d|p, members`: the lowest lane is elected, as on hardware.
+    fn elect(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 2)?;
+        let (to, pred) = pair(&instruction.operands[0]);
+        let members = self.members(&instruction.operands[1])?;
+        self.emit(OpKind::WarpSync { members })?;
+        let none = self.constants.bits32(0, self.span)?;
+        let negative = self.computed("sub", &["s32"], &[none, members])?;
+        let lowest = self.computed("and", &["b32"], &[members, negative])?;
+        let elected = self.computed("bfind", &["u32"], &[lowest])?;
+        let Some(special) = special::find("%laneid") else {
+            return Err(self.unsupported("`elect.sync`"));
+        };
+        let own = self.special(special, "%laneid", Class::Bits32)?;
+        let leads = self.computed("setp", &["eq", "u32"], &[own, elected])?;
+        let dst = self.destination(to, Class::Bits32)?;
+        self.builtin(Builtin::Mov32, dst, &[elected])?;
+        match self.optional_predicate(pred)? {
+            NONE => Ok(()),
+            pred => self.builtin(Builtin::MovPred, pred as u32, &[leads]),
+        }
+    }
+
+    /// Result of an added arithmetic instruction.
+    pub(super) fn computed(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
+        let Some(form) = lookup(opcode, modifiers, 0, self.level) else {
+            return Err(self.unsupported(format!("`{opcode}`")));
+        };
+        let dst = self.registers.fresh(form.dst);
+        self.alu(form, dst, sources)?;
+        Ok(dst as Src)
+    }
+
+    fn redux(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 3)?;
+        let signed = instruction.has("s32");
+        let kind = match instruction
+            .modifiers
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()[..]
+        {
+            ["sync", "add", "u32" | "s32"] => ReduxKind::Add,
+            ["sync", "min", "u32" | "s32"] if signed => ReduxKind::MinS,
+            ["sync", "max", "u32" | "s32"] if signed => ReduxKind::MaxS,
+            ["sync", "min", "u32" | "s32"] => ReduxKind::MinU,
+            ["sync", "max", "u32" | "s32"] => ReduxKind::MaxU,
+            ["sync", "and", "b32"] => ReduxKind::And,
+            ["sync", "or", "b32"] => ReduxKind::Or,
+            ["sync", "xor", "b32"] => ReduxKind::Xor,
+            _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+        };
+        let value = self.source(&instruction.operands[1], Class::Bits32, Some(Type::U32))?;
+        let members = self.members(&instruction.operands[2])?;
+        let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
+        self.emit(OpKind::Redux {
+            kind,
+            dst,
+            src: [value, members],
+        })
+    }
+}
+
+/// Destinations of `d|p`; the second is `None` for a single operand.
+fn pair(operand: &Operand) -> (&Operand, Option<&Operand>) {
+    match operand {
+        Operand::Pair(first, second) => (first, Some(second)),
+        single => (single, None),
+    }
+}

@@ -1,0 +1,508 @@
+//! `wmma`. PTX leaves the layout of fragments open; ours is that of sm_90, as ptxas 13 lays them out, and so are the
+//! accesses: `ldmatrix` for 16-bit factors in shared memory, otherwise ordinary loads, transposed by `movmatrix` where
+//! the matrix lies the other way. Products are those of `mma.sync`.
+
+use ptx::ast::{Instruction, Operand, Type};
+
+use super::address::space_of;
+use super::{Lower, special};
+use crate::error::Result;
+use arithmetic::Builtin;
+use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::products::{AccumulatorType, FactorType};
+use program::mma::fragment::sizes;
+use program::mma::layout::MmaForm;
+use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind, Order};
+
+/// A fragment: positions of its registers in the matrix.
+///
+/// A lane's position is `lane / 4` along one axis, and along the other `lane % 4` times the elements in a register or
+/// pair.
+struct Fragment {
+    /// Registers of the instruction: more than pieces, where they repeat.
+    registers: usize,
+    /// Start of each register or pair: along the first axis, then along the other.
+    pieces: Vec<(u32, u32)>,
+    /// The first axis is that of rows.
+    by_rows: bool,
+    elements: Elements,
+    size: [u32; 2],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Elements {
+    /// Two 16-bit elements per register.
+    Halves,
+    /// An element of so many bytes per register.
+    Single(u32),
+    /// Neighbouring elements in two registers, of so many bytes each.
+    Pairs(u32),
+}
+
+impl Fragment {
+    fn new(part: &str, shape: &str, ty: &str) -> Option<Self> {
+        let [m, n, k] = sizes(shape)?;
+        let size = match part {
+            "a" => [m, k],
+            "b" => [k, n],
+            _ => [m, n],
+        };
+        let flat = m == 8 && n == 32;
+        if matches!(part, "c" | "d") {
+            let pairs: Vec<(u32, u32)> = match (m, n) {
+                (8, 8) => vec![(0, 0)],
+                (16, 16) => vec![(0, 0), (8, 0), (0, 8), (8, 8)],
+                _ => (0..4).map(|i| (8 * i, 0)).collect(),
+            };
+            let (elements, registers) = match ty {
+                "f16" => (Elements::Halves, pairs.len()),
+                "f32" => (Elements::Pairs(4), 2 * pairs.len()),
+                "f64" => (Elements::Pairs(8), 2 * pairs.len()),
+                _ => return None,
+            };
+            return Some(Self {
+                registers,
+                pieces: pairs,
+                by_rows: !flat,
+                elements,
+                size,
+            });
+        }
+        // The operand with 16 rows of a product, or that with 8 columns; A and B change places where A is flat.
+        let tall = (part == "a") != flat;
+        let along = if part == "a" { m } else { n };
+        let (elements, step) = match ty {
+            "f16" | "bf16" => (Elements::Halves, 8),
+            "tf32" => (Elements::Single(4), 4),
+            "f64" => (Elements::Single(8), 4),
+            _ => return None,
+        };
+        let down = if tall && along >= 16 { 16 } else { 8 };
+        let mut pieces = Vec::new();
+        for chunk in (0..along).step_by(down) {
+            for other in (0..k).step_by(step) {
+                pieces.extend((0..down as u32).step_by(8).map(|row| (chunk + row, other)));
+            }
+        }
+        Some(Self {
+            registers: if ty == "f16" { 8 } else { pieces.len() },
+            pieces,
+            by_rows: part == "a",
+            elements,
+            size,
+        })
+    }
+
+    fn class(&self) -> Class {
+        match self.elements {
+            Elements::Single(8) | Elements::Pairs(8) => Class::Bits64,
+            _ => Class::Bits32,
+        }
+    }
+}
+
+struct Location {
+    space: MemSpace,
+    addr: Addr,
+    /// Elements from one row or column to the next.
+    stride: Src,
+    /// The fragment's second axis is contiguous in memory.
+    along: bool,
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn wmma(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
+        let done = match modifiers[..] {
+            ["load", part, "sync", "aligned", layout, shape, .., ty] => {
+                self.load_fragment(instruction, part, layout, shape, ty)?
+            }
+            ["store", "d", "sync", "aligned", layout, shape, .., ty] => {
+                self.store_fragment(instruction, layout, shape, ty)?
+            }
+            ["mma", "sync", "aligned", _, _, shape, ref types @ ..] => {
+                self.multiply_fragments(instruction, shape, types)?
+            }
+            _ => None,
+        };
+        done.ok_or_else(|| self.unsupported(format!("`{}`", instruction.mnemonic())))
+    }
+
+    fn fragment_place(
+        &mut self,
+        instruction: &'a Instruction,
+        address: &'a Operand,
+        stride: Option<&'a Operand>,
+        fragment: &Fragment,
+        layout: &str,
+    ) -> Result<Location> {
+        let space = space_of(instruction).unwrap_or(MemSpace::Generic);
+        let (addr, space) = self.address(address, space)?;
+        let rows = layout == "row";
+        let stride = match stride {
+            Some(stride) => self.source(stride, Class::Bits32, Some(Type::U32))?,
+            None => self
+                .constants
+                .bits32(fragment.size[usize::from(rows)], self.span)?,
+        };
+        Ok(Location {
+            space,
+            addr,
+            stride,
+            along: fragment.by_rows == rows,
+        })
+    }
+
+    fn lane(&mut self) -> Result<Src> {
+        let Some(special) = special::find("%laneid") else {
+            return Err(self.unsupported("`wmma`"));
+        };
+        self.special(special, "%laneid", Class::Bits32)
+    }
+
+    /// `(lane >> shift & mask) * times + plus`
+    fn lane_bits(&mut self, shift: u32, mask: u32, times: u32, plus: u32) -> Result<Src> {
+        let mut value = self.lane()?;
+        for (opcode, number, neutral) in [
+            ("shr", shift, 0),
+            ("and", mask, 31),
+            ("mul", times, 1),
+            ("add", plus, 0),
+        ] {
+            if number == neutral {
+                continue;
+            }
+            let number = self.constants.bits32(number, self.span)?;
+            let modifiers: &[&str] = match opcode {
+                "shr" | "add" => &["u32"],
+                "and" => &["b32"],
+                _ => &["lo", "u32"],
+            };
+            value = self.computed(opcode, modifiers, &[value, number])?;
+        }
+        Ok(value)
+    }
+
+    /// Address of an element: `far` strides and `near` elements from the start.
+    fn element(&mut self, place: &Location, far: Src, near: Src, bytes: u32) -> Result<Addr> {
+        let bytes = self.constants.bits32(bytes, self.span)?;
+        let stride = self.computed("mul", &["lo", "u32"], &[place.stride, bytes])?;
+        let width = if place.addr.wide { "wide" } else { "lo" };
+        let row = self.computed("mad", &[width, "u32"], &[far, stride, place.addr.src])?;
+        let src = self.computed("mad", &[width, "u32"], &[near, bytes, row])?;
+        Ok(Addr { src, ..place.addr })
+    }
+
+    /// Address of a piece's first element in each lane; of the transposed piece if `turned`.
+    fn piece(
+        &mut self,
+        place: &Location,
+        at: (u32, u32),
+        each: u32,
+        bytes: u32,
+        turned: bool,
+    ) -> Result<Addr> {
+        let (first, second) = if turned { (at.1, at.0) } else { at };
+        let slow = self.lane_bits(2, 31, 1, first)?;
+        let quick = self.lane_bits(0, 3, each, second)?;
+        match place.along || turned {
+            true => self.element(place, slow, quick, bytes),
+            false => self.element(place, quick, slow, bytes),
+        }
+    }
+
+    fn move_elements(
+        &mut self,
+        place: &Location,
+        addr: Addr,
+        bytes: u32,
+        registers: &[i32],
+        load: bool,
+    ) -> Result<()> {
+        let mut regs = [NONE; 8];
+        regs[..registers.len()].copy_from_slice(registers);
+        let access = Box::new(Access {
+            space: place.space,
+            addr,
+            element: bytes as u8,
+            n: registers.len() as u8,
+            regs,
+            wide: bytes == 8,
+            signed: false,
+            order: Order::Weak,
+        });
+        self.emit(if load {
+            OpKind::Load(access)
+        } else {
+            OpKind::Store(access)
+        })
+    }
+
+    fn load_fragment(
+        &mut self,
+        instruction: &'a Instruction,
+        part: &str,
+        layout: &str,
+        shape: &str,
+        ty: &str,
+    ) -> Result<Option<()>> {
+        let Some(fragment) = Fragment::new(part, shape, ty) else {
+            return Ok(None);
+        };
+        let (to, address, stride) = match &instruction.operands[..] {
+            [to, address] => (to, address, None),
+            [to, address, stride] => (to, address, Some(stride)),
+            _ => return Err(self.invalid("two or three operands are needed here")),
+        };
+        let place = self.fragment_place(instruction, address, stride, &fragment, layout)?;
+        let mut registers = vec![NONE; fragment.registers];
+        self.results(to, &mut registers, fragment.class())?;
+        let n = fragment.pieces.len();
+        self.emit(OpKind::WholeWarp)?;
+        if fragment.elements == Elements::Halves && part != "c" && place.space == MemSpace::Shared {
+            self.load_by_matrices(&place, &fragment, &registers)?;
+        } else {
+            for (i, &at) in fragment.pieces.iter().enumerate() {
+                match fragment.elements {
+                    Elements::Halves if place.along => {
+                        let addr = self.piece(&place, at, 2, 2, false)?;
+                        self.move_elements(&place, addr, 4, &registers[i..=i], true)?;
+                    }
+                    Elements::Halves => {
+                        let addr = self.piece(&place, at, 2, 2, true)?;
+                        let turned = self.registers.fresh(Class::Bits32) as i32;
+                        self.move_elements(&place, addr, 4, &[turned], true)?;
+                        self.emit(OpKind::MatrixMove {
+                            dst: registers[i] as u32,
+                            src: turned,
+                        })?;
+                    }
+                    Elements::Single(bytes) => {
+                        let addr = self.piece(&place, at, 1, bytes, false)?;
+                        self.move_elements(&place, addr, bytes, &registers[i..=i], true)?;
+                    }
+                    Elements::Pairs(bytes) => {
+                        self.move_pair(&place, at, bytes, &registers[2 * i..2 * i + 2], true)?
+                    }
+                }
+            }
+        }
+        if fragment.elements == Elements::Halves {
+            for i in n..fragment.registers {
+                self.builtin(Builtin::Mov32, registers[i] as u32, &[registers[i % n]])?;
+            }
+        }
+        Ok(Some(()))
+    }
+
+    fn move_pair(
+        &mut self,
+        place: &Location,
+        at: (u32, u32),
+        bytes: u32,
+        registers: &[i32],
+        load: bool,
+    ) -> Result<()> {
+        if place.along {
+            let addr = self.piece(place, at, 2, bytes, false)?;
+            return self.move_elements(place, addr, bytes, registers, load);
+        }
+        for (i, register) in registers.iter().enumerate() {
+            let addr = self.piece(place, (at.0, at.1 + i as u32), 2, bytes, false)?;
+            self.move_elements(place, addr, bytes, std::slice::from_ref(register), load)?;
+        }
+        Ok(())
+    }
+
+    /// Loads 16-bit factors from shared memory: two or four 8x8 matrices at a time.
+    fn load_by_matrices(&mut self, place: &Location, fragment: &Fragment, registers: &[i32]) -> Result<()> {
+        let n = fragment.pieces.len();
+        for first in (0..n).step_by(4) {
+            let count = (n - first).min(4);
+            let start = fragment.pieces[first].0;
+            // The second of four matrices lies behind the first along the fragment's first axis, or along the other.
+            let down = fragment.pieces[first + 1].0 != start;
+            let (far, near) = if down == place.along {
+                (self.lane_bits(0, 15, 1, 0)?, self.lane_bits(4, 1, 8, 0)?)
+            } else {
+                let low = self.lane_bits(0, 7, 1, 0)?;
+                let high = self.lane_bits(4, 1, 8, 0)?;
+                let far = self.computed("add", &["u32"], &[low, high])?;
+                (far, self.lane_bits(3, 1, 8, 0)?)
+            };
+            let start = self.constants.bits32(start, self.span)?;
+            let (far, near) = match place.along {
+                true => (self.computed("add", &["u32"], &[far, start])?, near),
+                false => (far, self.computed("add", &["u32"], &[near, start])?),
+            };
+            let addr = self.element(place, far, near, 2)?;
+            let mut regs = [NONE; 4];
+            regs[..count].copy_from_slice(&registers[first..first + count]);
+            self.emit(OpKind::MatrixLoad(Box::new(MatrixAccess {
+                space: place.space,
+                addr,
+                n: count as u8,
+                transposed: !place.along,
+                regs,
+            })))?;
+        }
+        Ok(())
+    }
+
+    fn store_fragment(
+        &mut self,
+        instruction: &'a Instruction,
+        layout: &str,
+        shape: &str,
+        ty: &str,
+    ) -> Result<Option<()>> {
+        let Some(fragment) = Fragment::new("d", shape, ty) else {
+            return Ok(None);
+        };
+        let (address, from, stride) = match &instruction.operands[..] {
+            [address, from] => (address, from, None),
+            [address, from, stride] => (address, from, Some(stride)),
+            _ => return Err(self.invalid("two or three operands are needed here")),
+        };
+        let place = self.fragment_place(instruction, address, stride, &fragment, layout)?;
+        let mut registers = vec![NONE; fragment.registers];
+        let ty = if ty == "f64" { Type::F64 } else { Type::F32 };
+        self.fragment(from, &mut registers, fragment.class(), ty)?;
+        self.emit(OpKind::WholeWarp)?;
+        for (i, &at) in fragment.pieces.iter().enumerate() {
+            match fragment.elements {
+                Elements::Pairs(bytes) => {
+                    self.move_pair(&place, at, bytes, &registers[2 * i..2 * i + 2], false)?
+                }
+                _ if place.along => {
+                    let addr = self.piece(&place, at, 2, 2, false)?;
+                    self.move_elements(&place, addr, 4, &registers[i..=i], false)?;
+                }
+                _ => {
+                    let addr = self.piece(&place, at, 2, 2, true)?;
+                    let dst = self.registers.fresh(Class::Bits32);
+                    self.emit(OpKind::MatrixMove {
+                        dst,
+                        src: registers[i],
+                    })?;
+                    self.move_elements(&place, addr, 4, &[dst as i32], false)?;
+                }
+            }
+        }
+        Ok(Some(()))
+    }
+
+    fn multiply_fragments(
+        &mut self,
+        instruction: &'a Instruction,
+        shape: &str,
+        types: &[&str],
+    ) -> Result<Option<()>> {
+        let (factors, kinds, sum) = match types {
+            ["f16", "f16"] => (
+                "f16",
+                Some((FactorType::F16, FactorType::F16, AccumulatorType::F16)),
+                "f16",
+            ),
+            ["f32", "f32"] => (
+                "f16",
+                Some((FactorType::F16, FactorType::F16, AccumulatorType::F32)),
+                "f32",
+            ),
+            ["f32", "bf16", "bf16", "f32"] => (
+                "bf16",
+                Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)),
+                "f32",
+            ),
+            ["f32", "tf32", "tf32", "f32"] => (
+                "tf32",
+                Some((FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32)),
+                "f32",
+            ),
+            ["f64", "f64", "f64", "f64"] | ["rn", "f64", "f64", "f64", "f64"] => ("f64", None, "f64"),
+            _ => return Ok(None),
+        };
+        let parts = (
+            Fragment::new("a", shape, factors),
+            Fragment::new("b", shape, factors),
+            Fragment::new("c", shape, sum),
+            sizes(shape),
+        );
+        let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else {
+            return Ok(None);
+        };
+        // sm_90 multiplies TF32 of `wmma` in steps of four k.
+        let step = if factors == "tf32" { 4 } else { k };
+        let rows = if kinds.is_none() { 8 } else { 16 };
+        let Some(form) = MmaForm::new(rows, step as u8, kinds) else {
+            return Ok(None);
+        };
+        self.count(instruction, 4)?;
+        let operands = &instruction.operands;
+        let class = a.class();
+        let [mut a_regs, mut b_regs] = [vec![NONE; a.registers], vec![NONE; b.registers]];
+        let [mut c_regs, mut d_regs] = [vec![NONE; c.registers], vec![NONE; c.registers]];
+        let ty = if class == Class::Bits64 {
+            Type::F64
+        } else {
+            Type::F32
+        };
+        self.fragment(&operands[1], &mut a_regs, class, Type::B32)?;
+        self.fragment(&operands[2], &mut b_regs, class, Type::B32)?;
+        self.fragment(&operands[3], &mut c_regs, class, ty)?;
+        self.results(&operands[0], &mut d_regs, class)?;
+
+        // Results that are also sources of other products are written last.
+        let others = |at: usize, register: i32| {
+            let apart = |(i, c): (usize, &Src)| i != at && *c == register;
+            a_regs.contains(&register) || b_regs.contains(&register) || c_regs.iter().enumerate().any(apart)
+        };
+        let meets = d_regs.iter().enumerate().any(|(at, &d)| others(at, d));
+        let to: Vec<i32> = match meets {
+            true => d_regs
+                .iter()
+                .map(|_| self.registers.fresh(class) as i32)
+                .collect(),
+            false => d_regs.clone(),
+        };
+        let (tall, wide) = if n == 32 {
+            (&b_regs, &a_regs)
+        } else {
+            (&a_regs, &b_regs)
+        };
+        let [n_a, n_b, n_c] = form.registers();
+        let steps = (k / step) as usize;
+        for product in 0..c.registers / n_c {
+            let sums = product * n_c..(product + 1) * n_c;
+            for at in 0..steps {
+                // The operand shared by all products has the registers of one.
+                let rows = if m == 16 && n == 16 {
+                    0
+                } else {
+                    product * n_a * steps
+                };
+                let columns = if m == 16 && n == 16 {
+                    product * n_b * steps
+                } else {
+                    0
+                };
+                let mut mma = Mma::new(form);
+                let from = rows + at * n_a;
+                mma.a[..n_a].copy_from_slice(&tall[from..from + n_a]);
+                let from = columns + at * n_b;
+                mma.b[..n_b].copy_from_slice(&wide[from..from + n_b]);
+                let before = if at == 0 { &c_regs } else { &to };
+                mma.c[..n_c].copy_from_slice(&before[sums.clone()]);
+                mma.d[..n_c].copy_from_slice(&to[sums.clone()]);
+                self.emit(OpKind::Mma(Box::new(mma)))?;
+            }
+        }
+        if meets {
+            let mov = super::mov_of(class);
+            for (d, value) in d_regs.into_iter().zip(to) {
+                self.builtin(mov, d as u32, &[value])?;
+            }
+        }
+        Ok(Some(()))
+    }
+}

@@ -1,0 +1,464 @@
+//! Branches, barriers, and operations across lanes.
+
+use sass::instruction::{Register, Value};
+
+use super::Lower;
+use super::emit::PendingResult;
+use super::operand::LineId;
+use crate::error::Result;
+use crate::virt::TRUE;
+use arithmetic::Builtin;
+use arithmetic::lanes::{Class, NONE, Src};
+use program::{BarrierKind, Clock, ENCLOSING, OpKind, ReduxKind, ShuffleMode, Special, VoteMode, window};
+
+impl Lower<'_> {
+    /// Combines the guard with a further predicate.
+    fn narrow_guard(&mut self) -> Result<()> {
+        let at =
+            self.instruction.sources().iter().position(|operand| {
+                matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_))
+            });
+        let Some(at) = at else { return Ok(()) };
+        if self.known_predicate(at)? == Some(true) {
+            return Ok(());
+        }
+        let other = self.predicate(at)?;
+        self.narrow_guard_by(other)
+    }
+
+    fn narrow_guard_by(&mut self, other: Src) -> Result<()> {
+        let mut guard = self.guard as Src;
+        if self.negated {
+            guard = self.value(self.builtin(Builtin::NotPred), &[guard])?;
+        }
+        let both = if self.guard == TRUE && !self.negated {
+            other
+        } else {
+            self.compute("and", &["pred"], &[guard, other])?
+        };
+        (self.guard, self.negated) = (both as u32, false);
+        Ok(())
+    }
+
+    pub(super) fn is_always(&self) -> bool {
+        let predicates = self.instruction.sources().iter().enumerate();
+        self.instruction.guard.is_always()
+            && predicates
+                .filter(|(_, operand)| {
+                    matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_))
+                })
+                .all(|(at, _)| self.known_predicate(at) == Ok(Some(true)))
+    }
+
+    fn target(&self) -> Result<u32> {
+        let Some(label) = self.instruction.label() else {
+            return Err(self.unsupported());
+        };
+        self.place_of(label).ok_or_else(|| self.unsupported())
+    }
+
+    /// `BRA`: a direct branch.
+    pub(super) fn branch(&mut self) -> Result<()> {
+        self.narrow_guard()?;
+        let target = self.target()?;
+        self.emit(OpKind::Branch {
+            target,
+            reconverge: ENCLOSING,
+        })
+    }
+
+    /// `BRA.DIV`: branches where lanes of a mask are missing.
+    pub(super) fn branch_if_diverged(&mut self) -> Result<()> {
+        let all = self.int(1)?;
+        let here = self.members()?;
+        let diverged = self.compute("setp", &["ne", "u32"], &[here, all])?;
+        self.narrow_guard_by(diverged)?;
+        let target = self.target()?;
+        self.emit(OpKind::Branch {
+            target,
+            reconverge: ENCLOSING,
+        })
+    }
+
+    /// `EXIT`
+    pub(super) fn exit(&mut self) -> Result<()> {
+        self.narrow_guard()?;
+        self.emit(OpKind::Exit)
+    }
+
+    /// `BSSY`. A `BSYNC` of the same barrier precedes the reconvergence point.
+    pub(super) fn converge(&mut self) -> Result<()> {
+        let meet = self.target()?;
+        let barrier = |instruction: &sass::Instruction| {
+            instruction
+                .operands
+                .iter()
+                .find_map(|operand| match operand.value {
+                    Value::Barrier(barrier) => Some(barrier),
+                    _ => None,
+                })
+        };
+        let before = (meet as usize).checked_sub(1).map(|at| &self.code[at]);
+        let waits = before.is_some_and(|before| {
+            before.operation.name() == "BSYNC" && barrier(before) == barrier(self.instruction)
+        });
+        if !self.is_always() || !waits {
+            return Err(self.unsupported());
+        }
+        self.emit(OpKind::Converge { meet })
+    }
+
+    /// `BSYNC`. Lanes reconverge behind it, so it needs no operation; it is refused without a `BSSY`.
+    pub(super) fn meet(&mut self) -> Result<()> {
+        match self.is_always() && self.meeting_places[self.instr as usize] {
+            true => Ok(()),
+            false => Err(self.unsupported()),
+        }
+    }
+
+    /// `BREAK`: lanes leave a convergence barrier without waiting at it.
+    pub(super) fn leave(&mut self) -> Result<()> {
+        self.narrow_guard()?;
+        let Some(meet) = self.meeting_of_barrier() else {
+            return Err(self.unsupported());
+        };
+        self.emit(OpKind::Leave { meet })
+    }
+
+    /// `CALL.REL.NOINC` inside of a function.
+    pub(super) fn call(&mut self) -> Result<()> {
+        self.narrow_guard()?;
+        let target = self.target()?;
+        self.emit(OpKind::Branch {
+            target,
+            reconverge: ENCLOSING,
+        })
+    }
+
+    /// `RET.REL.NODEC`: returns to an instruction behind a call.
+    pub(super) fn ret(&mut self) -> Result<()> {
+        let register = self.jump_register()?;
+        self.narrow_guard()?;
+        self.account.ops(self.code.len() as u64)?;
+        let targets = self.return_places();
+        self.jump(register, targets)
+    }
+
+    /// Register that an indirect jump adds to its address.
+    fn jump_register(&mut self) -> Result<u8> {
+        let found = self.find_source(|value| match value {
+            Value::Register(register) if register != Register::ZERO => Some(register),
+            _ => None,
+        });
+        match found {
+            Some((_, Register(number))) => Ok(number),
+            None => Err(self.unsupported()),
+        }
+    }
+
+    /// Jumps to one of the targets, one per instruction of the kernel.
+    fn jump(&mut self, register: u8, targets: Box<[u32]>) -> Result<()> {
+        let address = self.line(LineId::Lane(register)) as Src;
+        let base = self.instruction.label().unwrap_or(0);
+        let base = self.number(base as u32)?;
+        let address = self.value(self.builtin(Builtin::Add32), &[address, base])?;
+        let amount = self.number(4)?;
+        let index = self.compute("shr", &["u32"], &[address, amount])?;
+        self.emit(OpKind::BranchIndexed {
+            index,
+            targets,
+            reconverge: ENCLOSING,
+        })
+    }
+
+    /// `BRX`: branches by a jump table.
+    pub(super) fn branch_by_table(&mut self) -> Result<()> {
+        let register = self.jump_register()?;
+        self.narrow_guard()?;
+        let base = self.instruction.label().unwrap_or(0);
+        self.account.ops(self.code.len() as u64)?;
+        let targets = self.places_in_tables(base);
+        if targets.iter().all(|&place| place as usize == self.code.len()) {
+            return Err(self.unsupported());
+        }
+        self.jump(register, targets)
+    }
+
+    /// `BAR`: barriers of the block, with and without a reduction.
+    pub(super) fn barrier(&mut self) -> Result<()> {
+        let values: Vec<Value> = (0..2)
+            .filter_map(|at| self.look_at(at))
+            .map(|operand| operand.value)
+            .collect();
+        let number = |lower: &mut Self, value: &Value| match *value {
+            Value::Immediate(number) => lower.number(number),
+            Value::Register(Register(number)) => Ok(lower.line(LineId::Lane(number)) as Src),
+            _ => Err(lower.unsupported()),
+        };
+        // A repeated register packs number and threads.
+        let [id, count] = &values[..] else {
+            return Err(self.unsupported());
+        };
+        if !matches!(count, Value::Immediate(_)) {
+            return Err(self.unsupported());
+        }
+        let (id, count) = (number(self, id)?, number(self, count)?);
+        let kind = if self.has("SYNC") {
+            BarrierKind::Sync
+        } else if self.has("ARV") {
+            BarrierKind::Arrive
+        } else {
+            let (line, predicate) = self.reduced();
+            let pred = self.predicate(2)? as u32;
+            match () {
+                () if self.has("POPC") => BarrierKind::RedPopc(line, pred, false),
+                () if self.has("AND") => BarrierKind::RedAnd(predicate, pred, false),
+                () if self.has("OR") => BarrierKind::RedOr(predicate, pred, false),
+                () => return Err(self.unsupported()),
+            }
+        };
+        self.emit(OpKind::Barrier { kind, id, count })
+    }
+
+    /// Registers for the results of reductions at barriers.
+    fn reduced(&mut self) -> (u32, u32) {
+        let registers = &mut self.registers;
+        *self
+            .reduced
+            .get_or_insert_with(|| (registers.fresh(Class::Bits32), registers.fresh(Class::Pred)))
+    }
+
+    /// `B2R.RESULT`: reads the result of a reduction at a barrier.
+    pub(super) fn barrier_result(&mut self) -> Result<()> {
+        let (line, predicate) = self.reduced();
+        let mut writes = vec![PendingResult::Line(self.dst()?, line as Src)];
+        if let Some(wanted) = self.wanted_predicate(0) {
+            writes.push(PendingResult::Pred(wanted, predicate as Src));
+        }
+        self.write(writes)
+    }
+
+    /// `WARPSYNC`: a barrier of lanes of the warp.
+    pub(super) fn warp_sync(&mut self) -> Result<()> {
+        // The lanes go on together, as everywhere here.
+        self.has("EXCLUSIVE");
+        let register = self.find_source(|value| match value {
+            Value::Register(register) if register != Register::ZERO => Some(register),
+            _ => None,
+        });
+        let members = match register {
+            _ if self.has("ALL") => self.number(u32::MAX)?,
+            Some((_, Register(number))) => self.line(LineId::Lane(number)) as Src,
+            None => return Err(self.unsupported()),
+        };
+        self.emit(OpKind::WarpSync { members })
+    }
+
+    /// Mask of the converged lanes.
+    fn members(&mut self) -> Result<Src> {
+        let dst = self.registers.fresh(Class::Bits32);
+        self.emit(OpKind::ActiveMask { dst })?;
+        Ok(dst as Src)
+    }
+
+    /// `SHFL`
+    pub(super) fn shuffle(&mut self) -> Result<()> {
+        let modes = [
+            ("IDX", ShuffleMode::Idx),
+            ("UP", ShuffleMode::Up),
+            ("DOWN", ShuffleMode::Down),
+            ("BFLY", ShuffleMode::Bfly),
+        ];
+        let Some((_, mode)) = modes.into_iter().find(|(name, _)| self.has(name)) else {
+            return Err(self.unsupported());
+        };
+        let [a, b, c] = [self.int(0)?, self.int(1)?, self.int(2)?];
+        let members = self.members()?;
+        let dst = self.registers.fresh(Class::Bits32);
+        let in_range = self.wanted_predicate(0);
+        let dst_pred = match in_range {
+            Some(_) => self.registers.fresh(Class::Pred) as i32,
+            None => NONE,
+        };
+        self.emit(OpKind::Shuffle {
+            mode,
+            dst,
+            dst_pred,
+            src: [a, b, c, members],
+        })?;
+        let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
+        if let Some(predicate) = in_range {
+            writes.push(PendingResult::Pred(predicate, dst_pred));
+        }
+        self.write(writes)
+    }
+
+    /// `VOTE`
+    pub(super) fn vote(&mut self) -> Result<()> {
+        let modes = [
+            ("ALL", VoteMode::All),
+            ("ANY", VoteMode::Any),
+            ("EQ", VoteMode::Uni),
+        ];
+        let Some((_, mode)) = modes.into_iter().find(|(name, _)| self.has(name)) else {
+            return Err(self.unsupported());
+        };
+        let pred = self.predicate(0)? as u32;
+        let members = self.members()?;
+        let mut writes = Vec::new();
+        if self.destination().is_some() {
+            let dst = self.registers.fresh(Class::Bits32);
+            self.emit(OpKind::Vote {
+                mode: VoteMode::Ballot,
+                dst,
+                pred,
+                negated: false,
+                members,
+            })?;
+            writes.push(PendingResult::Line(self.dst()?, dst as Src));
+        }
+        if let Some(wanted) = self.wanted_predicate(0) {
+            let dst = self.registers.fresh(Class::Pred);
+            self.emit(OpKind::Vote {
+                mode,
+                dst,
+                pred,
+                negated: false,
+                members,
+            })?;
+            writes.push(PendingResult::Pred(wanted, dst as Src));
+        }
+        self.write(writes)
+    }
+
+    /// `MATCH`: lanes with equal values.
+    pub(super) fn matching(&mut self) -> Result<()> {
+        let wide = self.has("U64");
+        let value = if wide { self.wide(0)? } else { self.int(0)? };
+        let members = self.members()?;
+        let dst = self.registers.fresh(Class::Bits32);
+        let wanted = self.wanted_predicate(0);
+        let all = self.has("ALL");
+        if all == self.has("ANY") {
+            return Err(self.unsupported());
+        }
+        let dst_pred = match wanted {
+            Some(_) if all => self.registers.fresh(Class::Pred) as i32,
+            _ => NONE,
+        };
+        self.emit(OpKind::Match {
+            all,
+            wide,
+            dst,
+            dst_pred,
+            src: [value, members],
+        })?;
+        let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
+        if let (Some(wanted), true) = (wanted, all) {
+            writes.push(PendingResult::Pred(wanted, dst_pred));
+        }
+        self.write(writes)
+    }
+
+    /// `REDUX`: a reduction over lanes of the warp.
+    pub(super) fn reduce(&mut self) -> Result<()> {
+        let signed = self.has("S32");
+        let kind = match () {
+            () if self.has("MIN") && signed => ReduxKind::MinS,
+            () if self.has("MAX") && signed => ReduxKind::MaxS,
+            () if self.has("MIN") => ReduxKind::MinU,
+            () if self.has("MAX") => ReduxKind::MaxU,
+            () if self.has("SUM") => ReduxKind::Add,
+            () if self.has("OR") => ReduxKind::Or,
+            () if self.has("XOR") => ReduxKind::Xor,
+            () if self.modifiers().is_empty() || self.modifiers() == ["S32"] => ReduxKind::And,
+            () => return Err(self.unsupported()),
+        };
+        let value = self.int(0)?;
+        let members = self.members()?;
+        let dst = self.registers.fresh(Class::Bits32);
+        self.emit(OpKind::Redux {
+            kind,
+            dst,
+            src: [value, members],
+        })?;
+        self.write_line(dst as Src)
+    }
+
+    /// `S2R`, `S2UR`, `CS2R`: reads a special register.
+    pub(super) fn special_register(&mut self) -> Result<()> {
+        let name = self.find_source(|value| match value {
+            Value::Special(register) => Some(register.name(self.instruction.architecture)),
+            _ => None,
+        });
+        let name = name.map_or(String::new(), |(_, name)| name);
+        let special = match name.as_str() {
+            "SR_TID.X" => Special::TidX,
+            "SR_TID.Y" => Special::TidY,
+            "SR_TID.Z" => Special::TidZ,
+            "SR_CTAID.X" => Special::CtaidX,
+            "SR_CTAID.Y" => Special::CtaidY,
+            "SR_CTAID.Z" => Special::CtaidZ,
+            "SR_LANEID" => Special::LaneId,
+            "SR_EQMASK" => Special::LanemaskEq,
+            "SR_LEMASK" => Special::LanemaskLe,
+            "SR_LTMASK" => Special::LanemaskLt,
+            "SR_GEMASK" => Special::LanemaskGe,
+            "SR_GTMASK" => Special::LanemaskGt,
+            "SR_VIRTUALSMID" => Special::SmId,
+            // Start of shared memory among generic addresses.
+            "SR_SWINLO" | "SR_SWINHI" => {
+                let window = if name == "SR_SWINLO" {
+                    window::SHARED as u32
+                } else {
+                    (window::SHARED >> 32) as u32
+                };
+                let window = self.number(window)?;
+                return self.write_line(window);
+            }
+            "SR_CgaCtaId" => Special::ClusterCtarank,
+            "SRZ" => return self.zeros(2),
+            "SR_CLOCKLO" => return self.clock(),
+            _ => return Err(self.unsupported()),
+        };
+        if self.name() == "CS2R" && !self.has("32") {
+            return Err(self.unsupported());
+        }
+        let source = self.special(special);
+        self.only_result(self.builtin(Builtin::Mov32), &[source])
+    }
+
+    fn zeros(&mut self, words: u8) -> Result<()> {
+        let words = if self.has("32") || self.name() != "CS2R" {
+            1
+        } else {
+            words
+        };
+        let zero = self.number(0)?;
+        for word in 0..words {
+            let dst = self.dst_word(word)?;
+            self.result(self.builtin(Builtin::Mov32), dst, &[zero])?;
+        }
+        if words == 2
+            && self.guard == TRUE
+            && !self.negated
+            && let Some(line) = self.destination()
+        {
+            let zero = self.wide_number(0)?;
+            self.pairs.insert(line, zero);
+        }
+        Ok(())
+    }
+
+    fn clock(&mut self) -> Result<()> {
+        let whole = self.name() == "CS2R" && !self.has("32");
+        let class = Class::of_width(whole);
+        let clock = if whole { Clock::Clock64 } else { Clock::Clock };
+        let dst = self.registers.fresh(class);
+        self.emit(OpKind::ReadClock { clock, dst })?;
+        match whole {
+            true => self.wide_write(dst as Src),
+            false => self.write_line(dst as Src),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Reconvergence points of the convergence barriers, at each instruction.
+
+use sass::Instruction;
+use sass::instruction::{Operand, Predicate, Value};
+use sass::operation::Modifier;
+
+use crate::error::Result;
+use program::limits::Account;
+
+/// Barriers `B0` to `B15`.
+const BARRIERS: usize = 16;
+
+/// Reconvergence point of a barrier, as far as known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MeetingPoint {
+    /// No path leads here.
+    Nothing,
+    /// Lanes reconverge at this instruction.
+    Meets(u32),
+    /// Paths disagree.
+    Various,
+}
+
+/// Reconvergence points by instruction and barrier.
+#[derive(Debug, Default)]
+pub(super) struct Meetings {
+    known: Vec<[MeetingPoint; BARRIERS]>,
+}
+
+impl Meetings {
+    pub(super) fn new(code: &[Instruction], account: &Account) -> Result<Meetings> {
+        if !code
+            .iter()
+            .any(|instruction| instruction.operation.name() == "BREAK")
+        {
+            return Ok(Meetings::default());
+        }
+        account.bytes((code.len() * size_of::<[MeetingPoint; BARRIERS]>()) as u64)?;
+        let mut known = vec![[MeetingPoint::Nothing; BARRIERS]; code.len()];
+        let mut waiting = vec![0];
+        let mut seen = vec![false; code.len()];
+        // An entry changes twice at most.
+        while let Some(at) = waiting.pop() {
+            seen[at] = true;
+            let instruction = &code[at];
+            let name = instruction.operation.name();
+            let target = instruction
+                .label()
+                .and_then(|label| usize::try_from(label / 16).ok())
+                .filter(|&target| target < code.len());
+            let mut after = known[at];
+            if name == "BSSY"
+                && let (Some(barrier), Some(target)) = (barrier(instruction), target)
+            {
+                after[barrier] = MeetingPoint::Meets(target as u32);
+            }
+            // A saved barrier is restored.
+            if name == "BMOV"
+                && let Some(Value::Barrier(barrier)) =
+                    instruction.destinations().first().map(|operand| operand.value)
+                && let Some(known) = after.get_mut(usize::from(barrier))
+            {
+                *known = MeetingPoint::Various;
+            }
+            let unconditional = |operand: &Operand| match operand.value {
+                Value::Predicate(predicate) | Value::UniformPredicate(predicate) => {
+                    predicate == Predicate::TRUE && !operand.negated
+                }
+                _ => true,
+            };
+            let ends = matches!(name, "EXIT" | "BRA" | "RET" | "BRX" | "CALL")
+                && instruction.guard.is_always()
+                && instruction.sources().iter().all(unconditional)
+                && !instruction.has(Modifier::Div);
+            let next = (!ends || name == "CALL")
+                .then_some(at + 1)
+                .filter(|&next| next < code.len());
+            let jumps = target.filter(|_| matches!(name, "BRA" | "CALL" | "BSSY"));
+            for next in next.into_iter().chain(jumps) {
+                let mut changed = !seen[next];
+                for (old, new) in known[next].iter_mut().zip(after) {
+                    let joined = match (*old, new) {
+                        (old, MeetingPoint::Nothing) => old,
+                        (MeetingPoint::Nothing, new) => new,
+                        (old, new) if old == new => old,
+                        _ => MeetingPoint::Various,
+                    };
+                    changed |= joined != *old;
+                    *old = joined;
+                }
+                if changed {
+                    waiting.push(next);
+                }
+            }
+        }
+        Ok(Meetings { known })
+    }
+
+    pub(super) fn of(&self, at: u32, barrier: u8) -> Option<u32> {
+        match self.known.get(at as usize)?.get(usize::from(barrier))? {
+            MeetingPoint::Meets(place) => Some(*place),
+            _ => None,
+        }
+    }
+}
+
+/// True for each `BSYNC` in front of the position that a `BSSY` of its barrier names.
+pub(super) fn meeting_places(code: &[Instruction]) -> Vec<bool> {
+    let mut places = vec![false; code.len()];
+    for instruction in code
+        .iter()
+        .filter(|instruction| instruction.operation.name() == "BSSY")
+    {
+        let behind = instruction
+            .label()
+            .and_then(|label| usize::try_from(label / 16).ok());
+        let before = behind.and_then(|behind| behind.checked_sub(1));
+        if let Some(before) = before
+            && let Some(waits) = code.get(before)
+            && waits.operation.name() == "BSYNC"
+            && barrier(waits) == barrier(instruction)
+        {
+            places[before] = true;
+        }
+    }
+    places
+}
+
+fn barrier(instruction: &Instruction) -> Option<usize> {
+    instruction
+        .operands
+        .iter()
+        .find_map(|operand| match operand.value {
+            Value::Barrier(barrier) if usize::from(barrier) < BARRIERS => Some(usize::from(barrier)),
+            _ => None,
+        })
+}

@@ -1,0 +1,184 @@
+//! Adds operations. Intermediate values are computed by all converged lanes, into registers of their own; only results
+//! are written under the guard.
+
+use super::Lower;
+use crate::error::{DecodeError, Result, refused};
+use crate::passes::constants::Constants;
+use crate::passes::flow;
+use crate::virt::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
+use arithmetic::lanes::{Class, Dst, Src};
+use arithmetic::{self as alu, Builtin, Form};
+use program::limits::KERNEL_OPS;
+use program::{Flow, OpKind, Special};
+
+/// A pending result: its destination and value.
+pub(super) enum PendingResult {
+    Line(Dst, Src),
+    Pred(Dst, Src),
+}
+
+/// An arithmetic function with its undefined-bit rule.
+#[derive(Clone, Copy)]
+pub(super) struct Function {
+    form: Form,
+    flow: Flow,
+    moves: bool,
+}
+
+impl Lower<'_> {
+    pub(super) fn ptx(&self, opcode: &str, modifiers: &[&str]) -> Result<Function> {
+        self.part(opcode, modifiers, 0)
+    }
+
+    pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<Function> {
+        let Some(form) = alu::lookup(opcode, modifiers, part, self.level) else {
+            return Err(self.unsupported());
+        };
+        let first = flow::of_form(opcode, modifiers);
+        let flow = if part == 0 { first } else { flow::second(first) };
+        Ok(Function {
+            form,
+            flow,
+            moves: false,
+        })
+    }
+
+    pub(super) fn step(&self, step: alu::SassStep) -> Function {
+        let flow = match step {
+            alu::SassStep::Sum3 | alu::SassStep::SumCarry => Flow::Upward,
+            alu::SassStep::Shift(_) => Flow::Moved {
+                data: 0b101,
+                shifts: true,
+            },
+            alu::SassStep::Table(_) => Flow::Bitwise,
+            _ => Flow::Mixed,
+        };
+        Function {
+            form: alu::step(step, self.level),
+            flow,
+            moves: false,
+        }
+    }
+
+    pub(super) fn builtin(&self, op: Builtin) -> Function {
+        Function {
+            form: alu::builtin(op, self.level),
+            flow: flow::of_builtin(op),
+            moves: matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred),
+        }
+    }
+
+    /// Computes a value for all converged lanes.
+    pub(super) fn value(&mut self, function: Function, sources: &[Src]) -> Result<Src> {
+        let dst = self.registers.fresh(function.form.dst);
+        let op = self.alu_op(function, dst, sources, false);
+        self.push(op)?;
+        Ok(dst as Src)
+    }
+
+    /// Computes a value by a PTX instruction.
+    pub(super) fn compute(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
+        let function = self.ptx(opcode, modifiers)?;
+        self.value(function, sources)
+    }
+
+    /// Computes a result under the guard. The first one counts the instruction.
+    pub(super) fn result(&mut self, function: Function, dst: Dst, sources: &[Src]) -> Result<()> {
+        let op = self.alu_op(function, dst, sources, true);
+        self.push(op)
+    }
+
+    /// Computes the instruction's only result, under the guard, to its destination register.
+    pub(super) fn only_result(&mut self, function: Function, sources: &[Src]) -> Result<()> {
+        let dst = self.dst()?;
+        self.result(function, dst, sources)
+    }
+
+    /// Adds another operation, under the guard.
+    pub(super) fn emit(&mut self, kind: OpKind) -> Result<()> {
+        let op = self.op(kind, AluClasses::NONE, true);
+        self.push(op)
+    }
+
+    /// Adds an intermediate operation that is no arithmetic.
+    pub(super) fn emit_later(&mut self, kind: OpKind) -> Result<()> {
+        let op = self.op(kind, AluClasses::NONE, false);
+        self.push(op)
+    }
+
+    /// Writes results at the end of an instruction, those that its guard depends on last.
+    pub(super) fn write(&mut self, mut results: Vec<PendingResult>) -> Result<()> {
+        let guard = self.guard;
+        let last = |write: &PendingResult| matches!(write, PendingResult::Pred(dst, _) if *dst == guard);
+        results.sort_by_key(last);
+        for result in results {
+            match result {
+                PendingResult::Line(dst, src) => self.result(self.builtin(Builtin::Mov32), dst, &[src])?,
+                PendingResult::Pred(dst, src) => self.result(self.builtin(Builtin::MovPred), dst, &[src])?,
+            }
+        }
+        Ok(())
+    }
+
+    fn alu_op(&mut self, function: Function, dst: Dst, sources: &[Src], guarded: bool) -> VirtualOp {
+        let (kind, classes) = alu_op(function.form, dst, sources);
+        let mut op = self.op(kind, classes, guarded);
+        (op.flow, op.moves) = (function.flow, function.moves);
+        op
+    }
+
+    fn op(&mut self, kind: OpKind, classes: AluClasses, guarded: bool) -> VirtualOp {
+        let first = guarded && std::mem::take(&mut self.first);
+        VirtualOp {
+            guard: if guarded { self.guard } else { TRUE },
+            negated: guarded && self.negated,
+            instr: self.instr,
+            first,
+            kind,
+            classes,
+            moves: false,
+            rule: BitRule::Unknown,
+            flow: Flow::Mixed,
+        }
+    }
+
+    pub(super) fn push(&mut self, op: VirtualOp) -> Result<()> {
+        if self.ops.len() >= KERNEL_OPS {
+            return Err(DecodeError::TooLarge(format!(
+                "the module is too large: a kernel has more than {KERNEL_OPS} operations"
+            )));
+        }
+        self.account.ops(1)?;
+        self.ops.push(op);
+        Ok(())
+    }
+
+    pub(super) fn number(&mut self, value: u32) -> Result<Src> {
+        self.constants.bits32(value, ptx::Span::default())
+    }
+
+    pub(super) fn wide_number(&mut self, value: u64) -> Result<Src> {
+        self.constants.bits64(value, ptx::Span::default())
+    }
+
+    /// Source that holds a special register.
+    pub(super) fn special(&mut self, special: Special) -> Src {
+        let registers = &mut self.registers;
+        *self
+            .specials
+            .entry(special)
+            .or_insert_with(|| registers.fresh(Class::Bits32)) as Src
+    }
+
+    pub(super) fn unsupported(&self) -> DecodeError {
+        let what = self.instrs.last().map_or("", |info| info.text.as_str());
+        refused(format!("`{what}` at {:#06x} of `{}`", self.address, self.name))
+    }
+}
+
+impl Constants {
+    /// True if a source is this 32-bit constant.
+    pub(super) fn is(&self, src: Src, value: u32) -> bool {
+        src < 0 && self.value32(src) == Some(value)
+    }
+}

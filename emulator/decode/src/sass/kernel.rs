@@ -1,0 +1,245 @@
+//! Decodes the kernels of a module of machine code: lowering, then the passes in their order.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Lower, Segments, convergence, prune, seen};
+use crate::error::{self, DecodeError, Result};
+use crate::passes::constants::Constants;
+use crate::passes::finish::{each_target, finish, remove_moves, shape};
+use crate::passes::{order, registers, sync_patterns, validate};
+use crate::virt::{Registers, TRUE};
+use arithmetic::lanes::CpuLevel;
+use program::limits::{Account, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
+use program::{ClusterDirectives, Kernel, OpKind, Param, Program, SHARED_BASE, SharedArray, SourceLoc};
+
+/// Static shared memory that any device has, with opt-in.
+const MAX_SHARED: u32 = 227 << 10;
+const MAX_PARAMETERS: u32 = 32764;
+/// Offset of the parameters in bank 0.
+const PARAMETERS: u32 = 0x210;
+/// Bound on the source files; instructions of further files have no line.
+const FILES: usize = 1 << 12;
+
+pub fn decode(
+    module: &sass::Module,
+    segments: &Segments,
+    level: CpuLevel,
+    account: &Account,
+) -> Result<Program> {
+    if sass::Architecture::of(module.architecture) != Some(sass::Architecture::Sm90) {
+        let what = format!(
+            "machine code for sm_{}; what runs is that for sm_90",
+            module.architecture
+        );
+        return Err(error::refused(what));
+    }
+    let mut files: Vec<(u32, String)> = Vec::new();
+    for path in module.kernels.iter().flat_map(|kernel| &kernel.files) {
+        account.bytes(path.len() as u64)?;
+        if files.len() < FILES && !files.iter().any(|(_, known)| known == path) {
+            files.push((files.len() as u32 + 1, path.clone()));
+        }
+    }
+    let mut kernels = Vec::new();
+    let mut refused = Vec::new();
+    for (number, code) in module.kernels.iter().enumerate() {
+        match kernel(code, number, segments, &files, level, account) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(DecodeError::Refused(what)) => {
+                let room = REFUSALS.saturating_sub(refused.len());
+                refused.extend(what.into_iter().take(room));
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    match refused.is_empty() {
+        true => Ok(Program { kernels, files }),
+        false => Err(DecodeError::Refused(refused)),
+    }
+}
+
+/// Decodes a kernel. `files`: paths of sources, with their numbers.
+fn kernel(
+    code: &sass::Kernel,
+    number: usize,
+    segments: &Segments,
+    files: &[(u32, String)],
+    level: CpuLevel,
+    account: &Account,
+) -> Result<Kernel> {
+    if code.parameter_base != PARAMETERS {
+        let what = format!("`{}` with parameters at {:#x}", code.name, code.parameter_base);
+        return Err(error::refused(what));
+    }
+    let Some(first) = code.instructions.first() else {
+        return Err(error::refused(format!("the empty kernel `{}`", code.name)));
+    };
+    let mut lower = Lower {
+        name: &code.name,
+        level,
+        account,
+        segments,
+        number,
+        first_parameter: code.parameter_base,
+        code: &code.instructions,
+        meeting_places: convergence::meeting_places(&code.instructions),
+        meetings: convergence::Meetings::default(),
+        ops: Vec::new(),
+        instrs: Vec::new(),
+        registers: Registers::new(),
+        constants: Constants::default(),
+        specials: BTreeMap::new(),
+        lines: HashMap::new(),
+        predicates: HashMap::new(),
+        pairs: HashMap::new(),
+        shared_subword: false,
+        reduced: None,
+        instruction: first,
+        address: 0,
+        guard: TRUE,
+        negated: false,
+        instr: 0,
+        first: true,
+        seen: seen::Seen::default(),
+    };
+    lower.meetings = convergence::Meetings::new(&code.instructions, account)?;
+    let labels = lower.labels();
+    let number = |path: &String| {
+        files
+            .iter()
+            .find(|(_, known)| known == path)
+            .map(|(number, _)| *number)
+    };
+    let numbers: Vec<Option<u32>> = code.files.iter().map(number).collect();
+    let mut starts = Vec::with_capacity(code.instructions.len() + 1);
+    let mut refused = Vec::new();
+    for (at, instruction) in code.instructions.iter().enumerate() {
+        starts.push(lower.ops.len() as u32);
+        if labels[at] {
+            lower.pairs.clear();
+        }
+        lower.begin(
+            instruction,
+            at as u32,
+            source(code, &numbers, instruction.address),
+        )?;
+        match lower.whole_instruction() {
+            Err(DecodeError::Refused(what)) => {
+                let room = REFUSALS.saturating_sub(refused.len());
+                refused.extend(what.into_iter().take(room));
+            }
+            other => other?,
+        }
+        lower.end()?;
+    }
+    if !refused.is_empty() {
+        return Err(DecodeError::Refused(refused));
+    }
+    // Target behind the code, and of returns that follow no call.
+    starts.push(lower.ops.len() as u32);
+    (lower.guard, lower.negated, lower.first) = (TRUE, false, false);
+    lower.emit(OpKind::Trap)?;
+
+    let mut ops = std::mem::take(&mut lower.ops);
+    for op in &mut ops {
+        each_target(&mut op.kind, &mut |target| *target = starts[*target as usize]);
+    }
+    let n_registers = lower.registers.classes.len();
+    let special: Vec<u32> = lower.specials.values().copied().collect();
+    let order = order::of_blocks(&mut ops, n_registers, &lower.constants, &special);
+    sync_patterns::classify(&mut ops, n_registers, &lower.instrs);
+    let too_big = || error::refused(format!("a kernel as big as `{}`", code.name));
+    let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;
+    account.steps(live.n_pairs as u64)?;
+    let allocation = registers::allocate(&mut ops, &live, &lower.registers.classes, account)?;
+    if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
+        return Err(too_big());
+    }
+    let place = |register: &u32| allocation.place[*register as usize];
+    let specials = lower
+        .specials
+        .iter()
+        .map(|(&special, register)| (special, place(register)))
+        .collect();
+    for op in &mut ops {
+        registers::rewrite(op, &allocation);
+    }
+    remove_moves(&mut ops, None);
+
+    let shared_bytes = code.shared_bytes.saturating_sub(SHARED_BASE.into());
+    let shared_bytes = u32::try_from(shared_bytes)
+        .ok()
+        .filter(|bytes| *bytes <= MAX_SHARED)
+        .ok_or_else(|| error::refused(format!("{shared_bytes} bytes of static shared memory")))?;
+    let shared_end = SHARED_BASE + shared_bytes;
+    let shared = (shared_bytes > 0).then(|| SharedArray {
+        name: "__shared__".to_owned(),
+        offset: SHARED_BASE,
+        bytes: shared_bytes,
+        align: 16,
+        element: 1,
+        dims: vec![shared_bytes.into()],
+    });
+    let param = |(index, param): (usize, &sass::Parameter)| Param {
+        name: format!("{}_param_{index}", code.name),
+        offset: param.offset,
+        bytes: param.size,
+        maybe_pointer: param.size == 8,
+    };
+    let fits = |param: &sass::Parameter| {
+        let end = param.offset.checked_add(param.size);
+        end.is_some_and(|end| end <= code.parameter_bytes)
+    };
+    if !code.parameters.iter().all(fits)
+        || code.parameter_bytes > MAX_PARAMETERS
+        || code.frame_bytes > LOCAL_BYTES
+    {
+        return Err(too_big());
+    }
+    let kernel = Kernel {
+        name: code.name.clone(),
+        ops: ops.iter().map(finish).collect(),
+        instrs: lower.instrs,
+        n_lines: allocation.n_lines,
+        n_preds: allocation.n_preds,
+        consts: lower.constants.lines,
+        shared_consts: lower.constants.shared,
+        specials,
+        params: code.parameters.iter().enumerate().map(param).collect(),
+        param_bytes: code.parameter_bytes,
+        shared_static_bytes: shared_bytes,
+        shared_dynamic_base: shared_end.next_multiple_of(16),
+        shared_dynamic_align: 16,
+        shared: shared.into_iter().collect(),
+        local_bytes: code.frame_bytes,
+        local: Vec::new(),
+        max_threads: code.max_threads,
+        max_registers: None,
+        required_threads: None,
+        cluster: ClusterDirectives::default(),
+        min_blocks_per_sm: None,
+        order,
+        shared_subword: lower.shared_subword,
+        calls: None,
+        shapes: ops.iter().map(shape).collect(),
+        machine_code: true,
+        in_flight: None,
+        unset: Vec::new(),
+    };
+    validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
+    Ok(kernel)
+}
+
+/// Source position of an instruction. `numbers`: of the kernel's files.
+fn source(code: &sass::Kernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
+    let next = code.lines.partition_point(|line| line.address <= address);
+    let found = code
+        .lines
+        .get(next.checked_sub(1)?)
+        .filter(|found| found.line > 0)?;
+    Some(SourceLoc {
+        file: (*numbers.get(found.file)?)?,
+        line: found.line,
+        column: 0,
+    })
+}

@@ -1,0 +1,147 @@
+//! Tensor cores: warp-wide products, and moves of 8x8 matrices. Register layouts are those of the PTX instructions.
+
+use sass::instruction::{Register, Value};
+
+use super::Lower;
+use crate::error::Result;
+use arithmetic::Builtin;
+use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::products::{AccumulatorType, FactorType};
+use program::mma::layout::MmaForm;
+use program::{MatrixAccess, MemSpace, Mma, OpKind};
+
+impl Lower<'_> {
+    /// `HMMA`, `DMMA`
+    pub(super) fn multiply_matrices(&mut self) -> Result<()> {
+        let form = match self.name() {
+            "DMMA" => self.form_of_doubles(),
+            _ => self.form_of_halves(),
+        };
+        let form = form.ok_or_else(|| self.unsupported())?;
+        let [n_a, n_b, n_c] = form.registers();
+        let mut mma = Mma::new(form);
+        self.fragment(0, form.is_wide(), &mut mma.a[..n_a])?;
+        self.fragment(1, form.is_wide(), &mut mma.b[..n_b])?;
+        self.fragment(2, form.is_wide(), &mut mma.c[..n_c])?;
+        if !form.is_wide() {
+            for (at, dst) in (0..).zip(&mut mma.d[..n_c]) {
+                *dst = self.dst_word(at)? as i32;
+            }
+            return self.emit(OpKind::Mma(Box::new(mma)));
+        }
+        for dst in &mut mma.d[..n_c] {
+            *dst = self.registers.fresh(Class::Bits64) as i32;
+        }
+        let results = mma.d;
+        self.emit(OpKind::Mma(Box::new(mma)))?;
+        for (at, value) in (0..).zip(results.into_iter().take(n_c)) {
+            for (half, function) in [(0, Builtin::Lo32Of64), (1, Builtin::Hi32Of64)] {
+                let dst = self.dst_word(2 * at + half)?;
+                self.result(self.builtin(function), dst, &[value])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn form_of_halves(&self) -> Option<MmaForm> {
+        let k = match () {
+            () if self.has("1684") => 4,
+            () if self.has("1688") => 8,
+            () if self.has("16816") => 16,
+            () => return None,
+        };
+        let sum = if self.has("F32") {
+            AccumulatorType::F32
+        } else {
+            AccumulatorType::F16
+        };
+        let kind = match () {
+            () if self.has("BF16") => FactorType::Bf16,
+            () if self.has("TF32") => FactorType::Tf32,
+            () => FactorType::F16,
+        };
+        self.has("F16");
+        MmaForm::new(16, k, Some((kind, kind, sum)))
+    }
+
+    fn form_of_doubles(&self) -> Option<MmaForm> {
+        let shapes = [
+            ("8x8x4", 8, 4),
+            ("16x8x4", 16, 4),
+            ("16x8x8", 16, 8),
+            ("16x8x16", 16, 16),
+        ];
+        let (_, m, k) = shapes.into_iter().find(|(name, ..)| self.has(name))?;
+        MmaForm::new(m, k, None)
+    }
+
+    fn fragment(&mut self, at: usize, wide: bool, to: &mut [Src]) -> Result<()> {
+        let value = self.look_at(at).map(|operand| operand.value);
+        let Some(value @ Value::Register(first)) = value else {
+            return Err(self.unsupported());
+        };
+        for (n, place) in (0..).zip(to) {
+            *place = match wide {
+                false => self.word(value, n)?,
+                // `RZ` reads as zero.
+                true if first == Register::ZERO => self.wide_number(0)?,
+                true => {
+                    let register = Register(first.0.wrapping_add(2 * n));
+                    self.wide_value(Value::Register(register))?
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Number of matrices of a load or store, and true if transposed.
+    fn matrices(&self) -> (u8, bool) {
+        let n = match () {
+            () if self.has("4") => 4,
+            () if self.has("2") => 2,
+            () => 1,
+        };
+        (n, self.has("MT88"))
+    }
+
+    /// `LDSM`
+    pub(super) fn load_matrices(&mut self) -> Result<()> {
+        let addr = self.shared_address()?;
+        let (n, transposed) = self.matrices();
+        let mut regs = [NONE; 4];
+        // A destination may hold the address: all rows are read first.
+        for (at, dst) in (0..n).zip(&mut regs) {
+            *dst = self.dst_word(at)? as i32;
+        }
+        self.emit(OpKind::MatrixLoad(Box::new(MatrixAccess {
+            space: MemSpace::Shared,
+            addr,
+            n,
+            transposed,
+            regs,
+        })))
+    }
+
+    /// `STSM`
+    pub(super) fn store_matrices(&mut self) -> Result<()> {
+        let addr = self.shared_address()?;
+        let (n, transposed) = self.matrices();
+        let mut regs = [NONE; 4];
+        self.fragment(1, false, &mut regs[..usize::from(n)])?;
+        self.emit(OpKind::MatrixStore(Box::new(MatrixAccess {
+            space: MemSpace::Shared,
+            addr,
+            n,
+            transposed,
+            regs,
+        })))
+    }
+
+    /// `MOVM`
+    pub(super) fn move_matrix(&mut self) -> Result<()> {
+        let mut src = [NONE];
+        self.fragment(0, false, &mut src)?;
+        let dst = self.dst()?;
+        self.emit(OpKind::MatrixMove { dst, src: src[0] })
+    }
+}

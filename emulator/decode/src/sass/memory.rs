@@ -1,0 +1,452 @@
+//! Loads, stores, atomics, copies.
+
+use ptx::ast::Type;
+use sass::Segment;
+use sass::instruction::{Address, Constant, Index, Register, Uniform, Value};
+
+use super::Lower;
+use super::operand::LineId;
+use crate::error::Result;
+use arithmetic::Builtin;
+use arithmetic::lanes::{Class, NONE, Src};
+use program::{Access, Addr, Atomic, AtomicKind, MemSpace, OpKind, Order};
+
+impl Lower<'_> {
+    /// The `nth` address among the operands.
+    fn memory(&self, nth: usize) -> Result<Address> {
+        let mut all = self
+            .instruction
+            .operands
+            .iter()
+            .filter_map(|operand| match operand.value {
+                Value::Memory(address) => Some(address),
+                _ => None,
+            });
+        all.nth(nth).ok_or_else(|| self.unsupported())
+    }
+
+    pub(super) fn shared_address(&mut self) -> Result<Addr> {
+        let address = self.memory(0)?;
+        self.address(address, true)
+    }
+
+    /// An address of 64 bits, or of 32 where `narrow`.
+    fn address(&mut self, address: Address, narrow: bool) -> Result<Addr> {
+        let offset = i64::from(address.offset);
+        let zero = address.base == Register::ZERO;
+        if narrow {
+            let mut src = match zero {
+                true => None,
+                false => Some(self.line(LineId::Lane(address.base.0)) as Src),
+            };
+            if address.scale > 1
+                && let Some(base) = src
+            {
+                let amount = self.number(address.scale.trailing_zeros())?;
+                src = Some(self.compute("shl", &["b32"], &[base, amount])?);
+            }
+            let uniform = address.uniform.filter(|&register| register != Uniform::ZERO);
+            if let Some(Uniform(number)) = uniform {
+                let more = self.line(LineId::Warp(number)) as Src;
+                src = Some(match src {
+                    Some(base) => self.value(self.builtin(Builtin::Add32), &[base, more])?,
+                    None => more,
+                });
+            }
+            let src = match src {
+                Some(src) => src,
+                None => self.number(0)?,
+            };
+            return Ok(Addr {
+                src,
+                wide: false,
+                offset,
+            });
+        }
+        if address.scale > 1 {
+            return Err(self.unsupported());
+        }
+        let mut src = match (zero, address.wide) {
+            (true, _) => None,
+            (false, true) => Some(self.wide_value(Value::Register(address.base))?),
+            (false, false) => {
+                let base = self.line(LineId::Lane(address.base.0)) as Src;
+                Some(self.value(self.builtin(Builtin::Zext64(32)), &[base])?)
+            }
+        };
+        if let Some(uniform) = address.uniform.filter(|&register| register != Uniform::ZERO) {
+            let more = self.wide_value(Value::Uniform(uniform))?;
+            src = Some(match src {
+                Some(base) => self.value(self.builtin(Builtin::Add64), &[base, more])?,
+                None => more,
+            });
+        }
+        let src = match src {
+            Some(src) => src,
+            None => self.wide_number(0)?,
+        };
+        Ok(Addr {
+            src,
+            wide: true,
+            offset,
+        })
+    }
+
+    /// Size and number of elements, and true if loads extend the sign.
+    fn size(&self) -> (u8, u8, bool) {
+        let sizes = [
+            ("U8", (1, 1, false)),
+            ("S8", (1, 1, true)),
+            ("U16", (2, 1, false)),
+            ("S16", (2, 1, true)),
+            ("64", (4, 2, false)),
+            ("128", (4, 4, false)),
+        ];
+        sizes
+            .into_iter()
+            .find(|(name, _)| self.has(name))
+            .map_or((4, 1, false), |(_, size)| size)
+    }
+
+    fn order(&self) -> Order {
+        match self.has("STRONG") || self.has("MMIO") {
+            true => Order::Strong,
+            false => Order::Weak,
+        }
+    }
+
+    /// `LDG`, `LD`, `LDS`, `LDL`
+    pub(super) fn load(&mut self, space: MemSpace) -> Result<()> {
+        let address = self.memory(0)?;
+        let narrow = matches!(space, MemSpace::Shared | MemSpace::Local);
+        let addr = self.address(address, narrow)?;
+        let order = self.order();
+        self.load_from(space, addr, order)
+    }
+
+    fn load_from(&mut self, space: MemSpace, mut addr: Addr, order: Order) -> Result<()> {
+        let (element, n, signed) = self.size();
+        self.note_width(space, element);
+        let mut regs = [NONE; 8];
+        let wanted = self.destination().is_some();
+        for at in 0..n {
+            let dst = self.dst_word(at)? as i32;
+            regs[usize::from(at)] = if wanted { dst } else { NONE };
+        }
+        // Loads write while the address is still needed.
+        if !addr.wide && regs.contains(&addr.src) {
+            addr.src = self.value(self.builtin(Builtin::Mov32), &[addr.src])?;
+        }
+        self.emit(OpKind::Load(Box::new(Access {
+            space,
+            addr,
+            element,
+            n,
+            regs,
+            wide: false,
+            signed,
+            order,
+        })))
+    }
+
+    /// `STG`, `ST`, `STS`, `STL`
+    pub(super) fn store(&mut self, space: MemSpace) -> Result<()> {
+        let address = self.memory(0)?;
+        let narrow = matches!(space, MemSpace::Shared | MemSpace::Local);
+        let addr = self.address(address, narrow)?;
+        let (element, n, _) = self.size();
+        self.note_width(space, element);
+        let last = self.instruction.sources().len().checked_sub(1);
+        let value = last
+            .and_then(|last| self.look_at(last))
+            .map(|operand| operand.value);
+        let mut regs = [NONE; 8];
+        for at in 0..n {
+            regs[usize::from(at)] = match value {
+                Some(Value::Register(Register::ZERO)) => self.number(0)?,
+                Some(Value::Register(Register(number))) => self.line(LineId::Lane(number).next(at)) as Src,
+                _ => return Err(self.unsupported()),
+            };
+        }
+        let order = self.order();
+        self.emit(OpKind::Store(Box::new(Access {
+            space,
+            addr,
+            element,
+            n,
+            regs,
+            wide: false,
+            signed: false,
+            order,
+        })))
+    }
+
+    /// `LDC`, `ULDC`. A known offset reads a register that is there already.
+    pub(super) fn load_constant(&mut self) -> Result<()> {
+        let constant = self.find_source(|value| match value {
+            Value::Constant(constant) => Some(constant),
+            _ => None,
+        });
+        let Some((_, constant)) = constant else {
+            return Err(self.unsupported());
+        };
+        let (element, n, signed) = self.size();
+        let known = matches!(
+            constant.index,
+            Index::None | Index::Register(Register::ZERO) | Index::Uniform(Uniform::ZERO)
+        );
+        if known && constant.bank != 3 {
+            let Ok(offset) = u32::try_from(constant.offset) else {
+                return Err(self.unsupported());
+            };
+            if element == 4 {
+                for at in 0..n {
+                    let word = self.word_of_bank(constant.bank, offset + 4 * u32::from(at))?;
+                    let dst = self.dst_word(at)?;
+                    self.result(self.builtin(Builtin::Mov32), dst, &[word])?;
+                }
+                return Ok(());
+            }
+            let word = self.word_of_bank(constant.bank, offset & !3)?;
+            let position = self.number(8 * (offset & 3))?;
+            let length = self.number(8 * u32::from(element))?;
+            let dst = self.dst()?;
+            let function = self.ptx("bfe", &[if signed { "s32" } else { "u32" }])?;
+            return self.result(function, dst, &[word, position, length]);
+        }
+        let addr = self.constant_address(constant)?;
+        let space = if addr.wide {
+            MemSpace::Const
+        } else {
+            MemSpace::Param
+        };
+        self.load_from(space, addr, Order::Weak)
+    }
+
+    fn constant_address(&mut self, constant: Constant) -> Result<Addr> {
+        let index = match constant.index {
+            Index::None => None,
+            Index::Register(Register(number)) => Some(LineId::Lane(number)),
+            Index::Uniform(Uniform(number)) => Some(LineId::Warp(number)),
+        };
+        let zero = index.is_none() || index == Some(LineId::Lane(Register::ZERO.0));
+        let src = match index {
+            Some(line) if !zero => self.line(line) as Src,
+            _ => self.number(0)?,
+        };
+        let offset = i64::from(constant.offset);
+        if constant.bank == 0 {
+            let offset = offset - i64::from(self.first_parameter);
+            return Ok(Addr {
+                src,
+                wide: false,
+                offset,
+            });
+        }
+        let start = match constant.bank {
+            2 => self.segments.fixed.get(&Segment::Tables(self.number)).copied(),
+            3 => self.segments.constants,
+            4 => self.segments.fixed.get(&Segment::Addresses).copied(),
+            _ => None,
+        };
+        let start = start.ok_or_else(|| self.unsupported())?;
+        let index = self.value(self.builtin(Builtin::Zext64(32)), &[src])?;
+        let start = self.wide_number(start)?;
+        let src = self.value(self.builtin(Builtin::Add64), &[start, index])?;
+        Ok(Addr {
+            src,
+            wide: true,
+            offset,
+        })
+    }
+
+    /// Four bytes of the program's constants, which the host may change after loading.
+    pub(super) fn word_of_constants(&mut self, offset: u32) -> Result<Src> {
+        let Some(start) = self.segments.constants else {
+            return Err(self.unsupported());
+        };
+        let src = self.wide_number(start)?;
+        let dst = self.registers.fresh(Class::Bits32) as i32;
+        let mut regs = [NONE; 8];
+        regs[0] = dst;
+        self.emit_later(OpKind::Load(Box::new(Access {
+            space: MemSpace::Const,
+            addr: Addr {
+                src,
+                wide: true,
+                offset: offset.into(),
+            },
+            element: 4,
+            n: 1,
+            regs,
+            wide: false,
+            signed: false,
+            order: Order::Weak,
+        })))?;
+        Ok(dst)
+    }
+
+    /// `LDGSTS`: an asynchronous copy from global to shared memory.
+    pub(super) fn copy(&mut self) -> Result<()> {
+        let (to, from) = (self.memory(0)?, self.memory(1)?);
+        let (dst, src) = (self.address(to, true)?, self.address(from, false)?);
+        let (element, n, _) = self.size();
+        let condition = self
+            .instruction
+            .sources()
+            .iter()
+            .enumerate()
+            .find_map(|(at, operand)| {
+                let other = matches!(operand.value, Value::Predicate(_))
+                    && self.known_predicate(at) != Ok(Some(true));
+                other.then_some(at)
+            });
+        let bytes = element * n;
+        if element != 4 {
+            return Err(self.unsupported());
+        }
+        let (src, src_bytes) = match (self.has("ZFILL"), condition) {
+            (true, condition) => self.filled(src, bytes, condition)?,
+            (false, None) => (src, NONE),
+            // Where the condition is false, nothing is read, and zeros are written.
+            (false, Some(at)) => {
+                let (all, none) = (self.number(bytes.into())?, self.number(0)?);
+                let condition = self.predicate(at)?;
+                (src, self.compute("selp", &["b32"], &[all, none, condition])?)
+            }
+        };
+        self.emit(OpKind::CpAsync {
+            dst,
+            src,
+            bytes,
+            src_bytes,
+        })
+    }
+
+    /// Source and size of a copy whose source may be shorter than its destination: the lowest bits of the address give
+    /// the number of missing bytes, and a false condition means that all are missing. Zeros take their place.
+    fn filled(&mut self, src: Addr, bytes: u8, condition: Option<usize>) -> Result<(Addr, Src)> {
+        let offset = self.wide_number(src.offset as u64)?;
+        let address = self.value(self.builtin(Builtin::Add64), &[src.src, offset])?;
+        let low = self.value(self.builtin(Builtin::Lo32Of64), &[address])?;
+        let most = self.number(u32::from(bytes) - 1)?;
+        let missing = self.compute("and", &["b32"], &[low, most])?;
+        let (all, none) = (self.number(bytes.into())?, self.number(0)?);
+        let mut n = self.compute("sub", &["u32"], &[all, missing])?;
+        if let Some(at) = condition {
+            let condition = self.predicate(at)?;
+            n = self.compute("selp", &["b32"], &[n, none, condition])?;
+        }
+        let mask = self.wide_number(!(u64::from(bytes) - 1))?;
+        let start = self.compute("and", &["b64"], &[address, mask])?;
+        let src = Addr {
+            src: start,
+            offset: 0,
+            ..src
+        };
+        Ok((src, n))
+    }
+
+    /// `ATOMG`, `ATOM`, `ATOMS`, `RED`
+    pub(super) fn atomic(&mut self, space: MemSpace) -> Result<()> {
+        let kinds = [
+            ("ADD", AtomicKind::Add),
+            ("MIN", AtomicKind::Min),
+            ("MAX", AtomicKind::Max),
+            ("INC", AtomicKind::Inc),
+            ("DEC", AtomicKind::Dec),
+            ("AND", AtomicKind::And),
+            ("OR", AtomicKind::Or),
+            ("XOR", AtomicKind::Xor),
+            ("EXCH", AtomicKind::Exch),
+            ("CAS", AtomicKind::Cas),
+        ];
+        let counts = self.has("POPC");
+        let kind = kinds.into_iter().find(|(name, _)| self.has(name));
+        // `CAST` swaps if memory holds the expected value, and returns a predicate.
+        let says = self.has("CAST");
+        let kind = kind.or(says.then_some(("CAST", AtomicKind::Cas)));
+        let Some((_, kind)) = kind else {
+            return Err(self.unsupported());
+        };
+        // `POPC.INC`: each lane adds 1.
+        let kind = if counts { AtomicKind::Add } else { kind };
+        let types = [
+            ("F32", Type::F32),
+            ("F64", Type::F64),
+            ("F16x2", Type::F16x2),
+            ("BF16x2", Type::Bf16x2),
+            ("S32", Type::S32),
+            ("S64", Type::S64),
+            ("U64", Type::U64),
+            ("64", Type::U64),
+        ];
+        let ty = types
+            .into_iter()
+            .find(|(name, _)| self.has(name))
+            .map_or(Type::U32, |(_, ty)| ty);
+        let address = self.memory(0)?;
+        let addr = self.address(address, space == MemSpace::Shared)?;
+        self.note_width(space, ty.bytes() as u8);
+        let wide = ty.bytes() == 8;
+        let values: Vec<Value> = (0..self.instruction.sources().len())
+            .filter_map(|at| self.look_at(at))
+            .map(|operand| operand.value)
+            .filter(|value| matches!(value, Value::Register(_) | Value::Uniform(_)))
+            .collect();
+        let mut src = [NONE; 2];
+        for (place, value) in src.iter_mut().zip(&values) {
+            *place = match (wide, *value) {
+                (true, value) => self.wide_value(value)?,
+                (false, Value::Register(Register::ZERO)) => self.number(0)?,
+                (false, Value::Register(Register(number))) => self.line(LineId::Lane(number)) as Src,
+                _ => return Err(self.unsupported()),
+            };
+        }
+        if counts {
+            src[0] = self.number(1)?;
+        }
+        let n = if kind == AtomicKind::Cas { 2 } else { 1 };
+        if values.len() + usize::from(counts) != n {
+            return Err(self.unsupported());
+        }
+        let returns = self.destination().is_some();
+        let class = Class::of_width(wide);
+        let dst = match returns {
+            true => self.registers.fresh(class) as i32,
+            false => NONE,
+        };
+        self.emit(OpKind::Atomic(Box::new(Atomic {
+            space,
+            addr,
+            kind,
+            ty,
+            src,
+            dst,
+            returns,
+        })))?;
+        match (returns, wide) {
+            (false, _) => Ok(()),
+            (true, _) if says => {
+                let ty = if wide { "u64" } else { "u32" };
+                let same = self.compute("setp", &["eq", ty], &[dst, src[0]])?;
+                let (one, zero) = (self.number(1)?, self.number(0)?);
+                let done = self.compute("selp", &["b32"], &[one, zero, same])?;
+                match wide {
+                    true => {
+                        let done = self.value(self.builtin(Builtin::Zext64(32)), &[done])?;
+                        self.wide_write(done)
+                    }
+                    false => self.write_line(done),
+                }
+            }
+            (true, true) => self.wide_write(dst),
+            (true, false) => self.write_line(dst),
+        }
+    }
+
+    /// Records the narrowest access, which decides the unit of race checks.
+    fn note_width(&mut self, space: MemSpace, element: u8) {
+        self.shared_subword |= element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic);
+    }
+}

@@ -1,0 +1,184 @@
+//! A decoded kernel and the facts that a launch needs.
+
+use crate::address::window;
+use crate::calls::Calls;
+use crate::instruction::InstrInfo;
+use crate::matrix::InFlight;
+use crate::op::Op;
+use crate::special::Special;
+use crate::undefined::AluShape;
+use arithmetic::lanes::{Class, Dst, Line};
+
+#[derive(Debug)]
+pub struct Program {
+    /// Entry points, in text order.
+    pub kernels: Vec<Kernel>,
+    /// Paths of the source files, by `.file` index.
+    pub files: Vec<(u32, String)>,
+}
+
+#[derive(Debug)]
+pub struct Kernel {
+    /// Symbol in PTX.
+    pub name: String,
+    /// Operations in order. Every path ends in [`OpKind::Exit`](crate::OpKind::Exit).
+    pub ops: Vec<Op>,
+    /// Instructions of the source; several [`Op`]s can belong to one.
+    pub instrs: Vec<InstrInfo>,
+    /// Register lines of a warp.
+    pub n_lines: u32,
+    /// Predicates of a warp; 0 is constant true, 1 constant false.
+    pub n_preds: u32,
+    /// Constants; a 64-bit one takes two lines.
+    pub consts: Vec<Line>,
+    /// Constants that are addresses in shared memory: the first line, and true for 64-bit ones. A block of a cluster
+    /// adds its rank.
+    pub shared_consts: Vec<(u32, bool)>,
+    /// Special registers, and the lines to set before a warp starts.
+    pub specials: Vec<(Special, Dst)>,
+    /// In the order of declaration.
+    pub params: Vec<Param>,
+    pub param_bytes: u32,
+    /// Arrays in a block's shared memory, separated by guard gaps.
+    pub shared: Vec<SharedArray>,
+    /// Bytes of shared memory that a GPU would need: without guard gaps.
+    pub shared_static_bytes: u32,
+    /// Start of dynamic (`extern`) shared memory, behind static arrays and guard gaps.
+    pub shared_dynamic_base: u32,
+    /// Alignment of the `extern` shared arrays.
+    pub shared_dynamic_align: u32,
+    /// Bytes of local memory per thread.
+    pub local_bytes: u32,
+    /// Local arrays, such as `__local_depot0`.
+    pub local: Vec<SharedArray>,
+    /// `.maxntid`: upper bounds of a block's threads in x, y and z.
+    pub max_threads: Option<[u32; 3]>,
+    /// `.maxnreg`: upper bound of a thread's registers.
+    pub max_registers: Option<u32>,
+    /// `.reqntid`: threads of a block in x, y and z.
+    pub required_threads: Option<[u32; 3]>,
+    pub cluster: ClusterDirectives,
+    /// `.minnctapersm`: blocks that should fit on one multiprocessor.
+    pub min_blocks_per_sm: Option<u32>,
+    pub order: BlockOrder,
+    /// A shared access is narrower than four bytes: races are tracked per byte, not per word.
+    pub shared_subword: bool,
+    pub calls: Option<Box<Calls>>,
+    /// Operand classes and undefined-bit rule of each [`OpKind::Alu`](crate::OpKind::Alu), by operation.
+    pub shapes: Vec<AluShape>,
+    /// Decoded from machine code: `instrs` are those of the hardware.
+    pub machine_code: bool,
+    /// Accesses to registers of `wgmma`, if the kernel has any.
+    pub in_flight: Option<Box<InFlight>>,
+    /// Registers that may be read before they are written; empty for machine code.
+    pub unset: Vec<Unset>,
+}
+
+impl Kernel {
+    /// True if a warp has the register of class `class` that begins at `register`.
+    pub fn has_register(&self, register: u32, class: Class) -> bool {
+        match class {
+            Class::Pred => register < self.n_preds,
+            Class::Bits32 => register < self.n_lines,
+            Class::Bits64 => register < self.n_lines.saturating_sub(1),
+        }
+    }
+
+    /// True if a constant of class `class` can start at `line`.
+    pub fn has_constant(&self, line: usize, class: Class) -> bool {
+        match class {
+            Class::Pred => false,
+            Class::Bits32 => line < self.consts.len(),
+            Class::Bits64 => line + 1 < self.consts.len(),
+        }
+    }
+}
+
+/// A register that may be read before it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unset {
+    /// First line, or number of the predicate.
+    pub place: Dst,
+    pub is_predicate: bool,
+    /// Width.
+    pub bits: u32,
+    /// First instruction in text order that reads the register and is more than a move; `u32::MAX` if there is none.
+    pub reader: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClusterDirectives {
+    /// `.reqnctapercluster`: blocks of a cluster in x, y and z.
+    pub required: Option<[u32; 3]>,
+    /// `.maxclusterrank`: upper bound of a cluster's blocks.
+    pub most: Option<u32>,
+    /// `.explicitcluster`: a launch without clusters is refused.
+    pub explicit: bool,
+}
+
+/// Order of a kernel's blocks. Results must not depend on the number of threads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockOrder {
+    /// Blocks run in parallel.
+    Any,
+    /// Blocks run in index order, on one thread.
+    ByIndex,
+    /// Blocks run in index order if two pointers of a pair lead into one allocation, which the arguments decide.
+    ByIndexIfAliased(Box<[(Pointer, Pointer)]>),
+}
+
+impl BlockOrder {
+    /// True if blocks must run in index order when the kernel gets these parameters.
+    pub fn is_by_index(&self, params: &[u8]) -> bool {
+        let window_of = |pointer: &Pointer| match *pointer {
+            Pointer::Window(number) => Some(number),
+            Pointer::Param(offset) => {
+                let bytes = params.get(offset as usize..)?.first_chunk::<8>()?;
+                Some(u64::from_le_bytes(*bytes) >> window::BITS)
+            }
+        };
+        match self {
+            BlockOrder::Any => false,
+            BlockOrder::ByIndex => true,
+            BlockOrder::ByIndexIfAliased(pairs) => pairs.iter().any(|(a, b)| {
+                let (a, b) = (window_of(a), window_of(b));
+                a.is_none() || b.is_none() || a == b
+            }),
+        }
+    }
+}
+
+/// Origin of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pointer {
+    /// Parameter at this offset.
+    Param(u32),
+    /// Address in this [`window`].
+    Window(u64),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// Name in PTX, such as `kernel_param_0`.
+    pub name: String,
+    pub offset: u32,
+    pub bytes: u32,
+    /// Eight bytes wide and not a float, so possibly a pointer.
+    pub maybe_pointer: bool,
+}
+
+/// An array in shared or local memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedArray {
+    /// Symbol in PTX, perhaps mangled.
+    pub name: String,
+    /// Byte offset from the start of its space.
+    pub offset: u32,
+    /// Bytes; 0 for `extern` arrays, whose size the launch gives.
+    pub bytes: u32,
+    /// Alignment that the declaration guarantees.
+    pub align: u32,
+    pub element: u32,
+    /// Elements along each dimension, outermost first.
+    pub dims: Vec<u64>,
+}

@@ -1,0 +1,138 @@
+//! Operands of the tensor-core operations.
+
+use crate::memory::{Addr, MemSpace};
+use arithmetic::lanes::{Dst, NONE, Src};
+
+/// Warp-wide matrix multiply-add: D = A·B + C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mma {
+    pub form: crate::mma::layout::MmaForm,
+    /// Registers of A. Unused ones, here and below, are [`arithmetic::lanes::NONE`].
+    pub a: [Src; 8],
+    pub b: [Src; 4],
+    pub c: [Src; 4],
+    /// All sources are read before D is written.
+    pub d: [i32; 4],
+    /// Fragments A, B and C that were made for another use; `wmma` only.
+    pub foreign: [Option<crate::mma::fragment::Foreign>; 3],
+}
+
+impl Mma {
+    /// An operation whose registers are still to be set.
+    pub fn new(form: crate::mma::layout::MmaForm) -> Self {
+        Self {
+            form,
+            a: [NONE; 8],
+            b: [NONE; 4],
+            c: [NONE; 4],
+            d: [NONE; 4],
+            foreign: [None; 3],
+        }
+    }
+}
+
+/// `ldmatrix` or `stmatrix`: matrices of 8x8 16-bit elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatrixAccess {
+    /// `Shared` or `Generic`.
+    pub space: MemSpace,
+    /// Lane `8 m + r` has the address of row `r` of matrix `m`.
+    pub addr: Addr,
+    /// Number of matrices: 1, 2 or 4.
+    pub n: u8,
+    pub transposed: bool,
+    /// A register per matrix; unused ones are [`arithmetic::lanes::NONE`].
+    pub regs: [i32; 4],
+}
+
+impl MatrixAccess {
+    /// Lanes whose addresses are used.
+    pub fn lanes(&self) -> u32 {
+        u32::MAX >> (32 - 8 * u32::from(self.n.clamp(1, 4)))
+    }
+}
+
+/// `wgmma.mma_async`: D = A·B + D of four warps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wgmma {
+    /// Element types of A and B, which differ for FP8 only.
+    pub kinds: [arithmetic::products::FactorType; 2],
+    pub sum: arithmetic::products::AccumulatorType,
+    /// Columns of B and D: 8 to 256.
+    pub n: u16,
+    /// Accumulators that are read: a line per `f32`, or per two `f16`.
+    pub c: Box<[Src]>,
+    /// Accumulators that are written.
+    pub d: Box<[Dst]>,
+    pub a: WgmmaA,
+    /// Descriptor of B: a 64-bit operand.
+    pub b: Src,
+    /// Predicate: true adds to the accumulators, false replaces them.
+    pub adds: u32,
+    /// `adds` is negated.
+    pub negated: bool,
+    /// Negates A, B.
+    pub minus: [bool; 2],
+    /// A, B lie in shared memory with neighbouring rows (of B: columns) side by side, not neighbouring k.
+    pub transposed: [bool; 2],
+}
+
+impl Wgmma {
+    /// Elements in a row of A and in a column of B.
+    pub fn k(&self) -> usize {
+        crate::mma::warpgroup::k(self.kinds[0])
+    }
+
+    /// Element products of each of the four warps.
+    pub fn products(&self) -> u64 {
+        (crate::mma::warpgroup::WARP_ROWS * usize::from(self.n) * self.k()) as u64
+    }
+
+    /// Bytes of shared memory read for each of the four warps: its rows of A, if they lie there, and a quarter of B,
+    /// which all four share.
+    pub fn operand_bytes(&self) -> u64 {
+        let rows = match self.a {
+            WgmmaA::Registers(_) => 0,
+            WgmmaA::Shared(_) => crate::mma::warpgroup::WARP_ROWS,
+        };
+        let bytes = crate::mma::warpgroup::bytes(self.kinds[0]);
+        ((rows + usize::from(self.n) / 4) * self.k() * bytes) as u64
+    }
+}
+
+/// Location of the factor A of a [`Wgmma`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WgmmaA {
+    /// Four 32-bit registers of each thread.
+    Registers([Src; 4]),
+    /// Descriptor: a 64-bit operand.
+    Shared(Src),
+}
+
+/// Accesses to registers that `wgmma` uses, for the checks while products are pending.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InFlight {
+    /// Registers of products that each operation accesses.
+    pub touches: Vec<Box<[RegisterAccess]>>,
+    /// Registers of products that each operation writes, where a path leads from the write to a product without
+    /// `wgmma.fence`. Running shows if a warp takes that path.
+    pub unfenced: Option<Vec<Box<[RegisterWrite]>>>,
+}
+
+/// A register of a product that an operation writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegisterWrite {
+    pub line: u32,
+    /// Source lines of a move, which the compiler may have added. `None`: the operation computes or loads the value.
+    pub from: Option<Box<[u32]>>,
+}
+
+/// A register of a product that an operation accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegisterAccess {
+    pub line: u32,
+    /// PTX register in the line. Several can share a line, one after another.
+    pub register: u32,
+    /// A write, not a read.
+    pub writes: bool,
+}

@@ -1,0 +1,171 @@
+//! Operands of the operations that access memory.
+
+use arithmetic::lanes::Src;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemSpace {
+    Global,
+    Shared,
+    Local,
+    Const,
+    Param,
+    Generic,
+}
+
+/// An address operand: `src + offset`. Addresses in `Shared`, `Local` and `Param` count from the start of their space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Addr {
+    /// Register or constant. Symbols and absolute addresses are constants.
+    pub src: Src,
+    /// The register has 64 bits.
+    pub wide: bool,
+    pub offset: i64,
+}
+
+/// Memory order of an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Weak,
+    /// An ordinary load whose value a compare-and-swap compares later: a stale value costs one more round. Race checks
+    /// treat it apart.
+    Guess,
+    /// `.volatile` on shared memory, in a kernel where no thread waits for another's store: keeps accesses and orders
+    /// no threads.
+    InStep,
+    /// `.volatile`, `.relaxed`, `.acquire`, `.release`, `.mmio`: visible to others while the kernel runs.
+    Strong,
+}
+
+/// A load or a store of one to eight elements per lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    pub space: MemSpace,
+    /// Address of the first element.
+    pub addr: Addr,
+    /// Bytes of one element: 1, 2, 4, 8.
+    pub element: u8,
+    /// Number of elements: 1, 2, 4, 8.
+    pub n: u8,
+    /// Registers of the elements: destinations of a load ([`arithmetic::lanes::NONE`] for `_`), sources of a store.
+    pub regs: [i32; 8],
+    /// The registers have 64 bits.
+    pub wide: bool,
+    /// Sign-extends elements narrower than the register.
+    pub signed: bool,
+    pub order: Order,
+}
+
+/// Operation of an atomic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AtomicKind {
+    Add,
+    Min,
+    Max,
+    Inc,
+    Dec,
+    And,
+    Or,
+    Xor,
+    Exch,
+    Cas,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Atomic {
+    pub space: MemSpace,
+    pub addr: Addr,
+    pub kind: AtomicKind,
+    pub ty: ptx::ast::Type,
+    /// Second operand, and the third of `cas`.
+    pub src: [Src; 2],
+    /// Old value; [`arithmetic::lanes::NONE`] for `red`.
+    pub dst: i32,
+    /// `atom`, not `red`.
+    pub returns: bool,
+}
+
+/// `cp.async.bulk.tensor`: a copy of a box of a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TensorCopy {
+    /// Address of the tensor map.
+    pub map: Addr,
+    /// `Param` when the instruction names the map, else `Generic`.
+    pub map_space: MemSpace,
+    /// Number of coordinates: 1 to 5.
+    pub dims: u8,
+    /// Coordinates of the box's first element, innermost first: 32-bit operands.
+    pub at: [Src; 5],
+    /// Address of the box in shared memory; unused by a prefetch.
+    pub shared: Addr,
+    /// Mask of the cluster's blocks that a load goes to: a 32-bit operand, or [`arithmetic::lanes::NONE`].
+    pub blocks: Src,
+    pub way: TensorWay,
+}
+
+/// Direction of a bulk copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TensorWay {
+    /// To shared memory; the barrier there counts the bytes.
+    Load(Addr),
+    Store,
+    /// Into a cache, invisible to a program.
+    Prefetch,
+}
+
+/// `cp.async.bulk` of consecutive bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BulkBytes {
+    pub shared: Addr,
+    pub global: Addr,
+    /// A copy from the block's own shared memory, at `global`, to another block's, at `shared`.
+    pub within_cluster: bool,
+    /// Number of bytes: a 32-bit operand.
+    pub bytes: Src,
+    /// See [`TensorCopy::blocks`].
+    pub blocks: Src,
+    pub way: TensorWay,
+}
+
+/// An operation on an `mbarrier`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mbarrier {
+    pub kind: MbarrierKind,
+    /// `Shared` or `Generic`.
+    pub space: MemSpace,
+    pub addr: Addr,
+    /// Arrivals, bytes or a parity: a 32-bit operand, or [`arithmetic::lanes::NONE`].
+    pub number: Src,
+    /// Phase to wait for: a 64-bit operand, or [`arithmetic::lanes::NONE`].
+    pub phase: Src,
+    /// Receives the phase of an arrival: a 64-bit register, or [`arithmetic::lanes::NONE`].
+    pub dst: i32,
+    /// Predicate that is set if the phase has ended, or [`arithmetic::lanes::NONE`].
+    pub done: i32,
+}
+
+/// Operations on an `mbarrier`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MbarrierKind {
+    Init,
+    Invalidate,
+    Expect,
+    Complete,
+    Arrive {
+        /// `number` is a count of bytes to expect, and one thread arrives.
+        expect: bool,
+        /// Later phases expect fewer arrivals.
+        drop: bool,
+        /// The phase may complete.
+        completes: bool,
+    },
+    /// `cp.async.mbarrier.arrive`: arrives when the thread's copies are done.
+    ArriveBehindCopies {
+        /// Raises the phase's pending count by one.
+        counts: bool,
+    },
+    /// `mbarrier.test_wait`, `mbarrier.try_wait`
+    Wait,
+}
+
+/// Bits of an arrival's result that hold the number of pending arrivals before it; the phase is above them.
+pub const TOKEN_PENDING: u64 = (1 << 20) - 1;

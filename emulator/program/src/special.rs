@@ -1,0 +1,77 @@
+//! Special registers and clocks that kernels read.
+
+/// A special register that has its value before a warp starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Special {
+    TidX,
+    TidY,
+    TidZ,
+    NtidX,
+    NtidY,
+    NtidZ,
+    CtaidX,
+    CtaidY,
+    CtaidZ,
+    NctaidX,
+    NctaidY,
+    NctaidZ,
+    ClusteridX,
+    ClusteridY,
+    ClusteridZ,
+    NclusteridX,
+    NclusteridY,
+    NclusteridZ,
+    ClusterCtaidX,
+    ClusterCtaidY,
+    ClusterCtaidZ,
+    ClusterNctaidX,
+    ClusterNctaidY,
+    ClusterNctaidZ,
+    ClusterCtarank,
+    ClusterNctarank,
+    /// 1 if the launch named a cluster size.
+    IsExplicitCluster,
+    LaneId,
+    WarpId,
+    NwarpId,
+    SmId,
+    NsmId,
+    GridId,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    DynamicSharedBytes,
+    TotalSharedBytes,
+    /// `%envreg1`: the high half of the address of a cooperative grid's workspace, or 0.
+    EnvReg1,
+    /// `%envreg2`: the low half.
+    EnvReg2,
+    /// Four bytes of the parameter block at this offset. Machine code reads parameters as operands.
+    ParamWord(u32),
+    /// Bytes of a thread's local memory: the end of machine code's stack.
+    LocalBytes,
+}
+
+impl Special {
+    /// True if lanes of one warp can have different values.
+    pub fn varies_in_a_warp(self) -> bool {
+        use Special::*;
+        matches!(
+            self,
+            TidX | TidY | TidZ | LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt
+        )
+    }
+}
+
+/// A clock that a kernel can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    Clock,
+    ClockHi,
+    Clock64,
+    GlobalTimer,
+    GlobalTimerLo,
+    GlobalTimerHi,
+}

@@ -1,0 +1,299 @@
+//! Tensor maps: an array in global memory of one to five dimensions, and the boxes that `cp.async.bulk.tensor` copies.
+//!
+//! [`TensorMap::new`] checks the rules of `cuTensorMapEncodeTiled`. [`TensorMap::runs`] gives the bytes that a copy
+//! moves: their addresses in global memory and in shared memory, where a swizzle exchanges 16-byte pieces.
+//! [`TensorMap::encode`] makes the 128 bytes that programs pass to kernels. CUDA declares them opaque; ours differ from
+//! those of NVIDIA's driver.
+
+mod encode;
+mod rule;
+#[cfg(test)]
+mod tests;
+
+pub use encode::{BYTES, NotATensorMap};
+pub use rule::Rule;
+
+/// Upper bound of a tensor's dimensions.
+pub const RANKS: usize = 5;
+/// Alignment of a copy's address in shared memory.
+pub const SHARED_ALIGN: u32 = 128;
+/// Bytes that a swizzle keeps together.
+const PIECE: u64 = 16;
+
+/// Element type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    U8,
+    U16,
+    U32,
+    S32,
+    U64,
+    S64,
+    F16,
+    F32,
+    F64,
+    Bf16,
+    /// `f32` that a load rounds to TF32.
+    Tf32,
+}
+
+impl Element {
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::U8 => 1,
+            Self::U16 | Self::F16 | Self::Bf16 => 2,
+            Self::U32 | Self::S32 | Self::F32 | Self::Tf32 => 4,
+            Self::U64 | Self::S64 | Self::F64 => 8,
+        }
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64 | Self::Tf32)
+    }
+}
+
+/// Permutation of the 16-byte pieces in shared memory: bits of a piece's number are XORed with higher bits of its
+/// address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Swizzle {
+    None,
+    B32,
+    B64,
+    B128,
+}
+
+impl Swizzle {
+    /// Bytes of the rows in which pieces change places; 0 without a swizzle.
+    pub fn span(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::B32 => 32,
+            Self::B64 => 64,
+            Self::B128 => 128,
+        }
+    }
+
+    /// Swizzled address of a byte. The function is its own inverse.
+    pub fn apply(self, address: u32) -> u32 {
+        let pieces = match self {
+            Self::None => 0,
+            Self::B32 => 0x10,
+            Self::B64 => 0x30,
+            Self::B128 => 0x70,
+        };
+        address ^ (address >> 3 & pieces)
+    }
+}
+
+/// Values of elements outside the tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    Zeros,
+    Nan,
+}
+
+/// A tensor and its boxes. Dimensions are innermost first; those beyond the rank have one element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorMap {
+    /// Address of the first element in global memory.
+    pub address: u64,
+    pub element: Element,
+    pub rank: usize,
+    pub dims: [u64; RANKS],
+    /// Bytes from one element to the next along each dimension.
+    pub strides: [u64; RANKS],
+    /// The box, in elements of the tensor.
+    pub box_dims: [u32; RANKS],
+    /// Traversal strides, in elements: a copy takes one element of each `steps`.
+    pub steps: [u32; RANKS],
+    pub swizzle: Swizzle,
+    pub fill: Fill,
+}
+
+/// Consecutive bytes of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    pub shared: u32,
+    /// Address in global memory; `None` outside the tensor.
+    pub global: Option<u64>,
+    pub bytes: u32,
+}
+
+impl TensorMap {
+    /// A map, if it follows the rules. `strides` leaves out the innermost dimension, whose elements are neighbours.
+    #[allow(clippy::too_many_arguments, reason = "those of cuTensorMapEncodeTiled")]
+    pub fn new(
+        address: u64,
+        element: Element,
+        dims: &[u64],
+        strides: &[u64],
+        box_dims: &[u32],
+        steps: &[u32],
+        swizzle: Swizzle,
+        fill: Fill,
+    ) -> Result<Self, Rule> {
+        let rank = dims.len();
+        if !(1..=RANKS).contains(&rank)
+            || strides.len() != rank - 1
+            || [box_dims.len(), steps.len()] != [rank; 2]
+        {
+            return Err(Rule::Rank(rank as u64));
+        }
+        let mut map = Self {
+            address,
+            element,
+            rank,
+            dims: [1; RANKS],
+            strides: [0; RANKS],
+            box_dims: [1; RANKS],
+            steps: [1; RANKS],
+            swizzle,
+            fill,
+        };
+        map.dims[..rank].copy_from_slice(dims);
+        map.strides[0] = element.bytes();
+        map.strides[1..rank].copy_from_slice(strides);
+        map.box_dims[..rank].copy_from_slice(box_dims);
+        map.steps[..rank].copy_from_slice(steps);
+        rule::check(&map)?;
+        // Elements of a row are always neighbours.
+        map.steps[0] = 1;
+        Ok(map)
+    }
+
+    /// Consecutive bytes, a multiple of four, as a tensor that is one box.
+    pub fn line(address: u64, bytes: u32) -> Self {
+        let n = bytes / 4;
+        Self {
+            address,
+            element: Element::U32,
+            rank: 1,
+            dims: [n.into(), 1, 1, 1, 1],
+            strides: [4, 0, 0, 0, 0],
+            box_dims: [n, 1, 1, 1, 1],
+            steps: [1; RANKS],
+            swizzle: Swizzle::None,
+            fill: Fill::Zeros,
+        }
+    }
+
+    /// The map with another tensor address.
+    pub fn at(self, address: u64) -> Result<Self, Rule> {
+        let map = Self { address, ..self };
+        rule::check(&map)?;
+        Ok(map)
+    }
+
+    /// Elements that a copy moves along each dimension.
+    pub fn extent(&self) -> [u64; RANKS] {
+        std::array::from_fn(|d| u64::from(self.box_dims[d].div_ceil(self.steps[d])))
+    }
+
+    fn row_bytes(&self) -> u64 {
+        self.extent()[0] * self.element.bytes()
+    }
+
+    /// Bytes that a copy reports to its barrier: the whole box, parts outside the tensor included.
+    pub fn box_bytes(&self) -> u64 {
+        self.extent()[1..].iter().product::<u64>() * self.row_bytes()
+    }
+
+    /// Row pitch of the box in shared memory: at least the width of the swizzle.
+    fn pitch(&self) -> u64 {
+        self.row_bytes().max(self.swizzle.span())
+    }
+
+    /// Bytes of shared memory that the box covers.
+    pub fn shared_bytes(&self) -> u64 {
+        self.extent()[1..].iter().product::<u64>() * self.pitch()
+    }
+
+    /// Passes the bytes of the box at `at` (innermost coordinate first) to `each`, in element order, for a copy to the
+    /// absolute address `shared`. Addresses in shared memory wrap at 32 bits.
+    pub fn runs(&self, at: [i32; RANKS], shared: u32, mut each: impl FnMut(Run)) {
+        self.runs_to(at, shared, &mut each);
+    }
+
+    fn runs_to(&self, at: [i32; RANKS], shared: u32, each: &mut dyn FnMut(Run)) {
+        let extent = self.extent();
+        let (element, pitch) = (self.element.bytes(), self.pitch());
+        // Part of each row inside the tensor.
+        let first = i64::from(at[0]);
+        let width = extent[0] as i64;
+        let from = (-first).clamp(0, width) as u64;
+        let to = (self.dims[0] as i64 - first).clamp(from as i64, width) as u64;
+        let piece = match self.swizzle {
+            Swizzle::None => u64::MAX,
+            _ => PIECE,
+        };
+        let mut index = [0u64; RANKS];
+        for row in 0.. {
+            let mut start = Some(self.address);
+            for d in 1..self.rank {
+                let coordinate = i64::from(at[d]) + index[d] as i64 * i64::from(self.steps[d]);
+                start = start
+                    .filter(|_| (0..self.dims[d] as i64).contains(&coordinate))
+                    .map(|start| start.saturating_add((coordinate as u64).saturating_mul(self.strides[d])));
+            }
+            let (from, to) = if start.is_some() { (from, to) } else { (0, 0) };
+            for (part, inside) in [(0..from, false), (from..to, true), (to..extent[0], false)] {
+                let (mut offset, end) = (part.start * element, part.end * element);
+                while offset < end {
+                    let next = match piece {
+                        u64::MAX => end,
+                        _ => end.min((offset / piece + 1) * piece),
+                    };
+                    let place = (shared as u64).wrapping_add(row * pitch + offset) as u32;
+                    let global = start
+                        .filter(|_| inside)
+                        .map(|start| start.saturating_add_signed(first * element as i64 + offset as i64));
+                    each(Run {
+                        shared: self.swizzle.apply(place),
+                        global,
+                        bytes: (next - offset) as u32,
+                    });
+                    offset = next;
+                }
+            }
+            // Next row: the second dimension runs fastest.
+            let Some(d) = (1..RANKS).find(|&d| index[d] + 1 < extent[d]) else {
+                return;
+            };
+            index[1..d].fill(0);
+            index[d] += 1;
+        }
+    }
+
+    /// Value of an element outside the tensor, repeated to eight bytes. The NaN of each type consists of two equal
+    /// bytes, repeated, as on an H200.
+    pub fn outside(&self) -> u64 {
+        match self.fill {
+            Fill::Zeros => 0,
+            Fill::Nan => 0x7FF7_7FF7_7FF7_7FF7,
+        }
+    }
+
+    /// Map for stores. An H200 writes whole pieces of 16 bytes, so the last piece of a row may pass the end of the
+    /// tensor and write between the rows.
+    pub fn for_stores(self) -> Self {
+        let each = self.element.bytes();
+        let mut map = self;
+        map.dims[0] = (map.dims[0] * each).next_multiple_of(PIECE) / each;
+        map
+    }
+
+    /// Conversion that a load applies to four bytes, if any.
+    pub fn converted(&self) -> Option<fn(u32) -> u32> {
+        (self.element == Element::Tf32).then_some(rounded_to_tf32)
+    }
+}
+
+/// Rounds to nearest even, as an H200 does; denormal numbers stay, and all NaNs become one.
+fn rounded_to_tf32(bits: u32) -> u32 {
+    const DROPPED: u32 = 13;
+    if f32::from_bits(bits).is_nan() {
+        return 0x7FFF_E000;
+    }
+    let half = (1 << (DROPPED - 1)) - 1 + (bits >> DROPPED & 1);
+    (bits + half) >> DROPPED << DROPPED
+}
