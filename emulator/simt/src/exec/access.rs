@@ -6,7 +6,7 @@ use crate::lanes::{Lanes, WARP};
 use crate::program::{Access, Addr, MemSpace, Order, RANK_SHIFT, window};
 
 use super::memo::Home;
-use super::{Cx, Mode, slow};
+use super::{Cx, Mode, per_lane};
 
 /// What is fixed about a memory operation.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +99,7 @@ impl<'j> Cx<'j> {
         let source = unsafe { self.lanes.source(spec.addr.src) };
         // SAFETY: as above.
         if !unsafe { m.repeats(source, spec.addr.wide, on) } && !self.learn(spec, on) {
-            return Spot::Far(slow::locate(self, spec, on));
+            return Spot::Far(per_lane::locate(self, spec, on));
         }
         let m = &mut self.memos[spec.memo];
         let first = m.first as usize & 31;
@@ -112,7 +112,7 @@ impl<'j> Cx<'j> {
         };
         let base = place(spec.addr, spec.bias(), value);
         if !m.reaches(base, spec.bytes) && !self.find(spec, base) {
-            return Spot::Far(slow::locate(self, spec, on));
+            return Spot::Far(per_lane::locate(self, spec, on));
         }
         let m = &mut self.memos[spec.memo];
         let host = match m.home {

@@ -7,7 +7,7 @@ use crate::check::{BadOperand, BarrierGroup, Details};
 use crate::program::{BARRIERS, BarrierKind, InstrInfo};
 
 use super::fiber::{Fiber, State};
-use super::turns::join_ready;
+use super::scheduler::join_ready;
 use super::{Cx, bits};
 
 /// A barrier of the block.

@@ -5,8 +5,8 @@ use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
 use super::barrier::Barrier;
-use super::defined::{Carried, KeptUndefined, Shadow};
 use super::fiber::Fiber;
+use super::undefined::{Carried, KeptUndefined, Shadow};
 use super::{Cx, Job, ZERO_LINE};
 
 #[derive(Debug)]
@@ -72,7 +72,7 @@ pub(crate) struct Block {
     pub(crate) ahead: u64,
     pub(super) step: u64,
     /// What it read from memory during these turns.
-    pub(super) seen: super::listen::Seen,
+    pub(super) seen: super::poll_cache::Seen,
     /// While it waits: how often it was passed over, and how often it may be.
     pub(super) passes: u32,
     pub(super) patience: u32,
@@ -127,7 +127,7 @@ impl Block {
             quiet: 0,
             ahead: 0,
             step: 0,
-            seen: super::listen::Seen::default(),
+            seen: super::poll_cache::Seen::default(),
             passes: 0,
             patience: 0,
         }

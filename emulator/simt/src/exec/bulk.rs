@@ -12,7 +12,7 @@ use crate::program::{RANK_SHIFT, window};
 use crate::tensor::{RANKS, Run, Swizzle, TensorMap};
 
 use super::block::Block;
-use super::slow::find_global;
+use super::per_lane::find_global;
 use super::{Cx, bits};
 
 /// Bytes that a swizzle keeps together.

@@ -4,7 +4,7 @@
 //! others. An address in shared memory has the rank of its block above the offset ([`RANK_SHIFT`]), also the block's own:
 //! constants that are such addresses are other ones for each rank ([`constants`]). Here ([`Cx::seen_from_here`]), in the
 //! checks and in what they report, the block's own have nothing there, and those of others the rank plus one.
-//! Accesses to other blocks are looked up lane by lane (`exec::slow`), and are not counted: which counters of the hardware
+//! Accesses to other blocks are looked up lane by lane (`exec::per_lane`), and are not counted: which counters of the hardware
 //! see them is not known.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use crate::program::{Kernel, MemSpace, RANK_SHIFT, window};
 use super::block::Block;
 use super::fiber::State;
 use super::memo::Memo;
-use super::turns::{ROUNDS_OF_TIME, Visit, join_ready};
+use super::scheduler::{ROUNDS_OF_TIME, Visit, join_ready};
 use super::{Cx, Job};
 
 /// Rounds in which all blocks wait for phases of barriers in shared memory, after which that is a deadlock.

@@ -12,7 +12,7 @@ use crate::memory::bits::CellBits;
 use crate::program::{MemSpace, OpKind, Order, window};
 
 use super::access::Spec;
-use super::{Cx, bits, defined};
+use super::{Cx, bits, undefined};
 
 /// Copies under way among which the one behind a read is looked for.
 const MOST_SEARCHED: usize = 1 << 14;
@@ -286,7 +286,7 @@ impl Copy {
     /// Notes what the copy wrote, and which of its bytes nobody had written at their source.
     fn mark(&self, written: &mut CellBits) {
         written.set(self.to as usize, usize::from(self.bytes));
-        for (start, n) in defined::runs(self.undefined.into()) {
+        for (start, n) in undefined::runs(self.undefined.into()) {
             written.unset_whole(self.to as usize + start, n);
         }
     }

@@ -23,10 +23,10 @@ use crate::program::{AtomicForm, MemSpace, OpKind};
 
 use super::block::{Block, block_bytes};
 use super::cluster::Cluster;
-use super::defined::{Fresh, Shadow};
 use super::fiber::Fiber;
 use super::memo::{Memo, Merge, Tally};
-use super::turns::Visit;
+use super::scheduler::Visit;
+use super::undefined::{Fresh, Shadow};
 use super::{Counts, Cx, Job};
 
 /// How often a waiting block is passed over because nothing has changed for it, at first; twice as often after each

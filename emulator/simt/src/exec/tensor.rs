@@ -8,7 +8,7 @@ use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 use super::access::{bias, place};
 use super::bulk::BulkCopy;
 use super::cluster::Holder;
-use super::slow::{Bad, find_global};
+use super::per_lane::{Bad, find_global};
 use super::{Cx, bits};
 
 /// What the address of a map is a multiple of.

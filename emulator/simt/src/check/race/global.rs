@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bits::{self, Bits, CHUNK, KINDS};
-use super::handover::{Handover, Unordered};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
+use super::vector_clocks::{Handover, Unordered};
 use super::{Mark, Touch};
 use crate::check::Code;
 use crate::check::Collector;

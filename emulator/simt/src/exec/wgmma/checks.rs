@@ -7,8 +7,8 @@ use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
 use crate::tensor::Swizzle;
 
 use super::super::bulk::BulkCopy;
-use super::super::defined::Unwritten;
 use super::super::fiber::State;
+use super::super::undefined::Unwritten;
 use super::super::{Cx, bits};
 use super::{Part, Pending, Progress};
 

@@ -27,7 +27,6 @@
 
 mod bits;
 mod global;
-mod handover;
 mod interval;
 mod log;
 mod parties;
@@ -36,6 +35,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 mod touch;
+mod vector_clocks;
 mod within;
 
 pub use global::{BlockRaces, GlobalRaces};

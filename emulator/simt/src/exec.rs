@@ -1,11 +1,12 @@
 //! Running blocks: warps in lockstep over a decoded kernel.
 //!
 //! A worker thread owns a [`Cx`]: the block that it runs, what each memory instruction remembers, and what was
-//! counted. [`grid`] hands blocks to workers; [`turns`] runs the warps of one block; [`warp`] is the loop
+//! counted. [`grid`] hands blocks to workers; [`scheduler`] runs the warps of one block; [`warp`] is the loop
 //! over operations; [`access`] finds memory, and checks and counts on the way. How closely a run is watched is a
 //! type ([`Mode`]), so that what is not asked for is not compiled in.
 
 pub(crate) mod access;
+pub(crate) mod access_checks;
 pub(crate) mod atomic;
 pub(crate) mod barrier;
 pub(crate) mod block;
@@ -14,25 +15,24 @@ pub(crate) mod call;
 pub(crate) mod cluster;
 pub(crate) mod copy;
 pub(crate) mod data;
-pub(crate) mod defined;
 pub(crate) mod fiber;
 pub(crate) mod grid;
-pub(crate) mod listen;
 pub(crate) mod matrix;
 pub(crate) mod mbarrier;
 pub(crate) mod memo;
+pub(crate) mod per_lane;
 pub(crate) mod plan;
+pub(crate) mod poll_cache;
 pub(crate) mod printf;
 pub(crate) mod report;
-pub(crate) mod slow;
-pub(crate) mod stop;
+pub(crate) mod scheduler;
 pub(crate) mod tensor;
+pub(crate) mod termination;
 pub(crate) mod texture;
 pub(crate) mod traced;
-pub(crate) mod turns;
+pub(crate) mod undefined;
 pub(crate) mod warp;
 pub(crate) mod warpwide;
-pub(crate) mod watched;
 pub(crate) mod wgmma;
 
 use std::sync::Arc;
@@ -47,10 +47,10 @@ use crate::program::Kernel;
 use crate::trace::Observer;
 
 use block::Block;
-use defined::{Fresh, Shadow};
 use fiber::Fiber;
 use memo::Memo;
 use plan::Plan;
+use undefined::{Fresh, Shadow};
 
 /// A variant of the loop over operations: work that its runs do not ask for is not compiled in.
 pub(crate) trait Mode {

@@ -23,7 +23,7 @@ use crate::program::{
 };
 
 use super::access::Spec;
-use super::slow;
+use super::per_lane;
 use super::{Cx, bits};
 pub(crate) use kept::KeptUndefined;
 pub(crate) use shadow::Shadow;
@@ -328,7 +328,7 @@ impl Cx<'_> {
     /// Undefined bytes that were only moved stay undefined in memory, which counts as written by now.
     #[cold]
     pub(super) fn leave_holes(&mut self, a: &Access, spec: &Spec<'_>, good: u32) {
-        let addresses = slow::addresses(self, spec);
+        let addresses = per_lane::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         let element = u32::from(a.element);
         // Lanes that stored nothing but undefined bytes where the host can read them, by origin.

@@ -5,7 +5,7 @@ use super::{Cx, NOWHERE, bits, runs};
 use crate::check::Use;
 use crate::exec::access::Spec;
 use crate::exec::matrix::elements;
-use crate::exec::slow;
+use crate::exec::per_lane;
 use crate::program::{MatrixAccess, Mma};
 
 /// Bytes of rows of matrices that are stored and not defined: the lane that has the row's address, the bytes as a
@@ -139,7 +139,7 @@ impl Cx<'_> {
     /// Undefined bytes that `stmatrix` moved stay undefined in memory, which counts as written by now.
     #[cold]
     pub(in crate::exec) fn leave_matrix_holes(&mut self, holes: &Holes, spec: &Spec<'_>, good: u32) {
-        let addresses = slow::addresses(self, spec);
+        let addresses = per_lane::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         for &(lane, mask, origin) in holes.iter().filter(|(lane, ..)| good >> lane & 1 == 1) {
             let at = addresses[lane];
