@@ -9,7 +9,8 @@ pub use refused::{
 };
 
 use crate::check::race::{GlobalRaces, unit_shift};
-use crate::exec::{self, Job, grid, report};
+use crate::exec::job::Job;
+use crate::exec::{cluster, grid, report};
 use crate::limits;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
@@ -200,7 +201,7 @@ fn run(
         cluster,
         cluster_blocks: cluster.iter().product(),
         explicit_cluster: asked_cluster.is_some(),
-        constants: exec::cluster::constants(kernel, cluster.iter().product()),
+        constants: cluster::constants(kernel, cluster.iter().product()),
         n_threads,
         n_warps: n_threads.div_ceil(32),
         shared_bytes,
@@ -221,12 +222,12 @@ fn run(
         // Frames here may take more than a GPU's; where there is no room for that, the stack is as asked for.
         let most = u64::from(limits::LOCAL_BYTES);
         job.local_bytes = calls.local_bytes(options.stack_bytes).min(most) as u32;
-        if exec::worker_bytes(&job) > room {
+        if grid::worker_bytes(&job) > room {
             let least = u64::from(calls.frame) + u64::from(options.stack_bytes);
             job.local_bytes = job.local_bytes.min(least.min(most) as u32);
         }
     }
-    let each = exec::worker_bytes(&job);
+    let each = grid::worker_bytes(&job);
     if each > room {
         return Err(LaunchRefused::LargeMemory { asked: each, room });
     }

@@ -6,7 +6,9 @@ use crate::lanes::{Lanes, WARP};
 use crate::program::{Access, Addr, MemSpace, Order, RANK_SHIFT, window};
 
 use super::memo::Home;
-use super::{Cx, Mode, per_lane};
+use super::per_lane;
+use super::run_mode::RunMode;
+use super::worker::Worker;
 
 /// What is fixed about a memory operation.
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +62,7 @@ pub(crate) fn bias(space: MemSpace) -> u64 {
 pub(crate) enum Spot {
     /// The first active lane's; the others at the memo's distances.
     Near(*mut u8),
-    /// The pointers of these lanes are in [`Cx::pointers`].
+    /// The pointers of these lanes are in [`Worker`]'s `access.pointers`.
     Far(u32),
 }
 
@@ -90,18 +92,18 @@ pub(crate) fn addresses(lanes: &Lanes, addr: &Addr, bias: u64) -> [u64; WARP] {
     }
 }
 
-impl<'j> Cx<'j> {
+impl<'j> Worker<'j> {
     /// Finds the memory of the lanes `on` (not none).
     #[inline(always)]
-    pub(crate) fn locate<M: Mode>(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
-        let m = &mut self.memos[spec.memo];
+    pub(crate) fn locate<M: RunMode>(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
+        let m = &mut self.access.memos[spec.memo];
         // SAFETY: operands are in range, as `decode::validate` has established.
-        let source = unsafe { self.lanes.source(spec.addr.src) };
+        let source = unsafe { self.warp.lanes.source(spec.addr.src) };
         // SAFETY: as above.
         if !unsafe { m.repeats(source, spec.addr.wide, on) } && !self.learn(spec, on) {
             return Spot::Far(per_lane::locate(self, spec, on));
         }
-        let m = &mut self.memos[spec.memo];
+        let m = &mut self.access.memos[spec.memo];
         let first = m.first as usize & 31;
         // SAFETY: as above.
         let value = unsafe {
@@ -114,13 +116,13 @@ impl<'j> Cx<'j> {
         if !m.reaches(base, spec.bytes) && !self.find(spec, base) {
             return Spot::Far(per_lane::locate(self, spec, on));
         }
-        let m = &mut self.memos[spec.memo];
+        let m = &mut self.access.memos[spec.memo];
         let host = match m.home {
             Home::Local => self.local_place(spec, base),
             _ => m.host.wrapping_add(base as usize),
         };
         if M::checks(self) {
-            match self.memos[spec.memo].home {
+            match self.access.memos[spec.memo].home {
                 Home::Shared => self.check_shared(spec, base),
                 Home::Global => self.check_global(spec, base, host),
                 Home::Local => self.check_local(spec, base),
@@ -128,7 +130,7 @@ impl<'j> Cx<'j> {
             }
         }
         if M::counts(self) {
-            let m = &mut self.memos[spec.memo];
+            let m = &mut self.access.memos[spec.memo];
             match m.home {
                 Home::Shared => m.count_shared(base),
                 Home::Global => m.count_global(base),
@@ -145,9 +147,9 @@ impl<'j> Cx<'j> {
     #[cold]
     #[inline(never)]
     fn learn(&mut self, spec: &Spec<'_>, on: u32) -> bool {
-        let addresses = addresses(&self.lanes, spec.addr, spec.bias());
-        self.serial += 1;
-        self.memos[spec.memo].learn(&addresses, on, self.serial, self.job.watch.checks())
+        let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
+        self.access.serial += 1;
+        self.access.memos[spec.memo].learn(&addresses, on, self.access.serial, self.job.watch.checks())
     }
 
     /// Looks up where an access lies; false when it is not all in one place, or not allowed.
@@ -155,7 +157,7 @@ impl<'j> Cx<'j> {
     #[inline(never)]
     fn find(&mut self, spec: &Spec<'_>, base: u64) -> bool {
         let job = self.job;
-        let m = &mut self.memos[spec.memo];
+        let m = &mut self.access.memos[spec.memo];
         let start = base.wrapping_add(m.low as u64);
         let space = match spec.space {
             MemSpace::Generic if start >= window::SHARED => match start >> window::BITS {
@@ -236,7 +238,7 @@ impl<'j> Cx<'j> {
     /// Where the first active lane's local memory is.
     #[inline(never)]
     fn local_place(&mut self, spec: &Spec<'_>, base: u64) -> *mut u8 {
-        let first = self.memos[spec.memo].first as usize & 31;
+        let first = self.access.memos[spec.memo].first as usize & 31;
         let offset = self.local_offset(first) + (base - window::LOCAL) as usize;
         self.block.local_start().wrapping_add(offset)
     }

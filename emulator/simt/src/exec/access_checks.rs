@@ -6,12 +6,13 @@ use crate::lanes::{Lanes, WARP};
 use crate::program::{Access, RANK_SHIFT, window};
 
 use super::access::Spec;
-use super::{Cx, bits};
+use super::bits;
+use super::worker::Worker;
 
-impl Cx<'_> {
+impl Worker<'_> {
     #[inline(never)]
     pub(super) fn check_local(&mut self, spec: &Spec<'_>, base: u64) {
-        let m = &self.memos[spec.memo];
+        let m = &self.access.memos[spec.memo];
         let first = self.local_offset(m.first as usize & 31) as i64 + (base - window::LOCAL) as i64;
         let n = spec.bytes as usize;
         let mut guilty = 0u32;
@@ -24,14 +25,14 @@ impl Cx<'_> {
             }
         }
         for lane in bits(guilty) {
-            let at = base.wrapping_add(i64::from(self.memos[spec.memo].delta[lane]) as u64);
+            let at = base.wrapping_add(i64::from(self.access.memos[spec.memo].delta[lane]) as u64);
             self.look(lane, at, spec.bytes);
         }
     }
 
     #[inline(always)]
     pub(super) fn check_shared(&mut self, spec: &Spec<'_>, base: u64) {
-        let m = &self.memos[spec.memo];
+        let m = &self.access.memos[spec.memo];
         let offset = (base & ((1 << RANK_SHIFT) - 1)) as i64;
         let written = &mut self.block.shared_written;
         let (cells, start) = (m.cells(), (offset + m.low) as usize);
@@ -53,11 +54,11 @@ impl Cx<'_> {
         if unwritten {
             self.unwritten(spec, window::SHARED + offset as u64);
         }
-        if let Some(races) = &mut self.shared_races {
-            let m = &self.memos[spec.memo];
+        if let Some(races) = &mut self.checks.shared_races {
+            let m = &self.access.memos[spec.memo];
             let host = m.host.wrapping_add(base as usize);
             let values = Stored {
-                lanes: &self.lanes,
+                lanes: &self.warp.lanes,
                 store: spec.store,
                 host,
                 delta: &m.delta,
@@ -66,7 +67,7 @@ impl Cx<'_> {
                 kind: spec.mark(),
                 strong: spec.is_strong(),
                 instr: self.job.kernel.ops[spec.pc as usize].instr,
-                warp: self.warp,
+                warp: self.warp.index,
                 mask: m.mask,
                 base: offset as u64,
                 bytes: spec.bytes,
@@ -77,26 +78,26 @@ impl Cx<'_> {
                 overlapping: m.overlapping,
                 values: if spec.store.is_some() { Some(&values) } else { None },
             };
-            races.access(&touch, &mut self.collector);
+            races.access(&touch, &mut self.checks.collector);
         }
     }
 
     #[inline(always)]
     pub(super) fn check_global(&mut self, spec: &Spec<'_>, base: u64, host: *mut u8) {
         if spec.is_strong()
-            && let Some(races) = &mut self.shared_races
+            && let Some(races) = &mut self.checks.shared_races
         {
-            races.flag(spec.mark(), self.warp);
+            races.flag(spec.mark(), self.warp.index);
         }
-        let m = &self.memos[spec.memo];
+        let m = &self.access.memos[spec.memo];
         let Some(allocation) = m.allocation else { return };
         if !allocation.bytes.trusted() {
             self.check_written(spec, base);
         }
-        if let Some(races) = &mut self.global_races {
-            let m = &self.memos[spec.memo];
+        if let Some(races) = &mut self.checks.global_races {
+            let m = &self.access.memos[spec.memo];
             let values = Stored {
-                lanes: &self.lanes,
+                lanes: &self.warp.lanes,
                 store: spec.store,
                 host,
                 delta: &m.delta,
@@ -105,7 +106,7 @@ impl Cx<'_> {
                 kind: spec.mark(),
                 strong: spec.is_strong(),
                 instr: self.job.kernel.ops[spec.pc as usize].instr,
-                warp: self.warp,
+                warp: self.warp.index,
                 mask: m.mask,
                 base,
                 bytes: spec.bytes,
@@ -116,13 +117,13 @@ impl Cx<'_> {
                 overlapping: m.overlapping,
                 values: if spec.store.is_some() { Some(&values) } else { None },
             };
-            races.access(&touch, &mut self.collector);
+            races.access(&touch, &mut self.checks.collector);
         }
     }
 
     #[inline(never)]
     fn check_written(&mut self, spec: &Spec<'_>, base: u64) {
-        let m = &self.memos[spec.memo];
+        let m = &self.access.memos[spec.memo];
         let Some(allocation) = m.allocation else { return };
         let offset = base.wrapping_sub(allocation.base) as i64;
         let mut unwritten = false;
@@ -143,7 +144,7 @@ impl Cx<'_> {
     #[cold]
     #[inline(never)]
     fn unwritten(&mut self, spec: &Spec<'_>, base: u64) {
-        let m = &self.memos[spec.memo];
+        let m = &self.access.memos[spec.memo];
         let (mask, delta) = (m.mask, m.delta);
         for lane in bits(mask) {
             let at = base.wrapping_add(i64::from(delta[lane]) as u64);

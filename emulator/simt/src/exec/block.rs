@@ -4,10 +4,12 @@ use crate::lanes::{Line, WARP};
 use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
+use super::ZERO_LINE;
 use super::barrier::Barrier;
 use super::fiber::Fiber;
+use super::job::Job;
 use super::undefined::{Carried, KeptUndefined, Shadow};
-use super::{Cx, Job, ZERO_LINE};
+use super::worker::Worker;
 
 #[derive(Debug)]
 pub(crate) struct Warp {
@@ -68,11 +70,11 @@ pub(crate) struct Block {
     pub(crate) fatal: bool,
     /// Turns without an event.
     pub(super) quiet: u32,
-    /// How far its clocks are ahead, and by how much they went ahead last ([`Cx::let_time_pass`]).
+    /// How far its clocks are ahead, and by how much they went ahead last ([`Worker::let_time_pass`]).
     pub(crate) ahead: u64,
     pub(super) step: u64,
     /// What it read from memory during these turns.
-    pub(super) seen: super::poll_cache::Seen,
+    pub(super) poll_cache: super::poll_cache::PollCache,
     /// While it waits: how often it was passed over, and how often it may be.
     pub(super) passes: u32,
     pub(super) patience: u32,
@@ -127,7 +129,7 @@ impl Block {
             quiet: 0,
             ahead: 0,
             step: 0,
-            seen: super::poll_cache::Seen::default(),
+            poll_cache: super::poll_cache::PollCache::default(),
             passes: 0,
             patience: 0,
         }
@@ -173,7 +175,7 @@ impl Block {
         self.fatal = false;
         self.quiet = 0;
         (self.ahead, self.step) = (0, 0);
-        self.seen.clear();
+        self.poll_cache.clear();
         self.warps.clear();
         for w in 0..job.n_warps {
             let all = lanes_of(job, w);
@@ -358,9 +360,9 @@ fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) ->
     }
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// Where a lane's local memory starts.
     pub(crate) fn local_offset(&self, lane: usize) -> usize {
-        (self.warp as usize * WARP + lane) * local_stride(self.job)
+        (self.warp.index as usize * WARP + lane) * local_stride(self.job)
     }
 }

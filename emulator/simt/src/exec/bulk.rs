@@ -11,9 +11,10 @@ use crate::limits::COPIES;
 use crate::program::{RANK_SHIFT, window};
 use crate::tensor::{RANKS, Run, Swizzle, TensorMap};
 
+use super::bits;
 use super::block::Block;
 use super::per_lane::find_global;
-use super::{Cx, bits};
+use super::worker::Worker;
 
 /// Bytes that a swizzle keeps together.
 const PIECE: usize = 16;
@@ -182,14 +183,14 @@ impl BulkCopies {
     }
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// Starts a load whose bytes the barrier at `barrier` receives.
     pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
         if self.job.watch.checks() {
             self.check_overlap(&copy);
             // What goes wrong behind a mistake that was reported follows from that.
             let told = self.has_gone_wrong() || self.check_wgmma_reads(&copy);
-            if let Some(races) = self.shared_races.as_mut().filter(|_| !told) {
+            if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
                 let who = (copy.instr, copy.thread);
                 copy.map.runs(copy.at, copy.shared, |run| {
                     races.copy_starts(run.shared, run.bytes, who);
@@ -213,7 +214,7 @@ impl Cx<'_> {
                 self.complete_bytes(barrier, copy.map.box_bytes());
             }
         }
-        self.progress = true;
+        self.activity.progress = true;
     }
 
     /// Another load to the same place is under way.
@@ -261,7 +262,7 @@ impl Cx<'_> {
 
     /// Starts a store of one lane.
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
-        let thread = self.warp * 32 + lane as u32;
+        let thread = self.warp.index * 32 + lane as u32;
         if self.job.watch.checks() && !self.block.bulk.fenced {
             self.check_fence(&copy, lane);
         }
@@ -279,15 +280,19 @@ impl Cx<'_> {
         {
             self.perform_store(&store);
         }
-        self.progress = true;
+        self.activity.progress = true;
     }
 
     /// Lets the race checks see what a store reads as read by its thread.
     fn touch_source(&mut self, copy: &BulkCopy, lane: u32) {
-        let Some(races) = &mut self.shared_races else {
+        let Some(races) = &mut self.checks.shared_races else {
             return;
         };
-        let (warp, serial, collector) = (self.warp, &mut self.serial, &mut self.collector);
+        let (warp, serial, collector) = (
+            self.warp.index,
+            &mut self.access.serial,
+            &mut self.checks.collector,
+        );
         copy.map.runs(copy.at, copy.shared, |run| {
             for at in (0..run.bytes)
                 .step_by(TOUCH as usize)
@@ -349,10 +354,10 @@ impl Cx<'_> {
         });
         let address = u64::from(changed.unwrap_or(copy.shared)) & !3;
         // Whichever warp is running: the thread that started the copy is named.
-        let running = std::mem::replace(&mut self.warp, copy.thread / 32);
+        let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         let details = Details::ChangedUnderCopy { address };
         self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
-        self.warp = running;
+        self.warp.index = running;
     }
 
     /// No thread of the block has executed a fence of the async proxy, and the copy reads what ordinary stores wrote.
@@ -378,13 +383,13 @@ impl Cx<'_> {
 
     pub(crate) fn commit_bulk(&mut self, on: u32) {
         for lane in bits(on) {
-            *self.block.bulk.committed(self.warp * 32 + lane as u32) += 1;
+            *self.block.bulk.committed(self.warp.index * 32 + lane as u32) += 1;
         }
     }
 
     /// Performs the stores of the lanes `on`, but for their last `pending` groups.
     pub(crate) fn wait_for_bulk(&mut self, on: u32, pending: u32) {
-        let first = self.warp * 32;
+        let first = self.warp.index * 32;
         let mut stores = std::mem::take(&mut self.block.bulk.stores);
         stores.retain(|store| {
             let lane = store.copy.thread.wrapping_sub(first);
@@ -394,7 +399,7 @@ impl Cx<'_> {
                 return true;
             }
             self.perform_store(store);
-            self.progress = true;
+            self.activity.progress = true;
             false
         });
         self.block.bulk.stores = stores;
@@ -463,7 +468,7 @@ impl Cx<'_> {
             if job.kernel.in_flight.is_some() {
                 self.block.bulk.note_swizzle(copy, shared);
             }
-            if let Some(races) = &mut self.shared_races {
+            if let Some(races) = &mut self.checks.shared_races {
                 races.copy_ends(barrier);
                 let who = (copy.instr, copy.thread);
                 copy.map.runs(copy.at, copy.shared, |run| {
@@ -567,9 +572,9 @@ impl Cx<'_> {
             return;
         }
         // Whichever warp is running: the thread that started the copy is named.
-        let running = std::mem::replace(&mut self.warp, copy.thread / 32);
+        let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         self.leave_bulk_holes(&holes, copy.instr, copy.thread % 32);
-        self.warp = running;
+        self.warp.index = running;
         for (_, n, at) in holes {
             if let Some((allocation, offset)) = job.table.find(at, n.into()) {
                 allocation.bytes.unmark(offset, n as usize);

@@ -8,11 +8,12 @@ use crate::check::{BadTarget, Code, Details};
 use crate::lanes::Src;
 use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
+use super::bits;
 use super::fiber::Frame;
 use super::warp::Next;
-use super::{Cx, bits};
+use super::worker::Worker;
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// The lanes `on`, which are all of the running frame, call.
     pub(super) fn call(&mut self, site: u32, target: Src, pc: u32, on: u32) -> Next {
         let kernel = self.job.kernel;
@@ -49,7 +50,7 @@ impl Cx<'_> {
             .iter()
             .map(|&(lanes, callee)| (lanes, calls.callees[callee].entry))
             .collect();
-        self.fiber.call(pc + 1, &entries);
+        self.warp.fiber.call(pc + 1, &entries);
         Next::Frames
     }
 
@@ -112,8 +113,8 @@ impl Cx<'_> {
 
     /// The frames below the one that runs, whose own position is out of date.
     fn waiting(&self) -> std::slice::Iter<'_, Frame> {
-        let below = self.fiber.stack.len().saturating_sub(1);
-        self.fiber.stack[..below].iter()
+        let below = self.warp.fiber.stack.len().saturating_sub(1);
+        self.warp.fiber.stack[..below].iter()
     }
 
     /// Whether lanes at this position wait for those that they called, if they wait.
@@ -125,13 +126,13 @@ impl Cx<'_> {
     /// The lanes in `on` return to the frame of their caller.
     pub(super) fn give_back(&mut self, on: u32) -> Next {
         let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
-        self.fiber.give_back(on, caller.map_or(0, |at| at + 1));
+        self.warp.fiber.give_back(on, caller.map_or(0, |at| at + 1));
         Next::Frames
     }
 
     /// Puts away what the caller goes on with, and gives the lanes their new frames.
     fn keep(&mut self, calls: &Calls, site: &CallSite, on: u32) {
-        if self.job.watch.checks() && !self.shadow.is_clean() {
+        if self.job.watch.checks() && !self.checks.shadow.is_clean() {
             self.keep_undefined(calls.base, &site.kept, on);
         }
         for lane in bits(on) {
@@ -203,7 +204,7 @@ impl Cx<'_> {
             .preds
             .iter()
             .for_each(|&pred| self.set_pred(pred, 0, lanes));
-        if self.job.watch.checks() && !self.shadow.is_clean() {
+        if self.job.watch.checks() && !self.checks.shadow.is_clean() {
             self.define_all(registers, lanes);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! One worker runs all blocks of a cluster, in turns and in the order of their ranks. The block that runs holds the
 //! others. An address in shared memory has the rank of its block above the offset ([`RANK_SHIFT`]), also the block's own:
-//! constants that are such addresses are other ones for each rank ([`constants`]). Here ([`Cx::seen_from_here`]), in the
+//! constants that are such addresses are other ones for each rank ([`constants`]). Here ([`Worker::seen_from_here`]), in the
 //! checks and in what they report, the block's own have nothing there, and those of others the rank plus one.
 //! Accesses to other blocks are looked up lane by lane (`exec::per_lane`), and are not counted: which counters of the hardware
 //! see them is not known.
@@ -17,9 +17,10 @@ use crate::program::{Kernel, MemSpace, RANK_SHIFT, window};
 
 use super::block::Block;
 use super::fiber::State;
+use super::job::Job;
 use super::memo::Memo;
 use super::scheduler::{ROUNDS_OF_TIME, Visit, join_ready};
-use super::{Cx, Job};
+use super::worker::Worker;
 
 /// Rounds in which all blocks wait for phases of barriers in shared memory, after which that is a deadlock.
 const STUCK_ROUNDS: u32 = 128;
@@ -29,9 +30,9 @@ const STUCK_ROUNDS: u32 = 128;
 pub(crate) struct Cluster {
     /// By rank; `None` in the place of the one that runs.
     members: Vec<Option<Box<Block>>>,
-    /// By rank; the race checks of the block that runs are in [`Cx::shared_races`].
+    /// By rank; the race checks of the block that runs are in [`Worker`]'s `checks.shared_races`.
     races: Vec<Option<SharedRaces>>,
-    /// By rank; what the block that runs did wrong is in [`Cx::collector`].
+    /// By rank; what the block that runs did wrong is in [`Worker`]'s `checks.collector`.
     collectors: Vec<Collector>,
 }
 
@@ -44,7 +45,7 @@ impl Cluster {
     /// Something that a block looked at has changed.
     pub(super) fn changed(&mut self) -> bool {
         let others = self.members.iter().flatten();
-        { others }.any(|block| block.live > 0 && block.seen.changed())
+        { others }.any(|block| block.live > 0 && block.poll_cache.changed())
     }
 }
 
@@ -59,7 +60,7 @@ pub(crate) enum Holder {
     Nobody(u32),
 }
 
-/// A thread acts on another block, which is in [`Cx::block`] meanwhile.
+/// A thread acts on another block, which is in [`Worker::block`] meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Acting {
     /// Index and rank of the thread's own block.
@@ -94,7 +95,7 @@ impl Job<'_> {
     }
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// Makes the block at hand and others the blocks of cluster `unit`, before their first operation.
     pub(super) fn begin_cluster(&mut self, unit: u64) {
         let job = self.job;
@@ -123,7 +124,7 @@ impl Cx<'_> {
         let new = || Collector::new(job.kernel, job.grid, job.block);
         cluster.collectors.resize_with(cluster.members.len(), new);
         self.block.cluster = Some(cluster);
-        self.lanes.consts = job.constants(0);
+        self.warp.lanes.consts = job.constants(0);
     }
 
     /// Runs the blocks of the cluster in turns.
@@ -147,9 +148,9 @@ impl Cx<'_> {
                     continue;
                 }
                 lives = true;
-                self.moved = false;
+                self.activity.moved = false;
                 let visit = self.visit(last);
-                moved |= self.moved;
+                moved |= self.activity.moved;
                 match visit {
                     Visit::Ended if self.stopped || last.load(Ordering::Relaxed) < self.block.unit => {
                         return Visit::Ended;
@@ -157,8 +158,8 @@ impl Cx<'_> {
                     Visit::Ended => {
                         self.finish_bulk();
                         moved = true;
-                        if let Some(races) = &mut self.shared_races {
-                            races.end_block(&mut self.collector);
+                        if let Some(races) = &mut self.checks.shared_races {
+                            races.end_block(&mut self.checks.collector);
                         }
                     }
                     Visit::Stuck => stuck = stuck.or(Some(rank)),
@@ -225,7 +226,7 @@ impl Cx<'_> {
         }
         for collector in &mut cluster.collectors {
             if !collector.is_empty() {
-                self.collector.merge(collector.take());
+                self.checks.collector.merge(collector.take());
             }
         }
         self.block.printed.push_str(&printed);
@@ -238,18 +239,18 @@ impl Cx<'_> {
         if let Some(cluster) = &mut self.block.cluster
             && let Some(own) = cluster.collectors.get_mut(rank)
         {
-            std::mem::swap(&mut self.collector, own);
+            std::mem::swap(&mut self.checks.collector, own);
         }
     }
 
     fn take_races(&mut self) {
         let rank = self.block.rank as usize;
         let cluster = self.block.cluster.as_mut();
-        self.shared_races = cluster.and_then(|cluster| cluster.races.get_mut(rank)?.take());
+        self.checks.shared_races = cluster.and_then(|cluster| cluster.races.get_mut(rank)?.take());
     }
 
     fn leave_races(&mut self) {
-        let (rank, races) = (self.block.rank as usize, self.shared_races.take());
+        let (rank, races) = (self.block.rank as usize, self.checks.shared_races.take());
         if let Some(cluster) = &mut self.block.cluster
             && let Some(place) = cluster.races.get_mut(rank)
             && races.is_some()
@@ -267,7 +268,7 @@ impl Cx<'_> {
             self.exchange_collectors();
             self.take_races();
         }
-        self.lanes.consts = self.job.constants(rank);
+        self.warp.lanes.consts = self.job.constants(rank);
         self.spent = self.block.spent;
     }
 
@@ -282,7 +283,7 @@ impl Cx<'_> {
             None => debug_assert!(false, "a rank outside of the cluster"),
         }
         self.block.cluster = Some(cluster);
-        self.memos.iter_mut().for_each(Memo::forget_place);
+        self.access.memos.iter_mut().for_each(Memo::forget_place);
     }
 
     /// Does something to another block of the cluster, for a thread of the one that runs.
@@ -422,8 +423,8 @@ impl Cx<'_> {
 
     /// `barrier.cluster.arrive`
     pub(super) fn arrive_in_cluster(&mut self, instr: u32, on: u32) {
-        let warp = &mut self.block.warps[self.warp as usize];
-        warp.live = self.live;
+        let warp = &mut self.block.warps[self.warp.index as usize];
+        warp.live = self.warp.live;
         let again = on & (warp.arrived | warp.released);
         warp.released &= !on;
         warp.arrived |= on;
@@ -435,17 +436,17 @@ impl Cx<'_> {
                 Details::ClusterBarrier { waits: false },
             );
         }
-        self.progress = true;
+        self.activity.progress = true;
         self.complete_cluster_barrier();
     }
 
     /// `barrier.cluster.wait`: whether lanes of the fiber wait. Those that need not go on.
     pub(super) fn wait_for_cluster(&mut self, pc: u32, instr: u32, on: u32) -> bool {
-        let warp = &mut self.block.warps[self.warp as usize];
+        let warp = &mut self.block.warps[self.warp.index as usize];
         let waits = on & warp.arrived;
         let never = on & !(warp.arrived | warp.released);
         warp.released &= !on;
-        self.fiber.set_pc(pc + 1);
+        self.warp.fiber.set_pc(pc + 1);
         if never != 0 && self.job.watch.checks() {
             self.report_at(
                 instr,
@@ -457,18 +458,18 @@ impl Cx<'_> {
         if waits == 0 {
             return false;
         }
-        if self.fiber.lanes() != waits {
-            let others = self.fiber.split(!waits);
-            self.block.warps[self.warp as usize].fibers.push(others);
+        if self.warp.fiber.lanes() != waits {
+            let others = self.warp.fiber.split(!waits);
+            self.block.warps[self.warp.index as usize].fibers.push(others);
         }
-        self.fiber.state = State::Cluster;
-        self.fiber.at = instr;
+        self.warp.fiber.state = State::Cluster;
+        self.warp.fiber.at = instr;
         true
     }
 
     /// Lanes of the running warp have exited: the barrier of the cluster no longer waits for them.
     pub(super) fn exited_in_cluster(&mut self, lanes: u32) {
-        let warp = &mut self.block.warps[self.warp as usize];
+        let warp = &mut self.block.warps[self.warp.index as usize];
         warp.arrived &= !lanes;
         warp.released &= !lanes;
         self.complete_cluster_barrier();
@@ -492,12 +493,12 @@ impl Cx<'_> {
             return;
         }
         release(&mut self.block);
-        self.progress = true;
-        let collector = &mut self.collector;
-        if let Some(races) = &mut self.shared_races {
+        self.activity.progress = true;
+        let collector = &mut self.checks.collector;
+        if let Some(races) = &mut self.checks.shared_races {
             races.meet_all(collector);
         }
-        if let Some(races) = &mut self.global_races {
+        if let Some(races) = &mut self.checks.global_races {
             races.barrier(collector);
         }
         if let Some(cluster) = &mut self.block.cluster {
@@ -543,7 +544,7 @@ impl Cx<'_> {
         };
         let (rank, instr, mask) = (first.rank, first.group.instr, first.group.threads[warp]);
         self.switch_to(rank);
-        self.warp = warp as u32;
+        self.warp.index = warp as u32;
         self.report_at(
             instr,
             Code::Barrier,

@@ -12,7 +12,8 @@ use crate::memory::bits::CellBits;
 use crate::program::{MemSpace, OpKind, Order, window};
 
 use super::access::Spec;
-use super::{Cx, bits, undefined};
+use super::worker::Worker;
+use super::{bits, undefined};
 
 /// Copies under way among which the one behind a read is looked for.
 const MOST_SEARCHED: usize = 1 << 14;
@@ -111,10 +112,10 @@ impl Copies {
     }
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, on: u32) {
         self.block.copies.reserve(self.job.n_warps as usize);
-        let first = self.warp as usize * 32;
+        let first = self.warp.index as usize * 32;
         match kind {
             OpKind::CpAsync {
                 dst,
@@ -151,7 +152,7 @@ impl Cx<'_> {
                     good |= found;
                 }
                 if good == 0 || self.stopped {
-                    self.fresh.lanes = 0;
+                    self.checks.fresh.lanes = 0;
                     return;
                 }
                 let target = spec(MemSpace::Shared, dst, AccessKind::Write, memo);
@@ -181,13 +182,13 @@ impl Cx<'_> {
                         to: to as u32,
                         from: from[lane],
                     };
-                    self.block.copies.pending[self.warp as usize].push(copy);
+                    self.block.copies.pending[self.warp.index as usize].push(copy);
                 }
-                self.fresh.lanes = 0;
-                if self.block.copies.pending[self.warp as usize].len() > COPIES {
+                self.checks.fresh.lanes = 0;
+                if self.block.copies.pending[self.warp.index as usize].len() > COPIES {
                     self.finish_oldest();
                 }
-                self.progress = true;
+                self.activity.progress = true;
             }
             OpKind::CpAsyncCommit => bits(on).for_each(|l| self.block.copies.committed[first + l] += 1),
             OpKind::CpAsyncWait { pending } => self.finish_copies(on, *pending),
@@ -202,7 +203,7 @@ impl Cx<'_> {
         self.block.copies.reserve(self.job.n_warps as usize);
         let copies = &mut self.block.copies;
         copies.arrived.resize(copies.committed.len(), 0);
-        let thread = self.warp as usize * 32 + lane;
+        let thread = self.warp.index as usize * 32 + lane;
         copies.arrivals.push_back(Arrival {
             barrier,
             thread: thread as u32,
@@ -240,13 +241,13 @@ impl Cx<'_> {
 
     /// Does the copies of the lanes `on`, but for their last `pending` groups.
     fn finish_copies(&mut self, on: u32, pending: u32) {
-        let first = self.warp as usize * 32;
+        let first = self.warp.index as usize * 32;
         for thread in bits(on).map(|lane| first + lane) {
             let copies = &mut self.block.copies;
             copies.left[thread] = pending.min(u32::MAX - 1) + 1;
             copies.committed_then[thread] = copies.committed[thread];
         }
-        let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp as usize]);
+        let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp.index as usize]);
         let committed = &self.block.copies.committed[first..];
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
         let written = &mut self.block.shared_written;
@@ -265,14 +266,14 @@ impl Cx<'_> {
             }
             false
         });
-        self.block.copies.pending[self.warp as usize] = copies;
+        self.block.copies.pending[self.warp.index as usize] = copies;
     }
 
     /// Performs the older half of the running warp's copies, because the list of pending ones is full.
     #[cold]
     fn finish_oldest(&mut self) {
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
-        for c in self.block.copies.pending[self.warp as usize].drain(..COPIES / 2) {
+        for c in self.block.copies.pending[self.warp.index as usize].drain(..COPIES / 2) {
             // SAFETY: a copy of this block.
             unsafe { c.finish(shared) };
             if self.job.watch.checks() {

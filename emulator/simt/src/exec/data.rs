@@ -4,8 +4,9 @@ use crate::lanes::{Lanes, NONE};
 use crate::program::Access;
 
 use super::access::Spot;
+use super::bits;
 use super::memo::{Home, Spread};
-use super::{Cx, bits};
+use super::worker::Worker;
 
 /// Where each lane's memory is.
 #[derive(Clone, Copy)]
@@ -36,13 +37,13 @@ pub(crate) struct Shape {
     halves: [Spread; 2],
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// The lanes of a spot, where each one's memory is, and the shape of it.
     #[inline(always)]
     pub(crate) fn place(&self, spot: Spot, memo: usize, on: u32) -> (u32, Place, Shape) {
         match spot {
             Spot::Near(host) => {
-                let m = &self.memos[memo];
+                let m = &self.access.memos[memo];
                 if m.home == Home::Local {
                     let shape = Shape {
                         spread: Spread::Gather,
@@ -75,7 +76,7 @@ impl Cx<'_> {
                     spread: Spread::Gather,
                     halves: [Spread::Gather; 2],
                 };
-                (good, Place::Far(self.pointers.as_ptr()), shape)
+                (good, Place::Far(self.access.pointers.as_ptr()), shape)
             }
         }
     }

@@ -15,19 +15,17 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::check::Code;
-use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
+use crate::check::race::GlobalRaces;
 use crate::check::{Collector, Details, Event};
-use crate::lanes::Lanes;
 use crate::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
 
 use super::block::{Block, block_bytes};
 use super::cluster::Cluster;
-use super::fiber::Fiber;
+use super::job::{Counts, Job};
 use super::memo::{Memo, Merge, Tally};
 use super::scheduler::Visit;
-use super::undefined::{Fresh, Shadow};
-use super::{Counts, Cx, Job};
+use super::worker::Worker;
 
 /// How often a waiting block is passed over because nothing has changed for it, at first; twice as often after each
 /// time that it waits on. A loop that gives up by itself after some tries goes on, too.
@@ -221,45 +219,7 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
 
 /// One worker: takes blocks until there are no more.
 fn work(job: &Job<'_>, shared: &Shared, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
-    let kernel = job.kernel;
-    let lanes = Lanes {
-        regs: std::ptr::null_mut(),
-        consts: kernel.consts.as_ptr(),
-        preds: std::ptr::null_mut(),
-    };
-    let mut cx = Cx {
-        job,
-        lanes,
-        warp: 0,
-        live: 0,
-        fiber: Fiber::new(0),
-        left: 0,
-        turn_start: 0,
-        serial: 0,
-        spent: 0,
-        progress: false,
-        moved: false,
-        polled: false,
-        listening: false,
-        in_flight: false,
-        follows_fences: job.watch.checks()
-            && kernel
-                .in_flight
-                .as_ref()
-                .is_some_and(|known| known.unfenced.is_some()),
-        stopped: false,
-        block: Box::new(Block::new(job)),
-        acting: None,
-        memos: memos(job),
-        counts: Counts::new(if job.watch.counts() { kernel.ops.len() } else { 0 }),
-        shadow: Shadow::default(),
-        fresh: Box::new(Fresh::new()),
-        pointers: [std::ptr::null_mut(); 32],
-        collector: Collector::new(kernel, job.grid, job.block),
-        shared_races: (job.watch.checks() && job.shared_bytes > 0 && job.cluster_blocks == 1)
-            .then(|| SharedRaces::new(kernel)),
-        global_races: global_races.map(|all| BlockRaces::new(kernel, all)),
-    };
+    let mut worker = Worker::new(job, memos(job), global_races);
     let mut waiting = Waiting::new(job);
     let mut more = true;
     loop {
@@ -273,71 +233,74 @@ fn work(job: &Job<'_>, shared: &Shared, global_races: Option<&GlobalRaces>) -> (
             Some(index) => {
                 if !waiting.blocks.is_empty() {
                     // Its predecessor still lives; take one that has ended, or make another.
-                    if cx.block.live > 0 {
-                        cx.block = waiting.another(job);
+                    if worker.block.live > 0 {
+                        worker.block = waiting.another(job);
                     }
-                    cx.memos.iter_mut().for_each(Memo::forget_place);
+                    worker.access.memos.iter_mut().for_each(Memo::forget_place);
                 }
                 match job.cluster_blocks {
-                    1 => cx.block.begin(job, index),
-                    _ => cx.begin_cluster(index),
+                    1 => worker.block.begin(job, index),
+                    _ => worker.begin_cluster(index),
                 }
-                cx.block.patience = FIRST_PASSES;
-                begin_checks(&mut cx, index);
+                worker.block.patience = FIRST_PASSES;
+                begin_checks(&mut worker, index);
             }
             None => match waiting.next() {
                 Some(block) => {
-                    waiting.spare = Some(std::mem::replace(&mut cx.block, block));
-                    cx.memos.iter_mut().for_each(Memo::forget_place);
-                    let index = cx.block.index;
-                    begin_checks(&mut cx, index);
+                    waiting.spare = Some(std::mem::replace(&mut worker.block, block));
+                    worker.access.memos.iter_mut().for_each(Memo::forget_place);
+                    let index = worker.block.index;
+                    begin_checks(&mut worker, index);
                 }
                 None => break,
             },
         }
-        cx.spent = cx.block.spent;
-        cx.stopped = shared.last.load(Ordering::Relaxed) < cx.block.unit;
+        worker.spent = worker.block.spent;
+        worker.stopped = shared.last.load(Ordering::Relaxed) < worker.block.unit;
         let is_left_out = job
             .observer
-            .is_some_and(|observer| !observer.runs(cx.block.index));
-        let visit = if cx.stopped || is_left_out {
+            .is_some_and(|observer| !observer.runs(worker.block.index));
+        let visit = if worker.stopped || is_left_out {
             Visit::Ended
         } else if job.cluster_blocks > 1 {
-            cx.visit_cluster(&shared.last)
+            worker.visit_cluster(&shared.last)
         } else {
-            cx.visit(&shared.last)
+            worker.visit(&shared.last)
         };
-        if let Some(races) = &mut cx.shared_races {
-            races.end_block(&mut cx.collector);
+        if let Some(races) = &mut worker.checks.shared_races {
+            races.end_block(&mut worker.checks.collector);
         }
-        if let (Some(races), Some(all)) = (&mut cx.global_races, global_races) {
-            races.end_block(all, &mut cx.collector);
+        if let (Some(races), Some(all)) = (&mut worker.checks.global_races, global_races) {
+            races.end_block(all, &mut worker.checks.collector);
         }
         if visit == Visit::Stuck {
             let next = waiting.another(job);
-            waiting.push(std::mem::replace(&mut cx.block, next));
+            waiting.push(std::mem::replace(&mut worker.block, next));
             if job.budget == 0 || waiting.spent <= job.budget {
                 continue;
             }
             // Together they have used up what the launch may: the lowest one is where it stops.
             let Some(lowest) = waiting.lowest() else { continue };
-            cx.block = lowest;
-            cx.memos.iter_mut().for_each(Memo::forget_place);
-            let index = cx.block.index;
-            begin_checks(&mut cx, index);
-            cx.spent = cx.block.spent;
-            cx.runaway_block();
+            worker.block = lowest;
+            worker.access.memos.iter_mut().for_each(Memo::forget_place);
+            let index = worker.block.index;
+            begin_checks(&mut worker, index);
+            worker.spent = worker.block.spent;
+            worker.runaway_block();
         }
-        if !cx.stopped {
-            cx.finish_bulk();
+        if !worker.stopped {
+            worker.finish_bulk();
         }
         if job.cluster_blocks > 1 {
-            cx.end_cluster();
+            worker.end_cluster();
         }
-        cx.block.live = 0;
-        finish(&mut cx, job, shared);
+        worker.block.live = 0;
+        finish(&mut worker, job, shared);
     }
-    (cx.counts, cx.memos.iter().map(|m| m.tally).collect())
+    (
+        worker.counts,
+        worker.access.memos.iter().map(|m| m.tally).collect(),
+    )
 }
 
 /// The blocks of one worker that wait for what others do.
@@ -398,7 +361,7 @@ impl Waiting {
                 block.patience = block.patience.saturating_mul(2);
                 return true;
             }
-            block.seen.changed() || block.cluster.as_deref_mut().is_some_and(Cluster::changed)
+            block.poll_cache.changed() || block.cluster.as_deref_mut().is_some_and(Cluster::changed)
         };
         let at = self.blocks.iter_mut().position(wakes).unwrap_or(0);
         self.remove(at)
@@ -412,28 +375,39 @@ impl Waiting {
     }
 }
 
-fn begin_checks(cx: &mut Cx<'_>, index: u64) {
-    if let Some(races) = &mut cx.shared_races {
+/// Bytes of a worker: a block, the memos and the counters.
+pub(crate) fn worker_bytes(job: &Job<'_>) -> u64 {
+    let counts = if job.watch.counts() {
+        4 * 8 * job.kernel.ops.len()
+    } else {
+        0
+    };
+    let memos = job.plan.n_memos * size_of::<Memo<'_>>();
+    block_bytes(job) + (counts + memos) as u64
+}
+
+fn begin_checks(worker: &mut Worker<'_>, index: u64) {
+    if let Some(races) = &mut worker.checks.shared_races {
         races.begin_block(index);
     }
-    if let Some(races) = &mut cx.global_races {
+    if let Some(races) = &mut worker.checks.global_races {
         races.begin_block(index);
     }
 }
 
 /// The block has ended: its results are taken, in index order.
-fn finish(cx: &mut Cx<'_>, job: &Job<'_>, shared: &Shared) {
-    let index = cx.block.unit;
-    let failed = !cx.collector.is_empty();
-    let stops = cx.block.fatal || (failed && !job.watch.checks());
+fn finish(worker: &mut Worker<'_>, job: &Job<'_>, shared: &Shared) {
+    let index = worker.block.unit;
+    let failed = !worker.checks.collector.is_empty();
+    let stops = worker.block.fatal || (failed && !job.watch.checks());
     if stops {
         shared.last.fetch_min(index, Ordering::Relaxed);
     }
-    let collector = (!cx.collector.is_empty()).then(|| cx.collector.take());
-    let printed = std::mem::take(&mut cx.block.printed);
+    let collector = (!worker.checks.collector.is_empty()).then(|| worker.checks.collector.take());
+    let printed = std::mem::take(&mut worker.block.printed);
     let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
     let done = Done {
-        spent: cx.spent,
+        spent: worker.spent,
         printed,
         collector,
         stops,

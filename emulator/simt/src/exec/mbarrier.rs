@@ -13,9 +13,10 @@ use crate::lanes::NONE;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
 use super::access::{bias, place};
+use super::bits;
 use super::cluster::Holder;
 use super::fiber::State as FiberState;
-use super::{Cx, bits};
+use super::worker::Worker;
 
 /// Arrivals that a barrier can wait for.
 const MOST_ARRIVALS: u32 = (1 << 20) - 1;
@@ -120,7 +121,7 @@ impl Mbarriers {
     }
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// Performs the operation for the lanes `on`. True if some of them wait for a phase that has not ended.
     pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, on: u32) -> bool {
         let mut done = 0;
@@ -147,23 +148,23 @@ impl Cx<'_> {
                     phase: 0,
                     came: 0,
                     brought: 0,
-                    maker: self.warp,
+                    maker: self.warp.index,
                     settled: false,
                     published: false,
                 };
                 self.block.mbarriers.states.insert(at, state);
-                self.progress = true;
+                self.activity.progress = true;
                 continue;
             }
             let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
                 self.not_initialised(pc, lane, at);
                 continue;
             };
-            if !state.settled && state.maker != self.warp && self.job.watch.checks() {
+            if !state.settled && state.maker != self.warp.index && self.job.watch.checks() {
                 state.settled = true;
                 let maker = state.maker;
                 // Somebody may have handed it over through another barrier.
-                let thread = self.warp * 32 + lane as u32;
+                let thread = self.warp.index * 32 + lane as u32;
                 if !self.block.mbarriers.last.contains_key(&thread) {
                     self.bad_barrier(pc, lane, at, BadBarrier::NotSettled { maker });
                 }
@@ -177,9 +178,9 @@ impl Cx<'_> {
                     | MbarrierKind::Arrive { .. }
                     | MbarrierKind::ArriveBehindCopies { .. }
             );
-            if let Some(races) = self.shared_races.as_mut().filter(|_| gives) {
+            if let Some(races) = self.checks.shared_races.as_mut().filter(|_| gives) {
                 races.phase(at, state.phase, None);
-                races.arrive(at, self.warp);
+                races.arrive(at, self.warp.index);
             }
             let phase = state.phase;
             let token = phase << TOKEN_PENDING.count_ones() | u64::from(state.pending);
@@ -215,7 +216,7 @@ impl Cx<'_> {
                     } else {
                         state.pending -= n;
                         if self.job.watch.checks() {
-                            let thread = self.warp * 32 + lane as u32;
+                            let thread = self.warp.index * 32 + lane as u32;
                             self.block.mbarriers.arrived.entry(at).or_default().insert(thread);
                         }
                         let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
@@ -262,19 +263,19 @@ impl Cx<'_> {
                 }
             }
             let number = self.mbarrier_phase(at).unwrap_or(0);
-            if let Some(races) = &mut self.shared_races {
+            if let Some(races) = &mut self.checks.shared_races {
                 let waited = b.kind == MbarrierKind::Wait && done >> lane & 1 == 1;
-                races.phase(at, number, waited.then_some(self.warp));
+                races.phase(at, number, waited.then_some(self.warp.index));
             }
             if let Some(problem) = problem {
                 self.bad_barrier(pc, lane, at, problem);
             }
             if b.kind != MbarrierKind::Wait {
-                self.progress = true;
+                self.activity.progress = true;
             }
         }
         // What one thread wrote before it arrived, others read behind their wait.
-        if let Some(races) = &mut self.shared_races {
+        if let Some(races) = &mut self.checks.shared_races {
             races.synchronised();
         }
         if b.kind != MbarrierKind::Wait {
@@ -284,11 +285,11 @@ impl Cx<'_> {
             self.set_pred(b.done as u32, done, on);
         }
         if done != 0 {
-            self.progress = true;
-            self.fiber.polls = 0;
+            self.activity.progress = true;
+            self.warp.fiber.polls = 0;
         }
-        self.fiber.phase = self.phase_wait(b, pc, on & !done);
-        self.fiber.naps = 0;
+        self.warp.fiber.phase = self.phase_wait(b, pc, on & !done);
+        self.warp.fiber.naps = 0;
         done != on
     }
 
@@ -300,7 +301,7 @@ impl Cx<'_> {
             times: 0,
             parity,
         };
-        let thread = self.warp * 32 + lane as u32;
+        let thread = self.warp.index * 32 + lane as u32;
         self.block.mbarriers.last.insert(thread, at);
         let waited = self.block.mbarriers.waited.entry((at, thread)).or_insert(new);
         if waited.ended != ended {
@@ -313,7 +314,7 @@ impl Cx<'_> {
     /// A bulk copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
     pub(crate) fn bulk_under_way(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyUnderWay> {
         let (barrier, copy) = self.block.bulk.under_way(offset, bytes)?;
-        let reader = self.warp * 32 + lane as u32;
+        let reader = self.warp.index * 32 + lane as u32;
         let state = self.block.mbarriers.states.get(&barrier)?;
         Some(CopyUnderWay {
             instr: copy.instr,
@@ -486,7 +487,7 @@ impl Cx<'_> {
             return;
         };
         let mask = first.group.threads[warp];
-        self.warp = warp as u32;
+        self.warp.index = warp as u32;
         self.report_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
         self.stopped = true;
     }
@@ -501,7 +502,7 @@ impl Cx<'_> {
             Holder::Nobody(rank) => rank,
             Holder::Own(_) => return false,
         };
-        self.progress = true;
+        self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess {
                 kind: AccessKind::Atomic,
@@ -517,13 +518,13 @@ impl Cx<'_> {
             NONE => 1,
             src => self.u32_at(src, lane),
         };
-        let thread = ((self.block.rank + 1) << 16) | (self.warp * 32 + lane as u32);
-        self.in_block(rank, |cx| {
-            let Some(at) = cx.mbarrier_at(&b.addr, b.space, pc, lane) else {
+        let thread = ((self.block.rank + 1) << 16) | (self.warp.index * 32 + lane as u32);
+        self.in_block(rank, |worker| {
+            let Some(at) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else {
                 return;
             };
-            let Some(state) = cx.block.mbarriers.states.get_mut(&at) else {
-                cx.not_initialised(pc, lane, at);
+            let Some(state) = worker.block.mbarriers.states.get_mut(&at) else {
+                worker.not_initialised(pc, lane, at);
                 return;
             };
             let mut problem = None;
@@ -548,22 +549,28 @@ impl Cx<'_> {
                     } else {
                         state.pending -= n;
                         state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
-                        cx.block.mbarriers.arrived.entry(at).or_default().insert(thread);
+                        worker
+                            .block
+                            .mbarriers
+                            .arrived
+                            .entry(at)
+                            .or_default()
+                            .insert(thread);
                     }
                 }
                 _ => problem = Some(BadBarrier::OtherBlock),
             }
-            let before = cx.mbarrier_phase(at).unwrap_or(0);
-            cx.arrived_from_outside(at, before);
-            if let Some(state) = cx.block.mbarriers.states.get_mut(&at) {
+            let before = worker.mbarrier_phase(at).unwrap_or(0);
+            worker.arrived_from_outside(at, before);
+            if let Some(state) = worker.block.mbarriers.states.get_mut(&at) {
                 state.end_phase();
             }
-            let after = cx.mbarrier_phase(at).unwrap_or(0);
+            let after = worker.mbarrier_phase(at).unwrap_or(0);
             if after != before {
-                cx.arrived_from_outside(at, after);
+                worker.arrived_from_outside(at, after);
             }
             if let Some(problem) = problem {
-                cx.bad_barrier(pc, lane, at, problem);
+                worker.bad_barrier(pc, lane, at, problem);
             }
         });
         true
@@ -658,7 +665,7 @@ impl Cx<'_> {
                 return;
             }
             let barriers = &self.block.mbarriers;
-            let thread = self.warp * 32 + lane as u32;
+            let thread = self.warp.index * 32 + lane as u32;
             *again = barriers.last.get(&thread).and_then(|&at| {
                 let waited = barriers.waited.get(&(at, thread))?;
                 let parity = waited.parity.filter(|_| waited.times > 1)?;
@@ -687,7 +694,7 @@ impl Cx<'_> {
                 Some(state) if self.block.copies.arrivals_at(at) >= state.pending as usize => {
                     state.pending -= 1;
                     self.finish_arrival(at);
-                    self.progress = true;
+                    self.activity.progress = true;
                     continue;
                 }
                 _ => return false,
@@ -695,7 +702,7 @@ impl Cx<'_> {
             let Some(bytes) = self.perform_next(at) else {
                 return false;
             };
-            self.progress = true;
+            self.activity.progress = true;
             if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
                 state.bring(bytes);
             }

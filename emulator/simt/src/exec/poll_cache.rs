@@ -2,22 +2,23 @@
 //!
 //! Without this, a chain of blocks that each wait for the next one costs the square of its length.
 
+use super::bits;
 use super::data::Place;
-use super::{Cx, bits};
+use super::worker::Worker;
 
 /// Places remembered; a block that looks at more is gone back to in any case.
 const MOST: usize = 64;
 
 /// Values that a block saw, since it last changed anything itself.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct PollCache {
     /// Address on this machine, bytes, value.
     places: Vec<(usize, u8, u64)>,
     /// It looked at more than that: a clock, or too many places.
     more: bool,
 }
 
-impl Seen {
+impl PollCache {
     pub(crate) fn clear(&mut self) {
         self.places.clear();
         self.more = false;
@@ -66,19 +67,19 @@ unsafe fn read(at: usize, bytes: u8) -> u64 {
     u64::from_le_bytes(value)
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// Remembers what the lanes `on` looked at.
     ///
     /// # Safety
     /// `place` is readable for `bytes` bytes, for every lane in `on`.
     #[cold]
-    pub(crate) unsafe fn listen(&mut self, place: Place, on: u32, bytes: u32) {
+    pub(crate) unsafe fn cache_poll(&mut self, place: Place, on: u32, bytes: u32) {
         for lane in bits(on) {
             for at in (0..bytes).step_by(8) {
                 // SAFETY: as the caller vouches; allocations stay in place until the launch ends.
                 unsafe {
                     let start = place.of(lane).add(at as usize);
-                    self.block.seen.note(start, (bytes - at).min(8) as u8);
+                    self.block.poll_cache.note(start, (bytes - at).min(8) as u8);
                 }
             }
         }
@@ -93,7 +94,7 @@ mod tests {
     fn a_change_is_noticed() {
         let mut value = 5u32;
         let at = (&raw mut value).cast::<u8>();
-        let mut seen = Seen::default();
+        let mut seen = PollCache::default();
         assert!(seen.changed());
         // SAFETY: the place is there until the end of the test.
         unsafe {

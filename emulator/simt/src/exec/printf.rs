@@ -3,20 +3,21 @@
 use crate::limits::BLOCK_PRINTS;
 use crate::program::window;
 
-use super::{Cx, bits};
+use super::bits;
+use super::worker::Worker;
 
 /// Longest format or string.
 const LONGEST: usize = 1 << 14;
 /// Widest field: formats are untrusted.
 const WIDEST: usize = 1 << 10;
 
-impl Cx<'_> {
+impl Worker<'_> {
     pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, pc: u32, on: u32) {
         for lane in bits(on) {
             let text = self.bytes_at(self.u64_at(format, lane), lane);
             let arguments = self.u64_at(arguments, lane);
             let mut source = Arguments {
-                cx: self,
+                worker: self,
                 at: arguments,
                 lane,
                 read: Vec::new(),
@@ -90,7 +91,7 @@ trait Source {
 }
 
 struct Arguments<'a, 'j> {
-    cx: &'a Cx<'j>,
+    worker: &'a Worker<'j>,
     at: u64,
     lane: usize,
     /// Address and size of each argument that was taken.
@@ -104,7 +105,7 @@ impl Source for Arguments<'_, '_> {
         let mut value = [0; 8];
         for (i, byte) in value.iter_mut().enumerate().take(bytes) {
             *byte = self
-                .cx
+                .worker
                 .peek(self.at.wrapping_add(i as u64), self.lane)
                 .unwrap_or(0);
         }
@@ -116,7 +117,7 @@ impl Source for Arguments<'_, '_> {
         if address == 0 {
             b"(null)".to_vec()
         } else {
-            self.cx.bytes_at(address, self.lane)
+            self.worker.bytes_at(address, self.lane)
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::program::{Kernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
 
-use super::Counts;
+use super::job::Counts;
 use super::memo::Tally;
 use super::plan::{NO_MEMO, Plan};
 
@@ -32,9 +32,9 @@ pub(crate) fn by_instruction(
             c.warp_instructions += runs;
             c.thread_instructions += lanes;
             let fmas = kernel.instrs[op.instr as usize].fmas;
-            c.fmas += u64::from(fmas) * lanes.saturating_sub(at(&counts.held));
+            c.fmas += u64::from(fmas) * lanes.saturating_sub(at(&counts.predicated_off));
         }
-        c.divergent_branches += at(&counts.parted);
+        c.divergent_branches += at(&counts.diverged);
         match &op.kind {
             OpKind::Barrier { .. } => c.barriers += runs,
             OpKind::Texture(_) => c.texture_requests += runs,

@@ -7,9 +7,9 @@ use crate::check::WrongMask;
 
 use crate::program::{Op, OpKind};
 
-use super::Cx;
 use super::fiber::{Fiber, State};
 use super::warp::{self, Pause};
+use super::worker::Worker;
 
 /// Operations of one turn of a warp.
 const TURN: i64 = 1 << 16;
@@ -37,12 +37,12 @@ pub(crate) enum Visit {
     /// No thread can run, and some wait for the threads of the cluster.
     Waits,
 }
-impl Cx<'_> {
+impl Worker<'_> {
     /// Runs the block's warps in turn.
     pub(crate) fn visit(&mut self, last: &AtomicU64) -> Visit {
         let job = self.job;
-        self.listening = false;
-        self.block.seen.clear();
+        self.activity.caches_polls = false;
+        self.block.poll_cache.clear();
         loop {
             let mut ran = false;
             for w in 0..job.n_warps {
@@ -54,8 +54,8 @@ impl Cx<'_> {
                     continue;
                 }
                 ran = true;
-                self.progress = false;
-                self.polled = false;
+                self.activity.progress = false;
+                self.activity.polled = false;
                 self.run_warp(w);
                 if self.stopped || last.load(Ordering::Relaxed) < self.block.unit {
                     return Visit::Ended;
@@ -64,13 +64,13 @@ impl Cx<'_> {
                     self.runaway(w);
                     return Visit::Ended;
                 }
-                self.moved |= self.progress || !self.polled;
-                match (self.progress, self.polled) {
+                self.activity.moved |= self.activity.progress || !self.activity.polled;
+                match (self.activity.progress, self.activity.polled) {
                     (true, _) => {
                         self.block.quiet = 0;
                         self.block.step = 0;
-                        if std::mem::take(&mut self.listening) {
-                            self.block.seen.clear();
+                        if std::mem::take(&mut self.activity.caches_polls) {
+                            self.block.poll_cache.clear();
                         }
                     }
                     (_, true) => self.block.quiet += 1,
@@ -104,9 +104,9 @@ impl Cx<'_> {
                 }
                 continue;
             }
-            let limit = if self.left > 0 { STUCK } else { STUCK_BUSY };
+            let limit = if self.warp.left > 0 { STUCK } else { STUCK_BUSY };
             // In the turns that are left before it lets others run, every warp looks again at what it waits for.
-            self.listening = self.block.quiet > STUCK / 2 * job.n_warps;
+            self.activity.caches_polls = self.block.quiet > STUCK / 2 * job.n_warps;
             if ran && self.block.quiet > limit * job.n_warps {
                 self.block.quiet = 0;
                 return Visit::Stuck;
@@ -131,34 +131,34 @@ impl Cx<'_> {
     fn run_warp(&mut self, w: u32) {
         let job = self.job;
         let index = w as usize;
-        self.warp = w;
-        self.lanes.regs = self.block.regs_of(job, index);
-        self.lanes.preds = self.block.preds_of(job, index);
-        self.live = self.block.warps[index].live;
-        self.in_flight = self.block.warpgroups.is_in_flight(w);
+        self.warp.index = w;
+        self.warp.lanes.regs = self.block.regs_of(job, index);
+        self.warp.lanes.preds = self.block.preds_of(job, index);
+        self.warp.live = self.block.warps[index].live;
+        self.warp.in_flight = self.block.warpgroups.is_in_flight(w);
         if job.watch.checks() {
-            std::mem::swap(&mut self.shadow, &mut self.block.shadows[index]);
+            std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
-        if let Some(races) = &mut self.shared_races {
+        if let Some(races) = &mut self.checks.shared_races {
             races.enter(w);
         }
-        if let Some(races) = &mut self.global_races {
+        if let Some(races) = &mut self.checks.global_races {
             races.enter(w);
         }
-        self.left = TURN;
+        self.warp.left = TURN;
         loop {
             let fibers = &mut self.block.warps[index].fibers;
             let Some(i) = fibers.iter().position(|f| f.state == State::Ready) else {
                 break;
             };
             // Taken from the front and put back at the end: all get their turn.
-            self.fiber = fibers.remove(i);
-            self.turn_start = self.left;
+            self.warp.fiber = fibers.remove(i);
+            self.warp.turn_start = self.warp.left;
             let pause = warp::run(self);
             let warp = &mut self.block.warps[index];
-            warp.issued += (self.turn_start - self.left) as u64;
-            warp.live = self.live;
-            let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
+            warp.issued += (self.warp.turn_start - self.warp.left) as u64;
+            warp.live = self.warp.live;
+            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
             if pause != Pause::Ended {
                 warp.fibers.push(fiber);
             }
@@ -172,17 +172,17 @@ impl Cx<'_> {
             }
         }
         if job.watch.checks() {
-            std::mem::swap(&mut self.shadow, &mut self.block.shadows[index]);
+            std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
         let done = !self.block.warps[index]
             .fibers
             .iter()
             .any(|f| f.state == State::Ready);
-        if let Some(races) = &mut self.shared_races {
-            races.leave(done, &mut self.collector);
+        if let Some(races) = &mut self.checks.shared_races {
+            races.leave(done, &mut self.checks.collector);
         }
-        if let Some(races) = &mut self.global_races {
-            races.leave(done, &mut self.collector);
+        if let Some(races) = &mut self.checks.global_races {
+            races.leave(done, &mut self.checks.collector);
         }
         self.block.spent = self.spent;
     }
@@ -218,8 +218,8 @@ impl Cx<'_> {
         let mut any = false;
         let mut found = Vec::new();
         for w in 0..self.block.warps.len() {
-            self.warp = w as u32;
-            self.live = self.block.warps[w].live;
+            self.warp.index = w as u32;
+            self.warp.live = self.block.warps[w].live;
             let undefined = self.block.warps[w].undefined_mask;
             for f in &self.block.warps[w].fibers {
                 if let State::Lanes { need, .. } = f.state
@@ -240,7 +240,7 @@ impl Cx<'_> {
         }
         if self.job.watch.checks() {
             for (w, at, present, details) in found {
-                self.warp = w;
+                self.warp.index = w;
                 self.report_at(at, Code::SyncMask, present, details);
             }
         }

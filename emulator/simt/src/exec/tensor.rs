@@ -6,10 +6,11 @@ use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWa
 use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 
 use super::access::{bias, place};
+use super::bits;
 use super::bulk::BulkCopy;
 use super::cluster::Holder;
 use super::per_lane::{Bad, find_global};
-use super::{Cx, bits};
+use super::worker::Worker;
 
 /// What the address of a map is a multiple of.
 const MAP_ALIGN: u64 = 64;
@@ -18,7 +19,7 @@ const ROW_ALIGN: i64 = 16;
 /// What the size and both addresses of a copy of bytes are multiples of.
 const BULK_ALIGN: u32 = 16;
 
-impl Cx<'_> {
+impl Worker<'_> {
     pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, on: u32) {
         for lane in bits(on) {
             if t.way == TensorWay::Prefetch {
@@ -224,8 +225,8 @@ impl Cx<'_> {
             self.copy_left_out();
             return;
         }
-        self.in_block(rank, |cx| {
-            cx.begin_in_block(map, at, offset, Some(barrier), pc, lane)
+        self.in_block(rank, |worker| {
+            worker.begin_in_block(map, at, offset, Some(barrier), pc, lane)
         });
     }
 
@@ -273,7 +274,7 @@ impl Cx<'_> {
             at,
             shared: offset as u32,
             instr: self.job.kernel.ops[pc as usize].instr,
-            thread: self.warp * 32 + lane as u32,
+            thread: self.warp.index * 32 + lane as u32,
             block: self.acting.map_or(self.block.index, |acting| acting.block),
             phase: 0,
         };

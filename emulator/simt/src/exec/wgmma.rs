@@ -14,9 +14,9 @@ use crate::check::BadWgmma;
 use crate::mma::warpgroup::WARPS;
 use crate::program::{OpKind, Wgmma, WgmmaA};
 
-use super::Cx;
 use super::fiber::State;
-use checks::Seen;
+use super::worker::Worker;
+use checks::PollCache;
 
 /// Products that may be under way in a warpgroup, and by which one of its warps may be ahead of the others.
 const MOST: usize = 256;
@@ -84,7 +84,7 @@ struct Part {
     lost: Vec<u32>,
     done: bool,
     /// Where mistakes are looked for: what its rows of A, and B, held.
-    seen: [Seen; 2],
+    seen: [PollCache; 2],
 }
 
 impl Warpgroups {
@@ -118,10 +118,10 @@ impl Warpgroup {
     }
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// `wgmma.fence`
     pub(crate) fn wgmma_fence(&mut self) {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         group.warps[own].fenced = true;
@@ -130,14 +130,14 @@ impl Cx<'_> {
 
     /// `wgmma.commit_group`
     pub(crate) fn wgmma_commit(&mut self) {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let progress = &mut self.block.warpgroups.of(warp).warps[(warp % WARPS) as usize];
         progress.committed = progress.committed.saturating_add(1);
     }
 
     /// Issues a product; false: the warp has to wait for the others of its group first.
     pub(crate) fn wgmma(&mut self, wgmma: &Wgmma, pc: u32, on: u32) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         if group.warps[own].issued - group.first >= MOST as u64 && !self.make_room(pc) {
@@ -150,7 +150,7 @@ impl Cx<'_> {
         };
         let descriptors = [a_descriptor, self.u64_at(wgmma.b, lane)];
         let adds = self.pred(wgmma.adds) >> lane & 1 == u32::from(!wgmma.negated);
-        let mut seen = [Seen::new(), Seen::new()];
+        let mut seen = [PollCache::new(), PollCache::new()];
         if self.job.watch.checks() {
             seen = self.check_wgmma(wgmma, pc, on, descriptors, adds);
             if self.check_order(wgmma, pc, on, descriptors) {
@@ -177,19 +177,19 @@ impl Cx<'_> {
             done: false,
             seen,
         });
-        self.in_flight = true;
+        self.warp.in_flight = true;
         self.wake_warpgroup();
-        self.progress = true;
+        self.activity.progress = true;
         true
     }
 
     /// The warps of the group of the running warp look again whether they can go on.
     pub(crate) fn wake_warpgroup(&mut self) {
-        let first = self.warp / WARPS * WARPS;
+        let first = self.warp.index / WARPS * WARPS;
         let warps = &mut self.block.warps;
         let end = warps.len().min((first + WARPS) as usize);
         for (at, warp) in warps[first as usize..end].iter_mut().enumerate() {
-            if first + at as u32 == self.warp {
+            if first + at as u32 == self.warp.index {
                 continue;
             }
             for fiber in warp.fibers.iter_mut().filter(|f| f.state == State::Warpgroup) {
@@ -200,7 +200,7 @@ impl Cx<'_> {
 
     /// `wgmma.wait_group`; false: other warps of the group have to issue what it waits for first.
     pub(crate) fn wgmma_wait(&mut self, pending: u32, pc: u32) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         let Progress {
@@ -225,16 +225,16 @@ impl Cx<'_> {
         if self.job.watch.checks() {
             self.hand_over(waits);
         }
-        self.in_flight = end < issued;
+        self.warp.in_flight = end < issued;
         self.retire();
-        self.progress = true;
+        self.activity.progress = true;
         true
     }
 
     /// Performs the products of the running warp's group up to this number; false: the warp waits for others that have
     /// not issued them.
     fn wait_until(&mut self, end: u64, pc: u32) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let first = warp / WARPS * WARPS;
         let group = self.block.warpgroups.of(warp);
         let from = group.first;
@@ -252,9 +252,9 @@ impl Cx<'_> {
             waits |= lives && end > from && missing(end - 1, at);
         }
         if waits {
-            self.fiber.set_pc(pc);
-            self.fiber.at = self.job.kernel.ops[pc as usize].instr;
-            self.fiber.state = State::Warpgroup;
+            self.warp.fiber.set_pc(pc);
+            self.warp.fiber.at = self.job.kernel.ops[pc as usize].instr;
+            self.warp.fiber.state = State::Warpgroup;
             return false;
         }
         for number in from..end {
@@ -270,7 +270,7 @@ impl Cx<'_> {
                     warps: lacks,
                     gone: lacks,
                 };
-                self.report_wgmma(product, self.live, problem);
+                self.report_wgmma(product, self.warp.live, problem);
                 if self.stopped {
                     return true;
                 }
@@ -288,7 +288,7 @@ impl Cx<'_> {
 
     /// Waits for the oldest product in place of the program.
     fn make_room(&mut self, pc: u32) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let end = self.block.warpgroups.of(warp).first + 1;
         if !self.wait_until(end, pc) {
             return false;
@@ -302,7 +302,7 @@ impl Cx<'_> {
 
     /// Forgets products that all warps have waited for.
     fn retire(&mut self) {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let first = warp / WARPS * WARPS;
         let lives: [bool; WARPS as usize] = std::array::from_fn(|at| {
             let other = self.block.warps.get(first as usize + at);
@@ -328,7 +328,7 @@ impl Cx<'_> {
         {
             return;
         }
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         let Progress { issued, waited, .. } = group.warps[own];

@@ -6,24 +6,25 @@ use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
 use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
 use crate::tensor::Swizzle;
 
+use super::super::bits;
 use super::super::bulk::BulkCopy;
 use super::super::fiber::State;
 use super::super::undefined::Unwritten;
-use super::super::{Cx, bits};
 use super::{Part, Pending, Progress};
+use crate::exec::worker::Worker;
 
 /// Pieces of a factor by address, and what they held when the product was issued.
-pub(super) type Seen = Vec<(u32, [u8; PIECE as usize])>;
+pub(super) type PollCache = Vec<(u32, [u8; PIECE as usize])>;
 
 /// In place of the barrier in shared memory by which a wait hands over what the other warps of a group have read.
 const HANDOVER: u32 = 0xffff_ff00;
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// The pieces that the running warp reads of a factor: its rows of A (0), all columns of B (1).
     pub(super) fn pieces(&self, wgmma: &Wgmma, which: usize, descriptor: u64) -> Vec<u32> {
         let one = Descriptor::decode(descriptor);
         let (first, n) = match which {
-            0 => (self.warp % WARPS * WARP_ROWS as u32, WARP_ROWS as u32),
+            0 => (self.warp.index % WARPS * WARP_ROWS as u32, WARP_ROWS as u32),
             _ => (0, u32::from(wgmma.n)),
         };
         match wgmma.transposed[which] {
@@ -44,8 +45,8 @@ impl Cx<'_> {
         on: u32,
         descriptors: [u64; 2],
         adds: bool,
-    ) -> [Seen; 2] {
-        let away = self.live & !on;
+    ) -> [PollCache; 2] {
+        let away = self.warp.live & !on;
         if away != 0 {
             self.report_wgmma(pc, on, BadWgmma::Apart { missing: away });
         }
@@ -61,13 +62,13 @@ impl Cx<'_> {
             if let Some(other) = values.into_iter().find(|value| *value != descriptors[which]) {
                 let problem = BadWgmma::Differs {
                     which: NAMES[which],
-                    warp: self.warp,
+                    warp: self.warp.index,
                     values: [descriptors[which], other],
                 };
                 self.report_wgmma(pc, on, problem);
             }
         }
-        let mut seen = [Seen::new(), Seen::new()];
+        let mut seen = [PollCache::new(), PollCache::new()];
         let mut unwritten = Unwritten::default();
         for which in [0, 1] {
             if which == 0 && matches!(wgmma.a, WgmmaA::Registers(_)) {
@@ -106,8 +107,8 @@ impl Cx<'_> {
             seen[which] = pieces.iter().map(|&at| (at, shared.piece(at))).collect();
         }
         self.follow_wgmma(wgmma, pc, on, adds, &unwritten);
-        let warp = self.warp;
-        if let Some(races) = &mut self.shared_races {
+        let warp = self.warp.index;
+        if let Some(races) = &mut self.checks.shared_races {
             races.arrive(HANDOVER + warp / WARPS, warp);
         }
         seen
@@ -129,9 +130,9 @@ impl Cx<'_> {
         }
         let key = (pc, which);
         self.block.warpgroups.last.insert(key, descriptor);
-        let of = |cx: &Self, rank: u32| match rank == cx.block.rank {
+        let of = |worker: &Self, rank: u32| match rank == worker.block.rank {
             true => Some(descriptor),
-            false => cx.member(rank)?.warpgroups.last.get(&key).copied(),
+            false => worker.member(rank)?.warpgroups.last.get(&key).copied(),
         };
         let ranks = match self.block.rank {
             0 => 1..self.job.cluster_blocks,
@@ -261,12 +262,12 @@ impl Cx<'_> {
     /// Lets the race checks see the pieces as read by the running warp.
     fn touch_pieces(&mut self, pieces: &[u32], pc: u32) {
         let instr = self.job.kernel.ops[pc as usize].instr;
-        let warp = self.warp;
+        let warp = self.warp.index;
         let mut sorted = pieces.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
         for some in sorted.chunks(32) {
-            self.serial += 1;
+            self.access.serial += 1;
             let base = some[0];
             let mut runs: Vec<Run> = Vec::new();
             let mut lanes = [0; 32];
@@ -291,26 +292,26 @@ impl Cx<'_> {
                 runs: &runs,
                 cells: Cells::default(),
                 lanes: &lanes,
-                pattern: self.serial,
+                pattern: self.access.serial,
                 overlapping: false,
                 values: None,
             };
-            if let Some(races) = &mut self.shared_races {
-                races.access(&touch, &mut self.collector);
+            if let Some(races) = &mut self.checks.shared_races {
+                races.access(&touch, &mut self.checks.collector);
             }
         }
     }
 
     /// The running warp has waited: it comes behind what the other warps of its group have read for the products.
     pub(super) fn hand_over(&mut self, waits: u64) {
-        let warp = self.warp;
-        if let Some(races) = &mut self.shared_races {
+        let warp = self.warp.index;
+        if let Some(races) = &mut self.checks.shared_races {
             races.phase(HANDOVER + warp / WARPS, waits, Some(warp));
         }
     }
 
     /// Whether shared memory is what it was when a product was issued.
-    pub(super) fn check_unchanged(&mut self, seen: &Seen, which: usize, pc: u32, on: u32) {
+    pub(super) fn check_unchanged(&mut self, seen: &PollCache, which: usize, pc: u32, on: u32) {
         // A copy that came too late or too early was reported, and that changes its place.
         if self.has_gone_wrong() {
             return;
@@ -330,7 +331,7 @@ impl Cx<'_> {
     /// Checks a product against what the warp has done before, and what the other warps have issued of it. Whether one
     /// of these has the same B.
     pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, on: u32, descriptors: [u64; 2]) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         if !std::mem::replace(&mut group.warps[own].fenced, true) {
@@ -367,7 +368,7 @@ impl Cx<'_> {
 
     /// Registers of the product were written since the warp's last `wgmma.fence`.
     fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, on: u32) {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
         if written.is_empty() {
             return;
@@ -401,7 +402,7 @@ impl Cx<'_> {
         if matches!(op.kind, OpKind::Wgmma(_)) {
             return;
         }
-        let warp = self.warp;
+        let warp = self.warp.index;
         let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
         let by: Vec<Option<u32>> = writes
             .iter()
@@ -421,7 +422,7 @@ impl Cx<'_> {
     /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the line.
     fn in_flight_of(&mut self, is: impl Fn(u32, &Part) -> bool, lost: bool) -> Option<(u64, u32)> {
         let kernel = self.job.kernel;
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         let Progress { issued, waited, .. } = group.warps[own];
@@ -445,8 +446,8 @@ impl Cx<'_> {
         if !writes && kernel.instrs[instr as usize].mnemonic().starts_with("mov") {
             return;
         }
-        let own = (self.warp % WARPS) as usize;
-        let warp = self.warp;
+        let own = (self.warp.index % WARPS) as usize;
+        let warp = self.warp.index;
         let group = self.block.warpgroups.of(warp);
         let Progress {
             committed,
@@ -477,7 +478,7 @@ impl Cx<'_> {
     /// reported.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
-        let mut in_order = self.shared_races.is_none() || copy.block != self.block.index;
+        let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;
         let copier = copy.thread / 32;
         for (first, group) in (0..).step_by(WARPS as usize).zip(&self.block.warpgroups.groups) {
             let parts = { group.products.iter() }
@@ -500,7 +501,7 @@ impl Cx<'_> {
                     });
                     if overlaps {
                         found = found.or(Some((part.pc, which, at)));
-                        let races = self.shared_races.as_ref();
+                        let races = self.checks.shared_races.as_ref();
                         in_order |= races.is_some_and(|races| races.knows_of_read(at, PIECE, copier, warp));
                     }
                 }
@@ -560,7 +561,7 @@ impl Cx<'_> {
             return false;
         };
         let instr = self.job.kernel.ops[part.pc as usize].instr;
-        self.warp = warp as u32;
+        self.warp.index = warp as u32;
         let problem = BadWgmma::Missing { warps, gone };
         self.report_at(instr, Code::Wgmma, lanes, Details::Wgmma { problem });
         self.stopped = true;

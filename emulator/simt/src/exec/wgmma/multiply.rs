@@ -5,13 +5,14 @@ use crate::mma::arithmetic::{Factors, Kind, Product, Sum, Unit};
 use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 use crate::program::Wgmma;
 
-use super::super::{Cx, bits};
+use super::super::bits;
 use super::Part;
+use crate::exec::worker::Worker;
 
 /// Bytes of all k of a row.
 const ROW: usize = 32;
 
-impl Cx<'_> {
+impl Worker<'_> {
     pub(super) fn multiply(&mut self, wgmma: &Wgmma, part: &Part, first_warp: u32, own: usize) {
         let n = usize::from(wgmma.n);
         let k = wgmma.k();
