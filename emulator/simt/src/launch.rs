@@ -9,8 +9,8 @@ pub use refused::{
 };
 
 use crate::check::race::{GlobalRaces, unit_shift};
-use crate::exec::job::Job;
-use crate::exec::{cluster, grid, report};
+use crate::exec::job::{Job, cluster_constants};
+use crate::exec::{grid, report};
 use crate::limits;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
@@ -201,7 +201,7 @@ fn run(
         cluster,
         cluster_blocks: cluster.iter().product(),
         explicit_cluster: asked_cluster.is_some(),
-        constants: cluster::constants(kernel, cluster.iter().product()),
+        constants: cluster_constants(kernel, cluster.iter().product()),
         n_threads,
         n_warps: n_threads.div_ceil(32),
         shared_bytes,

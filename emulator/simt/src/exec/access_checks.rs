@@ -5,8 +5,8 @@ use crate::check::race::{Touch, Values};
 use crate::lanes::{Lanes, WARP};
 use crate::program::{Access, RANK_SHIFT, window};
 
-use super::access::Spec;
 use super::bits;
+use super::spec::Spec;
 use super::worker::Worker;
 
 impl Worker<'_> {

@@ -12,10 +12,10 @@ use crate::check::AccessKind;
 use crate::lanes::NONE;
 use crate::program::{Atomic, AtomicKind, Order};
 
-use super::access::{Spec, Spot};
 use super::bits;
 use super::memo::Home;
 use super::run_mode::Rare;
+use super::spec::{Spec, Spot};
 use super::worker::Worker;
 
 /// The new value from the old one; values stand in the low bits. `flush`: subnormal `f32` become zero, as in

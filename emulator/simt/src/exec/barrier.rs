@@ -7,47 +7,9 @@ use crate::check::{BadOperand, BarrierGroup, Details};
 use crate::program::{BARRIERS, BarrierKind, InstrInfo};
 
 use super::bits;
-use super::fiber::{Fiber, State};
-use super::scheduler::join_ready;
+use super::block::barriers::{Barrier, PartOfWarp};
+use super::fiber::{Fiber, State, join_ready};
 use super::worker::Worker;
-
-/// A barrier of the block.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Barrier {
-    /// Threads that have arrived.
-    pub(crate) arrived: u32,
-    /// Threads that it waits for; 0: all of the block.
-    pub(crate) count: u32,
-    /// Threads whose predicate holds, and threads that brought one.
-    trues: u32,
-    voters: u32,
-}
-
-/// What is known of whole warps that met at different barriers.
-#[derive(Debug, Default)]
-pub(crate) struct Apart {
-    /// The first such meeting.
-    first: Vec<BarrierGroup>,
-    /// Who passed which barrier in such a meeting.
-    passed: Vec<BarrierGroup>,
-    /// Threads of the block were said to be out of step.
-    told: bool,
-    /// Part of a warp waits at an aligned barrier, the rest of it was elsewhere.
-    part: Option<PartOfWarp>,
-    /// Such a part of a warp has been reported: later ones are not noted.
-    part_told: bool,
-}
-
-/// Lanes that came to a barrier without the rest of their warp.
-#[derive(Debug, Clone, Copy)]
-struct PartOfWarp {
-    id: u32,
-    instr: u32,
-    warp: u32,
-    here: u32,
-    /// Lanes that had neither exited nor arrived.
-    missing: u32,
-}
 
 impl Worker<'_> {
     /// Lanes arrive at barrier `id`, below [`BARRIERS`]; true when it is complete and they need not wait.

@@ -10,7 +10,7 @@ use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
 use super::bits;
 use super::fiber::Frame;
-use super::warp::Next;
+use super::fiber::Next;
 use super::worker::Worker;
 
 impl Worker<'_> {

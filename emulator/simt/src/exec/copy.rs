@@ -3,114 +3,18 @@
 //! Done as late as the program allows, so that a forgotten wait shows: until then, what the copy overwrites
 //! counts as never written.
 
-use std::collections::VecDeque;
-
-use crate::check::{AccessKind, CopyUnderWay};
+use crate::check::AccessKind;
 use crate::lanes::NONE;
 use crate::limits::COPIES;
-use crate::memory::bits::CellBits;
 use crate::program::{MemSpace, OpKind, Order, window};
 
-use super::access::Spec;
+use super::bits;
+use super::block::async_copies::{Arrival, Copy};
+use super::spec::Spec;
 use super::worker::Worker;
-use super::{bits, undefined};
 
-/// Copies under way among which the one behind a read is looked for.
-const MOST_SEARCHED: usize = 1 << 14;
 /// Arrivals that wait for copies.
 const MOST_ARRIVALS: usize = 1 << 16;
-
-/// One lane's copy under way.
-#[derive(Debug, Clone, Copy)]
-struct Copy {
-    lane: u8,
-    bytes: u8,
-    instr: u32,
-    /// To read; the rest is zero.
-    n: u8,
-    /// Bytes of the source that nothing had written, as a mask.
-    undefined: u16,
-    group: u32,
-    /// Arrivals that the thread had left to its copies before.
-    arrival: u32,
-    /// Offset in shared memory.
-    to: u32,
-    from: *const u8,
-}
-
-/// What is under way in a block.
-#[derive(Debug, Default)]
-pub(crate) struct Copies {
-    /// Copies that are not done, by warp.
-    pending: Vec<Vec<Copy>>,
-    /// Groups committed, by thread.
-    committed: Vec<u32>,
-    /// Groups that its last wait left under way, plus one, by thread; 0: it has not waited.
-    left: Vec<u32>,
-    /// Groups that had been committed at that wait, by thread.
-    committed_then: Vec<u32>,
-    /// Arrivals at barriers in shared memory that happen when copies are done.
-    arrivals: VecDeque<Arrival>,
-    /// How many of those there were, by thread; empty without them.
-    arrived: Vec<u32>,
-}
-
-/// An arrival that waits for the copies that its thread had started.
-#[derive(Debug, Clone, Copy)]
-struct Arrival {
-    /// Offset of the barrier in shared memory.
-    barrier: u32,
-    thread: u32,
-    /// Which of its thread it is.
-    number: u32,
-}
-
-impl Copies {
-    pub(crate) fn clear(&mut self) {
-        self.pending.iter_mut().for_each(Vec::clear);
-        self.committed.fill(0);
-        self.left.fill(0);
-        self.committed_then.fill(0);
-        self.arrivals.clear();
-        self.arrived.clear();
-    }
-
-    /// Arrivals at this barrier that have yet to happen.
-    pub(crate) fn arrivals_at(&self, barrier: u32) -> usize {
-        self.arrivals.iter().filter(|a| a.barrier == barrier).count()
-    }
-
-    fn reserve(&mut self, n_warps: usize) {
-        if self.pending.len() < n_warps {
-            self.pending.resize_with(n_warps, Vec::new);
-            self.committed.resize(n_warps * 32, 0);
-            self.left.resize(n_warps * 32, 0);
-            self.committed_then.resize(n_warps * 32, 0);
-        }
-    }
-}
-
-impl Copies {
-    /// A copy that has yet to write one of `bytes` bytes at `offset` in shared memory.
-    pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<CopyUnderWay> {
-        if self.pending.iter().map(Vec::len).sum::<usize>() > MOST_SEARCHED {
-            return None;
-        }
-        let overlaps = |c: &Copy| c.to < offset + bytes && offset < c.to + u32::from(c.bytes);
-        self.pending.iter().enumerate().find_map(|(warp, copies)| {
-            let copy = copies.iter().rev().find(|c| overlaps(c))?;
-            let thread = warp * 32 + usize::from(copy.lane);
-            Some(CopyUnderWay {
-                instr: copy.instr,
-                thread: thread as u32,
-                behind: self.committed[thread].checked_sub(copy.group + 1),
-                left: self.left[thread].checked_sub(1),
-                behind_then: self.committed_then[thread].checked_sub(copy.group + 1),
-                phase: None,
-            })
-        })
-    }
-}
 
 impl Worker<'_> {
     pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, on: u32) {
@@ -279,30 +183,6 @@ impl Worker<'_> {
             if self.job.watch.checks() {
                 c.mark(&mut self.block.shared_written);
             }
-        }
-    }
-}
-
-impl Copy {
-    /// Notes what the copy wrote, and which of its bytes nobody had written at their source.
-    fn mark(&self, written: &mut CellBits) {
-        written.set(self.to as usize, usize::from(self.bytes));
-        for (start, n) in undefined::runs(self.undefined.into()) {
-            written.unset_whole(self.to as usize + start, n);
-        }
-    }
-
-    /// # Safety
-    /// `shared` is the memory of the block that started it.
-    unsafe fn finish(&self, shared: *mut u8) {
-        let (bytes, n) = (usize::from(self.bytes), usize::from(self.n));
-        // SAFETY: both ends were found by `locate`, for `bytes` bytes; the allocation is held by the launch.
-        unsafe {
-            let to = shared.add(self.to as usize);
-            if n > 0 {
-                std::ptr::copy_nonoverlapping(self.from, to, n);
-            }
-            std::ptr::write_bytes(to.add(n), 0, bytes - n);
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::lanes::{Lanes, NONE};
 use crate::program::Access;
 
-use super::access::Spot;
 use super::bits;
 use super::memo::{Home, Spread};
+use super::spec::Spot;
 use super::worker::Worker;
 
 /// Where each lane's memory is.

@@ -55,7 +55,7 @@ pub(crate) struct Fiber {
     /// Looks at memory that others change, since it last changed something itself.
     pub(crate) polls: u32,
     /// The phase that it found not to have ended, when it looked at nothing else since.
-    pub(crate) phase: Option<super::mbarrier::PhaseWait>,
+    pub(crate) phase: Option<PhaseWait>,
     /// Its pauses (`nanosleep`) since it found that.
     pub(crate) naps: u32,
 }
@@ -220,6 +220,79 @@ impl Fiber {
             mine.mask |= theirs.mask;
         }
         None
+    }
+}
+
+/// A phase that a fiber waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PhaseWait {
+    /// Offset of the barrier in shared memory.
+    pub(crate) at: u32,
+    pub(crate) instr: u32,
+    pub(crate) parity: Option<u8>,
+    /// The phase itself, where no parity is given.
+    pub(crate) asked: u64,
+}
+
+impl PhaseWait {
+    pub(crate) fn has_ended(&self, phase: u64) -> bool {
+        match self.parity {
+            Some(parity) => phase & 1 != u64::from(parity),
+            None => phase > self.asked,
+        }
+    }
+}
+
+/// Why a fiber stopped running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// All its lanes have exited.
+    Ended,
+    /// Its state says what for.
+    Waits,
+    /// Its turn is over.
+    Turn,
+    /// It looks at memory that others must change.
+    Poll,
+    /// The block cannot go on.
+    Stopped,
+    /// Registers have become undefined, or all are defined again: it goes on in another loop at once.
+    Followed,
+}
+
+/// What follows an operation.
+pub(crate) enum Next {
+    Go,
+    /// It goes on where the fiber's frames say.
+    Frames,
+    Wait,
+    /// It waits for lanes, and the operation is done.
+    WaitBehind,
+    Poll,
+    Stop,
+}
+
+/// Joins fibers that can run and are at the same place.
+pub(crate) fn join_ready(fibers: &mut Vec<Fiber>) {
+    let mut i = 0;
+    while i < fibers.len() {
+        if fibers[i].state != State::Ready {
+            i += 1;
+            continue;
+        }
+        let mut j = i + 1;
+        while j < fibers.len() {
+            let fits = fibers[j].state == State::Ready;
+            if fits {
+                let other = fibers.remove(j);
+                match fibers[i].join(other) {
+                    None => continue,
+                    Some(other) => fibers.insert(j, other),
+                }
+            }
+            j += 1;
+        }
+        i += 1;
     }
 }
 

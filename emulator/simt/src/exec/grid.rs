@@ -20,8 +20,8 @@ use crate::check::{Collector, Details, Event};
 use crate::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
 
+use super::block::cluster::Cluster;
 use super::block::{Block, block_bytes};
-use super::cluster::Cluster;
 use super::job::{Counts, Job};
 use super::memo::{Memo, Merge, Tally};
 use super::scheduler::Visit;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::lanes::{CpuLevel, Line};
 use crate::launch::Environment;
 use crate::memory::Table;
-use crate::program::Kernel;
+use crate::program::{Kernel, RANK_SHIFT};
 use crate::trace::Observer;
 
 use super::plan::Plan;
@@ -22,7 +22,7 @@ pub(crate) struct Job<'j> {
     pub(crate) cluster: [u32; 3],
     pub(crate) cluster_blocks: u32,
     pub(crate) explicit_cluster: bool,
-    /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster::constants`].
+    /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster_constants`].
     pub(crate) constants: Vec<Vec<Line>>,
     pub(crate) n_threads: u32,
     pub(crate) n_warps: u32,
@@ -43,6 +43,51 @@ pub(crate) struct Job<'j> {
     /// Memory for running blocks.
     pub(crate) room: u64,
     pub(crate) observer: Option<&'j dyn Observer>,
+}
+
+impl Job<'_> {
+    /// The linear index of a block, from that of its cluster and its rank.
+    pub(crate) fn block_of(&self, unit: u64, rank: u32) -> u64 {
+        let [x, y, _] = self.grid.map(u64::from);
+        let [cx, cy, cz] = self.cluster.map(u64::from);
+        let (nx, ny) = (x / cx, y / cy);
+        let rank = u64::from(rank);
+        let bx = unit % nx * cx + rank % cx;
+        let by = unit / nx % ny * cy + rank / cx % cy;
+        let bz = unit / nx / ny * cz + rank / cx / cy;
+        (bz * y + by) * x + bx
+    }
+
+    /// The constants of a block.
+    pub(crate) fn constants(&self, rank: u32) -> *const Line {
+        let of_rank = (rank as usize)
+            .checked_sub(1)
+            .and_then(|at| self.constants.get(at));
+        of_rank.unwrap_or(&self.kernel.consts).as_ptr()
+    }
+
+    /// The linear index of the first block of a cluster.
+    pub(crate) fn first_block(&self, unit: u64) -> u64 {
+        self.block_of(unit, 0)
+    }
+}
+
+/// The constants of the blocks of a cluster, from rank 1 on: addresses in shared memory have the rank above the offset. None
+/// where all are the same.
+pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> {
+    let of_rank = |rank: u32| {
+        let mut lines = kernel.consts.clone();
+        for &(at, wide) in &kernel.shared_consts {
+            let of_constant = lines.iter_mut().skip(at as usize).take(1 + usize::from(wide));
+            let low_words = of_constant.flat_map(|line| line.0.iter_mut().step_by(1 + usize::from(wide)));
+            low_words.for_each(|word| *word |= rank << RANK_SHIFT);
+        }
+        lines
+    };
+    match kernel.shared_consts.is_empty() {
+        true => Vec::new(),
+        false => (1..blocks).map(of_rank).collect(),
+    }
 }
 
 /// Counters by operation.

@@ -3,8 +3,8 @@
 use crate::check::{AccessKind, Code, Details, WrongMask};
 use crate::program::{MatrixAccess, Mma, Order};
 
-use super::access::Spec;
 use super::bits;
+use super::spec::Spec;
 use super::worker::Worker;
 
 /// Where the two elements of a lane's register lie in an 8x8 matrix: row and column of each.

@@ -3,7 +3,7 @@
 //! The state of a barrier is kept beside shared memory, by its address. What a program finds in the eight bytes of a barrier
 //! is not defined by PTX, and zero here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::check::{
     AccessKind, BadAccess, BadBarrier, BarrierGroup, Code, CopyUnderWay, Details, PhaseOfCopy, PhaseWaits,
@@ -12,10 +12,11 @@ use crate::check::{
 use crate::lanes::NONE;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
-use super::access::{bias, place};
 use super::bits;
-use super::cluster::Holder;
-use super::fiber::State as FiberState;
+use super::block::mbarriers::State;
+use super::cluster_memory::Holder;
+use super::fiber::{PhaseWait, State as FiberState};
+use super::spec::{bias, place};
 use super::worker::Worker;
 
 /// Arrivals that a barrier can wait for.
@@ -24,102 +25,6 @@ const MOST_ARRIVALS: u32 = (1 << 20) - 1;
 const MOST_BYTES: i64 = (1 << 20) - 1;
 /// Bytes of a barrier.
 const BYTES: u32 = 8;
-
-#[derive(Debug, Clone, Copy)]
-struct State {
-    /// Arrivals of each phase, and those that the current one waits for.
-    arrivals: u32,
-    pending: u32,
-    /// Bytes that the current phase waits for; negative when they came before they were expected.
-    bytes: i64,
-    /// Phases that have ended.
-    phase: u64,
-    /// Bytes that came in the current phase, and in the one before.
-    came: u64,
-    brought: u64,
-    /// The warp that made it. `settled`: the block has met at a barrier since; `published`: a fence has made it visible to
-    /// the unit that copies.
-    maker: u32,
-    settled: bool,
-    published: bool,
-}
-
-impl State {
-    /// Ends the phase if nothing is missing.
-    fn end_phase(&mut self) -> bool {
-        let ends = self.pending == 0 && self.bytes == 0;
-        if ends {
-            self.phase += 1;
-            self.pending = self.arrivals;
-            self.brought = std::mem::take(&mut self.came);
-        }
-        ends
-    }
-
-    /// Bytes have come.
-    fn bring(&mut self, bytes: u64) {
-        self.bytes -= bytes as i64;
-        self.came += bytes;
-    }
-}
-
-/// A phase that a fiber waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PhaseWait {
-    /// Offset of the barrier in shared memory.
-    at: u32,
-    instr: u32,
-    parity: Option<u8>,
-    /// The phase itself, where no parity is given.
-    asked: u64,
-}
-
-impl PhaseWait {
-    fn has_ended(&self, phase: u64) -> bool {
-        match self.parity {
-            Some(parity) => phase & 1 != u64::from(parity),
-            None => phase > self.asked,
-        }
-    }
-}
-
-/// The barriers of a block, by their offsets in shared memory.
-#[derive(Debug, Default)]
-pub(crate) struct Mbarriers {
-    states: BTreeMap<u32, State>,
-    /// The last successful waits, by barrier and thread; where mistakes are looked for.
-    waited: BTreeMap<(u32, u32), Waited>,
-    /// Who has arrived at each barrier.
-    arrived: BTreeMap<u32, BTreeSet<u32>>,
-    /// The barrier for which a thread waited last.
-    last: BTreeMap<u32, u32>,
-    /// Something that is not defined was done to one of them.
-    misused: bool,
-}
-
-impl Mbarriers {
-    pub(crate) fn clear(&mut self) {
-        self.states.clear();
-        self.waited.clear();
-        self.last.clear();
-        self.arrived.clear();
-        self.misused = false;
-    }
-
-    /// A fence makes the barriers visible that were made.
-    pub(crate) fn publish(&mut self) {
-        for state in self.states.values_mut() {
-            state.published = true;
-        }
-    }
-
-    /// Threads of the block have met.
-    pub(crate) fn settle(&mut self) {
-        for state in self.states.values_mut() {
-            state.settled = true;
-        }
-    }
-}
 
 impl Worker<'_> {
     /// Performs the operation for the lanes `on`. True if some of them wait for a phase that has not ended.

@@ -7,11 +7,11 @@ use crate::lanes::WARP;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 
-use super::access::{self, Spec};
 use super::bits;
-use super::cluster::Holder;
+use super::cluster_memory::Holder;
 use super::job::Job;
 use super::memo::Merge;
+use super::spec::{self, Spec};
 use super::worker::Worker;
 
 /// Why a lane's access cannot be done.
@@ -28,8 +28,7 @@ struct Found {
 
 /// The address of each lane, seen from the block that runs.
 pub(crate) fn addresses(worker: &Worker<'_>, spec: &Spec<'_>) -> [u64; WARP] {
-    access::addresses(&worker.warp.lanes, spec.addr, spec.bias())
-        .map(|address| worker.seen_from_here(address))
+    spec::addresses(&worker.warp.lanes, spec.addr, spec.bias()).map(|address| worker.seen_from_here(address))
 }
 
 /// Finds each lane's memory and puts it in [`Worker`]'s `access.pointers`. Gives the lanes for which there is any: all of

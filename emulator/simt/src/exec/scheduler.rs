@@ -7,8 +7,8 @@ use crate::check::WrongMask;
 
 use crate::program::{Op, OpKind};
 
-use super::fiber::{Fiber, State};
-use super::warp::{self, Pause};
+use super::fiber::{Fiber, Pause, State, join_ready};
+use super::warp;
 use super::worker::Worker;
 
 /// Operations of one turn of a warp.
@@ -245,29 +245,5 @@ impl Worker<'_> {
             }
         }
         any
-    }
-}
-
-/// Joins fibers that can run and are at the same place.
-pub(super) fn join_ready(fibers: &mut Vec<Fiber>) {
-    let mut i = 0;
-    while i < fibers.len() {
-        if fibers[i].state != State::Ready {
-            i += 1;
-            continue;
-        }
-        let mut j = i + 1;
-        while j < fibers.len() {
-            let fits = fibers[j].state == State::Ready;
-            if fits {
-                let other = fibers.remove(j);
-                match fibers[i].join(other) {
-                    None => continue,
-                    Some(other) => fibers.insert(j, other),
-                }
-            }
-            j += 1;
-        }
-        i += 1;
     }
 }

@@ -5,11 +5,11 @@ use crate::lanes::{NONE, Src};
 use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
 use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 
-use super::access::{bias, place};
 use super::bits;
-use super::bulk::BulkCopy;
-use super::cluster::Holder;
+use super::block::bulk_copies::BulkCopy;
+use super::cluster_memory::Holder;
 use super::per_lane::{Bad, find_global};
+use super::spec::{bias, place};
 use super::worker::Worker;
 
 /// What the address of a map is a multiple of.

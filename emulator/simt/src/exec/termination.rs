@@ -5,9 +5,9 @@ use crate::check::{BarrierGroup, Details};
 
 use crate::lanes::Line;
 
-use super::fiber::{Fiber, State};
+use super::fiber::{Fiber, Pause, State};
 use super::job::Job;
-use super::warp::{self, Pause};
+use super::warp;
 use super::worker::Worker;
 
 /// Rounds of a loop in which its state may come back, to be known for one without end.

@@ -3,7 +3,7 @@
 use crate::program::{Addr, MemSpace, Op, OpKind, window};
 use crate::trace::{Access, Step};
 
-use super::access;
+use super::spec;
 use super::worker::Worker;
 
 impl Worker<'_> {
@@ -35,7 +35,7 @@ impl Worker<'_> {
     }
 
     fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, on: u32) -> Access {
-        let addresses = access::addresses(&self.warp.lanes, addr, access::bias(space));
+        let addresses = spec::addresses(&self.warp.lanes, addr, spec::bias(space));
         let addresses = addresses.map(|address| self.seen_from_here(address));
         let first = addresses[on.trailing_zeros() as usize & 31];
         let windows = [

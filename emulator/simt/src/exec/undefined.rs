@@ -10,11 +10,8 @@
 
 mod kept;
 mod matrix;
-mod shadow;
 mod transfer;
 mod wgmma;
-
-use std::collections::HashMap;
 
 use crate::check::{AccessKind, BadAccess, Code, Details, Use};
 use crate::lanes::{AluArgs, AluFn, Class, NONE};
@@ -22,86 +19,18 @@ use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
 };
 
-use super::access::Spec;
-use super::bits;
+use super::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, Spot};
 use super::per_lane;
+use super::spec::Spec;
 use super::worker::Worker;
-pub(crate) use kept::KeptUndefined;
-pub(crate) use shadow::Shadow;
-use shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, Spot};
+use super::{bits, runs};
 pub(super) use wgmma::Unwritten;
-
-/// What the last access read that nothing had written.
-#[derive(Debug)]
-pub(crate) struct Fresh {
-    /// Lanes that did; what is kept of the others is stale.
-    pub(crate) lanes: u32,
-    /// Bytes of each lane's access.
-    bytes: [u32; 32],
-    /// Where each lane read, in the one address space.
-    address: [u64; 32],
-}
-
-impl Fresh {
-    pub(crate) fn new() -> Self {
-        Self {
-            lanes: 0,
-            bytes: [0; 32],
-            address: [0; 32],
-        }
-    }
-}
-
-/// Places kept in [`Carried`].
-const MOST_CARRIED: usize = 1 << 16;
-
-/// Where undefined values in memory come from that this block has stored there.
-#[derive(Debug, Default)]
-pub(crate) struct Carried {
-    /// Origins by the number of a four-byte word.
-    origins: HashMap<u64, Origin>,
-    /// A word was left out, because [`MOST_CARRIED`] were known.
-    full: bool,
-}
-
-impl Carried {
-    pub(crate) fn clear(&mut self) {
-        self.origins.clear();
-        self.full = false;
-    }
-
-    fn put(&mut self, place: u64, origin: Origin) {
-        if self.origins.len() < MOST_CARRIED || self.origins.contains_key(&(place / 4)) {
-            self.origins.insert(place / 4, origin);
-        } else {
-            self.full = true;
-        }
-    }
-}
 
 /// The bytes of a value of so many bytes of which no bit is defined.
 fn holes(undefined: u64, bytes: u32) -> u32 {
     (0..bytes.min(8))
         .filter(|byte| undefined >> (8 * byte) & 0xFF == 0xFF)
         .fold(0, |mask, byte| mask | 1 << byte)
-}
-
-/// Runs of set bits: start and length.
-pub(super) fn runs(mut mask: u32) -> impl Iterator<Item = (usize, usize)> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let start = mask.trailing_zeros();
-        let n = (!(mask >> start)).trailing_zeros().min(32 - start);
-        let covered = if n == 32 {
-            u32::MAX
-        } else {
-            ((1 << n) - 1) << start
-        };
-        mask &= !covered;
-        Some((start as usize, n as usize))
-    })
 }
 
 /// Space, and address as [`BadAccess::address`] has it, of an address in the one address space.

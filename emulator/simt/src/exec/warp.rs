@@ -5,9 +5,9 @@ use crate::check::{AccessKind, BadOperand, Details};
 use crate::lanes::{CpuLevel, NONE};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
-use super::access::Spec;
-use super::fiber::{ANY_WARP_SYNC, DONE_WARP_SYNC, State};
+use super::fiber::{ANY_WARP_SYNC, DONE_WARP_SYNC, Next, Pause, State};
 use super::run_mode::{Checked, Counted, Plain, Rare, RunMode};
+use super::spec::Spec;
 use super::worker::Worker;
 use super::{bits, data};
 
@@ -19,23 +19,6 @@ const NAPS: u32 = 64;
 
 /// Threads from which on a barrier is an illegal instruction.
 const MOST_COUNTED: u32 = 2048;
-
-/// Why a fiber stopped running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pause {
-    /// All its lanes have exited.
-    Ended,
-    /// Its state says what for.
-    Waits,
-    /// Its turn is over.
-    Turn,
-    /// It looks at memory that others must change.
-    Poll,
-    /// The block cannot go on.
-    Stopped,
-    /// Registers have become undefined, or all are defined again: it goes on in another loop at once.
-    Followed,
-}
 
 /// Runs the fiber in `worker.warp.fiber`.
 pub(crate) fn run(worker: &mut Worker<'_>) -> Pause {
@@ -328,18 +311,6 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
     }
 }
 
-/// What follows an operation.
-pub(crate) enum Next {
-    Go,
-    /// It goes on where the fiber's frames say.
-    Frames,
-    Wait,
-    /// It waits for lanes, and the operation is done.
-    WaitBehind,
-    Poll,
-    Stop,
-}
-
 impl Worker<'_> {
     #[inline(always)]
     fn load<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
@@ -430,6 +401,23 @@ impl Worker<'_> {
         self.warp.fiber.polls = 0;
         self.let_others(active);
         true
+    }
+
+    /// Remembers what the lanes `on` looked at.
+    ///
+    /// # Safety
+    /// `place` is readable for `bytes` bytes, for every lane in `on`.
+    #[cold]
+    pub(crate) unsafe fn cache_poll(&mut self, place: data::Place, on: u32, bytes: u32) {
+        for lane in bits(on) {
+            for at in (0..bytes).step_by(8) {
+                // SAFETY: as the caller vouches; allocations stay in place until the launch ends.
+                unsafe {
+                    let start = place.of(lane).add(at as usize);
+                    self.block.poll_cache.note(start, (bytes - at).min(8) as u8);
+                }
+            }
+        }
     }
 
     /// Lanes of the fiber that wait for `active` get a fiber of their own.

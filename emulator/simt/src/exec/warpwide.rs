@@ -6,7 +6,7 @@ use crate::lanes::NONE;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
 use super::bits;
-use super::warp::Next;
+use super::fiber::Next;
 use super::worker::Worker;
 
 /// The lane that `lane` reads from, and whether it is in range ("shfl.sync" in the PTX manual).

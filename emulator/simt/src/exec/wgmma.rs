@@ -8,115 +8,16 @@
 mod checks;
 mod multiply;
 
-use std::collections::{BTreeMap, VecDeque};
-
 use crate::check::BadWgmma;
 use crate::mma::warpgroup::WARPS;
 use crate::program::{OpKind, Wgmma, WgmmaA};
 
+use super::block::warpgroups::{FactorBytes, Part, Pending, Progress};
 use super::fiber::State;
 use super::worker::Worker;
-use checks::PollCache;
 
 /// Products that may be under way in a warpgroup, and by which one of its warps may be ahead of the others.
 const MOST: usize = 256;
-
-/// The warpgroups of a block.
-#[derive(Debug, Default)]
-pub(crate) struct Warpgroups {
-    groups: Vec<Warpgroup>,
-    /// In a cluster, where checked: by instruction and factor, the descriptor of the block's last product.
-    last: BTreeMap<(u32, usize), u64>,
-}
-
-#[derive(Debug, Default)]
-struct Warpgroup {
-    /// Products that some warp has not waited for, the oldest first.
-    products: VecDeque<Pending>,
-    /// Number of the oldest.
-    first: u64,
-    warps: [Progress; WARPS as usize],
-    /// Waits so far.
-    waits: u64,
-    /// Where mistakes are looked for: of each warp, the lines that were written since its last `wgmma.fence`, and by which
-    /// instruction.
-    written: [BTreeMap<u32, u32>; WARPS as usize],
-}
-
-/// How far a warp is.
-#[derive(Debug, Default, Clone, Copy)]
-struct Progress {
-    /// Products that it has issued.
-    issued: u64,
-    /// Products that it has waited for.
-    waited: u64,
-    /// Groups that it has committed.
-    committed: u32,
-    /// Groups that its last wait left under way, plus one; 0: it has not waited.
-    left: u32,
-    /// It has executed `wgmma.fence`.
-    fenced: bool,
-    /// Uses of registers of products below this number have been reported.
-    told: u64,
-}
-
-/// A product under way: what each of the four warps has issued of it.
-#[derive(Debug, Default)]
-struct Pending {
-    parts: [Option<Part>; WARPS as usize],
-    /// A warp has waited for it.
-    complete: bool,
-}
-
-/// A warp's 16 rows of a product.
-#[derive(Debug)]
-struct Part {
-    /// The operation.
-    pc: u32,
-    on: u32,
-    group: u32,
-    /// Descriptors of A and B; that of A is 0 where A is in registers.
-    descriptors: [u64; 2],
-    a: Option<Box<[[u32; 32]; 4]>>,
-    /// The sums are added to what the registers hold.
-    adds: bool,
-    /// Lines that have got another use meanwhile.
-    lost: Vec<u32>,
-    done: bool,
-    /// Where mistakes are looked for: what its rows of A, and B, held.
-    seen: [PollCache; 2],
-}
-
-impl Warpgroups {
-    pub(crate) fn clear(&mut self) {
-        self.groups.clear();
-        self.last.clear();
-    }
-
-    /// Products of a warp are under way.
-    pub(crate) fn is_in_flight(&self, warp: u32) -> bool {
-        let group = self.groups.get((warp / WARPS) as usize);
-        group.is_some_and(|group| {
-            let progress = group.warps[(warp % WARPS) as usize];
-            progress.waited < progress.issued
-        })
-    }
-
-    fn of(&mut self, warp: u32) -> &mut Warpgroup {
-        let group = (warp / WARPS) as usize;
-        if self.groups.len() <= group {
-            self.groups.resize_with(group + 1, Warpgroup::default);
-        }
-        &mut self.groups[group]
-    }
-}
-
-impl Warpgroup {
-    /// The place of a product in the list.
-    fn place(&self, number: u64) -> usize {
-        (number - self.first) as usize
-    }
-}
 
 impl Worker<'_> {
     /// `wgmma.fence`
@@ -150,7 +51,7 @@ impl Worker<'_> {
         };
         let descriptors = [a_descriptor, self.u64_at(wgmma.b, lane)];
         let adds = self.pred(wgmma.adds) >> lane & 1 == u32::from(!wgmma.negated);
-        let mut seen = [PollCache::new(), PollCache::new()];
+        let mut seen = [FactorBytes::new(), FactorBytes::new()];
         if self.job.watch.checks() {
             seen = self.check_wgmma(wgmma, pc, on, descriptors, adds);
             if self.check_order(wgmma, pc, on, descriptors) {

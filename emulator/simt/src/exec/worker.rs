@@ -3,14 +3,14 @@
 
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Code, Collector, Details, Event};
-use crate::lanes::{CpuLevel, Lanes, NONE, Src};
+use crate::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
 
-use super::block::Block;
-use super::cluster::Acting;
+use super::block::shadow::Shadow;
+use super::block::unwritten::Fresh;
+use super::block::{Block, local_stride};
 use super::fiber::Fiber;
 use super::job::{Counts, Job};
 use super::memo::Memo;
-use super::undefined::{Fresh, Shadow};
 
 pub(crate) struct Worker<'j> {
     pub(crate) job: &'j Job<'j>,
@@ -78,6 +78,14 @@ pub(crate) struct CheckState {
     pub(crate) global_races: Option<BlockRaces>,
     /// A product (`wgmma`) may follow a write of its registers without `wgmma.fence` between.
     pub(crate) follows_fences: bool,
+}
+
+/// A thread acts on another block, which is in [`Worker::block`] meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Acting {
+    /// Index and rank of the thread's own block.
+    pub(crate) block: u64,
+    pub(crate) rank: u32,
 }
 
 impl<'j> Worker<'j> {
@@ -224,5 +232,10 @@ impl<'j> Worker<'j> {
         self.report(pc, code, mask, details);
         self.stopped = true;
         self.block.fatal = true;
+    }
+
+    /// Where a lane's local memory starts.
+    pub(crate) fn local_offset(&self, lane: usize) -> usize {
+        (self.warp.index as usize * WARP + lane) * local_stride(self.job)
     }
 }

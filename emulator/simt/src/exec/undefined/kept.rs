@@ -1,26 +1,11 @@
 //! Undefined registers of callers, while what they called runs.
 
-use std::collections::HashMap;
-
-use super::MOST_CARRIED;
-use super::shadow::{Origins, Spot};
 use crate::exec::bits;
+use crate::exec::block::shadow::Spot;
+use crate::exec::block::unwritten::MOST_CARRIED;
 use crate::exec::worker::Worker;
 use crate::lanes::Src;
 use crate::program::{Kept, window};
-
-/// By thread and by where its frame starts.
-#[derive(Debug, Default)]
-pub(crate) struct KeptUndefined(HashMap<(u32, u32), Vec<Undefined>>);
-
-/// A register, its undefined bits, and where these come from.
-type Undefined = (Spot, u64, Origins);
-
-impl KeptUndefined {
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-}
 
 impl Worker<'_> {
     fn spots(&self, registers: &Kept) -> Vec<Spot> {

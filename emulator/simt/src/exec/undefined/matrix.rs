@@ -1,11 +1,12 @@
 //! Undefined elements of tiles: through products, and between memory and the registers of several lanes.
 
-use super::shadow::{Origin, Origins};
-use super::{NOWHERE, bits, runs};
+use super::{NOWHERE, bits};
 use crate::check::Use;
-use crate::exec::access::Spec;
+use crate::exec::block::shadow::{Origin, Origins};
 use crate::exec::matrix::elements;
 use crate::exec::per_lane;
+use crate::exec::runs;
+use crate::exec::spec::Spec;
 use crate::exec::worker::Worker;
 use crate::program::{MatrixAccess, Mma};
 

@@ -1,7 +1,7 @@
 //! Undefined elements in products of a warpgroup: one of A makes a row of sums undefined, one of B a column.
 
 use super::bits;
-use super::shadow::Origins;
+use crate::exec::block::shadow::Origins;
 use crate::exec::worker::Worker;
 use crate::mma::arithmetic::Sum;
 use crate::mma::warpgroup::{self, WARP_ROWS};

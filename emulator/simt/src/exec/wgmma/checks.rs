@@ -7,14 +7,11 @@ use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
 use crate::tensor::Swizzle;
 
 use super::super::bits;
-use super::super::bulk::BulkCopy;
+use super::super::block::bulk_copies::BulkCopy;
+use super::super::block::warpgroups::{FactorBytes, Part, Pending, Progress};
 use super::super::fiber::State;
 use super::super::undefined::Unwritten;
-use super::{Part, Pending, Progress};
 use crate::exec::worker::Worker;
-
-/// Pieces of a factor by address, and what they held when the product was issued.
-pub(super) type PollCache = Vec<(u32, [u8; PIECE as usize])>;
 
 /// In place of the barrier in shared memory by which a wait hands over what the other warps of a group have read.
 const HANDOVER: u32 = 0xffff_ff00;
@@ -45,7 +42,7 @@ impl Worker<'_> {
         on: u32,
         descriptors: [u64; 2],
         adds: bool,
-    ) -> [PollCache; 2] {
+    ) -> [FactorBytes; 2] {
         let away = self.warp.live & !on;
         if away != 0 {
             self.report_wgmma(pc, on, BadWgmma::Apart { missing: away });
@@ -68,7 +65,7 @@ impl Worker<'_> {
                 self.report_wgmma(pc, on, problem);
             }
         }
-        let mut seen = [PollCache::new(), PollCache::new()];
+        let mut seen = [FactorBytes::new(), FactorBytes::new()];
         let mut unwritten = Unwritten::default();
         for which in [0, 1] {
             if which == 0 && matches!(wgmma.a, WgmmaA::Registers(_)) {
@@ -311,7 +308,7 @@ impl Worker<'_> {
     }
 
     /// Whether shared memory is what it was when a product was issued.
-    pub(super) fn check_unchanged(&mut self, seen: &PollCache, which: usize, pc: u32, on: u32) {
+    pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, which: usize, pc: u32, on: u32) {
         // A copy that came too late or too early was reported, and that changes its place.
         if self.has_gone_wrong() {
             return;

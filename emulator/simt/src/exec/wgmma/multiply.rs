@@ -6,7 +6,7 @@ use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 use crate::program::Wgmma;
 
 use super::super::bits;
-use super::Part;
+use super::super::block::warpgroups::Part;
 use crate::exec::worker::Worker;
 
 /// Bytes of all k of a row.

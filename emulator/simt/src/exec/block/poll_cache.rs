@@ -2,10 +2,6 @@
 //!
 //! Without this, a chain of blocks that each wait for the next one costs the square of its length.
 
-use super::bits;
-use super::data::Place;
-use super::worker::Worker;
-
 /// Places remembered; a block that looks at more is gone back to in any case.
 const MOST: usize = 64;
 
@@ -31,7 +27,7 @@ impl PollCache {
 
     /// # Safety
     /// `at` is readable for `bytes` bytes, at most 8, for as long as the launch lasts.
-    unsafe fn note(&mut self, at: *const u8, bytes: u8) {
+    pub(crate) unsafe fn note(&mut self, at: *const u8, bytes: u8) {
         let address = at as usize;
         // SAFETY: as the caller vouches.
         let now = unsafe { read(address, bytes) };
@@ -65,25 +61,6 @@ unsafe fn read(at: usize, bytes: u8) -> u64 {
         *byte = unsafe { (at as *const u8).add(i).read_volatile() };
     }
     u64::from_le_bytes(value)
-}
-
-impl Worker<'_> {
-    /// Remembers what the lanes `on` looked at.
-    ///
-    /// # Safety
-    /// `place` is readable for `bytes` bytes, for every lane in `on`.
-    #[cold]
-    pub(crate) unsafe fn cache_poll(&mut self, place: Place, on: u32, bytes: u32) {
-        for lane in bits(on) {
-            for at in (0..bytes).step_by(8) {
-                // SAFETY: as the caller vouches; allocations stay in place until the launch ends.
-                unsafe {
-                    let start = place.of(lane).add(at as usize);
-                    self.block.poll_cache.note(start, (bytes - at).min(8) as u8);
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which bits of a warp's registers nothing has defined, and where each lane's come from.
 
-use super::super::bits;
+use crate::exec::bits;
 use crate::program::Unset;
 
 /// In place of an instruction: none.
