@@ -1,4 +1,4 @@
-//! What a launch is asked for, and what comes back.
+//! Launches of kernels: options and results.
 
 mod refused;
 
@@ -19,7 +19,7 @@ use crate::report::{Counters, Language, LaunchReport};
 use crate::texture::Textures;
 use crate::trace::{Follow, Observer, Recorder, Step};
 
-/// How closely a launch is watched.
+/// Counters and checks of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Watch {
     /// Results only. Every access still stays inside its allocation, or faults.
@@ -33,7 +33,6 @@ pub enum Watch {
 }
 
 impl Watch {
-    /// Whether counters are kept.
     pub fn counts(self) -> bool {
         self >= Self::Counted
     }
@@ -55,17 +54,15 @@ pub struct LaunchConfig {
     pub dynamic_shared: u32,
     /// The parameter block, laid out as [`crate::program::Kernel::params`] says.
     pub params: Vec<u8>,
-    /// What is watched in the launch, and its limits.
     pub options: LaunchOptions,
 }
 
 /// The stack of a thread, unless the host sets another one: as CUDA has it.
 pub const STACK_BYTES: u32 = 1024;
 
-/// What is watched in a launch, and its limits.
+/// Counters, checks and limits of a launch.
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
-    /// What is counted and checked during the run.
     pub watch: Watch,
     /// Thread-instructions after which a launch is stopped as runaway, where a warp's instruction counts as 32, however
     /// many lanes take part; 0 for no limit.
@@ -74,8 +71,8 @@ pub struct LaunchOptions {
     pub threads: usize,
     /// Run blocks in parallel even where their order could change results.
     pub unordered: bool,
-    /// Where a cooperative launch has its workspace, which `this_grid().sync()` finds through `%envreg1` and `%envreg2`:
-    /// 8 bytes that start as zeros. 0: the launch is not cooperative.
+    /// Address of the workspace of a cooperative launch, which `this_grid().sync()` finds through `%envreg1` and
+    /// `%envreg2`: 8 bytes that start as zeros. 0: the launch is not cooperative.
     pub grid_workspace: u64,
     /// Blocks of a cluster in x, y and z, as the launch asks for them.
     pub cluster: Option<[u32; 3]>,
@@ -111,10 +108,10 @@ impl Default for LaunchOptions {
     }
 }
 
-/// What a launch gave: always a report, also when the kernel went wrong.
+/// Result of a launch: a report, also when the kernel went wrong.
 pub type LaunchResult = Result<LaunchReport, LaunchRefused>;
 
-/// What a kernel can reach besides memory.
+/// Resources of a kernel besides memory.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
     /// Texture objects that the kernel may fetch from.
@@ -133,7 +130,7 @@ pub fn launch(
     run(memory, loaded, config, environment, None)
 }
 
-/// The same, counted whatever the options say, and with the steps of one warp.
+/// Runs like [`run`], always counted, and records the steps of one warp.
 ///
 /// # Errors
 /// When the launch does not start.
@@ -149,7 +146,7 @@ pub fn trace(
     Ok((report, recorder.into_steps()))
 }
 
-/// The same, counted whatever the options say, under the eyes of an observer.
+/// Runs like [`run`], always counted, under an observer.
 ///
 /// # Errors
 /// When the launch does not start.

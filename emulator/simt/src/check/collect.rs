@@ -16,7 +16,7 @@ use crate::program::{Kernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
 /// Kinds kept by one collector: far more than anybody reads, and a bound on memory.
 const MAX_KINDS: usize = 256;
 
-/// What is reported as one kind: code, place, the other party's place, the array, and whether blocks race with blocks.
+/// Key of a kind of mistake: code, place, the other party's place, the array, and whether blocks race with blocks.
 type Key = (Code, u32, u32, u64, bool);
 
 /// Gathers events. One per worker thread.
@@ -31,16 +31,16 @@ pub struct Collector {
     dropped: u64,
 }
 
-/// Which instructions and addresses belong together in a message.
+/// Instructions and addresses that share a message.
 #[derive(Debug)]
 pub(crate) struct Sites {
     /// By instruction: the first instruction that comes from the same place and does the same.
     first: Vec<u32>,
-    /// Where shared arrays start, in order.
+    /// Starts of the shared arrays, ascending.
     shared: Vec<u32>,
 }
 
-/// One kind of mistake.
+/// A kind of mistake, with its first event and counts.
 #[derive(Debug, Clone)]
 pub struct Kind {
     /// The first event of this kind.
@@ -61,17 +61,17 @@ pub struct Kind {
     current: (u64, HashMap<u32, u32>),
 }
 
-/// Everything that went wrong in a launch: facts, no words.
+/// Mistakes of a launch: facts, no words.
 #[derive(Debug, Clone, Default)]
 pub struct Mistakes {
-    /// One per kind: errors first, then by code, then by place.
+    /// Errors first, then by code, then by place.
     pub kinds: Vec<Kind>,
     /// The allocations as they were when the launch started.
     table: Option<Arc<Table>>,
 }
 
 impl Mistakes {
-    /// Whether nothing was found, not even a warning.
+    /// True without findings, not even a warning.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
@@ -81,7 +81,7 @@ impl Mistakes {
         self.kinds.iter().map(|kind| kind.first.code).collect()
     }
 
-    /// What the launch had at an address, whether inside or past the ends of an allocation, freed ones too.
+    /// The allocation at or near an address, also a freed one.
     pub fn allocation(&self, address: u64) -> Option<AllocationInfo> {
         self.table.as_ref()?.info(address)
     }
@@ -101,7 +101,7 @@ impl Collector {
         }
     }
 
-    /// What was gathered so far, leaving an empty one.
+    /// Takes the events so far, leaving an empty collector.
     pub fn take(&mut self) -> Self {
         Self {
             sites: self.sites.clone(),
@@ -110,7 +110,7 @@ impl Collector {
         }
     }
 
-    /// Nothing was recorded, no warnings either.
+    /// True without events, not even a warning.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
@@ -121,7 +121,7 @@ impl Collector {
         size_of::<Self>() + self.kinds.len() * (size_of::<Kind>() + 4096)
     }
 
-    /// Nothing was recorded that fails the launch.
+    /// True without events that fail the launch.
     pub fn is_clean(&self) -> bool {
         !self
             .kinds
@@ -144,7 +144,7 @@ impl Collector {
         (self.sites.site(load), self.sites.array(space, address))
     }
 
-    /// The same for an access to this array alone: two arrays in one line are two kinds.
+    /// Like `is_new`, for an access to this array alone: two arrays in one line are two kinds.
     pub fn is_new_access(
         &self,
         code: Code,
@@ -300,7 +300,7 @@ impl Collector {
         }
     }
 
-    /// What was gathered by launches of `kernel` on these allocations.
+    /// Findings from the events of launches of `kernel` on these allocations.
     pub(crate) fn finish(mut self, kernel: &Kernel, table: &Arc<Table>) -> Mistakes {
         let mut kinds: Vec<Kind> = std::mem::take(&mut self.kinds).into_values().collect();
         for kind in &mut kinds {
@@ -347,15 +347,15 @@ impl Kind {
     }
 }
 
-/// Which event of a kind is reported: the lowest block's, of accesses the lowest warp's, else the first; of a race
-/// one between different warps, if there is one.
+/// Order in which an event of a kind is picked for the report: the lowest block's, of accesses the lowest warp's, else
+/// the first; of a race one between different warps, if there is one.
 fn rank(event: &Event) -> (bool, u64, u32) {
     let same_warp = matches!(&event.details, Details::Race(race) if race.same_warp);
     let is_access = matches!(&event.details, Details::Access(_) | Details::Uninitialised { .. });
     (same_warp, event.block, if is_access { event.warp } else { 0 })
 }
 
-/// Where an instruction comes from.
+/// Source position of an instruction.
 pub(crate) fn place_of(kernel: &Kernel, instr: u32) -> Option<SourceLoc> {
     kernel.instrs.get(instr as usize).and_then(|info| info.source)
 }
@@ -391,7 +391,7 @@ pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 
-/// What an instruction does, as far as it decides which instructions are reported as one.
+/// Role of an instruction, as far as it decides which instructions are reported as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Does {
     Access(AccessKind),

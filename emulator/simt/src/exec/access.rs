@@ -152,7 +152,7 @@ impl<'j> Worker<'j> {
         m.reaches(base, spec.bytes)
     }
 
-    /// Where the first active lane's local memory is.
+    /// Host address of the first active lane's local memory.
     #[inline(never)]
     fn local_place(&mut self, spec: &Spec<'_>, base: u64) -> *mut u8 {
         let first = self.access.memos[spec.memo].first as usize & 31;
@@ -162,7 +162,7 @@ impl<'j> Worker<'j> {
 }
 
 impl super::memo::Memo<'_> {
-    /// Whether an access at `base` is aligned and lies where the last one was found.
+    /// True where an access at `base` is aligned and lies in the memory of the last one.
     #[inline(always)]
     fn reaches(&self, base: u64, bytes: u32) -> bool {
         let offset = base.wrapping_add(self.low as u64).wrapping_sub(self.from);

@@ -140,7 +140,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Some lane reads what nothing wrote.
+    /// Notes the bytes that nothing wrote, of each lane.
     #[cold]
     #[inline(never)]
     fn unwritten(&mut self, spec: &Spec<'_>, base: u64) {

@@ -158,7 +158,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What a complete barrier shows to be wrong.
+    /// Reports the misuse that a complete barrier shows.
     fn check_barrier(&mut self, id: u32) {
         let groups = self.groups(|s| s == State::Barrier(id as u8));
         let Some(first) = groups.first() else { return };
@@ -191,8 +191,9 @@ impl Worker<'_> {
         self.warp.index = running;
     }
 
-    /// What is used or stored came from shared memory that nothing wrote. When threads had exited before a barrier,
-    /// that may be what they would have written; otherwise nothing follows from it, as barriers do not wait for them.
+    /// An undefined value that is used or stored came from shared memory that nothing wrote. When threads had exited
+    /// before a barrier, it may be the value that they would have written; otherwise nothing follows from it, as
+    /// barriers do not wait for them.
     #[cold]
     pub(super) fn exited_matters(&mut self) {
         let Some((warp, mask, instr, details)) = &mut self.block.exited else {
@@ -245,7 +246,7 @@ impl Worker<'_> {
         self.warp.index = running;
     }
 
-    /// All lanes of a warp must be at the same barrier: `bar.sync`, `barrier.sync.aligned`.
+    /// True for barriers at which all lanes of a warp must be together: `bar.sync`, `barrier.sync.aligned`.
     fn is_aligned(&self, instr: u32) -> bool {
         let info = self.job.kernel.instrs.get(instr as usize);
         let name = info.map_or("", InstrInfo::mnemonic);

@@ -40,13 +40,13 @@ pub(crate) struct Warp {
     pub(crate) undefined_mask: bool,
 }
 
-/// Everything of a block that outlives a turn.
+/// State of a block that outlives a turn.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) index: u64,
-    /// Its cluster, as linear index; where there are none, the block itself.
+    /// Linear index of its cluster; without clusters, of the block itself.
     pub(crate) unit: u64,
-    /// Its rank in the cluster.
+    /// Rank in the cluster.
     pub(crate) rank: u32,
     /// The other blocks of its cluster, while this one runs.
     pub(crate) cluster: Option<Box<cluster::Cluster>>,
@@ -80,10 +80,10 @@ pub(crate) struct Block {
     pub(crate) fatal: bool,
     /// Turns without an event.
     pub(super) quiet: u32,
-    /// How far its clocks are ahead, and by how much they went ahead last (`Worker::let_time_pass`).
+    /// Lead of its clocks, and the last step by which they went ahead (`Worker::let_time_pass`).
     pub(crate) ahead: u64,
     pub(super) step: u64,
-    /// What it read from memory during these turns.
+    /// Values that it read from memory during these turns.
     pub(super) poll_cache: poll_cache::PollCache,
     /// While it waits: how often it was passed over, and how often it may be.
     pub(super) passes: u32,

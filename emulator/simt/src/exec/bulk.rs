@@ -155,7 +155,7 @@ impl Worker<'_> {
         });
     }
 
-    /// What a store would copy now.
+    /// Bytes that a store would copy now.
     fn bytes_of(&mut self, copy: &BulkCopy) -> Vec<u8> {
         let shared = self.block.shared_start();
         let mut bytes = Vec::new();
@@ -171,7 +171,7 @@ impl Worker<'_> {
         bytes
     }
 
-    /// Something has changed what a store copies since it started.
+    /// Reports a store whose source has changed since it started.
     fn check_store(&mut self, Store { copy, seen, .. }: &Store) {
         let now = self.bytes_of(copy);
         let Some(mut at) = now.iter().zip(seen).position(|(now, then)| now != then) else {
@@ -330,7 +330,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What nothing had written stays so where it was copied to.
+    /// Marks bytes as unwritten that nothing had written at the source.
     fn follow_bulk(&mut self, copy: &BulkCopy) {
         let job = self.job;
         copy.map.runs(copy.at, copy.shared, |run| {

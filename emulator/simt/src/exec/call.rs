@@ -91,7 +91,7 @@ impl Worker<'_> {
         Some(ways)
     }
 
-    /// Whether one more activation fits on the stack.
+    /// True where one more activation fits on the stack.
     fn fits(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: u32) -> bool {
         let more = u64::from(site.frame) + u64::from(callee.frame);
         let stack = u64::from(self.job.local_bytes);
@@ -117,7 +117,7 @@ impl Worker<'_> {
         self.warp.fiber.stack[..below].iter()
     }
 
-    /// Whether lanes at this position wait for those that they called, if they wait.
+    /// True at positions where lanes wait for those that they called.
     fn is_resume(&self, pc: u32) -> bool {
         let op = self.job.kernel.ops.get(pc as usize);
         op.is_some_and(|op| matches!(op.kind, OpKind::Resume { .. }))

@@ -134,7 +134,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What the blocks of the cluster bring back, put together in the block at hand.
+    /// Merges the results of the cluster's blocks into the block at hand.
     pub(super) fn end_cluster(&mut self) {
         if self.block.rank != 0 {
             self.exchange(0);
@@ -291,7 +291,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Some thread of the block waits for the threads of the cluster.
+    /// True where a thread of the block waits for the threads of the cluster.
     pub(super) fn waits_for_cluster(&self) -> bool {
         let mut fibers = self.block.warps.iter().flat_map(|warp| &warp.fibers);
         self.job.cluster_blocks > 1 && fibers.any(|fiber| fiber.state == State::Cluster)
@@ -337,7 +337,7 @@ impl Worker<'_> {
     }
 }
 
-/// All threads have arrived at the barrier of the cluster: those of this block that wait go on.
+/// Lets the waiting threads of this block go on: all threads have arrived at the barrier of the cluster.
 fn release(block: &mut Block) {
     for warp in &mut block.warps {
         warp.released |= std::mem::take(&mut warp.arrived);

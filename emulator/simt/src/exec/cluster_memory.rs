@@ -12,7 +12,7 @@ use super::block::Block;
 use super::memo::Memo;
 use super::worker::{Acting, Worker};
 
-/// Who has the memory at an address in the shared memory of a cluster.
+/// Owner of the memory at an address in the shared memory of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holder {
     /// The block that runs, at this offset.
@@ -58,8 +58,8 @@ impl Worker<'_> {
         result
     }
 
-    /// What one thread of another block handed over by arriving at a barrier of the block that it acts on: for the race
-    /// checks, all that the threads of this block did before.
+    /// Race checks: a thread of another block arrives at a barrier of the block that it acts on, and hands over all
+    /// accesses of its own block so far.
     pub(super) fn arrived_from_outside(&mut self, at: u32, phase: u64) {
         let (rank, n_warps) = (self.block.rank as usize, self.job.n_warps);
         let cluster = self.block.cluster.as_mut();
@@ -84,7 +84,8 @@ impl Worker<'_> {
         }
     }
 
-    /// The same of an address in the one address space; those outside of shared memory are the same from everywhere.
+    /// Like [`Self::offset_from_here`], for the one address space; addresses outside of shared memory are the same from
+    /// everywhere.
     pub(crate) fn seen_from_here(&self, address: u64) -> u64 {
         match address >> window::BITS == window::SHARED >> window::BITS {
             true => window::SHARED + self.offset_from_here(address - window::SHARED),
@@ -109,7 +110,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether an address of the program lies in the shared memory of another block.
+    /// True where an address of the program lies in the shared memory of another block.
     pub(super) fn is_remote(&self, space: MemSpace, address: u64) -> bool {
         let offset = self.offset_from_here(address & ((1 << window::BITS) - 1));
         space == MemSpace::Shared && !matches!(self.holder(offset), Holder::Own(_))
@@ -126,7 +127,7 @@ impl Worker<'_> {
         cluster.members.get_mut(rank as usize)?.as_deref_mut()
     }
 
-    /// Which bytes of the shared memory were written that an offset lies in, and the offset in there.
+    /// Written bytes of the shared memory in which an offset lies, and the offset in there.
     pub(super) fn shared_written(&self, offset: u64) -> (&CellBits, usize) {
         match self.holder(offset) {
             Holder::Other(rank, low) => {
@@ -153,7 +154,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What is wrong with an access to the shared memory of a block that cannot be reached.
+    /// Reason why an access to the shared memory of another block fails.
     pub(super) fn remote_problem(&self, offset: u64) -> Option<RemoteProblem> {
         match self.holder(offset) {
             Holder::Nobody(rank) => Some(RemoteProblem::NoBlock {

@@ -8,7 +8,7 @@ use super::memo::{Home, Spread};
 use super::spec::Spot;
 use super::worker::Worker;
 
-/// Where each lane's memory is.
+/// Host addresses of the lanes' memory.
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
     Near { host: *mut u8, delta: *const i32 },
@@ -30,7 +30,7 @@ impl Place {
     }
 }
 
-/// How the lanes of a pattern lie, as a whole and by halves.
+/// Layout of a pattern's lanes, as a whole and by halves.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     spread: Spread,
@@ -231,7 +231,7 @@ unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: Shape) {
     }
 }
 
-/// One element of up to 8 bytes, extended to 64 bits.
+/// Reads an element of up to 8 bytes, extended to 64 bits.
 ///
 /// # Safety
 /// `from` is readable for `bytes` bytes.

@@ -11,7 +11,7 @@ use crate::program::ENCLOSING;
 pub(crate) struct Frame {
     /// Position of the next operation.
     pub(crate) pc: u32,
-    /// Where it meets the frame below; `u32::MAX`: never.
+    /// Position where it meets the frame below; `u32::MAX`: never.
     pub(crate) meet: u32,
     pub(crate) mask: u32,
 }
@@ -19,7 +19,6 @@ pub(crate) struct Frame {
 /// Frames, beyond which lanes no longer agree on where to meet: code that does so without end has none.
 const MOST_FRAMES: usize = 1 << 12;
 
-/// What a fiber does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Ready,
@@ -39,7 +38,7 @@ pub(crate) enum State {
 /// `bar.warp.sync`, any of them.
 pub(crate) const ANY_WARP_SYNC: u32 = u32::MAX;
 
-/// The same in machine code, where lanes stand behind it.
+/// `WARPSYNC` of machine code: lanes wait behind it.
 pub(crate) const DONE_WARP_SYNC: u32 = u32::MAX - 1;
 
 #[derive(Debug, Clone)]
@@ -56,7 +55,7 @@ pub(crate) struct Fiber {
     pub(crate) polls: u32,
     /// The phase that it found not to have ended, when it looked at nothing else since.
     pub(crate) phase: Option<PhaseWait>,
-    /// Its pauses (`nanosleep`) since it found that.
+    /// Pauses (`nanosleep`) since it found that.
     pub(crate) naps: u32,
 }
 
@@ -79,7 +78,7 @@ impl Fiber {
         }
     }
 
-    /// Whether it will do again what it waits at.
+    /// True where it executes the instruction at which it waits again.
     pub(crate) fn waits_at_its_place(&self) -> bool {
         !matches!(
             self.state,
@@ -90,7 +89,7 @@ impl Fiber {
         )
     }
 
-    /// All lanes of all frames.
+    /// Lanes of all frames.
     pub(crate) fn lanes(&self) -> u32 {
         self.stack.iter().fold(0, |all, frame| all | frame.mask)
     }
@@ -246,13 +245,13 @@ impl PhaseWait {
 /// Why a fiber stopped running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pause {
-    /// All its lanes have exited.
+    /// No lane is left.
     Ended,
-    /// Its state says what for.
+    /// [`State`] has the reason.
     Waits,
-    /// Its turn is over.
+    /// The turn is over.
     Turn,
-    /// It looks at memory that others must change.
+    /// The fiber polls memory that others must change.
     Poll,
     /// The block cannot go on.
     Stopped,
@@ -260,13 +259,13 @@ pub(crate) enum Pause {
     Followed,
 }
 
-/// What follows an operation.
+/// Continuation after an operation outside the loop.
 pub(crate) enum Next {
     Go,
-    /// It goes on where the fiber's frames say.
+    /// Continue with the top frame.
     Frames,
     Wait,
-    /// It waits for lanes, and the operation is done.
+    /// Wait for lanes; the operation is done.
     WaitBehind,
     Poll,
     Stop,

@@ -27,21 +27,21 @@ use super::memo::{Memo, Merge, Tally};
 use super::scheduler::Visit;
 use super::worker::Worker;
 
-/// How often a waiting block is passed over because nothing has changed for it, at first; twice as often after each
-/// time that it waits on. A loop that gives up by itself after some tries goes on, too.
+/// Initial number of times that a waiting block is passed over because nothing has changed for it; it doubles each time
+/// that the block waits on. A loop that gives up by itself after some tries goes on, too.
 const FIRST_PASSES: u32 = 2048;
 
-/// What a launch comes to.
+/// Result of a launch.
 pub(crate) struct Outcome {
     pub(crate) counts: Counts,
     pub(crate) tallies: Vec<Tally>,
     pub(crate) collector: Collector,
     pub(crate) printed: String,
-    /// It did not run to its end: counts say nothing.
+    /// The launch did not run to its end: counts say nothing.
     pub(crate) stopped: bool,
 }
 
-/// What a block brings back.
+/// Result of a block.
 struct Done {
     spent: u64,
     printed: String,
@@ -56,7 +56,7 @@ impl Done {
 }
 
 struct Ledger {
-    /// All blocks below have been taken.
+    /// Blocks below have been taken.
     next: u64,
     early: BTreeMap<u64, Done>,
     spent: u64,
@@ -75,13 +75,13 @@ struct Shared {
     ledger: Mutex<Ledger>,
     /// Bytes of results in the ledger that wait for those of earlier blocks.
     early_bytes: AtomicUsize,
-    /// They have become fewer.
+    /// Signals that `early_bytes` fell.
     taken: Condvar,
 }
 
 impl Shared {
-    /// Whether another block may start. Where the results of those that ended too early fill their buffer, none may,
-    /// until an earlier one has ended; a worker that has none of these itself waits for that.
+    /// True where another block may start. Where the results of early blocks fill their buffer, none may, until an
+    /// earlier one has ended; a worker that has none of these itself waits for that.
     fn may_start(&self, waits: bool) -> bool {
         let full = || {
             self.early_bytes.load(Ordering::Relaxed) > EARLY_BYTES
@@ -217,7 +217,7 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
     memos
 }
 
-/// One worker: takes blocks until there are no more.
+/// Worker thread: takes blocks until there are no more.
 fn work(job: &Job<'_>, shared: &Shared, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
     let mut worker = Worker::new(job, memos(job), global_races);
     let mut waiting = Waiting::new(job);

@@ -7,7 +7,7 @@ use super::bits;
 use super::spec::Spec;
 use super::worker::Worker;
 
-/// Where the two elements of a lane's register lie in an 8x8 matrix: row and column of each.
+/// Row and column of the two elements of a lane's register in an 8x8 matrix.
 pub(super) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
     let (across, pair) = (lane / 4, 2 * (lane % 4));
     match transposed {
@@ -17,7 +17,7 @@ pub(super) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
 }
 
 impl Worker<'_> {
-    /// Whether an instruction that all lanes of a warp must execute together waits for some.
+    /// True where an instruction that all lanes of a warp must execute together waits for some.
     pub(super) fn wants_all_lanes(&mut self, pc: u32, on: u32) -> bool {
         if on == u32::MAX {
             return false;

@@ -238,13 +238,13 @@ impl Worker<'_> {
         })
     }
 
-    /// Something else went wrong that was reported: what goes wrong with barriers from now on may follow from that.
-    /// Whether such a thing had happened before.
+    /// Notes a reported mistake, from which later mistakes with barriers may follow. Returns whether there was one
+    /// before.
     pub(crate) fn out_of_order(&mut self) -> bool {
         std::mem::replace(&mut self.block.mbarriers.misused, true)
     }
 
-    /// Something went wrong with the barriers or copies of the block that was reported.
+    /// True after a reported mistake with the barriers or copies of the block.
     pub(crate) fn has_gone_wrong(&self) -> bool {
         self.block.mbarriers.misused
     }
@@ -258,7 +258,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Something was misused in the block or in others of its cluster.
+    /// True after a misuse in the block or in others of its cluster.
     fn is_out_of_order(&self) -> bool {
         let misused = |block: &super::block::Block| block.mbarriers.misused;
         let ranks = 0..self.job.cluster_blocks;
@@ -274,7 +274,7 @@ impl Worker<'_> {
             .map(|((at, _), _)| *at)
     }
 
-    /// What the lowest of the lanes `on` waits for.
+    /// Phase for which the lowest of the lanes `on` waits.
     fn phase_wait(&mut self, b: &Mbarrier, pc: u32, on: u32) -> Option<PhaseWait> {
         let lane = bits(on).next()?;
         Some(PhaseWait {
@@ -305,7 +305,7 @@ impl Worker<'_> {
         })
     }
 
-    /// What the threads of the block wait for, a cause before what follows from it.
+    /// Phases for which the threads of the block wait, a cause before its consequences.
     fn phase_waits(&self) -> Vec<PhaseWaits> {
         let n_warps = self.block.warps.len();
         let mut waits: Vec<PhaseWaits> = Vec::new();
@@ -481,7 +481,7 @@ impl Worker<'_> {
         true
     }
 
-    /// What an address operand of a lane names in the one address space, seen from the block that runs.
+    /// Address that an operand of a lane names in the one address space, seen from the block that runs.
     pub(crate) fn address_of(&self, addr: &Addr, space: MemSpace, lane: usize) -> u64 {
         let value = match addr.wide {
             true => self.u64_at(addr.src, lane),
@@ -500,13 +500,13 @@ impl Worker<'_> {
         state.map(|state| (state.phase, state.brought))
     }
 
-    /// Where the barrier is that a lane names, if there can be one.
+    /// Position of the barrier that a lane names, if there can be one.
     pub(crate) fn mbarrier_at(&mut self, addr: &Addr, space: MemSpace, pc: u32, lane: usize) -> Option<u32> {
         let address = self.address_of(addr, space, lane);
         self.mbarrier_in(address, pc, lane)
     }
 
-    /// The same for an address in the one address space.
+    /// Like [`Self::mbarrier_at`], for an address in the one address space.
     pub(crate) fn mbarrier_in(&mut self, address: u64, pc: u32, lane: usize) -> Option<u32> {
         let offset = match self.holder(address.wrapping_sub(window::SHARED)) {
             Holder::Own(offset) => offset,
@@ -541,7 +541,7 @@ impl Worker<'_> {
         None
     }
 
-    /// Whether there is a barrier for a copy; otherwise that is reported.
+    /// True where there is a barrier for a copy; otherwise reports that.
     pub(crate) fn has_mbarrier(&mut self, at: u32, pc: u32, lane: usize) -> bool {
         let checks = self.job.watch.checks();
         let Some(state) = self.block.mbarriers.states.get_mut(&at) else {

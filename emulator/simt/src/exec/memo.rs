@@ -1,4 +1,4 @@
-//! What a memory instruction remembers of its last access, and what it has counted.
+//! Cached address pattern and tallies of a memory instruction.
 //!
 //! A warp-wide access is a base (the first active lane's address) and a pattern (the other lanes' distances from
 //! it). Loops repeat patterns, so all that follows from the pattern alone is worked out once: how far it reaches,
@@ -12,12 +12,12 @@ use crate::program::AtomicForm;
 
 use super::bits;
 
-/// How the lanes of a pattern lie.
+/// Layout of a pattern's lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// All 32 lanes, one after the other.
+    /// Consecutive words, all 32 lanes.
     Linear,
-    /// All active lanes at one address.
+    /// One address for all active lanes.
     Uniform,
     Gather,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Tally {
     pub(crate) shared_lanes: u64,
     pub(crate) wavefronts: u64,
     pub(crate) ideal: u64,
-    /// Of accesses that are merged; of an atomic: the loads of the loop that it becomes.
+    /// Merged accesses; for an atomic, the loads of its loop.
     pub(crate) merged_requests: u64,
     pub(crate) merged_wavefronts: u64,
     pub(crate) merged_ideal: u64,
@@ -68,7 +68,7 @@ impl Tally {
 }
 
 impl Tally {
-    /// One access to global memory, by the rules.
+    /// Counts an access to global memory, by the rules.
     pub(crate) fn count_global(&mut self, addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) {
         self.global_requests += 1;
         self.global_lanes += addresses.iter().flatten().count() as u64;
@@ -78,7 +78,7 @@ impl Tally {
         }
     }
 
-    /// One atomic on shared memory.
+    /// Counts an atomic on shared memory.
     pub(crate) fn count_atomic(&mut self, atomic: &AtomicCost, n_lanes: u32) {
         self.shared_requests += 1;
         self.shared_lanes += u64::from(n_lanes);
@@ -102,7 +102,7 @@ fn sectors(addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) -> u32
     }
 }
 
-/// Which counters an access belongs to.
+/// Memory space that decides which counters an access adds to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Home {
     Nowhere,
@@ -112,7 +112,7 @@ pub(crate) enum Home {
     Param,
 }
 
-/// How a shared access counts after merging.
+/// Role of a shared access in merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
     /// Counts as the program has it.
@@ -136,16 +136,16 @@ pub(crate) struct Memo<'j> {
     /// The lowest distance, and bytes from there to the end of the highest.
     pub(crate) low: i64,
     pub(crate) span: u64,
-    /// All distances or-ed: their common alignment.
+    /// Distances or-ed: their common alignment.
     pub(crate) align: u64,
     pub(crate) spread: Spread,
-    /// The same for lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
+    /// Layout of lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
     pub(crate) halves: [Spread; 2],
     /// Two lanes touch the same byte.
     pub(crate) overlapping: bool,
     /// Changes with the pattern.
     pub(crate) serial: u64,
-    /// Where addresses of this instruction were last found: `from .. from + len`, and what to add to reach the
+    /// Memory in which the instruction's last access lay, `from .. from + len`, and the distance from there to the
     /// host's copy.
     pub(crate) from: u64,
     pub(crate) len: u64,
@@ -156,7 +156,7 @@ pub(crate) struct Memo<'j> {
     pub(crate) bytes: u32,
     pub(crate) load: bool,
     pub(crate) merge: Merge,
-    /// What ptxas makes of an atomic; `None` for loads and stores.
+    /// Implementation that ptxas chooses for an atomic; `None` for loads and stores.
     pub(crate) atomic: Option<AtomicForm>,
     /// Costs of an atomic on shared memory, by the half of a word; no requests: not known yet.
     atomic_costs: [AtomicCost; 2],
@@ -173,7 +173,7 @@ pub(crate) struct Memo<'j> {
     merged: [u8; 2],
     n_runs: u8,
     runs: [Run; 32],
-    /// What the runs cover, cell by cell from the start of the first; no words where that would be too many.
+    /// Cells that the runs cover, from the start of the first; no words where that would be too many.
     cells: [u64; MOST_CELLS],
     n_cells: u8,
     /// Size of a cell, as a power of two; given when the memo is made.
@@ -231,7 +231,7 @@ impl Memo<'_> {
         self.home = Home::Nowhere;
     }
 
-    /// Whether the lanes' values in an address register repeat the pattern.
+    /// True where the lanes' values in an address register repeat the pattern.
     ///
     /// # Safety
     /// `register` is one line, or two when `wide`.

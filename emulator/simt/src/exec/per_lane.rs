@@ -185,7 +185,7 @@ fn find(worker: &mut Worker<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> 
     }
 }
 
-/// Whether an address is another block's, of an instruction that names the block's own shared memory.
+/// Problem of an address in another block, where the instruction names the block's own shared memory.
 fn not_own(worker: &Worker<'_>, spec: &Spec<'_>, offset: u64) -> Option<RemoteProblem> {
     let Holder::Other(rank, _) = worker.holder(offset) else {
         return None;

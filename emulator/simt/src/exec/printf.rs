@@ -63,7 +63,7 @@ impl Worker<'_> {
         text
     }
 
-    /// One byte at a generic address, if there is one.
+    /// The byte at a generic address, if there is one.
     fn peek(&self, address: u64, lane: usize) -> Option<u8> {
         let address = self.seen_from_here(address);
         let offset = (address & ((1 << window::BITS) - 1)) as usize;
@@ -82,7 +82,7 @@ impl Worker<'_> {
     }
 }
 
-/// Where a format's arguments come from.
+/// Source of a format's arguments.
 trait Source {
     /// The next argument of 4 or 8 bytes, which is also its alignment.
     fn next(&mut self, bytes: usize) -> u64;

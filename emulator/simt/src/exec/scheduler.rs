@@ -15,24 +15,25 @@ use super::worker::Worker;
 const TURN: i64 = 1 << 16;
 /// Turns in a row in which nothing happened but looking at memory, after which a block lets others run.
 const STUCK: u32 = 8;
-/// The same for turns that did other work, too.
+/// Like [`STUCK`], for turns that did other work, too.
 const STUCK_BUSY: u32 = 256;
-/// The same where all threads wait for phases of barriers in shared memory, after which that is a deadlock.
+/// Like [`STUCK`], where all threads wait for phases of barriers in shared memory, after which that is a deadlock.
 const STUCK_PHASES: u32 = 1 << 10;
-/// How many of these turns a loop gets each time that clocks went ahead.
+/// Turns that a loop gets each time that clocks went ahead.
 pub(super) const ROUNDS_OF_TIME: u32 = 16;
-/// How far clocks go ahead at first, and at most: some 50 days.
+/// First and last step by which clocks go ahead, up to some 50 days.
 const FIRST_STEP: u64 = 1 << 10;
 const LAST_STEP: u64 = 1 << 52;
 
-/// How a visit to a block ended.
+/// Result of a visit to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visit {
-    /// All warps have ended, or it was stopped.
+    /// The warps have ended, or the block was stopped.
     Ended,
-    /// It waits for memory that some other block must change.
+    /// The block waits for memory that another block must change.
     Stuck,
-    /// All threads that can run wait for phases of barriers in shared memory, which other blocks of the cluster may end.
+    /// The threads that can run wait for phases of barriers in shared memory, which other blocks of the cluster may
+    /// end.
     Phases,
     /// No thread can run, and some wait for the threads of the cluster.
     Waits,
@@ -114,8 +115,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Nothing can happen in the block but that a loop gives up waiting by the clock: lets its clocks go ahead, each time by
-    /// twice as much. False: so far that no loop waits for that.
+    /// Lets the block's clocks go ahead, each time by twice as much, when only a loop that gives up waiting by the
+    /// clock could go on. False: so far that no loop waits for that.
     pub(super) fn let_time_pass(&mut self) -> bool {
         let reads = |op: &Op| matches!(op.kind, OpKind::ReadClock { .. });
         let step = (self.block.step * 2).max(FIRST_STEP);
@@ -127,7 +128,7 @@ impl Worker<'_> {
         true
     }
 
-    /// One turn of a warp: each fiber that can runs until it waits, ends, or has used up its share.
+    /// Runs a turn of a warp: each fiber that can runs until it waits, ends, or has used up its share.
     fn run_warp(&mut self, w: u32) {
         let job = self.job;
         let index = w as usize;

@@ -5,7 +5,7 @@ use crate::check::race::Mark;
 use crate::lanes::{Lanes, WARP};
 use crate::program::{Access, Addr, MemSpace, Order, window};
 
-/// What is fixed about a memory operation.
+/// Operands and properties of a memory operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spec<'a> {
     pub(crate) space: MemSpace,
@@ -13,7 +13,7 @@ pub(crate) struct Spec<'a> {
     /// Bytes that each lane accesses.
     pub(crate) bytes: u32,
     pub(crate) kind: AccessKind,
-    /// How it is ordered; [`Order::Strong`] for atomics.
+    /// Memory order; [`Order::Strong`] for atomics.
     pub(crate) order: Order,
     /// For a store: where its values are.
     pub(crate) store: Option<&'a Access>,
@@ -34,14 +34,14 @@ impl Spec<'_> {
         matches!(self.order, Order::Strong | Order::InStep)
     }
 
-    /// What to add to an address operand's value.
+    /// Sum that turns an address operand's value into an address in the one address space.
     #[inline(always)]
     pub(crate) fn bias(&self) -> u64 {
         bias(self.space)
     }
 }
 
-/// What to add to an address operand's value in a space.
+/// Start of a space in the one address space, which is added to address operands.
 #[inline(always)]
 pub(crate) fn bias(space: MemSpace) -> u64 {
     match space {
@@ -52,7 +52,7 @@ pub(crate) fn bias(space: MemSpace) -> u64 {
     }
 }
 
-/// Where the lanes' memory is on the host.
+/// Host addresses of an access's lanes.
 #[derive(Clone, Copy)]
 pub(crate) enum Spot {
     /// The first active lane's; the others at the memo's distances.

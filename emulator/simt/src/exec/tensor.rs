@@ -12,11 +12,11 @@ use super::per_lane::{Bad, find_global};
 use super::spec::{bias, place};
 use super::worker::Worker;
 
-/// What the address of a map is a multiple of.
+/// Alignment of a tensor map.
 const MAP_ALIGN: u64 = 64;
-/// What the first byte of each row of a box is a multiple of.
+/// Alignment of each row of a box.
 const ROW_ALIGN: i64 = 16;
-/// What the size and both addresses of a copy of bytes are multiples of.
+/// Alignment of the size and both addresses of a copy of bytes.
 const BULK_ALIGN: u32 = 16;
 
 impl Worker<'_> {
@@ -139,7 +139,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What an address operand of a lane names in its own space.
+    /// Address that an operand of a lane names in its own space.
     fn address_at(&self, addr: &Addr, lane: usize) -> u64 {
         let value = match addr.wide {
             true => self.u64_at(addr.src, lane),
@@ -339,7 +339,8 @@ impl Worker<'_> {
         })
     }
 
-    /// What of the box lies inside of the tensor and in no memory: why, the first such element, and the last.
+    /// Part of the box that lies inside of the tensor and in no memory: the reason, the first such element, and the
+    /// last.
     fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(Bad, u64)> {
         let each = copy.map.element.bytes();
         let mut found: Option<(Bad, u64)> = None;

@@ -223,7 +223,7 @@ fn stays(op: &crate::program::Op, alone: bool) -> bool {
     }
 }
 
-/// Some of these operations look at what others write while they run.
+/// True where one of these operations reads memory that others write while they run.
 fn polls(ops: &[crate::program::Op]) -> bool {
     use crate::program::{OpKind, Order};
     ops.iter().any(|op| match &op.kind {

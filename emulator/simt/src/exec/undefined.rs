@@ -76,7 +76,7 @@ impl Worker<'_> {
         !written & low_bits(bytes)
     }
 
-    /// Which bytes of a lane's memory are defined, after a store whose undefined bytes are `undefined`.
+    /// Marks the defined bytes of a lane's memory, after a store whose undefined bytes are `undefined`.
     fn set_written(&mut self, at: u64, bytes: u32, undefined: u32, lane: usize) {
         let offset = (at & ((1 << window::BITS) - 1)) as usize;
         let defined = !undefined & low_bits(bytes);
@@ -110,7 +110,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Where the undefined bytes come from that a lane has just read at `at`, the first of them at `first`.
+    /// Origin of the undefined bytes that a lane has just read at `at`, the first of them at `first`.
     fn origin_of(&self, at: u64, first: u64, bytes: u32, load: u32, lane: usize) -> Origin {
         if let Some(origin) = self
             .block
@@ -418,7 +418,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What is written of the array or allocation at an address, as ranges of addresses like [`BadAccess::address`].
+    /// Written ranges of the array or allocation at an address, as addresses like [`BadAccess::address`].
     fn written_around(&self, at: u64, lane: usize) -> Box<[(u64, u64)]> {
         const MOST: usize = 256;
         let job = self.job;
@@ -449,8 +449,8 @@ impl Worker<'_> {
         ranges.into_boxed_slice()
     }
 
-    /// What an operation makes of undefined registers, before it is done. Loads, stores, atomics and operations on
-    /// other lanes' registers do their part themselves.
+    /// Computes the undefined registers after an operation, before it is executed. Loads, stores, atomics and
+    /// operations on other lanes' registers do their part themselves.
     pub(super) fn follow(&mut self, op: &Op, pc: u32, on: u32, active: u32) {
         let guard = self.checks.shadow.pred(op.guard.pred.into());
         if self.checks.shadow.lanes(guard) & active != 0 {
@@ -706,7 +706,7 @@ impl Worker<'_> {
         self.define_line(a.dst, on);
     }
 
-    /// What a copy by `cp.async` has just read of a lane that nothing wrote, as a mask of bytes.
+    /// Unwritten bytes that a copy by `cp.async` has just read for a lane, as a mask.
     pub(super) fn follow_fresh_copy(&mut self, lane: usize, to: u64, bytes: u32, pc: u32) -> u32 {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let first = self.carried_place(to, lane);

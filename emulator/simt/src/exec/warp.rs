@@ -67,12 +67,12 @@ fn run_avx2<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
     body::<M>(worker)
 }
 
-/// Where the running frame is.
+/// Position of the running frame.
 struct At {
     pc: u32,
     meet: u32,
     active: u32,
-    /// Where the straight run began that has not been counted yet.
+    /// Start of the straight run that has not been counted yet.
     start: u32,
 }
 
@@ -457,7 +457,7 @@ impl Worker<'_> {
         ways
     }
 
-    /// Whether a lane's index has no target; that ends the block.
+    /// True where a lane's index has no target; that ends the block.
     fn is_past_the_table(&mut self, index: i32, targets: &[u32], on: u32, pc: u32) -> bool {
         let past = |lane: &usize| self.u32_at(index, *lane) as usize >= targets.len();
         let Some(lane) = bits(on).find(past) else {
@@ -527,7 +527,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether named lanes are missing, in which case the fiber waits for them.
+    /// True where named lanes are missing; the fiber then waits for them.
     pub(crate) fn waits_for(&mut self, need: u32, place: u32, at_pc: u32, on: u32) -> bool {
         if std::mem::take(&mut self.warp.fiber.forced) || need & self.warp.live & !on == 0 {
             return false;
@@ -558,7 +558,7 @@ impl Worker<'_> {
         guard & lanes == 0
     }
 
-    /// Everything that is not in the loop itself.
+    /// Operations outside the loop.
     #[inline(never)]
     fn other(&mut self, kind: &OpKind, pc: u32, on: u32, at: &At) -> Next {
         match kind {

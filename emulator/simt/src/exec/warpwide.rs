@@ -1,4 +1,4 @@
-//! What lanes of a warp do with each other's registers: shuffles, votes, matches, reductions.
+//! Operations on other lanes' registers: shuffles, votes, matches, reductions.
 
 use crate::check::Code;
 use crate::check::{Details, SyncMask, WrongMask};

@@ -30,7 +30,7 @@ pub(crate) struct Worker<'j> {
 
 /// The running warp.
 pub(crate) struct WarpContext {
-    /// Its registers.
+    /// Registers of the warp.
     pub(crate) lanes: Lanes,
     pub(crate) index: u32,
     /// Lanes that have not exited.
@@ -234,7 +234,7 @@ impl<'j> Worker<'j> {
         self.block.fatal = true;
     }
 
-    /// Where a lane's local memory starts.
+    /// Start of a lane's local memory.
     pub(crate) fn local_offset(&self, lane: usize) -> usize {
         (self.warp.index as usize * WARP + lane) * local_stride(self.job)
     }

@@ -16,9 +16,9 @@ const ALIGN: usize = 256;
 pub(crate) struct Bytes {
     start: *mut u8,
     len: usize,
-    /// What to give back, when it is ours.
+    /// Host allocation to free, when it is ours.
     owned: Option<(*mut u8, Layout)>,
-    /// One bit per byte: something wrote it. Empty where that is not followed.
+    /// Written bytes, as bits. Empty where that is not followed.
     written: Box<[AtomicU64]>,
     /// Every byte was written.
     all_written: AtomicBool,
@@ -26,7 +26,7 @@ pub(crate) struct Bytes {
     host_wrote: AtomicBool,
     /// Every byte counts as written but for those in `unmarked`: `written` is not asked.
     base_written: AtomicBool,
-    /// One bit per byte: what stands there is a copy of something that nothing wrote. Made when first needed.
+    /// Bytes that hold a copy of unwritten ones, as bits. Made when first needed.
     unmarked: OnceLock<Box<[AtomicU64]>>,
 }
 
@@ -190,18 +190,18 @@ impl Bytes {
         self.host_wrote.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the host copied or filled any of it.
+    /// True where the host copied into it or filled it.
     pub(crate) fn host_wrote(&self) -> bool {
         self.host_wrote.load(Ordering::Relaxed)
     }
 
-    /// Whether no byte of a range was ever written, by the host or by a kernel.
+    /// True where no byte of a range was ever written, by the host or by a kernel.
     pub(crate) fn is_untouched(&self, offset: usize, n: usize) -> bool {
         // What holds a copy of something that nothing wrote has been written to, too.
         n > 0 && self.ranges_written(offset, offset + n, 1).is_empty() && !self.holds_unmarked(offset, n)
     }
 
-    /// Whether any byte of a range holds a copy of something that nothing wrote.
+    /// True where a byte of a range holds a copy of an unwritten one.
     pub(crate) fn holds_unmarked(&self, offset: usize, n: usize) -> bool {
         let mut any = false;
         if !self.trusted() && self.unmarked.get().is_some() {
@@ -212,7 +212,7 @@ impl Bytes {
         any
     }
 
-    /// Everything counts as written from now on.
+    /// Counts everything as written from now on.
     pub(crate) fn trust(&self) {
         if !self.trusted() {
             if let Some(unmarked) = self.unmarked.get() {
@@ -224,7 +224,7 @@ impl Bytes {
         }
     }
 
-    /// Nothing more to find out.
+    /// True where everything counts as written.
     #[inline]
     pub(crate) fn trusted(&self) -> bool {
         self.all_written.load(Ordering::Acquire)
@@ -235,7 +235,7 @@ impl Bytes {
         self.ranges_written(0, self.len, limit)
     }
 
-    /// What was written of the bytes `from .. to`, as ranges, at most `limit` of them.
+    /// Written ranges of the bytes `from .. to`, at most `limit` of them.
     fn ranges_written(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
         if self.trusted() {
             return vec![(from as u64, to as u64)];
@@ -259,7 +259,7 @@ impl Bytes {
         unmarked.map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Which of up to 32 bytes were written.
+    /// Mask of up to 32 written bytes.
     pub(crate) fn written_mask(&self, offset: usize, n: usize) -> u32 {
         if self.trusted() {
             return u32::MAX;
@@ -296,7 +296,6 @@ impl Bytes {
         }
     }
 
-    /// Whether any byte of a range was written.
     fn written_any(&self, offset: usize, n: usize) -> bool {
         let mut any = false;
         each_word(offset, n, |word, bits| any |= self.written_word(word) & bits != 0);
@@ -331,7 +330,6 @@ impl Bytes {
         }
     }
 
-    /// Whether every byte of a range was written.
     #[inline]
     pub(crate) fn is_written(&self, offset: usize, n: usize) -> bool {
         if self.trusted() {

@@ -39,7 +39,7 @@ pub struct BlockRaces {
     handover: Option<Arc<Mutex<Handover>>>,
 }
 
-/// What all blocks of a launch did to global memory. Shared by the workers.
+/// Accesses of all blocks of a launch to global memory. Shared by the workers.
 #[derive(Debug)]
 pub struct GlobalRaces {
     shards: Vec<Mutex<Chunks<Page>>>,
@@ -50,7 +50,7 @@ pub struct GlobalRaces {
     most_of_block: usize,
     fenced: AtomicBool,
     strong: AtomicBool,
-    /// Where blocks hand data to each other, and run in the order of their indices.
+    /// Clocks of the blocks, where they hand data to each other and run in index order.
     handover: Option<Arc<Mutex<Handover>>>,
 }
 
@@ -131,7 +131,7 @@ impl Space for Pages {
     }
 }
 
-/// What one block did to one chunk: which units, by kind, and who was the first.
+/// Accesses of one block to one chunk: the units, by kind, and the first access.
 #[derive(Debug, Default)]
 struct Total {
     bits: [Bits; KINDS.len()],
@@ -139,13 +139,13 @@ struct Total {
     words: [u16; KINDS.len()],
     /// Instruction and thread, packed.
     who: [Option<Box<[u32]>>; KINDS.len()],
-    /// What was written last.
+    /// Values written last.
     values: Option<Box<[u32]>>,
-    /// Some write came without its value.
+    /// A write came without its value.
     unknown: bool,
 }
 
-/// What all blocks did to one chunk.
+/// Accesses of all blocks to one chunk.
 #[derive(Debug, Default)]
 struct Page {
     /// By kind: for each unit the lowest and the highest block, packed with instruction and thread.
@@ -163,7 +163,7 @@ fn most_chunks(bytes: u64, each: u64) -> usize {
     (bytes / 2 / each).min(RACE_CHUNKS as u64) as usize
 }
 
-/// Where a chunk is kept: neighbours, and rows of a matrix, in different shards.
+/// Shard of a chunk: neighbours, and rows of a matrix, are in different shards.
 fn shard(number: u64) -> usize {
     (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SHARDS.ilog2())) as usize
 }
@@ -336,7 +336,7 @@ impl GlobalRaces {
         Self::within(kernel, u64::MAX, 1)
     }
 
-    /// The same, with a good part of so many bytes of memory, where at most so many blocks run at the same time.
+    /// Like `new`, with a good part of so many bytes of memory, where at most so many blocks run at the same time.
     pub fn within(kernel: &Kernel, bytes: u64, n_blocks: usize) -> Self {
         Self {
             most: most_chunks(bytes, LAUNCH_CHUNK_BYTES).div_ceil(SHARDS),
@@ -350,7 +350,7 @@ impl GlobalRaces {
         }
     }
 
-    /// The same for blocks that run one after another: the order that fences and flags make is followed.
+    /// Like `within`, for blocks that run one after another: the order that fences and flags make is followed.
     #[must_use]
     pub fn in_order(self, kernel: &Kernel) -> Self {
         let fence = |op: &Op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence);
@@ -526,7 +526,7 @@ fn party((kind, packed): (Mark, u64), bytes: u32) -> RaceParty {
 }
 
 impl Page {
-    /// Some two kinds of access to it race.
+    /// True where two kinds of access race.
     fn has_rivals(&self) -> bool {
         let seen = |kind: &Mark| self.spans[*kind as usize].is_some();
         let all = KINDS

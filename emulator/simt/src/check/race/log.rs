@@ -1,4 +1,4 @@
-//! What the warps of a block did since the last barrier, access by access, to tell the parties of a race.
+//! Log of the accesses of a block's warps since the last barrier, to identify the parties of a race.
 //!
 //! A loop makes the same access again and again, the address moving by a constant: such repeats share one
 //! entry. The log is bounded; past its end races are still found, but a party can go untold.
@@ -10,7 +10,7 @@ use crate::check::collect::lanes;
 const MAX_ENTRIES: usize = 1 << 15;
 const MAX_PATTERNS: usize = 1 << 13;
 
-/// One access, or several with the same lanes at a constant distance.
+/// An access, or several with the same lanes at a constant distance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) kind: Mark,
@@ -42,7 +42,7 @@ impl Entry {
     }
 }
 
-/// Where lanes lie, relative to an access's base.
+/// Positions of lanes, relative to an access's base.
 #[derive(Debug)]
 struct Pattern {
     lanes: [i32; 32],
@@ -103,7 +103,7 @@ impl Log {
         self.since_sync = self.entries.len();
     }
 
-    /// Some lanes of the running warp are in step again: entries are not continued. Gives the number of the next.
+    /// Lanes of the running warp are in step again: entries are not continued. Returns the number of the next.
     pub(super) fn part(&mut self) -> u32 {
         self.stamp = self.stamp.wrapping_add(1);
         self.entries.len() as u32
@@ -208,8 +208,8 @@ impl Log {
             .wrapping_add_signed(i64::from(offset))
     }
 
-    /// What another warp did to a unit that races with `own`: something of another kind if there is such, since a
-    /// write and a read say more than two writes; else the first.
+    /// Another warp's access that races with `own`: one of another kind if there is such, since a write and a read say
+    /// more than two writes; else the first.
     pub(super) fn rival(&self, own: &Entry, address: u64, bytes: u64) -> Option<Entry> {
         let rivals = bits::rivals(own.kind);
         let touches = |entry: &&Entry| {

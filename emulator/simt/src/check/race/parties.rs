@@ -1,4 +1,4 @@
-//! Who raced: from conflicting marks of warps to the accesses, threads and order behind them.
+//! Parties of a race: from conflicting marks of warps to the accesses, threads and order behind them.
 
 use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
@@ -68,7 +68,7 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// Which of `lanes` touch conflicting units in `entry`, and the first unit of the lowest of them.
+    /// Lanes, out of `lanes`, that touch conflicting units in `entry`, and the first unit of the lowest of them.
     pub(super) fn hits(&mut self, entry: &Entry, of: u32, conflicts: &[(u32, Bits)]) -> Option<(u32, u64)> {
         let (mut hits, mut first) = (0, None);
         for lane in lanes(of) {

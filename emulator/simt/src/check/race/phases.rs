@@ -27,7 +27,7 @@ const MOST_FOUND: usize = 64;
 /// Times after which all is forgotten.
 const LAST: u32 = u32::MAX / 2;
 
-/// What is known of the times of all parties.
+/// Known times of all parties.
 type Clock = [u32; WARPS + 1];
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,7 +37,7 @@ struct Cell {
     time: u32,
     instr: u32,
     thread: u32,
-    /// Who read it last.
+    /// The last reader.
     read_instr: u32,
     read_thread: u32,
 }
@@ -45,7 +45,7 @@ struct Cell {
 /// A barrier in shared memory.
 #[derive(Debug, Clone)]
 struct Phase {
-    /// What those know that have arrived in the current phase, and in those that have ended.
+    /// Knowledge of the threads that have arrived in the current phase, and in those that have ended.
     pending: Clock,
     ended: Clock,
     number: u64,
@@ -148,7 +148,7 @@ impl Phases {
         })
     }
 
-    /// So many phases of a barrier have ended.
+    /// Records how many phases of a barrier have ended.
     pub(super) fn ended(&mut self, at: u32, number: u64) {
         let phase = self.phase(at);
         if number != phase.number {
@@ -336,7 +336,7 @@ impl Phases {
         found.mask |= 1 << (own.2 % 32);
     }
 
-    /// What was found in the block.
+    /// Reports the races of the block.
     pub(super) fn end_block(&mut self, out: &mut Collector) {
         for ((.., warp), found) in std::mem::take(&mut self.found) {
             out.record(Event {
@@ -361,7 +361,7 @@ impl Phases {
     }
 }
 
-/// Who of a warp read a unit.
+/// The warp's lane that read a unit.
 fn reader(cell: &Cell, warp: usize) -> (AccessKind, u32, u32) {
     match cell.read_thread as usize / 32 == warp {
         true => (AccessKind::Read, cell.read_instr, cell.read_thread),

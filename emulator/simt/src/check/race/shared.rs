@@ -84,7 +84,7 @@ impl SharedRaces {
         self.0.barrier(out);
     }
 
-    /// All threads of the block have met, wherever they were.
+    /// Records that all threads of the block have met, wherever they were.
     pub(crate) fn meet_all(&mut self, out: &mut Collector) {
         self.0.barrier(out);
         if let Some(phases) = &mut self.1 {
@@ -107,7 +107,7 @@ impl SharedRaces {
         }
     }
 
-    /// So many phases of that barrier have ended; `waited`: the warp that has found one to have ended.
+    /// Records how many phases of that barrier have ended; `waited`: the warp that has found one to have ended.
     pub(crate) fn phase(&mut self, at: u32, ended: u64, waited: Option<u32>) {
         if let Some(phases) = &mut self.1 {
             phases.ended(at, ended);
@@ -124,7 +124,7 @@ impl SharedRaces {
         }
     }
 
-    /// That barrier is complete, and these warps waited at it.
+    /// Records that a barrier is complete at which these warps waited.
     pub(crate) fn met(&mut self, id: u32, warps: impl Iterator<Item = u32>) {
         if let Some(phases) = &mut self.1 {
             warps.for_each(|warp| phases.met(id, warp));
@@ -159,7 +159,7 @@ impl SharedRaces {
         }
     }
 
-    /// It wrote this part of shared memory.
+    /// Records that a bulk copy wrote this part of shared memory.
     pub(crate) fn copied(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
         if let Some(phases) = &mut self.1 {
             phases.copied(start.into(), bytes.into(), instr, thread);

@@ -46,7 +46,7 @@ struct Cell {
 struct Block {
     time: u32,
     known: Known,
-    /// What it knew at its last fence, and its time then.
+    /// Knowledge at its last fence, and its time then.
     released: Option<(Known, u32)>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Unordered {
     pub(super) parties: [(Mark, u64, u32); 2],
 }
 
-/// What is known of the blocks of a launch.
+/// Clocks of the blocks of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Handover {
     blocks: Chunks<Block>,

@@ -9,7 +9,7 @@ use crate::memory::bits::CellBits;
 /// Copies under way among which the one behind a read is looked for.
 pub(crate) const MOST_SEARCHED: usize = 1 << 14;
 
-/// One lane's copy under way.
+/// A lane's copy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Copy {
     pub(crate) lane: u8,
@@ -27,7 +27,6 @@ pub(crate) struct Copy {
     pub(crate) from: *const u8,
 }
 
-/// What is under way in a block.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     /// Copies that are not done, by warp.
@@ -40,7 +39,7 @@ pub(crate) struct Copies {
     pub(crate) committed_then: Vec<u32>,
     /// Arrivals at barriers in shared memory that happen when copies are done.
     pub(crate) arrivals: VecDeque<Arrival>,
-    /// How many of those there were, by thread; empty without them.
+    /// Number of arrivals by thread; empty without them.
     pub(crate) arrived: Vec<u32>,
 }
 
@@ -50,7 +49,7 @@ pub(crate) struct Arrival {
     /// Offset of the barrier in shared memory.
     pub(crate) barrier: u32,
     pub(crate) thread: u32,
-    /// Which of its thread it is.
+    /// Number of the arrival among those of its thread.
     pub(crate) number: u32,
 }
 

@@ -14,12 +14,12 @@ pub(crate) struct Barrier {
     pub(crate) voters: u32,
 }
 
-/// What is known of whole warps that met at different barriers.
+/// Meetings of whole warps at different barriers.
 #[derive(Debug, Default)]
 pub(crate) struct Apart {
     /// The first such meeting.
     pub(crate) first: Vec<BarrierGroup>,
-    /// Who passed which barrier in such a meeting.
+    /// Threads that passed a barrier in such a meeting.
     pub(crate) passed: Vec<BarrierGroup>,
     /// Threads of the block were said to be out of step.
     pub(crate) told: bool,

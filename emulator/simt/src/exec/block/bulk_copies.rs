@@ -30,11 +30,10 @@ pub(crate) struct Store {
     pub(crate) copy: BulkCopy,
     /// The thread's group that it belongs to.
     pub(crate) group: u32,
-    /// What was there when it started, one run after the other; where mistakes are looked for.
+    /// Source bytes at its start, one run after the other; in checked launches.
     pub(crate) seen: Vec<u8>,
 }
 
-/// What is under way in a block.
 #[derive(Debug, Default)]
 pub(crate) struct BulkCopies {
     /// Loads, with the barriers that receive them.
@@ -46,11 +45,11 @@ pub(crate) struct BulkCopies {
     pub(crate) fenced: bool,
     /// Words of shared memory that copies wrote, as bits; where mistakes are looked for.
     pub(crate) loaded: Vec<u64>,
-    /// Of pieces of 16 bytes that copies of boxes wrote: the swizzle, the instruction, and the bytes.
+    /// By piece of 16 bytes that a copy of a box wrote: the swizzle, the instruction, and the bytes.
     pub(crate) swizzles: HashMap<u32, (Swizzle, u32, [u8; PIECE])>,
     /// Two loads to one place were under way at a time.
     pub(crate) overlapped: bool,
-    /// Of each barrier: the last phase in which loads were started, and their bytes.
+    /// By barrier: the last phase in which loads were started, and their bytes.
     pub(crate) started: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -92,7 +91,7 @@ impl BulkCopies {
             .map(|(barrier, copy)| (*barrier, copy))
     }
 
-    /// What lies in shared memory is not defined any more.
+    /// True where overlapping loads left shared memory undefined.
     pub(crate) fn has_overlapped(&self) -> bool {
         self.overlapped
     }

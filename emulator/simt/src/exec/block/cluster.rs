@@ -17,12 +17,11 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// All blocks but for the one that runs.
     pub(crate) fn others(&mut self) -> impl Iterator<Item = &mut Block> {
         self.members.iter_mut().flatten().map(|block| &mut **block)
     }
 
-    /// Something that a block looked at has changed.
+    /// True where a value that a block polled has changed.
     pub(crate) fn changed(&mut self) -> bool {
         let others = self.members.iter().flatten();
         { others }.any(|block| block.live > 0 && block.poll_cache.changed())

@@ -48,11 +48,11 @@ pub(crate) struct Mbarriers {
     pub(crate) states: BTreeMap<u32, State>,
     /// The last successful waits, by barrier and thread; where mistakes are looked for.
     pub(crate) waited: BTreeMap<(u32, u32), Waited>,
-    /// Who has arrived at each barrier.
+    /// Threads that have arrived, by barrier.
     pub(crate) arrived: BTreeMap<u32, BTreeSet<u32>>,
     /// The barrier for which a thread waited last.
     pub(crate) last: BTreeMap<u32, u32>,
-    /// Something that is not defined was done to one of them.
+    /// A barrier was misused: its behaviour is not defined any more.
     pub(crate) misused: bool,
 }
 

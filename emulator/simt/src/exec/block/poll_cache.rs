@@ -1,4 +1,4 @@
-//! What a block that waits for others has looked at: going back to it is of use when one of those values has changed.
+//! Values that a waiting block has polled: running it again is of use only when one of them has changed.
 //!
 //! Without this, a chain of blocks that each wait for the next one costs the square of its length.
 
@@ -10,7 +10,7 @@ const MOST: usize = 64;
 pub(crate) struct PollCache {
     /// Address on this machine, bytes, value.
     places: Vec<(usize, u8, u64)>,
-    /// It looked at more than that: a clock, or too many places.
+    /// The block polled more than that: a clock, or too many places.
     more: bool,
 }
 
@@ -20,7 +20,7 @@ impl PollCache {
         self.more = false;
     }
 
-    /// Something else than memory was looked at.
+    /// Notes a poll of something other than memory.
     pub(crate) fn other(&mut self) {
         self.more = true;
     }

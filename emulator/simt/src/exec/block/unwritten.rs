@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use super::shadow::{Origin, Origins, Spot};
 
-/// What the last access read that nothing had written.
+/// Unwritten bytes that the last access read.
 #[derive(Debug)]
 pub(crate) struct Fresh {
     /// Lanes that did; what is kept of the others is stale.
     pub(crate) lanes: u32,
     /// Bytes of each lane's access.
     pub(crate) bytes: [u32; 32],
-    /// Where each lane read, in the one address space.
+    /// Address of each lane, in the one address space.
     pub(crate) address: [u64; 32],
 }
 
@@ -28,7 +28,7 @@ impl Fresh {
 /// Places kept in [`Carried`].
 pub(crate) const MOST_CARRIED: usize = 1 << 16;
 
-/// Where undefined values in memory come from that this block has stored there.
+/// Origins of undefined values that this block has stored in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Carried {
     /// Origins by the number of a four-byte word.

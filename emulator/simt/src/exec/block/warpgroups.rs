@@ -24,12 +24,12 @@ pub(crate) struct Warpgroup {
     pub(crate) warps: [Progress; WARPS as usize],
     /// Waits so far.
     pub(crate) waits: u64,
-    /// Where mistakes are looked for: of each warp, the lines that were written since its last `wgmma.fence`, and by which
+    /// In checked launches, by warp: the lines that were written since its last `wgmma.fence`, and by which
     /// instruction.
     pub(crate) written: [BTreeMap<u32, u32>; WARPS as usize],
 }
 
-/// How far a warp is.
+/// Progress of a warp.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Progress {
     /// Products that it has issued.
@@ -40,7 +40,7 @@ pub(crate) struct Progress {
     pub(crate) committed: u32,
     /// Groups that its last wait left under way, plus one; 0: it has not waited.
     pub(crate) left: u32,
-    /// It has executed `wgmma.fence`.
+    /// The warp has executed `wgmma.fence`.
     pub(crate) fenced: bool,
     /// Uses of registers of products below this number have been reported.
     pub(crate) told: u64,
@@ -69,7 +69,7 @@ pub(crate) struct Part {
     /// Lines that have got another use meanwhile.
     pub(crate) lost: Vec<u32>,
     pub(crate) done: bool,
-    /// Where mistakes are looked for: what its rows of A, and B, held.
+    /// In checked launches: bytes of its rows of A, and of B, when it was issued.
     pub(crate) seen: [FactorBytes; 2],
 }
 

@@ -1,4 +1,4 @@
-//! What arithmetic makes of undefined bits.
+//! Undefined bits of the results of arithmetic.
 //!
 //! Most operations that only move bits are asked themselves: run on the undefined bits of their sources instead of on
 //! the values, they give the undefined bits of the result. Operations on single bits and comparisons are run on
@@ -8,13 +8,13 @@ use super::super::{ZERO_LINE, bits};
 use crate::lanes::{AluArgs, AluFn, Class, Lanes, Line};
 use crate::program::{Flow, Ordering, Shape};
 
-/// One register for each source.
+/// A register for each source.
 type Values = [[u64; 32]; 4];
 
 /// The sources of an operation.
 pub(super) struct Sources {
     pub(super) values: Values,
-    /// Which bits of the sources are undefined.
+    /// Undefined bits of the sources.
     pub(super) undefined: Values,
     /// Sources that are the same register have the same number.
     pub(super) same: [usize; 4],
@@ -100,7 +100,7 @@ impl Bench {
     }
 }
 
-/// All bits of a class.
+/// Mask of a class's bits.
 pub(super) fn all_bits(class: Class) -> u64 {
     match class {
         Class::Pred => 1,
@@ -345,7 +345,8 @@ mod tests {
         }
     }
 
-    /// What the result can be, found out by trying: bits that differ must be undefined. `exact`: and no others are.
+    /// Compares with the result's possible bits, found by trying: bits that differ must be undefined. `exact`: and no
+    /// others are.
     #[track_caller]
     fn check(instruction: &str, exact: bool) {
         let kernel = kernel(instruction);

@@ -7,7 +7,7 @@ use crate::mma::arithmetic::Sum;
 use crate::mma::warpgroup::{self, WARP_ROWS};
 use crate::program::{Wgmma, WgmmaA, window};
 
-/// Of each row of A and column of B: the first byte in shared memory that nothing has written.
+/// First unwritten byte in shared memory, by row of A and column of B.
 pub(in crate::exec) type Unwritten = [Vec<Option<u32>>; 2];
 
 impl Worker<'_> {

@@ -1,4 +1,4 @@
-//! What is checked of products of a warpgroup.
+//! Checks of products of a warpgroup.
 
 use crate::check::race::{Cells, Mark, Run, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, Code, Details, Use};
@@ -111,9 +111,9 @@ impl Worker<'_> {
         seen
     }
 
-    /// Whether the rank of the block that runs has got into the leading dimension's offset, by an address whose upper bits
-    /// were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0 shows it, which
-    /// has no such bits; it may be the last to come to the product.
+    /// True where the rank of the block that runs has got into the leading dimension's offset, by an address whose
+    /// upper bits were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0
+    /// shows it, which has no such bits; it may be the last to come to the product.
     fn has_rank_in_leading(
         &mut self,
         wgmma: &Wgmma,
@@ -161,7 +161,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether some of the pieces lie outside of the array in which the factor starts.
+    /// True where pieces lie outside of the array in which the factor starts.
     fn leaves_its_array(&mut self, pieces: &[u32], start: u32, which: usize, pc: u32, on: u32) -> bool {
         let (from, to) = self.block.shared_range(self.job, start.into()).unwrap_or((0, 0));
         let outside = pieces.iter().find(|&&at| at < from || at + PIECE > to);
@@ -177,7 +177,7 @@ impl Worker<'_> {
         outside.is_some()
     }
 
-    /// Whether a copy to some of the pieces is under way. `element`: bytes of one element.
+    /// True where a copy to one of the pieces is under way. `element`: bytes of one element.
     fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, on: u32) -> bool {
         let lane = on.trailing_zeros() as usize;
         let found = pieces.iter().find_map(|&at| {
@@ -217,7 +217,7 @@ impl Worker<'_> {
         true
     }
 
-    /// Of each row of A, or column of B: the first byte that nothing has written. Rows that nobody uses may be so.
+    /// First unwritten byte by row of A, or column of B. Unused rows may be so.
     fn unwritten_lines(&self, pieces: &[u32], transposed: bool) -> Vec<Option<u32>> {
         let written = &self.block.shared_written;
         let hole = |at: u32, n: u32| {
@@ -236,7 +236,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether copies of boxes wrote the pieces with the swizzle that the descriptor has.
+    /// True where copies of boxes wrote the pieces with the descriptor's swizzle.
     fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, which: usize, pc: u32, on: u32) -> bool {
         let shared = self.shared_bytes_now();
         let other = pieces.iter().find_map(|&at| {
@@ -307,7 +307,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether shared memory is what it was when a product was issued.
+    /// Reports a factor in shared memory that has changed since the product was issued.
     pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, which: usize, pc: u32, on: u32) {
         // A copy that came too late or too early was reported, and that changes its place.
         if self.has_gone_wrong() {
@@ -569,8 +569,8 @@ impl Worker<'_> {
 /// The bits of a descriptor that are the leading dimension's offset.
 const LEADING: u64 = 0x3fff << 16;
 
-/// Whether two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of its block
-/// included, was divided by 16 and added to one of them.
+/// True where two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of its
+/// block included, was divided by 16 and added to one of them.
 fn is_off_by_rank(descriptor: u64, first: u64, rank: u32) -> bool {
     let rank = u64::from(rank) << RANK_SHIFT >> PIECE.ilog2();
     let [own, first] = [descriptor, first].map(|bits| bits & LEADING);

@@ -1,4 +1,4 @@
-//! What a warp computes of a product: 16 rows of it.
+//! The 16 rows of a product that a warp computes.
 
 use crate::lanes::Line;
 use crate::mma::arithmetic::{Factors, Kind, Product, Sum, Unit};
@@ -117,7 +117,7 @@ impl Shared {
     }
 }
 
-/// So many rows of a factor in shared memory.
+/// Reads rows of a factor from shared memory.
 fn rows_of(
     shared: &Shared,
     descriptor: &Descriptor,
