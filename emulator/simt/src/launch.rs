@@ -19,6 +19,9 @@ use crate::report::{Counters, Language, LaunchReport};
 use crate::texture::Textures;
 use crate::trace::{Follow, Observer, Recorder, Step};
 
+/// Alignment of the parameters on the host.
+const PARAM_ALIGN: usize = 16;
+
 /// Counters and checks of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Watch {
@@ -176,16 +179,15 @@ fn run(
     };
     let room = limits::launch_bytes(memory.limit());
     let table = memory.table();
-    // Machine code reads whole words of them.
-    let mut whole_words;
-    let params = match kernel.machine_code && !config.params.len().is_multiple_of(4) {
-        true => {
-            whole_words = config.params.clone();
-            whole_words.resize(config.params.len().next_multiple_of(4), 0);
-            &whole_words
-        }
-        false => &config.params,
+    // Parameters are as aligned here as their addresses are. Machine code reads whole words of them.
+    let n_params = match kernel.machine_code {
+        true => config.params.len().next_multiple_of(4),
+        false => config.params.len(),
     };
+    let mut params = vec![0; n_params + PARAM_ALIGN];
+    let start = params.as_ptr().align_offset(PARAM_ALIGN).min(PARAM_ALIGN);
+    params[start..start + config.params.len()].copy_from_slice(&config.params);
+    let params = &params[start..start + n_params];
     let asked_cluster = options.cluster.or(kernel.cluster.required);
     let cluster = asked_cluster.unwrap_or([1; 3]);
     let mut job = Job {

@@ -11,6 +11,7 @@ use crate::program::window;
 
 pub(crate) mod bits;
 pub(crate) mod bytes;
+pub(crate) mod relaxed;
 pub mod rules;
 
 use bytes::Bytes;

@@ -3,6 +3,7 @@
 use crate::check::AccessKind;
 use crate::check::race::{Touch, Values};
 use crate::lanes::{Lanes, WARP};
+use crate::memory::relaxed;
 use crate::program::{Access, RANK_SHIFT, window};
 
 use super::bits;
@@ -186,8 +187,8 @@ impl Values for Stored<'_> {
         let mut value = 0;
         for i in 0..bytes.min(8) {
             // SAFETY: the access was found to lie in bounds, and `offset + bytes` is inside it.
-            let found = unsafe { start.wrapping_add((offset + i) as usize).read() };
-            value |= u64::from(found) << (8 * i);
+            let found = unsafe { relaxed::load(start.wrapping_add((offset + i) as usize), 1) };
+            value |= found << (8 * i);
         }
         value
     }

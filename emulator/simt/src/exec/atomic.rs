@@ -220,7 +220,7 @@ impl Worker<'_> {
         }
         if self.activity.caches_polls {
             // SAFETY: as above.
-            unsafe { self.cache_poll(place, good, bytes) };
+            unsafe { self.cache_poll(place, good, bytes as u8, bytes) };
         }
         if self.job.watch.checks() {
             self.follow_atomic(a, on);

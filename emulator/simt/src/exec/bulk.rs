@@ -6,6 +6,7 @@
 use crate::check::race::{Cells, Mark, Run as Stretch, Touch};
 use crate::check::{Code, Details, PhaseOfCopy};
 use crate::limits::COPIES;
+use crate::memory::relaxed;
 use crate::program::{RANK_SHIFT, window};
 use crate::tensor::Run;
 
@@ -280,7 +281,7 @@ impl Worker<'_> {
                 unsafe {
                     match (global, from) {
                         (_, Some(from)) => {
-                            std::ptr::copy_nonoverlapping(from, to, n);
+                            relaxed::copy_out(from, std::slice::from_raw_parts_mut(to, n));
                             if let Some(convert) = convert {
                                 for word in (0..n / 4).map(|i| to.cast::<u32>().add(i)) {
                                     word.write_unaligned(convert(word.read_unaligned()));
@@ -372,7 +373,7 @@ impl Worker<'_> {
                 // SAFETY: as in `perform_load`.
                 unsafe {
                     let from = shared.wrapping_add((run.shared + i) as usize);
-                    std::ptr::copy_nonoverlapping(from, to, each as usize);
+                    relaxed::copy_in(to, std::slice::from_raw_parts(from, each as usize));
                 }
                 if job.watch.checks()
                     && let Some((allocation, offset)) = job.table.find(at, each.into())

@@ -1,7 +1,8 @@
 //! Moving values between memory and registers.
 
 use crate::lanes::{Lanes, NONE};
-use crate::program::Access;
+use crate::memory::relaxed;
+use crate::program::{Access, Order};
 
 use super::bits;
 use super::memo::{Home, Spread};
@@ -85,7 +86,7 @@ impl Worker<'_> {
 /// Memory to registers.
 ///
 /// # Safety
-/// `place` is readable for the access's bytes, for every lane in `on`; the registers are in range.
+/// `place` is readable for the access's bytes and aligned to them, for every lane in `on`; the registers are in range.
 #[inline(always)]
 pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, shape: Shape) {
     // SAFETY: the caller vouches for memory and registers. Register lines are never part of emulated memory.
@@ -93,6 +94,7 @@ pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, shap
         if let Place::Near { host, delta } = place
             && a.element == 4
             && !a.wide
+            && may_be_plain(a)
         {
             let near = Near { host, delta };
             match a.n {
@@ -123,6 +125,12 @@ impl Near {
     }
 }
 
+/// Accesses that a program may let race are atomic; the others may be vector instructions ([`relaxed`]).
+#[inline(always)]
+fn may_be_plain(a: &Access) -> bool {
+    matches!(a.order, Order::Weak | Order::InStep)
+}
+
 #[inline(always)]
 fn all_wanted(a: &Access) -> bool {
     a.regs[..usize::from(a.n) & 7].iter().all(|r| *r != NONE)
@@ -146,7 +154,7 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: Shape)
                         std::ptr::copy_nonoverlapping(place.of(first), out.add(first).cast(), 64);
                     }
                     Spread::Uniform => {
-                        let value = place.of(first).cast::<u32>().read_unaligned();
+                        let value = relaxed::load(place.of(first), 4) as u32;
                         for lane in first..first + 16 {
                             *out.add(lane) = value;
                         }
@@ -159,14 +167,14 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: Shape)
                 }
             }
         } else if shape.spread == Spread::Uniform {
-            let value = place.host.cast::<u32>().read_unaligned();
+            let value = relaxed::load(place.host, 4) as u32;
             for lane in 0..32 {
                 let select = 0u32.wrapping_sub(on >> lane & 1);
                 *out.add(lane) = (*out.add(lane) & !select) | (value & select);
             }
         } else {
             for lane in bits(on) {
-                *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
+                *out.add(lane) = relaxed::load(place.of(lane), 4) as u32;
             }
         }
     }
@@ -234,20 +242,16 @@ unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: Shape) {
 /// Reads an element of up to 8 bytes, extended to 64 bits.
 ///
 /// # Safety
-/// `from` is readable for `bytes` bytes.
+/// As [`relaxed::load`].
 #[inline(always)]
 unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
-    // SAFETY: the caller vouches for the bytes.
-    unsafe {
-        match (bytes, signed) {
-            (1, false) => u64::from(from.read()),
-            (1, true) => i64::from(from.cast::<i8>().read()) as u64,
-            (2, false) => u64::from(from.cast::<u16>().read_unaligned()),
-            (2, true) => i64::from(from.cast::<i16>().read_unaligned()) as u64,
-            (4, false) => u64::from(from.cast::<u32>().read_unaligned()),
-            (4, true) => i64::from(from.cast::<i32>().read_unaligned()) as u64,
-            _ => from.cast::<u64>().read_unaligned(),
-        }
+    // SAFETY: as the caller vouches.
+    let value = unsafe { relaxed::load(from, bytes) };
+    match (bytes, signed) {
+        (1, true) => i64::from(value as i8) as u64,
+        (2, true) => i64::from(value as i16) as u64,
+        (4, true) => i64::from(value as i32) as u64,
+        _ => value,
     }
 }
 
@@ -298,6 +302,7 @@ pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: Place, sha
             && a.element == 4
             && !a.wide
             && on == u32::MAX
+            && may_be_plain(a)
         {
             let near = Near { host, delta };
             match a.n {
@@ -381,12 +386,7 @@ unsafe fn store_any(lanes: &Lanes, a: &Access, on: u32, place: Place) {
                     u64::from(*from.cast::<u32>().add(lane))
                 };
                 let to = place.of(lane).add(e * usize::from(a.element));
-                match a.element {
-                    1 => to.write(value as u8),
-                    2 => to.cast::<u16>().write_unaligned(value as u16),
-                    4 => to.cast::<u32>().write_unaligned(value as u32),
-                    _ => to.cast::<u64>().write_unaligned(value),
-                }
+                relaxed::store(to, a.element, value);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::check::{AccessKind, BadAccess, BadOperand, BadTensor, Code, Details};
 use crate::lanes::{NONE, Src};
+use crate::memory::relaxed;
 use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
 use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 
@@ -328,7 +329,7 @@ impl Worker<'_> {
             && let Ok(from) = find_global(self.job, address, BYTES as u64, false)
         {
             // SAFETY: `find_global` has found so many bytes, which the launch holds.
-            unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), BYTES) };
+            unsafe { relaxed::copy_out(from, &mut bytes) };
         } else {
             return Err(BadTensor::MapPlace(address));
         }

@@ -330,7 +330,7 @@ impl Worker<'_> {
         unsafe { data::load(&self.warp.lanes, a, good, place, class) };
         if a.order == Order::Strong && self.activity.caches_polls {
             // SAFETY: as above.
-            unsafe { self.cache_poll(place, good, spec.bytes) };
+            unsafe { self.cache_poll(place, good, a.element, spec.bytes) };
         }
         if good != on {
             self.zero(a, on & !good);
@@ -406,15 +406,15 @@ impl Worker<'_> {
     /// Remembers what the lanes `on` looked at.
     ///
     /// # Safety
-    /// `place` is readable for `bytes` bytes, for every lane in `on`.
+    /// `place` is readable for `bytes` bytes in elements of `element`, and aligned to these, for every lane in `on`.
     #[cold]
-    pub(crate) unsafe fn cache_poll(&mut self, place: data::Place, on: u32, bytes: u32) {
+    pub(crate) unsafe fn cache_poll(&mut self, place: data::Place, on: u32, element: u8, bytes: u32) {
         for lane in bits(on) {
-            for at in (0..bytes).step_by(8) {
+            for at in (0..bytes).step_by(element.into()) {
                 // SAFETY: as the caller vouches; allocations stay in place until the launch ends.
                 unsafe {
                     let start = place.of(lane).add(at as usize);
-                    self.block.poll_cache.note(start, (bytes - at).min(8) as u8);
+                    self.block.poll_cache.note(start, element);
                 }
             }
         }

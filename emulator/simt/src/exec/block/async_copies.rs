@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::check::CopyUnderWay;
 use crate::exec::runs;
 use crate::memory::bits::CellBits;
+use crate::memory::relaxed;
 
 /// Copies under way among which the one behind a read is looked for.
 pub(crate) const MOST_SEARCHED: usize = 1 << 14;
@@ -116,9 +117,7 @@ impl Copy {
         // SAFETY: both ends were found by `locate`, for `bytes` bytes; the allocation is held by the launch.
         unsafe {
             let to = shared.add(self.to as usize);
-            if n > 0 {
-                std::ptr::copy_nonoverlapping(self.from, to, n);
-            }
+            relaxed::copy_out(self.from, std::slice::from_raw_parts_mut(to, n));
             std::ptr::write_bytes(to.add(n), 0, bytes - n);
         }
     }

@@ -2,14 +2,16 @@
 //!
 //! Without this, a chain of blocks that each wait for the next one costs the square of its length.
 
+use crate::memory::relaxed;
+
 /// Places remembered; a block that looks at more is gone back to in any case.
-const MOST: usize = 64;
+const MAX_PLACES: usize = 128;
 
 /// Values that a block saw, since it last changed anything itself.
 #[derive(Debug, Default)]
 pub(crate) struct PollCache {
     /// Address on this machine, bytes, value.
-    places: Vec<(usize, u8, u64)>,
+    places: Vec<(*const u8, u8, u64)>,
     /// The block polled more than that: a clock, or too many places.
     more: bool,
 }
@@ -26,19 +28,18 @@ impl PollCache {
     }
 
     /// # Safety
-    /// `at` is readable for `bytes` bytes, at most 8, for as long as the launch lasts.
+    /// `at` is readable for an element of `bytes` bytes and aligned to it, for as long as the launch lasts.
     pub(crate) unsafe fn note(&mut self, at: *const u8, bytes: u8) {
-        let address = at as usize;
         // SAFETY: as the caller vouches.
-        let now = unsafe { read(address, bytes) };
+        let now = unsafe { relaxed::load(at, bytes) };
         let known = self
             .places
             .iter_mut()
-            .find(|(known, n, _)| (*known, *n) == (address, bytes));
+            .find(|(known, n, _)| (*known, *n) == (at, bytes));
         if let Some((.., value)) = known {
             *value = now;
-        } else if self.places.len() < MOST {
-            self.places.push((address, bytes, now));
+        } else if self.places.len() < MAX_PLACES {
+            self.places.push((at, bytes, now));
         } else {
             self.more = true;
         }
@@ -47,20 +48,10 @@ impl PollCache {
     /// The block may find something new.
     pub(crate) fn changed(&self) -> bool {
         // SAFETY: `note` was given these places by a block of this launch, which lasts.
-        let differs = |&(at, bytes, value): &(usize, u8, u64)| unsafe { read(at, bytes) } != value;
+        let differs =
+            |&(at, bytes, value): &(*const u8, u8, u64)| unsafe { relaxed::load(at, bytes) } != value;
         self.more || self.places.is_empty() || self.places.iter().any(differs)
     }
-}
-
-/// # Safety
-/// `at` is readable for `bytes` bytes, at most 8.
-unsafe fn read(at: usize, bytes: u8) -> u64 {
-    let mut value = [0; 8];
-    for (i, byte) in value.iter_mut().enumerate().take(bytes.into()) {
-        // SAFETY: as the caller vouches; another thread may write the byte, and then either value will do.
-        *byte = unsafe { (at as *const u8).add(i).read_volatile() };
-    }
-    u64::from_le_bytes(value)
 }
 
 #[cfg(test)]
@@ -77,7 +68,7 @@ mod tests {
         unsafe {
             seen.note(at, 4);
             assert!(!seen.changed());
-            at.write(6);
+            relaxed::store(at, 4, 6);
             assert!(seen.changed());
             seen.note(at, 4);
         }
