@@ -198,7 +198,7 @@ impl Table {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MemoryState {
     table: Arc<Table>,
     /// Freed slots, oldest first.
     resting: VecDeque<usize>,
@@ -209,7 +209,7 @@ struct State {
 /// Global memory of one device. Shared by all host threads and launches.
 #[derive(Debug)]
 pub struct Memory {
-    state: RwLock<State>,
+    state: RwLock<MemoryState>,
     limit: u64,
 }
 
@@ -259,13 +259,13 @@ impl Memory {
         state.used = state.used.saturating_sub(bytes);
     }
 
-    fn read_state(&self) -> std::sync::RwLockReadGuard<'_, State> {
+    fn read_state(&self) -> std::sync::RwLockReadGuard<'_, MemoryState> {
         self.state
             .read()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn write_state(&self) -> std::sync::RwLockWriteGuard<'_, State> {
+    fn write_state(&self) -> std::sync::RwLockWriteGuard<'_, MemoryState> {
         self.state
             .write()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

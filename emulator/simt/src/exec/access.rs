@@ -6,19 +6,19 @@ use crate::program::{MemSpace, RANK_SHIFT, window};
 use super::memo::Home;
 use super::per_lane;
 use super::run_mode::RunMode;
-use super::spec::{Spec, Spot, addresses, place};
+use super::spec::{AccessSpec, Located, addresses, place};
 use super::worker::Worker;
 
 impl<'j> Worker<'j> {
     /// Finds the memory of the lanes `on` (not none).
     #[inline(always)]
-    pub(crate) fn locate<M: RunMode>(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
+    pub(crate) fn locate<M: RunMode>(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
         let m = &mut self.access.memos[spec.memo];
         // SAFETY: operands are in range, as `decode::validate` has established.
         let source = unsafe { self.warp.lanes.source(spec.addr.src) };
         // SAFETY: as above.
         if !unsafe { m.repeats(source, spec.addr.wide, on) } && !self.learn(spec, on) {
-            return Spot::Far(per_lane::locate(self, spec, on));
+            return Located::Far(per_lane::locate(self, spec, on));
         }
         let m = &mut self.access.memos[spec.memo];
         let first = m.first as usize & 31;
@@ -31,7 +31,7 @@ impl<'j> Worker<'j> {
         };
         let base = place(spec.addr, spec.bias(), value);
         if !m.reaches(base, spec.bytes) && !self.find(spec, base) {
-            return Spot::Far(per_lane::locate(self, spec, on));
+            return Located::Far(per_lane::locate(self, spec, on));
         }
         let m = &mut self.access.memos[spec.memo];
         let host = match m.home {
@@ -58,12 +58,12 @@ impl<'j> Worker<'j> {
                 Home::Param | Home::Nowhere => m.tally.constant_requests += 1,
             }
         }
-        Spot::Near(host)
+        Located::Near(host)
     }
 
     #[cold]
     #[inline(never)]
-    fn learn(&mut self, spec: &Spec<'_>, on: u32) -> bool {
+    fn learn(&mut self, spec: &AccessSpec<'_>, on: u32) -> bool {
         let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
         self.access.serial += 1;
         self.access.memos[spec.memo].learn(&addresses, on, self.access.serial, self.job.watch.checks())
@@ -72,7 +72,7 @@ impl<'j> Worker<'j> {
     /// Looks up where an access lies; false when it is not all in one place, or not allowed.
     #[cold]
     #[inline(never)]
-    fn find(&mut self, spec: &Spec<'_>, base: u64) -> bool {
+    fn find(&mut self, spec: &AccessSpec<'_>, base: u64) -> bool {
         let job = self.job;
         let m = &mut self.access.memos[spec.memo];
         let start = base.wrapping_add(m.low as u64);
@@ -154,7 +154,7 @@ impl<'j> Worker<'j> {
 
     /// Host address of the first active lane's local memory.
     #[inline(never)]
-    fn local_place(&mut self, spec: &Spec<'_>, base: u64) -> *mut u8 {
+    fn local_place(&mut self, spec: &AccessSpec<'_>, base: u64) -> *mut u8 {
         let first = self.access.memos[spec.memo].first as usize & 31;
         let offset = self.local_offset(first) + (base - window::LOCAL) as usize;
         self.block.local_start().wrapping_add(offset)

@@ -7,12 +7,12 @@ use crate::memory::relaxed;
 use crate::program::{Access, RANK_SHIFT, window};
 
 use super::bits;
-use super::spec::Spec;
+use super::spec::AccessSpec;
 use super::worker::Worker;
 
 impl Worker<'_> {
     #[inline(never)]
-    pub(super) fn check_local(&mut self, spec: &Spec<'_>, base: u64) {
+    pub(super) fn check_local(&mut self, spec: &AccessSpec<'_>, base: u64) {
         let m = &self.access.memos[spec.memo];
         let first = self.local_offset(m.first as usize & 31) as i64 + (base - window::LOCAL) as i64;
         let n = spec.bytes as usize;
@@ -32,7 +32,7 @@ impl Worker<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn check_shared(&mut self, spec: &Spec<'_>, base: u64) {
+    pub(super) fn check_shared(&mut self, spec: &AccessSpec<'_>, base: u64) {
         let m = &self.access.memos[spec.memo];
         let offset = (base & ((1 << RANK_SHIFT) - 1)) as i64;
         let written = &mut self.block.shared_written;
@@ -84,7 +84,7 @@ impl Worker<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn check_global(&mut self, spec: &Spec<'_>, base: u64, host: *mut u8) {
+    pub(super) fn check_global(&mut self, spec: &AccessSpec<'_>, base: u64, host: *mut u8) {
         if spec.is_strong()
             && let Some(races) = &mut self.checks.shared_races
         {
@@ -123,7 +123,7 @@ impl Worker<'_> {
     }
 
     #[inline(never)]
-    fn check_written(&mut self, spec: &Spec<'_>, base: u64) {
+    fn check_written(&mut self, spec: &AccessSpec<'_>, base: u64) {
         let m = &self.access.memos[spec.memo];
         let Some(allocation) = m.allocation else { return };
         let offset = base.wrapping_sub(allocation.base) as i64;
@@ -144,7 +144,7 @@ impl Worker<'_> {
     /// Notes the bytes that nothing wrote, of each lane.
     #[cold]
     #[inline(never)]
-    fn unwritten(&mut self, spec: &Spec<'_>, base: u64) {
+    fn unwritten(&mut self, spec: &AccessSpec<'_>, base: u64) {
         let m = &self.access.memos[spec.memo];
         let (mask, delta) = (m.mask, m.delta);
         for lane in bits(mask) {

@@ -15,7 +15,7 @@ use crate::program::{Atomic, AtomicKind, Order};
 use super::bits;
 use super::memo::Home;
 use super::run_mode::Rare;
-use super::spec::{Spec, Spot};
+use super::spec::{AccessSpec, Located};
 use super::worker::Worker;
 
 /// The new value from the old one; values stand in the low bits. `flush`: subnormal `f32` become zero, as in
@@ -168,14 +168,14 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
 
 impl Worker<'_> {
     /// [`Worker::locate`] for operations outside the loop.
-    pub(crate) fn locate_any(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
+    pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
         self.locate::<Rare>(spec, on)
     }
 
     /// Does an atomic for the lanes `on`; whether memory changed.
     pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, on: u32) -> bool {
         let bytes = a.ty.bytes();
-        let spec = Spec {
+        let spec = AccessSpec {
             space: a.space,
             addr: &a.addr,
             bytes,
@@ -186,7 +186,7 @@ impl Worker<'_> {
             memo: self.job.plan.memo_of[pc as usize] as usize,
         };
         let spot = self.locate_any(&spec, on);
-        let alone = matches!(spot, Spot::Near(_)) && self.access.memos[spec.memo].home == Home::Shared;
+        let alone = matches!(spot, Located::Near(_)) && self.access.memos[spec.memo].home == Home::Shared;
         let (good, place, _) = self.place(spot, spec.memo, on);
         let value = |worker: &Self, src: i32, lane: usize| match bytes {
             _ if src == NONE => 0,

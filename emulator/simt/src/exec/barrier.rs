@@ -8,7 +8,7 @@ use crate::program::{BARRIERS, BarrierKind, InstrInfo};
 
 use super::bits;
 use super::block::barriers::{Barrier, PartOfWarp};
-use super::fiber::{Fiber, State, join_ready};
+use super::fiber::{Fiber, FiberState, join_ready};
 use super::worker::Worker;
 
 impl Worker<'_> {
@@ -58,7 +58,7 @@ impl Worker<'_> {
             self.try_complete(id);
             return true;
         }
-        self.warp.fiber.state = State::Barrier(id as u8);
+        self.warp.fiber.state = FiberState::Barrier(id as u8);
         self.warp.fiber.at = instr;
         self.warp.fiber.reduction = Some(kind);
         // The running fiber must be among those that wait.
@@ -70,7 +70,7 @@ impl Worker<'_> {
         if let Some(i) = fibers.iter().position(|f| f.lanes() & on != 0) {
             self.warp.fiber = fibers.remove(i);
         }
-        self.warp.fiber.state == State::Ready
+        self.warp.fiber.state == FiberState::Ready
     }
 
     /// Lets the waiting go, if all have come.
@@ -90,7 +90,7 @@ impl Worker<'_> {
         }
         self.block.barriers[id as usize] = Barrier::default();
         if let Some(races) = &mut self.checks.shared_races {
-            let waits = |f: &Fiber| f.state == State::Barrier(id as u8);
+            let waits = |f: &Fiber| f.state == FiberState::Barrier(id as u8);
             let warps = self.block.warps.iter().enumerate();
             let warps = warps.filter(|(_, warp)| warp.fibers.iter().any(waits));
             races.met(id, warps.map(|(w, _)| w as u32));
@@ -99,10 +99,10 @@ impl Worker<'_> {
             let regs = self.block.regs_of(job, w);
             let preds = self.block.preds_of(job, w);
             for f in &mut self.block.warps[w].fibers {
-                if f.state != State::Barrier(id as u8) {
+                if f.state != FiberState::Barrier(id as u8) {
                     continue;
                 }
-                f.state = State::Ready;
+                f.state = FiberState::Ready;
                 let lanes = f.top().map_or(0, |t| t.mask);
                 // SAFETY: destinations are in range, as `decode::validate` has established.
                 unsafe {
@@ -160,7 +160,7 @@ impl Worker<'_> {
 
     /// Reports the misuse that a complete barrier shows.
     fn check_barrier(&mut self, id: u32) {
-        let groups = self.groups(|s| s == State::Barrier(id as u8));
+        let groups = self.groups(|s| s == FiberState::Barrier(id as u8));
         let Some(first) = groups.first() else { return };
         let instr = first.instr;
         let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
@@ -211,7 +211,7 @@ impl Worker<'_> {
     #[cold]
     fn note_part(&mut self, id: u32, here: u32, instr: u32) {
         let warp = self.warp.index;
-        let waits = |f: &&Fiber| f.state == State::Barrier(id as u8);
+        let waits = |f: &&Fiber| f.state == FiberState::Barrier(id as u8);
         let fibers = self.block.warps[warp as usize].fibers.iter();
         let arrived = fibers.filter(waits).fold(0, |all, f| all | f.lanes());
         let missing = self.warp.live & !here & !arrived;
@@ -331,12 +331,12 @@ impl Worker<'_> {
     }
 
     /// Fibers in some state, by the instruction they are at.
-    pub(super) fn groups(&self, wanted: impl Fn(State) -> bool) -> Vec<BarrierGroup> {
+    pub(super) fn groups(&self, wanted: impl Fn(FiberState) -> bool) -> Vec<BarrierGroup> {
         let n_warps = self.block.warps.len();
         let mut groups: Vec<BarrierGroup> = Vec::new();
         for (w, warp) in self.block.warps.iter().enumerate() {
             for f in warp.fibers.iter().filter(|f| wanted(f.state)) {
-                let at_barrier = matches!(f.state, State::Barrier(_));
+                let at_barrier = matches!(f.state, FiberState::Barrier(_));
                 let known = groups
                     .iter()
                     .position(|g| g.instr == f.at && g.at_barrier == at_barrier);

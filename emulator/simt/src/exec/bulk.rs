@@ -3,7 +3,7 @@
 //! They are performed as late as the program allows, so that a forgotten wait shows: a load when a thread waits for the
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
 
-use crate::check::race::{Cells, Mark, Run as Stretch, Touch};
+use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{Code, Details, PhaseOfCopy};
 use crate::limits::COPIES;
 use crate::memory::relaxed;
@@ -144,7 +144,7 @@ impl Worker<'_> {
                     mask: 1 << lane,
                     base: u64::from(run.shared + at),
                     bytes,
-                    runs: &[Stretch { start: 0, bytes }],
+                    runs: &[ByteRun { start: 0, bytes }],
                     cells: Cells::default(),
                     lanes: &[0; 32],
                     pattern: *serial,

@@ -9,30 +9,30 @@ use crate::lanes::Src;
 use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
 use super::bits;
+use super::fiber::AfterOp;
 use super::fiber::Frame;
-use super::fiber::Next;
 use super::worker::Worker;
 
 impl Worker<'_> {
     /// The lanes `on`, which are all of the running frame, call.
-    pub(super) fn call(&mut self, site: u32, target: Src, pc: u32, on: u32) -> Next {
+    pub(super) fn call(&mut self, site: u32, target: Src, pc: u32, on: u32) -> AfterOp {
         let kernel = self.job.kernel;
         let Some(calls) = kernel.calls.as_deref() else {
-            return Next::Stop;
+            return AfterOp::Stop;
         };
         let Some(site) = calls.sites.get(site as usize) else {
-            return Next::Stop;
+            return AfterOp::Stop;
         };
         let ways = match site.callee {
             Some(callee) => vec![(on, callee as usize)],
             None => match self.targets(calls, site, target, pc, on) {
                 Some(ways) => ways,
-                None => return Next::Stop,
+                None => return AfterOp::Stop,
             },
         };
         for &(lanes, callee) in &ways {
             if !self.fits(calls, site, &calls.callees[callee], pc, lanes) {
-                return Next::Stop;
+                return AfterOp::Stop;
             }
         }
         self.keep(calls, site, on);
@@ -51,7 +51,7 @@ impl Worker<'_> {
             .map(|&(lanes, callee)| (lanes, calls.callees[callee].entry))
             .collect();
         self.warp.fiber.call(pc + 1, &entries);
-        Next::Frames
+        AfterOp::Frames
     }
 
     /// Lanes by function, the one of the lowest lane first. `None`: a lane's target is no function that this can call.
@@ -124,10 +124,10 @@ impl Worker<'_> {
     }
 
     /// The lanes in `on` return to the frame of their caller.
-    pub(super) fn give_back(&mut self, on: u32) -> Next {
+    pub(super) fn give_back(&mut self, on: u32) -> AfterOp {
         let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
         self.warp.fiber.give_back(on, caller.map_or(0, |at| at + 1));
-        Next::Frames
+        AfterOp::Frames
     }
 
     /// Puts away what the caller goes on with, and gives the lanes their new frames.

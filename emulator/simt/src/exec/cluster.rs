@@ -13,7 +13,7 @@ use crate::check::race::SharedRaces;
 use crate::check::{Code, Collector, Details, Elsewhere};
 
 use super::block::Block;
-use super::fiber::{State, join_ready};
+use super::fiber::{FiberState, join_ready};
 use super::scheduler::{ROUNDS_OF_TIME, Visit};
 use super::worker::Worker;
 
@@ -238,7 +238,7 @@ impl Worker<'_> {
             let others = self.warp.fiber.split(!waits);
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
-        self.warp.fiber.state = State::Cluster;
+        self.warp.fiber.state = FiberState::Cluster;
         self.warp.fiber.at = instr;
         true
     }
@@ -294,7 +294,7 @@ impl Worker<'_> {
     /// True where a thread of the block waits for the threads of the cluster.
     pub(super) fn waits_for_cluster(&self) -> bool {
         let mut fibers = self.block.warps.iter().flat_map(|warp| &warp.fibers);
-        self.job.cluster_blocks > 1 && fibers.any(|fiber| fiber.state == State::Cluster)
+        self.job.cluster_blocks > 1 && fibers.any(|fiber| fiber.state == FiberState::Cluster)
     }
 
     /// No thread of the cluster can go on.
@@ -333,7 +333,7 @@ impl Worker<'_> {
     /// Threads wait for the cluster at this instruction.
     fn waits_at(&self, instr: u32) -> bool {
         let mut fibers = self.block.warps.iter().flat_map(|warp| &warp.fibers);
-        fibers.any(|fiber| fiber.state == State::Cluster && fiber.at == instr)
+        fibers.any(|fiber| fiber.state == FiberState::Cluster && fiber.at == instr)
     }
 }
 
@@ -344,9 +344,9 @@ fn release(block: &mut Block) {
         for fiber in warp
             .fibers
             .iter_mut()
-            .filter(|fiber| fiber.state == State::Cluster)
+            .filter(|fiber| fiber.state == FiberState::Cluster)
         {
-            fiber.state = State::Ready;
+            fiber.state = FiberState::Ready;
             warp.released &= !fiber.top().map_or(0, |top| top.mask);
         }
         if warp.fibers.len() > 1 {

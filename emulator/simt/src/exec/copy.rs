@@ -10,11 +10,11 @@ use crate::program::{MemSpace, OpKind, Order, window};
 
 use super::bits;
 use super::block::async_copies::{Arrival, Copy};
-use super::spec::Spec;
+use super::spec::AccessSpec;
 use super::worker::Worker;
 
 /// Arrivals that wait for copies.
-const MOST_ARRIVALS: usize = 1 << 16;
+const MAX_ARRIVALS: usize = 1 << 16;
 
 impl Worker<'_> {
     pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, on: u32) {
@@ -28,7 +28,7 @@ impl Worker<'_> {
                 src_bytes,
             } => {
                 let memo = self.job.plan.memo_of[pc as usize] as usize;
-                let spec = |space, addr, kind, memo| Spec {
+                let spec = |space, addr, kind, memo| AccessSpec {
                     space,
                     addr,
                     bytes: u32::from(*bytes),
@@ -115,7 +115,7 @@ impl Worker<'_> {
         });
         copies.arrived[thread] += 1;
         let oldest = copies.arrivals.front().map(|a| a.barrier);
-        oldest.filter(|_| copies.arrivals.len() > MOST_ARRIVALS)
+        oldest.filter(|_| copies.arrivals.len() > MAX_ARRIVALS)
     }
 
     /// Does the copies that the oldest arrival at a barrier waits for.

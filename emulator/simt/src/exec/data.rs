@@ -6,17 +6,17 @@ use crate::program::{Access, Order};
 
 use super::bits;
 use super::memo::{Home, Spread};
-use super::spec::Spot;
+use super::spec::Located;
 use super::worker::Worker;
 
 /// Host addresses of the lanes' memory.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum LaneAddresses {
     Near { host: *mut u8, delta: *const i32 },
     Far(*const *mut u8),
 }
 
-impl Place {
+impl LaneAddresses {
     /// # Safety
     /// `lane < 32`, and the tables that the place was made from are still there.
     #[inline(always)]
@@ -33,7 +33,7 @@ impl Place {
 
 /// Layout of a pattern's lanes, as a whole and by halves.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct LaneLayout {
     spread: Spread,
     halves: [Spread; 2],
 }
@@ -41,43 +41,43 @@ pub(crate) struct Shape {
 impl Worker<'_> {
     /// The lanes of a spot, where each one's memory is, and the shape of it.
     #[inline(always)]
-    pub(crate) fn place(&self, spot: Spot, memo: usize, on: u32) -> (u32, Place, Shape) {
+    pub(crate) fn place(&self, spot: Located, memo: usize, on: u32) -> (u32, LaneAddresses, LaneLayout) {
         match spot {
-            Spot::Near(host) => {
+            Located::Near(host) => {
                 let m = &self.access.memos[memo];
                 if m.home == Home::Local {
-                    let shape = Shape {
+                    let shape = LaneLayout {
                         spread: Spread::Gather,
                         halves: [Spread::Gather; 2],
                     };
                     return (
                         on,
-                        Place::Near {
+                        LaneAddresses::Near {
                             host,
                             delta: m.local.as_ptr(),
                         },
                         shape,
                     );
                 }
-                let place = Place::Near {
+                let place = LaneAddresses::Near {
                     host,
                     delta: m.delta.as_ptr(),
                 };
                 (
                     on,
                     place,
-                    Shape {
+                    LaneLayout {
                         spread: m.spread,
                         halves: m.halves,
                     },
                 )
             }
-            Spot::Far(good) => {
-                let shape = Shape {
+            Located::Far(good) => {
+                let shape = LaneLayout {
                     spread: Spread::Gather,
                     halves: [Spread::Gather; 2],
                 };
-                (good, Place::Far(self.access.pointers.as_ptr()), shape)
+                (good, LaneAddresses::Far(self.access.pointers.as_ptr()), shape)
             }
         }
     }
@@ -88,10 +88,10 @@ impl Worker<'_> {
 /// # Safety
 /// `place` is readable for the access's bytes and aligned to them, for every lane in `on`; the registers are in range.
 #[inline(always)]
-pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, shape: Shape) {
+pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: the caller vouches for memory and registers. Register lines are never part of emulated memory.
     unsafe {
-        if let Place::Near { host, delta } = place
+        if let LaneAddresses::Near { host, delta } = place
             && a.element == 4
             && !a.wide
             && may_be_plain(a)
@@ -139,7 +139,7 @@ fn all_wanted(a: &Access) -> bool {
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: Shape) {
+unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: LaneLayout) {
     // SAFETY: as the caller of `load` vouches.
     unsafe {
         let out = lanes.regs.add(dst as usize).cast::<u32>();
@@ -199,7 +199,7 @@ unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Near) {
 /// # Safety
 /// As [`load`]; all lanes, four 4-byte elements.
 #[inline(always)]
-unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: Shape) {
+unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: LaneLayout) {
     // SAFETY: as the caller of `load` vouches. SSE2 is part of every x86-64.
     unsafe {
         let out: [*mut u32; 4] = std::array::from_fn(|e| lanes.regs.add(a.regs[e] as usize).cast());
@@ -260,7 +260,7 @@ unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
 /// # Safety
 /// As [`load`].
 #[inline(never)]
-unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, spread: Spread) {
+unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, spread: Spread) {
     let wide = a.wide || a.element == 8;
     for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
         if dst == NONE {
@@ -295,10 +295,10 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, spread: Spr
 /// # Safety
 /// As [`load`], and writable.
 #[inline(always)]
-pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: Place, shape: Shape) {
+pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: the caller vouches for memory and registers.
     unsafe {
-        if let Place::Near { host, delta } = place
+        if let LaneAddresses::Near { host, delta } = place
             && a.element == 4
             && !a.wide
             && on == u32::MAX
@@ -318,7 +318,7 @@ pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: Place, sha
 /// # Safety
 /// As [`store`]; all lanes.
 #[inline(always)]
-unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: Shape) {
+unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: LaneLayout) {
     // SAFETY: as the caller of `store` vouches.
     unsafe {
         let from = lanes.source(src).cast::<u32>();
@@ -372,7 +372,7 @@ unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
 /// # Safety
 /// As [`store`].
 #[inline(never)]
-unsafe fn store_any(lanes: &Lanes, a: &Access, on: u32, place: Place) {
+unsafe fn store_any(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses) {
     let wide = a.wide || a.element == 8;
     let n = usize::from(a.n).min(8);
     // SAFETY: as the caller of `store` vouches.

@@ -17,10 +17,10 @@ pub(crate) struct Frame {
 }
 
 /// Frames, beyond which lanes no longer agree on where to meet: code that does so without end has none.
-const MOST_FRAMES: usize = 1 << 12;
+const MAX_FRAMES: usize = 1 << 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum FiberState {
     Ready,
     /// Waits at a barrier of the block.
     Barrier(u8),
@@ -44,7 +44,7 @@ pub(crate) const DONE_WARP_SYNC: u32 = u32::MAX - 1;
 #[derive(Debug, Clone)]
 pub(crate) struct Fiber {
     pub(crate) stack: Vec<Frame>,
-    pub(crate) state: State,
+    pub(crate) state: FiberState,
     /// Instruction at which it waits.
     pub(crate) at: u32,
     /// Go on although named lanes are missing.
@@ -68,7 +68,7 @@ impl Fiber {
         }];
         Self {
             stack,
-            state: State::Ready,
+            state: FiberState::Ready,
             at: 0,
             forced: false,
             reduction: None,
@@ -82,7 +82,7 @@ impl Fiber {
     pub(crate) fn waits_at_its_place(&self) -> bool {
         !matches!(
             self.state,
-            State::Lanes {
+            FiberState::Lanes {
                 place: DONE_WARP_SYNC,
                 ..
             }
@@ -128,7 +128,7 @@ impl Fiber {
 
     /// The lanes of the top frame, which are at `pc`, stay together until `meet`, however they part before.
     pub(crate) fn converge(&mut self, pc: u32, meet: u32) {
-        if self.stack.len() >= MOST_FRAMES {
+        if self.stack.len() >= MAX_FRAMES {
             // They go on as they are. Where lanes meet is never a matter of results.
             self.set_pc(pc);
             return;
@@ -247,7 +247,7 @@ impl PhaseWait {
 pub(crate) enum Pause {
     /// No lane is left.
     Ended,
-    /// [`State`] has the reason.
+    /// [`FiberState`] has the reason.
     Waits,
     /// The turn is over.
     Turn,
@@ -260,7 +260,7 @@ pub(crate) enum Pause {
 }
 
 /// Continuation after an operation outside the loop.
-pub(crate) enum Next {
+pub(crate) enum AfterOp {
     Go,
     /// Continue with the top frame.
     Frames,
@@ -275,13 +275,13 @@ pub(crate) enum Next {
 pub(crate) fn join_ready(fibers: &mut Vec<Fiber>) {
     let mut i = 0;
     while i < fibers.len() {
-        if fibers[i].state != State::Ready {
+        if fibers[i].state != FiberState::Ready {
             i += 1;
             continue;
         }
         let mut j = i + 1;
         while j < fibers.len() {
-            let fits = fibers[j].state == State::Ready;
+            let fits = fibers[j].state == FiberState::Ready;
             if fits {
                 let other = fibers.remove(j);
                 match fibers[i].join(other) {

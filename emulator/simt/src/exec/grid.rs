@@ -42,14 +42,14 @@ pub(crate) struct Outcome {
 }
 
 /// Result of a block.
-struct Done {
+struct BlockResult {
     spent: u64,
     printed: String,
     collector: Option<Collector>,
     stops: bool,
 }
 
-impl Done {
+impl BlockResult {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.printed.len() + self.collector.as_ref().map_or(0, Collector::bytes)
     }
@@ -58,14 +58,14 @@ impl Done {
 struct Ledger {
     /// Blocks below have been taken.
     next: u64,
-    early: BTreeMap<u64, Done>,
+    early: BTreeMap<u64, BlockResult>,
     spent: u64,
     printed: String,
     collector: Collector,
     stopped: bool,
 }
 
-struct Shared {
+struct BlockQueue {
     /// Blocks, or clusters: what one worker runs from beginning to end.
     n_blocks: u64,
     /// The next block to start.
@@ -79,7 +79,7 @@ struct Shared {
     taken: Condvar,
 }
 
-impl Shared {
+impl BlockQueue {
     /// True where another block may start. Where the results of early blocks fill their buffer, none may, until an
     /// earlier one has ended; a worker that has none of these itself waits for that.
     fn may_start(&self, waits: bool) -> bool {
@@ -117,7 +117,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
         collector,
         stopped: false,
     };
-    let shared = Shared {
+    let queue = BlockQueue {
         n_blocks,
         next: AtomicU64::new(0),
         last: AtomicU64::new(u64::MAX),
@@ -136,17 +136,17 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
         tallies.iter_mut().zip(&t).for_each(|(sum, one)| sum.add(one));
     };
     if n_threads <= 1 {
-        gather(work(job, &shared, global_races));
+        gather(work(job, &queue, global_races));
     } else {
         std::thread::scope(|scope| {
             let spawn = |i: usize| {
                 let builder = std::thread::Builder::new().name(format!("block worker {i}"));
                 builder
-                    .spawn_scoped(scope, || work(job, &shared, global_races))
+                    .spawn_scoped(scope, || work(job, &queue, global_races))
                     .ok()
             };
             let others: Vec<_> = (1..n_threads).filter_map(spawn).collect();
-            gather(work(job, &shared, global_races));
+            gather(work(job, &queue, global_races));
             for other in others {
                 match other.join() {
                     Ok(result) => gather(result),
@@ -156,7 +156,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
             }
         });
     }
-    let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut ledger = queue.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
     if ledger.printed.len() > LAUNCH_PRINTS {
         let cut = (0..=LAUNCH_PRINTS)
             .rev()
@@ -218,15 +218,15 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
 }
 
 /// Worker thread: takes blocks until there are no more.
-fn work(job: &Job<'_>, shared: &Shared, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
+fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
     let mut worker = Worker::new(job, memos(job), global_races);
     let mut waiting = Waiting::new(job);
     let mut more = true;
     loop {
         let mut fresh = None;
-        if more && waiting.has_room() && shared.may_start(waiting.blocks.is_empty()) {
-            let index = shared.next.fetch_add(1, Ordering::Relaxed);
-            more = index < shared.n_blocks && index <= shared.last.load(Ordering::Relaxed);
+        if more && waiting.has_room() && queue.may_start(waiting.blocks.is_empty()) {
+            let index = queue.next.fetch_add(1, Ordering::Relaxed);
+            more = index < queue.n_blocks && index <= queue.last.load(Ordering::Relaxed);
             fresh = more.then_some(index);
         }
         match fresh {
@@ -256,16 +256,16 @@ fn work(job: &Job<'_>, shared: &Shared, global_races: Option<&GlobalRaces>) -> (
             },
         }
         worker.spent = worker.block.spent;
-        worker.stopped = shared.last.load(Ordering::Relaxed) < worker.block.unit;
+        worker.stopped = queue.last.load(Ordering::Relaxed) < worker.block.unit;
         let is_left_out = job
             .observer
             .is_some_and(|observer| !observer.runs(worker.block.index));
         let visit = if worker.stopped || is_left_out {
             Visit::Ended
         } else if job.cluster_blocks > 1 {
-            worker.visit_cluster(&shared.last)
+            worker.visit_cluster(&queue.last)
         } else {
-            worker.visit(&shared.last)
+            worker.visit(&queue.last)
         };
         if let Some(races) = &mut worker.checks.shared_races {
             races.end_block(&mut worker.checks.collector);
@@ -295,7 +295,7 @@ fn work(job: &Job<'_>, shared: &Shared, global_races: Option<&GlobalRaces>) -> (
             worker.end_cluster();
         }
         worker.block.live = 0;
-        finish(&mut worker, job, shared);
+        finish(&mut worker, job, queue);
     }
     (
         worker.counts,
@@ -396,38 +396,38 @@ fn begin_checks(worker: &mut Worker<'_>, index: u64) {
 }
 
 /// The block has ended: its results are taken, in index order.
-fn finish(worker: &mut Worker<'_>, job: &Job<'_>, shared: &Shared) {
+fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
     let index = worker.block.unit;
     let failed = !worker.checks.collector.is_empty();
     let stops = worker.block.fatal || (failed && !job.watch.checks());
     if stops {
-        shared.last.fetch_min(index, Ordering::Relaxed);
+        queue.last.fetch_min(index, Ordering::Relaxed);
     }
     let collector = (!worker.checks.collector.is_empty()).then(|| worker.checks.collector.take());
     let printed = std::mem::take(&mut worker.block.printed);
-    let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-    let done = Done {
+    let mut ledger = queue.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+    let done = BlockResult {
         spent: worker.spent,
         printed,
         collector,
         stops,
     };
-    shared.early_bytes.fetch_add(done.bytes(), Ordering::Relaxed);
+    queue.early_bytes.fetch_add(done.bytes(), Ordering::Relaxed);
     ledger.early.insert(index, done);
     while let Some(done) = {
         let next = ledger.next;
         ledger.early.remove(&next)
     } {
-        let before = shared.early_bytes.fetch_sub(done.bytes(), Ordering::Relaxed);
+        let before = queue.early_bytes.fetch_sub(done.bytes(), Ordering::Relaxed);
         if before > EARLY_BYTES {
-            shared.taken.notify_all();
+            queue.taken.notify_all();
         }
-        ledger.take(done, job, shared);
+        ledger.take(done, job, queue);
     }
 }
 
 impl Ledger {
-    fn take(&mut self, done: Done, job: &Job<'_>, shared: &Shared) {
+    fn take(&mut self, done: BlockResult, job: &Job<'_>, queue: &BlockQueue) {
         let index = self.next;
         self.next += 1;
         if self.stopped {
@@ -460,7 +460,7 @@ impl Ledger {
         }
         if stops {
             self.stopped = true;
-            shared.last.fetch_min(index, Ordering::Relaxed);
+            queue.last.fetch_min(index, Ordering::Relaxed);
         }
     }
 }

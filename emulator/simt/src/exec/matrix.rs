@@ -4,7 +4,7 @@ use crate::check::{AccessKind, Code, Details, WrongMask};
 use crate::program::{MatrixAccess, Mma, Order};
 
 use super::bits;
-use super::spec::Spec;
+use super::spec::AccessSpec;
 use super::worker::Worker;
 
 /// Row and column of the two elements of a lane's register in an 8x8 matrix.
@@ -75,8 +75,8 @@ impl Worker<'_> {
         }
     }
 
-    fn spec<'a>(&self, access: &'a MatrixAccess, kind: AccessKind, pc: u32) -> Spec<'a> {
-        Spec {
+    fn spec<'a>(&self, access: &'a MatrixAccess, kind: AccessKind, pc: u32) -> AccessSpec<'a> {
+        AccessSpec {
             space: access.space,
             addr: &access.addr,
             bytes: 16,

@@ -13,16 +13,16 @@ use crate::lanes::NONE;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
 use super::bits;
-use super::block::mbarriers::State;
+use super::block::mbarriers::MbarrierState;
 use super::cluster_memory::Holder;
-use super::fiber::{PhaseWait, State as FiberState};
+use super::fiber::{FiberState, PhaseWait};
 use super::spec::{bias, place};
 use super::worker::Worker;
 
 /// Arrivals that a barrier can wait for.
-const MOST_ARRIVALS: u32 = (1 << 20) - 1;
+const MAX_ARRIVALS: u32 = (1 << 20) - 1;
 /// Bytes that a phase can wait for.
-const MOST_BYTES: i64 = (1 << 20) - 1;
+const MAX_BYTES: i64 = (1 << 20) - 1;
 /// Bytes of a barrier.
 const BYTES: u32 = 8;
 
@@ -42,11 +42,11 @@ impl Worker<'_> {
                 src => self.u32_at(src, lane),
             };
             if b.kind == MbarrierKind::Init {
-                if !(1..=MOST_ARRIVALS).contains(&number) {
+                if !(1..=MAX_ARRIVALS).contains(&number) {
                     self.bad_barrier(pc, lane, at, BadBarrier::Arrivals(number));
                     continue;
                 }
-                let state = State {
+                let state = MbarrierState {
                     arrivals: number,
                     pending: number,
                     bytes: 0,
@@ -137,7 +137,7 @@ impl Worker<'_> {
                 }
                 MbarrierKind::ArriveBehindCopies { counts } => {
                     if counts {
-                        state.pending = (state.pending + 1).min(MOST_ARRIVALS);
+                        state.pending = (state.pending + 1).min(MAX_ARRIVALS);
                     }
                     if let Some(due) = self.start_arrival(at, lane) {
                         self.finish_arrival(due);
@@ -630,9 +630,9 @@ fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
 }
 
 /// Lets the current phase wait for more bytes.
-fn expect(state: &mut State, bytes: u32) -> Option<BadBarrier> {
+fn expect(state: &mut MbarrierState, bytes: u32) -> Option<BadBarrier> {
     let sum = state.bytes + i64::from(bytes);
-    if sum > MOST_BYTES {
+    if sum > MAX_BYTES {
         return Some(BadBarrier::TooManyBytes(sum as u64));
     }
     state.bytes = sum;

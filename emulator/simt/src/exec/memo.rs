@@ -4,7 +4,7 @@
 //! it). Loops repeat patterns, so all that follows from the pattern alone is worked out once: how far it reaches,
 //! which stretches of bytes it covers, what it costs.
 
-use crate::check::race::{Cells, Run};
+use crate::check::race::{ByteRun, Cells};
 use crate::lanes::Line;
 use crate::memory::Allocation;
 use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
@@ -23,7 +23,7 @@ pub(crate) enum Spread {
 }
 
 /// Words of a pattern's bitmap.
-const MOST_CELLS: usize = 8;
+const MAX_CELLS: usize = 8;
 
 /// Counts of one memory instruction.
 #[derive(Debug, Clone, Copy, Default)]
@@ -172,9 +172,9 @@ pub(crate) struct Memo<'j> {
     ideal: u8,
     merged: [u8; 2],
     n_runs: u8,
-    runs: [Run; 32],
+    runs: [ByteRun; 32],
     /// Cells that the runs cover, from the start of the first; no words where that would be too many.
-    cells: [u64; MOST_CELLS],
+    cells: [u64; MAX_CELLS],
     n_cells: u8,
     /// Size of a cell, as a power of two; given when the memo is made.
     pub(crate) cell_shift: u32,
@@ -215,8 +215,8 @@ impl Memo<'_> {
             ideal: 0,
             merged: [0; 2],
             n_runs: 0,
-            runs: [Run { start: 0, bytes: 0 }; 32],
-            cells: [0; MOST_CELLS],
+            runs: [ByteRun { start: 0, bytes: 0 }; 32],
+            cells: [0; MAX_CELLS],
             n_cells: 0,
             cell_shift: 2,
             local: [0; 32],
@@ -339,7 +339,7 @@ impl Memo<'_> {
     }
 
     /// The stretches of bytes that the pattern covers.
-    pub(crate) fn runs(&self) -> &[Run] {
+    pub(crate) fn runs(&self) -> &[ByteRun] {
         &self.runs[..usize::from(self.n_runs) & 63]
     }
 
@@ -356,11 +356,11 @@ impl Memo<'_> {
         let shift = self.cell_shift;
         let n_words = (self.span >> shift).div_ceil(64) as usize;
         // Accesses that are narrower than a cell, or not in step with cells, are described by their runs.
-        if n_words > MOST_CELLS || self.bytes >> shift == 0 || self.align & ((1 << shift) - 1) != 0 {
+        if n_words > MAX_CELLS || self.bytes >> shift == 0 || self.align & ((1 << shift) - 1) != 0 {
             self.n_cells = 0;
             return;
         }
-        self.cells = [0; MOST_CELLS];
+        self.cells = [0; MAX_CELLS];
         let first = i64::from(self.runs[0].start);
         for run in &self.runs[..usize::from(self.n_runs)] {
             let start = (i64::from(run.start) - first) as usize >> shift;
@@ -396,7 +396,7 @@ impl Memo<'_> {
                     continue;
                 }
             }
-            self.runs[n_runs] = Run {
+            self.runs[n_runs] = ByteRun {
                 start,
                 bytes: self.bytes,
             };
@@ -614,7 +614,7 @@ mod tests {
             touched.sort_unstable();
             let n = touched.len();
             touched.dedup();
-            let at = |r: &Run| base.wrapping_add(i64::from(r.start) as u64);
+            let at = |r: &ByteRun| base.wrapping_add(i64::from(r.start) as u64);
             let covered: Vec<u64> = memo.runs().iter().flat_map(|r| at(r)..at(r) + u64::from(r.bytes)).collect();
             prop_assert_eq!(memo.overlapping, n != touched.len());
             prop_assert_eq!(covered, touched);

@@ -1,7 +1,7 @@
 //! Accesses that go wrong or lie in several places: looked up lane by lane.
 
 use crate::check::Code;
-use crate::check::race::{Cells, Run, Touch};
+use crate::check::race::{ByteRun, Cells, Touch};
 use crate::check::{AccessKind, BadAccess, Details, RemoteProblem};
 use crate::lanes::WARP;
 use crate::memory::{Slot, rules};
@@ -11,14 +11,14 @@ use super::bits;
 use super::cluster_memory::Holder;
 use super::job::Job;
 use super::memo::Merge;
-use super::spec::{self, Spec};
+use super::spec::{self, AccessSpec};
 use super::worker::Worker;
 
 /// Why a lane's access cannot be done.
-pub(crate) type Bad = (Code, MemSpace, u64);
+pub(crate) type LaneFault = (Code, MemSpace, u64);
 
 /// The memory that one lane accesses.
-struct Found {
+struct LaneMemory {
     host: *mut u8,
     /// `Global`, `Shared`, `Local` or `Param`.
     space: MemSpace,
@@ -27,7 +27,7 @@ struct Found {
 }
 
 /// The address of each lane, seen from the block that runs.
-pub(crate) fn addresses(worker: &Worker<'_>, spec: &Spec<'_>) -> [u64; WARP] {
+pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WARP] {
     spec::addresses(&worker.warp.lanes, spec.addr, spec.bias()).map(|address| worker.seen_from_here(address))
 }
 
@@ -35,11 +35,11 @@ pub(crate) fn addresses(worker: &Worker<'_>, spec: &Spec<'_>) -> [u64; WARP] {
 /// `on`, when the launch goes on unharmed.
 #[cold]
 #[inline(never)]
-pub(crate) fn locate(worker: &mut Worker<'_>, spec: &Spec<'_>, on: u32) -> u32 {
+pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) -> u32 {
     let mut addresses = addresses(worker, spec);
     let mut good = 0;
     let mut remote = 0;
-    let mut bad: Vec<(Bad, u32, u64)> = Vec::new();
+    let mut bad: Vec<(LaneFault, u32, u64)> = Vec::new();
     let mut spaces = [MemSpace::Generic; 32];
     for lane in bits(on) {
         match find(worker, spec, addresses[lane], lane) {
@@ -97,7 +97,12 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &Spec<'_>, on: u32) -> u32 {
     good
 }
 
-fn find(worker: &mut Worker<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<Found, Bad> {
+fn find(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    address: u64,
+    lane: usize,
+) -> Result<LaneMemory, LaneFault> {
     let job = worker.job;
     let bytes = u64::from(spec.bytes);
     let aligned = address & (bytes - 1) == 0;
@@ -131,7 +136,7 @@ fn find(worker: &mut Worker<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> 
             if !aligned {
                 return Err((Code::Misaligned, MemSpace::Shared, offset));
             }
-            Ok(Found {
+            Ok(LaneMemory {
                 host: worker.block.shared_start().wrapping_add(offset as usize),
                 space: MemSpace::Shared,
                 own: Some(offset),
@@ -147,7 +152,7 @@ fn find(worker: &mut Worker<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> 
                 return Err((Code::Misaligned, MemSpace::Local, offset));
             }
             let at = worker.local_offset(lane) + offset as usize;
-            Ok(Found {
+            Ok(LaneMemory {
                 host: worker.block.local_start().wrapping_add(at),
                 space: MemSpace::Local,
                 own: None,
@@ -165,7 +170,7 @@ fn find(worker: &mut Worker<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> 
                 return Err((Code::Misaligned, MemSpace::Param, offset));
             }
             let host = job.params.as_ptr().cast_mut().wrapping_add(offset as usize);
-            Ok(Found {
+            Ok(LaneMemory {
                 host,
                 space: MemSpace::Param,
                 own: None,
@@ -176,7 +181,7 @@ fn find(worker: &mut Worker<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> 
             if !aligned {
                 return Err((Code::Misaligned, MemSpace::Global, address));
             }
-            Ok(Found {
+            Ok(LaneMemory {
                 host,
                 space: MemSpace::Global,
                 own: None,
@@ -186,7 +191,7 @@ fn find(worker: &mut Worker<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> 
 }
 
 /// Problem of an address in another block, where the instruction names the block's own shared memory.
-fn not_own(worker: &Worker<'_>, spec: &Spec<'_>, offset: u64) -> Option<RemoteProblem> {
+fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<RemoteProblem> {
     let Holder::Other(rank, _) = worker.holder(offset) else {
         return None;
     };
@@ -200,7 +205,11 @@ fn not_own(worker: &Worker<'_>, spec: &Spec<'_>, offset: u64) -> Option<RemotePr
 }
 
 /// Finds memory in the shared memory of another block: `at` is the whole offset, the rank, and the offset in there.
-fn find_remote(worker: &mut Worker<'_>, spec: &Spec<'_>, at: (u64, u32, u64)) -> Result<Found, Bad> {
+fn find_remote(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    at: (u64, u32, u64),
+) -> Result<LaneMemory, LaneFault> {
     let (job, bytes) = (worker.job, u64::from(spec.bytes));
     let (given, rank, offset) = at;
     if worker.remote_problem(given).is_some() {
@@ -216,7 +225,7 @@ fn find_remote(worker: &mut Worker<'_>, spec: &Spec<'_>, at: (u64, u32, u64)) ->
     if !offset.is_multiple_of(bytes) {
         return Err((Code::Misaligned, MemSpace::Shared, given));
     }
-    Ok(Found {
+    Ok(LaneMemory {
         host: block.shared_start().wrapping_add(offset as usize),
         space: MemSpace::Shared,
         own: None,
@@ -224,7 +233,12 @@ fn find_remote(worker: &mut Worker<'_>, spec: &Spec<'_>, at: (u64, u32, u64)) ->
 }
 
 /// Finds global memory, whatever its alignment. Where it is written, the launch may write it without marks.
-pub(crate) fn find_global(job: &Job<'_>, address: u64, bytes: u64, writes: bool) -> Result<*mut u8, Bad> {
+pub(crate) fn find_global(
+    job: &Job<'_>,
+    address: u64,
+    bytes: u64,
+    writes: bool,
+) -> Result<*mut u8, LaneFault> {
     let Some((allocation, offset)) = job.table.find(address, bytes) else {
         return Err(match job.table.slot(address) {
             Some(Slot::Freed(_)) => (Code::UseAfterFree, MemSpace::Global, address),
@@ -244,7 +258,7 @@ pub(crate) fn find_global(job: &Job<'_>, address: u64, bytes: u64, writes: bool)
 /// Reads of what nothing wrote, and races, lane by lane.
 fn check(
     worker: &mut Worker<'_>,
-    spec: &Spec<'_>,
+    spec: &AccessSpec<'_>,
     good: u32,
     addresses: &[u64; 32],
     spaces: &[MemSpace; 32],
@@ -288,7 +302,7 @@ fn check(
 }
 
 /// Reads of what nothing wrote, in the shared memory of other blocks.
-fn check_remote(worker: &mut Worker<'_>, spec: &Spec<'_>, lanes: u32, addresses: &[u64; 32]) {
+fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: u32, addresses: &[u64; 32]) {
     let n = spec.bytes as usize;
     for lane in bits(lanes) {
         let at = addresses[lane];
@@ -301,7 +315,7 @@ fn check_remote(worker: &mut Worker<'_>, spec: &Spec<'_>, lanes: u32, addresses:
     }
 }
 
-fn tell_races(worker: &mut Worker<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: MemSpace) {
+fn tell_races(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, at: u64, space: MemSpace) {
     worker.access.serial += 1;
     let touch = Touch {
         kind: spec.mark(),
@@ -315,7 +329,7 @@ fn tell_races(worker: &mut Worker<'_>, spec: &Spec<'_>, lane: usize, at: u64, sp
             at
         },
         bytes: spec.bytes,
-        runs: &[Run {
+        runs: &[ByteRun {
             start: 0,
             bytes: spec.bytes,
         }],
@@ -347,7 +361,7 @@ fn tell_races(worker: &mut Worker<'_>, spec: &Spec<'_>, lane: usize, at: u64, sp
 
 fn count(
     worker: &mut Worker<'_>,
-    spec: &Spec<'_>,
+    spec: &AccessSpec<'_>,
     good: u32,
     addresses: &[u64; 32],
     spaces: &[MemSpace; 32],

@@ -82,8 +82,8 @@ impl Worker<'_> {
     }
 }
 
-/// Source of a format's arguments.
-trait Source {
+/// ArgumentSource of a format's arguments.
+trait ArgumentSource {
     /// The next argument of 4 or 8 bytes, which is also its alignment.
     fn next(&mut self, bytes: usize) -> u64;
     /// The string at an address.
@@ -98,7 +98,7 @@ struct Arguments<'a, 'j> {
     read: Vec<(u64, u32)>,
 }
 
-impl Source for Arguments<'_, '_> {
+impl ArgumentSource for Arguments<'_, '_> {
     fn next(&mut self, bytes: usize) -> u64 {
         self.at = self.at.wrapping_add(bytes as u64 - 1) & !(bytes as u64 - 1);
         self.read.push((self.at, bytes as u32));
@@ -136,7 +136,7 @@ struct Conversion {
 }
 
 /// The text, and how many arguments it used.
-fn render(format: &[u8], source: &mut dyn Source) -> (String, u32) {
+fn render(format: &[u8], source: &mut dyn ArgumentSource) -> (String, u32) {
     let mut out = Vec::new();
     let mut used = 0;
     let mut rest = format;
@@ -391,7 +391,7 @@ mod tests {
 
     struct List(Vec<u64>);
 
-    impl Source for List {
+    impl ArgumentSource for List {
         fn next(&mut self, _: usize) -> u64 {
             if self.0.is_empty() { 0 } else { self.0.remove(0) }
         }

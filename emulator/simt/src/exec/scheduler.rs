@@ -7,7 +7,7 @@ use crate::check::WrongMask;
 
 use crate::program::{Op, OpKind};
 
-use super::fiber::{Fiber, Pause, State, join_ready};
+use super::fiber::{Fiber, FiberState, Pause, join_ready};
 use super::warp;
 use super::worker::Worker;
 
@@ -50,7 +50,7 @@ impl Worker<'_> {
                 if !self.block.warps[w as usize]
                     .fibers
                     .iter()
-                    .any(|f| f.state == State::Ready)
+                    .any(|f| f.state == FiberState::Ready)
                 {
                     continue;
                 }
@@ -149,7 +149,7 @@ impl Worker<'_> {
         self.warp.left = TURN;
         loop {
             let fibers = &mut self.block.warps[index].fibers;
-            let Some(i) = fibers.iter().position(|f| f.state == State::Ready) else {
+            let Some(i) = fibers.iter().position(|f| f.state == FiberState::Ready) else {
                 break;
             };
             // Taken from the front and put back at the end: all get their turn.
@@ -178,7 +178,7 @@ impl Worker<'_> {
         let done = !self.block.warps[index]
             .fibers
             .iter()
-            .any(|f| f.state == State::Ready);
+            .any(|f| f.state == FiberState::Ready);
         if let Some(races) = &mut self.checks.shared_races {
             races.leave(done, &mut self.checks.collector);
         }
@@ -191,13 +191,19 @@ impl Worker<'_> {
     /// Lanes that waited for each other go on, as soon as all are there.
     fn join_lanes(&mut self, w: usize) {
         let warp = &mut self.block.warps[w];
-        if warp.fibers.len() < 2 && !warp.fibers.iter().any(|f| matches!(f.state, State::Lanes { .. })) {
+        if warp.fibers.len() < 2
+            && !warp
+                .fibers
+                .iter()
+                .any(|f| matches!(f.state, FiberState::Lanes { .. }))
+        {
             return;
         }
         let mut ready = Vec::new();
         for f in &warp.fibers {
-            if let State::Lanes { need, place } = f.state {
-                let at_place = |g: &&Fiber| matches!(g.state, State::Lanes { place: p, .. } if p == place);
+            if let FiberState::Lanes { need, place } = f.state {
+                let at_place =
+                    |g: &&Fiber| matches!(g.state, FiberState::Lanes { place: p, .. } if p == place);
                 let there = warp.fibers.iter().filter(at_place).fold(0, |m, g| m | g.lanes());
                 ready.push(need & warp.live & !there == 0);
             } else {
@@ -208,7 +214,7 @@ impl Worker<'_> {
             if ready {
                 // Whoever is not joined below goes on alone.
                 f.forced = f.waits_at_its_place();
-                f.state = State::Ready;
+                f.state = FiberState::Ready;
             }
         }
         join_ready(&mut warp.fibers);
@@ -223,7 +229,7 @@ impl Worker<'_> {
             self.warp.live = self.block.warps[w].live;
             let undefined = self.block.warps[w].undefined_mask;
             for f in &self.block.warps[w].fibers {
-                if let State::Lanes { need, .. } = f.state
+                if let FiberState::Lanes { need, .. } = f.state
                     && !undefined
                 {
                     let present = f.top().map_or(0, |t| t.mask);
@@ -232,9 +238,9 @@ impl Worker<'_> {
                 }
             }
             for f in &mut self.block.warps[w].fibers {
-                if matches!(f.state, State::Lanes { .. }) {
+                if matches!(f.state, FiberState::Lanes { .. }) {
                     f.forced = f.waits_at_its_place();
-                    f.state = State::Ready;
+                    f.state = FiberState::Ready;
                     any = true;
                 }
             }

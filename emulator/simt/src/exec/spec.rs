@@ -7,7 +7,7 @@ use crate::program::{Access, Addr, MemSpace, Order, window};
 
 /// Operands and properties of a memory operation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spec<'a> {
+pub(crate) struct AccessSpec<'a> {
     pub(crate) space: MemSpace,
     pub(crate) addr: &'a Addr,
     /// Bytes that each lane accesses.
@@ -22,7 +22,7 @@ pub(crate) struct Spec<'a> {
     pub(crate) memo: usize,
 }
 
-impl Spec<'_> {
+impl AccessSpec<'_> {
     /// The kind of the access for the race checks.
     pub(crate) fn mark(&self) -> Mark {
         let excused = matches!(self.order, Order::Strong | Order::Guess);
@@ -54,7 +54,7 @@ pub(crate) fn bias(space: MemSpace) -> u64 {
 
 /// Host addresses of an access's lanes.
 #[derive(Clone, Copy)]
-pub(crate) enum Spot {
+pub(crate) enum Located {
     /// The first active lane's; the others at the memo's distances.
     Near(*mut u8),
     /// The pointers of these lanes are in `AccessState::pointers`.

@@ -9,7 +9,7 @@ use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 use super::bits;
 use super::block::bulk_copies::BulkCopy;
 use super::cluster_memory::Holder;
-use super::per_lane::{Bad, find_global};
+use super::per_lane::{LaneFault, find_global};
 use super::spec::{bias, place};
 use super::worker::Worker;
 
@@ -342,9 +342,9 @@ impl Worker<'_> {
 
     /// Part of the box that lies inside of the tensor and in no memory: the reason, the first such element, and the
     /// last.
-    fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(Bad, u64)> {
+    fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(LaneFault, u64)> {
         let each = copy.map.element.bytes();
-        let mut found: Option<(Bad, u64)> = None;
+        let mut found: Option<(LaneFault, u64)> = None;
         copy.map.runs(copy.at, copy.shared, |run| {
             let Some(start) = run.global.filter(|start| *start < window::SHARED) else {
                 return;

@@ -5,7 +5,7 @@ use crate::check::{BarrierGroup, Details};
 
 use crate::lanes::Line;
 
-use super::fiber::{Fiber, Pause, State};
+use super::fiber::{Fiber, FiberState, Pause};
 use super::job::Job;
 use super::warp;
 use super::worker::Worker;
@@ -39,7 +39,7 @@ impl Worker<'_> {
     }
     /// The budget is spent by blocks that wait for each other, of which this is one.
     pub(super) fn runaway_block(&mut self) {
-        let ready = |w: &super::block::Warp| w.fibers.iter().any(|f| f.state == State::Ready);
+        let ready = |w: &super::block::Warp| w.fibers.iter().any(|f| f.state == FiberState::Ready);
         let warp = self.block.warps.iter().position(ready).unwrap_or(0);
         self.warp.index = warp as u32;
         self.warp.lanes.regs = self.block.regs_of(self.job, warp);
@@ -53,7 +53,7 @@ impl Worker<'_> {
     pub(super) fn runaway(&mut self, w: u32) {
         let job = self.job;
         let (mut low, mut high) = (u32::MAX, 0);
-        let ready = |f: &Fiber| f.state == State::Ready;
+        let ready = |f: &Fiber| f.state == FiberState::Ready;
         let mask = self.block.warps[w as usize]
             .fibers
             .iter()
@@ -104,7 +104,7 @@ impl Worker<'_> {
     /// and no other thread is left to change what it reads.
     fn repeats(&mut self, w: u32, first: u32, last: u32) -> bool {
         let job = self.job;
-        let ready = |f: &Fiber| f.state == State::Ready;
+        let ready = |f: &Fiber| f.state == FiberState::Ready;
         let others = self.block.warps.iter().enumerate();
         let alone = { others }.all(|(other, warp)| other == w as usize || !warp.fibers.iter().any(ready));
         let blocks: u64 = job.grid.iter().map(|&n| u64::from(n)).product();
@@ -173,13 +173,13 @@ impl Worker<'_> {
 
     /// A warp polls memory without end while threads of its block wait at a barrier: for each other, it seems.
     fn waited_for(&mut self, running: u32) {
-        let mut groups = self.groups(|state| matches!(state, State::Barrier(_)));
+        let mut groups = self.groups(|state| matches!(state, FiberState::Barrier(_)));
         let Some(first) = groups.first() else { return };
         let Some(warp) = first.threads.iter().position(|mask| *mask != 0) else {
             return;
         };
         let (instr, mask) = (first.instr, first.threads[warp]);
-        let others = self.groups(|state| state == State::Ready);
+        let others = self.groups(|state| state == FiberState::Ready);
         let mut threads = vec![0; self.block.warps.len()].into_boxed_slice();
         for group in &others {
             threads

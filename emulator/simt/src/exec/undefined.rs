@@ -19,9 +19,9 @@ use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
 };
 
-use super::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, Spot};
+use super::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, ShadowIndex};
 use super::per_lane;
-use super::spec::Spec;
+use super::spec::AccessSpec;
 use super::worker::Worker;
 use super::{bits, runs};
 pub(super) use wgmma::Unwritten;
@@ -261,7 +261,7 @@ impl Worker<'_> {
 
     /// Undefined bytes that were only moved stay undefined in memory, which counts as written by now.
     #[cold]
-    pub(super) fn leave_holes(&mut self, a: &Access, spec: &Spec<'_>, good: u32) {
+    pub(super) fn leave_holes(&mut self, a: &Access, spec: &AccessSpec<'_>, good: u32) {
         let addresses = per_lane::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         let element = u32::from(a.element);
@@ -316,7 +316,7 @@ impl Worker<'_> {
     }
 
     /// An undefined value is used: it is reported, and taken as defined from then on.
-    fn undefined_use(&mut self, spot: Spot, lanes: u32, used: Use, instr: u32) {
+    fn undefined_use(&mut self, spot: ShadowIndex, lanes: u32, used: Use, instr: u32) {
         let lanes = self.checks.shadow.lanes(spot) & lanes;
         if used == Use::Control {
             self.block.warps[self.warp.index as usize].undefined_mask = true;
@@ -420,19 +420,23 @@ impl Worker<'_> {
 
     /// Written ranges of the array or allocation at an address, as addresses like [`BadAccess::address`].
     fn written_around(&self, at: u64, lane: usize) -> Box<[(u64, u64)]> {
-        const MOST: usize = 256;
+        const MAX_RANGES: usize = 256;
         let job = self.job;
         let ranges = match at >> window::BITS {
             w if w == window::SHARED >> window::BITS => {
                 match self.block.shared_range(job, at - window::SHARED) {
-                    Some((from, to)) => self.block.shared_written.ranges(from as usize, to as usize, MOST),
+                    Some((from, to)) => {
+                        self.block
+                            .shared_written
+                            .ranges(from as usize, to as usize, MAX_RANGES)
+                    }
                     None => Vec::new(),
                 }
             }
             w if w == window::LOCAL >> window::BITS => {
                 let own = self.local_offset(lane);
                 let end = own + job.local_bytes as usize;
-                let ranges = self.block.local_written.ranges(own, end, MOST);
+                let ranges = self.block.local_written.ranges(own, end, MAX_RANGES);
                 ranges
                     .iter()
                     .map(|(s, e)| (s - own as u64, e - own as u64))
@@ -440,7 +444,7 @@ impl Worker<'_> {
             }
             _ => match job.table.live(at) {
                 Some(a) => {
-                    let ranges = a.bytes.written_ranges(MOST);
+                    let ranges = a.bytes.written_ranges(MAX_RANGES);
                     ranges.iter().map(|(s, e)| (a.base + s, a.base + e)).collect()
                 }
                 None => Vec::new(),
@@ -834,7 +838,7 @@ impl Worker<'_> {
     }
 
     /// A result for the lanes of a group that depends on all bits that they bring.
-    pub(super) fn follow_gathered(&mut self, src: i32, dst: Spot, group: u32, open: u64, pc: u32) {
+    pub(super) fn follow_gathered(&mut self, src: i32, dst: ShadowIndex, group: u32, open: u64, pc: u32) {
         let source = self.checks.shadow.source(src);
         let undefined = source.map_or(0, |source| self.checks.shadow.lanes(source) & group);
         match source {
@@ -849,7 +853,7 @@ impl Worker<'_> {
         }
     }
 
-    fn spread(&mut self, dst: Spot, group: u32, open: u64, mut origins: Origins, pc: u32) {
+    fn spread(&mut self, dst: ShadowIndex, group: u32, open: u64, mut origins: Origins, pc: u32) {
         origins.compute(self.job.kernel.ops[pc as usize].instr);
         bits(group).for_each(|lane| self.checks.shadow.undefine(dst, lane, open, origins));
     }

@@ -5,9 +5,9 @@ use crate::check::{AccessKind, BadOperand, Details};
 use crate::lanes::{CpuLevel, NONE};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
-use super::fiber::{ANY_WARP_SYNC, DONE_WARP_SYNC, Next, Pause, State};
+use super::fiber::{ANY_WARP_SYNC, AfterOp, DONE_WARP_SYNC, FiberState, Pause};
 use super::run_mode::{Checked, Counted, Plain, Rare, RunMode};
-use super::spec::Spec;
+use super::spec::AccessSpec;
 use super::worker::Worker;
 use super::{bits, data};
 
@@ -18,7 +18,7 @@ const POLLS: u32 = 64;
 const NAPS: u32 = 64;
 
 /// Threads from which on a barrier is an illegal instruction.
-const MOST_COUNTED: u32 = 2048;
+const MAX_COUNTED: u32 = 2048;
 
 /// Runs the fiber in `worker.warp.fiber`.
 pub(crate) fn run(worker: &mut Worker<'_>) -> Pause {
@@ -68,7 +68,7 @@ fn run_avx2<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
 }
 
 /// Position of the running frame.
-struct At {
+struct Position {
     pc: u32,
     meet: u32,
     active: u32,
@@ -76,7 +76,7 @@ struct At {
     start: u32,
 }
 
-impl At {
+impl Position {
     #[inline(always)]
     fn of(worker: &Worker<'_>) -> Option<Self> {
         let top = worker.warp.fiber.top()?;
@@ -113,13 +113,13 @@ impl At {
 #[inline(always)]
 fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
     let ops: &[Op] = &worker.job.kernel.ops;
-    let Some(mut at) = At::of(worker) else {
+    let Some(mut at) = Position::of(worker) else {
         return Pause::Ended;
     };
     // The next operation with what is above and in the fiber's frame.
     macro_rules! reload {
         () => {
-            match At::of(worker) {
+            match Position::of(worker) {
                 Some(now) => at = now,
                 None => return Pause::Ended,
             }
@@ -275,24 +275,24 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             other => {
                 if on != 0 {
                     match worker.other(other, at.pc, on, &at) {
-                        Next::Go
+                        AfterOp::Go
                             if !M::RARE
                                 && (worker.warp.in_flight
                                     || M::checks(worker) && !worker.checks.shadow.is_clean()) =>
                         {
                             pause!(at.pc + 1, Pause::Followed)
                         }
-                        Next::Go => {}
-                        Next::Wait => {
+                        AfterOp::Go => {}
+                        AfterOp::Wait => {
                             // It is counted when it is done.
                             at.count::<M>(worker, at.pc, at.pc);
                             return Pause::Waits;
                         }
-                        Next::WaitBehind => {
+                        AfterOp::WaitBehind => {
                             at.count::<M>(worker, at.pc + 1, at.pc + 1);
                             return Pause::Waits;
                         }
-                        Next::Frames => {
+                        AfterOp::Frames => {
                             at.count::<M>(worker, at.pc + 1, at.pc + 1);
                             if worker.warp.left < 0 {
                                 worker.turn_over();
@@ -301,8 +301,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                             reload!();
                             continue;
                         }
-                        Next::Poll => pause!(at.pc + 1, Pause::Poll),
-                        Next::Stop => pause!(at.pc, Pause::Stopped),
+                        AfterOp::Poll => pause!(at.pc + 1, Pause::Poll),
+                        AfterOp::Stop => pause!(at.pc, Pause::Stopped),
                     }
                 }
             }
@@ -314,7 +314,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
 impl Worker<'_> {
     #[inline(always)]
     fn load<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
-        let spec = Spec {
+        let spec = AccessSpec {
             space: a.space,
             addr: &a.addr,
             bytes: u32::from(a.element) * u32::from(a.n),
@@ -344,7 +344,7 @@ impl Worker<'_> {
 
     #[inline(always)]
     fn store<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
-        let spec = Spec {
+        let spec = AccessSpec {
             space: a.space,
             addr: &a.addr,
             bytes: u32::from(a.element) * u32::from(a.n),
@@ -408,7 +408,7 @@ impl Worker<'_> {
     /// # Safety
     /// `place` is readable for `bytes` bytes in elements of `element`, and aligned to these, for every lane in `on`.
     #[cold]
-    pub(crate) unsafe fn cache_poll(&mut self, place: data::Place, on: u32, element: u8, bytes: u32) {
+    pub(crate) unsafe fn cache_poll(&mut self, place: data::LaneAddresses, on: u32, element: u8, bytes: u32) {
         for lane in bits(on) {
             for at in (0..bytes).step_by(element.into()) {
                 // SAFETY: as the caller vouches; allocations stay in place until the launch ends.
@@ -480,7 +480,7 @@ impl Worker<'_> {
         kind: BarrierKind,
         id: i32,
         count: i32,
-        at: &At,
+        at: &Position,
         on: u32,
         instr: u32,
     ) -> Option<Pause> {
@@ -498,7 +498,7 @@ impl Worker<'_> {
         // PTX has no such barrier; hardware looks at four bits.
         let id = id % BARRIERS;
         let none = kind == BarrierKind::Arrive && count == 0;
-        if !count.is_multiple_of(32) || count >= MOST_COUNTED || none {
+        if !count.is_multiple_of(32) || count >= MAX_COUNTED || none {
             let problem = BadOperand::BarrierThreads;
             self.fatal(
                 at.pc,
@@ -543,7 +543,7 @@ impl Worker<'_> {
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
         self.warp.fiber.at = self.job.kernel.ops.get(at_pc as usize).map_or(0, |op| op.instr);
-        self.warp.fiber.state = State::Lanes {
+        self.warp.fiber.state = FiberState::Lanes {
             need: need | on,
             place,
         };
@@ -560,15 +560,15 @@ impl Worker<'_> {
 
     /// Operations outside the loop.
     #[inline(never)]
-    fn other(&mut self, kind: &OpKind, pc: u32, on: u32, at: &At) -> Next {
+    fn other(&mut self, kind: &OpKind, pc: u32, on: u32, at: &Position) -> AfterOp {
         match kind {
             OpKind::Atomic(a) => {
                 let changed = self.atomic(a, pc, on);
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
                 if a.dst != NONE && self.poll(at.active, changed) {
-                    return Next::Poll;
+                    return AfterOp::Poll;
                 }
                 if a.dst == NONE {
                     self.activity.progress = true;
@@ -580,10 +580,10 @@ impl Worker<'_> {
                     if self.waits_for(need, DONE_WARP_SYNC, pc, on) {
                         // Each group of lanes issues it once, when it comes.
                         self.warp.fiber.set_pc(pc + 1);
-                        return Next::WaitBehind;
+                        return AfterOp::WaitBehind;
                     }
                 } else if self.waits_for(need, ANY_WARP_SYNC, pc, on) {
-                    return Next::Wait;
+                    return AfterOp::Wait;
                 }
                 if self.job.watch.checks() {
                     let groups = self.groups_of(*members, on);
@@ -604,9 +604,9 @@ impl Worker<'_> {
                 if !waits {
                     self.arrive_in_cluster(instr, on);
                 } else if self.wait_for_cluster(pc, instr, on) {
-                    return Next::WaitBehind;
+                    return AfterOp::WaitBehind;
                 } else {
-                    return Next::Frames;
+                    return AfterOp::Frames;
                 }
             }
             OpKind::InitFence => self.block.mbarriers.publish(),
@@ -631,18 +631,18 @@ impl Worker<'_> {
                     self.warp.fiber.phase = None;
                 }
                 self.let_others(at.active);
-                return Next::Poll;
+                return AfterOp::Poll;
             }
             OpKind::ReadClock { clock, dst } => self.read_clock(*clock, *dst, on, pc, at),
             OpKind::CpAsync { .. } | OpKind::CpAsyncCommit | OpKind::CpAsyncWait { .. } => {
                 self.copy_op(kind, pc, on);
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
             }
             OpKind::Mma(_) | OpKind::MatrixLoad(_) | OpKind::MatrixStore(_) | OpKind::MatrixMove { .. } => {
                 if self.wants_all_lanes(pc, on) {
-                    return Next::Wait;
+                    return AfterOp::Wait;
                 }
                 match kind {
                     OpKind::Mma(mma) => self.mma(mma, pc, on),
@@ -652,55 +652,55 @@ impl Worker<'_> {
                     _ => {}
                 }
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
             }
             OpKind::WholeWarp => {
                 if self.wants_all_lanes(pc, on) {
-                    return Next::Wait;
+                    return AfterOp::Wait;
                 }
             }
             OpKind::TensorCopy(copy) => {
                 self.tensor_copy(copy, pc, on);
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
             }
             OpKind::BulkBytes(copy) => {
                 self.bulk_bytes(copy, pc, on);
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
             }
             OpKind::BulkCommit => self.commit_bulk(on),
             OpKind::BulkWait { pending } => self.wait_for_bulk(on, *pending),
             OpKind::Wgmma(wgmma) => {
                 if !self.wgmma(wgmma, pc, on) {
-                    return Next::Wait;
+                    return AfterOp::Wait;
                 }
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
             }
             OpKind::WgmmaFence => self.wgmma_fence(),
             OpKind::WgmmaCommit => self.wgmma_commit(),
             OpKind::WgmmaWait { pending } => {
                 if !self.wgmma_wait(*pending, pc) {
-                    return Next::Wait;
+                    return AfterOp::Wait;
                 }
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
             }
             OpKind::Mbarrier(barrier) => {
                 let waits = self.mbarrier(barrier, pc, on);
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
                 if waits {
                     self.activity.polled = true;
                     self.let_others(at.active);
-                    return Next::Poll;
+                    return AfterOp::Poll;
                 }
             }
             OpKind::IsSpace { space, own, dst, src } => {
@@ -715,7 +715,7 @@ impl Worker<'_> {
             OpKind::Texture(t) => {
                 self.texture(t, pc, on);
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
             }
             OpKind::Printf {
@@ -738,23 +738,23 @@ impl Worker<'_> {
                         function,
                     },
                 );
-                return Next::Stop;
+                return AfterOp::Stop;
             }
             OpKind::Call { site, target } => return self.call(*site, *target, pc, on),
             OpKind::Resume { site } => self.resume(*site, on),
             OpKind::Return => return self.give_back(on),
             OpKind::Converge { meet } => {
                 self.warp.fiber.converge(pc + 1, *meet);
-                return Next::Frames;
+                return AfterOp::Frames;
             }
             OpKind::Leave { meet } => {
                 self.warp.fiber.set_pc(pc + 1);
                 self.warp.fiber.leave(on, *meet);
-                return Next::Frames;
+                return AfterOp::Frames;
             }
             OpKind::Trap => {
                 self.fatal(pc, Code::Trap, on, Details::None);
-                return Next::Stop;
+                return AfterOp::Stop;
             }
             OpKind::Alu { .. }
             | OpKind::Load(_)
@@ -765,7 +765,7 @@ impl Worker<'_> {
             | OpKind::Barrier { .. }
             | OpKind::Nop => {}
         }
-        Next::Go
+        AfterOp::Go
     }
 
     /// Tells the race checks of a `bar.warp.sync` by groups of lanes that name the same mask.
@@ -798,7 +798,7 @@ impl Worker<'_> {
         }
     }
 
-    fn read_clock(&mut self, clock: Clock, dst: u32, on: u32, pc: u32, at: &At) {
+    fn read_clock(&mut self, clock: Clock, dst: u32, on: u32, pc: u32, at: &Position) {
         let warp = &self.block.warps[self.warp.index as usize];
         // Operations of earlier turns, of this turn, and of the run that is not counted yet.
         let turn = (self.warp.turn_start - self.warp.left) as u64;

@@ -6,7 +6,7 @@ use crate::lanes::NONE;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
 use super::bits;
-use super::fiber::Next;
+use super::fiber::AfterOp;
 use super::worker::Worker;
 
 /// The lane that `lane` reads from, and whether it is in range ("shfl.sync" in the PTX manual).
@@ -105,7 +105,7 @@ impl Worker<'_> {
             .fibers
             .iter()
             .map(|f| (f.at, f.lanes() & !present, f.state))
-            .filter(|(_, lanes, state)| *lanes != 0 && *state != super::fiber::State::Ready)
+            .filter(|(_, lanes, state)| *lanes != 0 && *state != super::fiber::FiberState::Ready)
             .map(|(at, lanes, _)| (at, lanes))
             .collect();
         Details::SyncMask(SyncMask {
@@ -117,17 +117,17 @@ impl Worker<'_> {
         })
     }
 
-    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, on: u32) -> Next {
+    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, on: u32) -> AfterOp {
         let members = match kind {
             OpKind::Shuffle { src, .. } => src[3],
             OpKind::Vote { members, .. } => *members,
             OpKind::Match { src, .. } | OpKind::Redux { src, .. } => src[1],
-            _ => return Next::Go,
+            _ => return AfterOp::Go,
         };
         let groups = self.groups_of(members, on);
         let need = groups.iter().fold(0, |m, (named, _)| m | named);
         if self.waits_for(need, pc, pc, on) {
-            return Next::Wait;
+            return AfterOp::Wait;
         }
         if self.job.watch.checks() {
             self.check_masks(&groups, pc, on);
@@ -252,7 +252,7 @@ impl Worker<'_> {
             }
             _ => {}
         }
-        Next::Go
+        AfterOp::Go
     }
 }
 

@@ -12,12 +12,12 @@ use crate::check::BadWgmma;
 use crate::mma::warpgroup::WARPS;
 use crate::program::{OpKind, Wgmma, WgmmaA};
 
-use super::block::warpgroups::{FactorBytes, Part, Pending, Progress};
-use super::fiber::State;
+use super::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
+use super::fiber::FiberState;
 use super::worker::Worker;
 
 /// Products that may be under way in a warpgroup, and by which one of its warps may be ahead of the others.
-const MOST: usize = 256;
+const MAX_PRODUCTS: usize = 256;
 
 impl Worker<'_> {
     /// `wgmma.fence`
@@ -41,7 +41,7 @@ impl Worker<'_> {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        if group.warps[own].issued - group.first >= MOST as u64 && !self.make_room(pc) {
+        if group.warps[own].issued - group.first >= MAX_PRODUCTS as u64 && !self.make_room(pc) {
             return false;
         }
         let lane = on.trailing_zeros() as usize;
@@ -65,9 +65,9 @@ impl Worker<'_> {
         progress.issued += 1;
         let place = group.place(number);
         if place == group.products.len() {
-            group.products.push_back(Pending::default());
+            group.products.push_back(PendingProduct::default());
         }
-        group.products[place].parts[own] = Some(Part {
+        group.products[place].parts[own] = Some(WarpPart {
             pc,
             on,
             group: committed,
@@ -93,8 +93,12 @@ impl Worker<'_> {
             if first + at as u32 == self.warp.index {
                 continue;
             }
-            for fiber in warp.fibers.iter_mut().filter(|f| f.state == State::Warpgroup) {
-                fiber.state = State::Ready;
+            for fiber in warp
+                .fibers
+                .iter_mut()
+                .filter(|f| f.state == FiberState::Warpgroup)
+            {
+                fiber.state = FiberState::Ready;
             }
         }
     }
@@ -104,7 +108,7 @@ impl Worker<'_> {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        let Progress {
+        let WarpProgress {
             issued,
             waited,
             committed,
@@ -155,7 +159,7 @@ impl Worker<'_> {
         if waits {
             self.warp.fiber.set_pc(pc);
             self.warp.fiber.at = self.job.kernel.ops[pc as usize].instr;
-            self.warp.fiber.state = State::Warpgroup;
+            self.warp.fiber.state = FiberState::Warpgroup;
             return false;
         }
         for number in from..end {
@@ -232,7 +236,7 @@ impl Worker<'_> {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        let Progress { issued, waited, .. } = group.warps[own];
+        let WarpProgress { issued, waited, .. } = group.warps[own];
         let mut needed = None;
         let mut wrong = None;
         for number in waited..issued {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::bits::{self, Bits, CHUNK, KINDS};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
-use super::vector_clocks::{Handover, Unordered};
+use super::vector_clocks::{BlockClocks, Unordered};
 use super::{Mark, Touch};
 use crate::check::Code;
 use crate::check::Collector;
@@ -36,7 +36,7 @@ pub struct BlockRaces {
     block: u64,
     fenced: bool,
     strong: bool,
-    handover: Option<Arc<Mutex<Handover>>>,
+    clocks: Option<Arc<Mutex<BlockClocks>>>,
 }
 
 /// Accesses of all blocks of a launch to global memory. Shared by the workers.
@@ -51,7 +51,7 @@ pub struct GlobalRaces {
     fenced: AtomicBool,
     strong: AtomicBool,
     /// Clocks of the blocks, where they hand data to each other and run in index order.
-    handover: Option<Arc<Mutex<Handover>>>,
+    clocks: Option<Arc<Mutex<BlockClocks>>>,
 }
 
 /// Global memory is large: chunks get numbers as they are touched.
@@ -186,7 +186,7 @@ impl BlockRaces {
             block: 0,
             fenced: false,
             strong: false,
-            handover: all.handover.clone(),
+            clocks: all.clocks.clone(),
         }
     }
 
@@ -212,10 +212,10 @@ impl BlockRaces {
         let kind = touch.kind as usize;
         let mut fresh = touch.kind == Mark::Write;
         self.strong |= touch.strong;
-        if let Some(handover) = &self.handover {
-            let mut handover = handover.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(clocks) = &self.clocks {
+            let mut clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
             let who = |lane| pack(touch.instr, touch.warp * 32 + lane);
-            handover.access(self.block, touch, self.interval.shift, who);
+            clocks.access(self.block, touch, self.interval.shift, who);
         }
         let totals = &mut self.totals;
         self.interval.access(touch, out, |chunk, word, units| {
@@ -287,9 +287,9 @@ impl BlockRaces {
     pub fn fence(&mut self) {
         self.interval.fence();
         self.fenced = true;
-        if let Some(handover) = &self.handover {
-            let mut handover = handover.lock().unwrap_or_else(PoisonError::into_inner);
-            handover.fence(self.block);
+        if let Some(clocks) = &self.clocks {
+            let mut clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
+            clocks.fence(self.block);
         }
     }
 
@@ -346,7 +346,7 @@ impl GlobalRaces {
             shift: unit_shift(kernel, MemSpace::Global),
             fenced: AtomicBool::new(false),
             strong: AtomicBool::new(false),
-            handover: None,
+            clocks: None,
         }
     }
 
@@ -354,8 +354,8 @@ impl GlobalRaces {
     #[must_use]
     pub fn in_order(self, kernel: &Kernel) -> Self {
         let fence = |op: &Op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence);
-        let handover = kernel.ops.iter().any(fence).then(Arc::default);
-        Self { handover, ..self }
+        let clocks = kernel.ops.iter().any(fence).then(Arc::default);
+        Self { clocks, ..self }
     }
 
     fn join(&self, number: u64, block: u64, total: &Total) {
@@ -411,10 +411,10 @@ impl GlobalRaces {
     pub fn finish(self, out: &mut Collector) {
         let shift = self.shift;
         if self.fenced.load(Ordering::Relaxed) && self.strong.load(Ordering::Relaxed) {
-            let Some(handover) = self.handover else { return };
-            let handover = handover.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(clocks) = self.clocks else { return };
+            let clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
             let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
-            for Unordered { unit, parties } in &handover.found {
+            for Unordered { unit, parties } in &clocks.found {
                 let address = unit << shift;
                 let [a, b] =
                     parties.map(|(kind, block, who)| party((kind, block << 32 | u64::from(who)), 1 << shift));

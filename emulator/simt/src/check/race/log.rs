@@ -12,7 +12,7 @@ const MAX_PATTERNS: usize = 1 << 13;
 
 /// An access, or several with the same lanes at a constant distance.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct LogEntry {
     pub(super) kind: Mark,
     pub(super) instr: u32,
     pub(super) mask: u32,
@@ -31,7 +31,7 @@ pub(super) struct Entry {
     pub(super) indexed: u32,
 }
 
-impl Entry {
+impl LogEntry {
     pub(super) fn warp(&self) -> u32 {
         u32::from(self.warp)
     }
@@ -53,7 +53,7 @@ struct Pattern {
 /// The log of one interval.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<LogEntry>,
     patterns: Vec<Pattern>,
     /// The last entry of each instruction.
     latest: Vec<Latest>,
@@ -155,7 +155,7 @@ impl Log {
             pattern,
             entry: self.entries.len() as u32,
         };
-        self.entries.push(Entry {
+        self.entries.push(LogEntry {
             kind: touch.kind,
             instr: touch.instr,
             warp: touch.warp as u8,
@@ -173,7 +173,7 @@ impl Log {
     }
 
     /// The lowest lane of `entry` that touches any of `address .. address + bytes`.
-    pub(super) fn toucher(&self, entry: &Entry, address: u64, bytes: u64) -> Option<u32> {
+    pub(super) fn toucher(&self, entry: &LogEntry, address: u64, bytes: u64) -> Option<u32> {
         let at = address.wrapping_sub(entry.base) as i64;
         let moved = entry.stride.saturating_mul(i64::from(entry.count) - 1);
         let pattern = self.patterns.get(entry.pattern as usize)?;
@@ -199,7 +199,7 @@ impl Log {
     }
 
     /// Address of `lane` in the given repeat of an entry.
-    pub(super) fn address(&self, entry: &Entry, repeat: u32, lane: u32) -> u64 {
+    pub(super) fn address(&self, entry: &LogEntry, repeat: u32, lane: u32) -> u64 {
         let pattern = self.patterns.get(entry.pattern as usize);
         let offset = pattern.map_or(0, |pattern| pattern.lanes[lane as usize & 31]);
         entry
@@ -210,9 +210,9 @@ impl Log {
 
     /// Another warp's access that races with `own`: one of another kind if there is such, since a write and a read say
     /// more than two writes; else the first.
-    pub(super) fn rival(&self, own: &Entry, address: u64, bytes: u64) -> Option<Entry> {
+    pub(super) fn rival(&self, own: &LogEntry, address: u64, bytes: u64) -> Option<LogEntry> {
         let rivals = bits::rivals(own.kind);
-        let touches = |entry: &&Entry| {
+        let touches = |entry: &&LogEntry| {
             entry.warp != own.warp
                 && rivals & bits::bit(entry.kind) != 0
                 && self.toucher(entry, address, bytes).is_some()
@@ -223,7 +223,7 @@ impl Log {
 }
 
 /// Repeats that move by less than their own size overlap: more than the nearest ones can cover a byte.
-fn far(entry: &Entry, at: i64, covers: impl Fn(i64) -> bool) -> bool {
+fn far(entry: &LogEntry, at: i64, covers: impl Fn(i64) -> bool) -> bool {
     let reach = i64::from(entry.bytes) / entry.stride.abs().max(1) + 2;
     reach > 3 && {
         let near = at / entry.stride;

@@ -21,9 +21,9 @@ const WARPS: usize = 32;
 /// The party that bulk copies are.
 const COPIES: usize = WARPS;
 /// Units of shared memory that are watched.
-const MOST_UNITS: u64 = 1 << 18;
+const MAX_UNITS: u64 = 1 << 18;
 /// Pairs of places that are reported of a block.
-const MOST_FOUND: usize = 64;
+const MAX_FOUND: usize = 64;
 /// Times after which all is forgotten.
 const LAST: u32 = u32::MAX / 2;
 
@@ -52,7 +52,7 @@ struct Phase {
 }
 
 #[derive(Debug)]
-struct Found {
+struct PhaseRace {
     address: u64,
     end: u64,
     mask: u32,
@@ -74,7 +74,7 @@ pub(super) struct Phases {
     /// When each warp read a unit last.
     reads: Vec<[u32; WARPS]>,
     /// By the two instructions and the warp of the second.
-    found: BTreeMap<(u32, u32, u32), Found>,
+    found: BTreeMap<(u32, u32, u32), PhaseRace>,
 }
 
 impl Phases {
@@ -192,7 +192,7 @@ impl Phases {
     }
 
     fn reserve(&mut self, units: u64) {
-        let units = units.min(MOST_UNITS) as usize;
+        let units = units.min(MAX_UNITS) as usize;
         if self.cells.len() < units {
             self.cells.resize(units, Cell::default());
             self.reads.resize(units, [0; WARPS]);
@@ -314,7 +314,7 @@ impl Phases {
     fn find(&mut self, unit: u64, other: (AccessKind, u32, u32), own: (AccessKind, u32, u32)) {
         let address = unit << self.shift;
         let key = (other.1, own.1, own.2 / 32);
-        if self.found.len() >= MOST_FOUND && !self.found.contains_key(&key) {
+        if self.found.len() >= MAX_FOUND && !self.found.contains_key(&key) {
             return;
         }
         let block = self.block;
@@ -325,7 +325,7 @@ impl Phases {
             thread,
             bytes: 4,
         };
-        let found = self.found.entry(key).or_insert_with(|| Found {
+        let found = self.found.entry(key).or_insert_with(|| PhaseRace {
             address,
             end: address,
             mask: 0,

@@ -41,15 +41,15 @@ impl Values for Store {
     }
 }
 
-fn touch_runs(stride: i32) -> Vec<Run> {
+fn touch_runs(stride: i32) -> Vec<ByteRun> {
     let mut starts: Vec<i32> = (0..32).map(|lane| lane * stride).collect();
     starts.sort_unstable();
     starts.dedup();
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<ByteRun> = Vec::new();
     for start in starts {
         match runs.last_mut() {
             Some(run) if run.start + run.bytes as i32 == start => run.bytes += 4,
-            _ => runs.push(Run { start, bytes: 4 }),
+            _ => runs.push(ByteRun { start, bytes: 4 }),
         }
     }
     runs

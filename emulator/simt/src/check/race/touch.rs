@@ -4,7 +4,7 @@ use crate::check::AccessKind;
 
 /// A stretch of distinct bytes that an access covers, relative to its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct ByteRun {
     /// First byte, relative to [`Touch::base`]; may be below it.
     pub start: i32,
     /// Length of the run in bytes.
@@ -67,7 +67,7 @@ pub struct Touch<'a> {
     /// Bytes of each lane's access.
     pub bytes: u32,
     /// Covered bytes: disjoint, in rising order, neighbours joined.
-    pub runs: &'a [Run],
+    pub runs: &'a [ByteRun],
     /// Covered bytes as a bitmap, where one is at hand.
     pub cells: Cells<'a>,
     /// Each lane's address minus `base`; lanes outside `mask` are ignored.

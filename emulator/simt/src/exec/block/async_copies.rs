@@ -8,7 +8,7 @@ use crate::memory::bits::CellBits;
 use crate::memory::relaxed;
 
 /// Copies under way among which the one behind a read is looked for.
-pub(crate) const MOST_SEARCHED: usize = 1 << 14;
+pub(crate) const MAX_SEARCHED: usize = 1 << 14;
 
 /// A lane's copy.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +82,7 @@ impl Copies {
 impl Copies {
     /// A copy that has yet to write one of `bytes` bytes at `offset` in shared memory.
     pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<CopyUnderWay> {
-        if self.pending.iter().map(Vec::len).sum::<usize>() > MOST_SEARCHED {
+        if self.pending.iter().map(Vec::len).sum::<usize>() > MAX_SEARCHED {
             return None;
         }
         let overlaps = |c: &Copy| c.to < offset + bytes && offset < c.to + u32::from(c.bytes);

@@ -1,11 +1,11 @@
-//! State of the barriers in shared memory (`mbarrier`) of a block.
+//! MbarrierState of the barriers in shared memory (`mbarrier`) of a block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::Waited;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct State {
+pub(crate) struct MbarrierState {
     /// Arrivals of each phase, and those that the current one waits for.
     pub(crate) arrivals: u32,
     pub(crate) pending: u32,
@@ -23,7 +23,7 @@ pub(crate) struct State {
     pub(crate) published: bool,
 }
 
-impl State {
+impl MbarrierState {
     /// Ends the phase if nothing is missing.
     pub(crate) fn end_phase(&mut self) -> bool {
         let ends = self.pending == 0 && self.bytes == 0;
@@ -45,7 +45,7 @@ impl State {
 /// The barriers of a block, by their offsets in shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Mbarriers {
-    pub(crate) states: BTreeMap<u32, State>,
+    pub(crate) states: BTreeMap<u32, MbarrierState>,
     /// The last successful waits, by barrier and thread; where mistakes are looked for.
     pub(crate) waited: BTreeMap<(u32, u32), Waited>,
     /// Threads that have arrived, by barrier.

@@ -27,14 +27,14 @@ pub(crate) struct Origin {
 }
 
 /// Most origins that are kept of one value.
-const MOST: usize = 3;
+const MAX_ORIGINS: usize = 3;
 
 /// Origins of a value that may have been computed from several undefined ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origins([Origin; MOST]);
+pub(crate) struct Origins([Origin; MAX_ORIGINS]);
 
 impl Origins {
-    pub(crate) const NONE: Self = Self([Origin::NONE; MOST]);
+    pub(crate) const NONE: Self = Self([Origin::NONE; MAX_ORIGINS]);
 
     pub(crate) fn one(origin: Origin) -> Self {
         let mut all = Self::NONE;
@@ -119,7 +119,7 @@ pub(crate) struct Shadow {
 
 /// A register or predicate of a [`Shadow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spot(usize);
+pub(crate) struct ShadowIndex(usize);
 
 impl Shadow {
     pub(crate) fn new(n_lines: u32, n_preds: u32) -> Self {
@@ -161,19 +161,19 @@ impl Shadow {
     }
 
     /// A source's place; `None` for constants and absent operands.
-    pub(crate) fn source(&self, src: i32) -> Option<Spot> {
-        (src >= 0).then_some(Spot(src as usize))
+    pub(crate) fn source(&self, src: i32) -> Option<ShadowIndex> {
+        (src >= 0).then_some(ShadowIndex(src as usize))
     }
 
-    pub(crate) fn line(&self, dst: u32) -> Spot {
-        Spot(dst as usize)
+    pub(crate) fn line(&self, dst: u32) -> ShadowIndex {
+        ShadowIndex(dst as usize)
     }
 
-    pub(crate) fn pred(&self, index: u32) -> Spot {
-        Spot(self.n_lines + index as usize)
+    pub(crate) fn pred(&self, index: u32) -> ShadowIndex {
+        ShadowIndex(self.n_lines + index as usize)
     }
 
-    pub(crate) fn get(&self, spot: Spot) -> Option<&Trace> {
+    pub(crate) fn get(&self, spot: ShadowIndex) -> Option<&Trace> {
         self.traces
             .get(spot.0)?
             .as_deref()
@@ -182,25 +182,25 @@ impl Shadow {
 
     /// Lanes with undefined bits.
     #[inline]
-    pub(crate) fn lanes(&self, spot: Spot) -> u32 {
+    pub(crate) fn lanes(&self, spot: ShadowIndex) -> u32 {
         self.get(spot).map_or(0, |trace| trace.lanes)
     }
 
     /// Undefined bits of a lane.
-    pub(crate) fn bits(&self, spot: Spot, lane: usize) -> u64 {
+    pub(crate) fn bits(&self, spot: ShadowIndex, lane: usize) -> u64 {
         self.get(spot)
             .filter(|trace| trace.lanes >> lane & 1 == 1)
             .map_or(0, |trace| trace.bits[lane])
     }
 
     /// Origins of a lane's undefined bits.
-    pub(crate) fn origins(&self, spot: Spot, lane: usize) -> Origins {
+    pub(crate) fn origins(&self, spot: ShadowIndex, lane: usize) -> Origins {
         self.get(spot)
             .map_or(Origins::NONE, |trace| trace.origins[lane & 31])
     }
 
     /// The lanes are defined from now on.
-    pub(crate) fn define(&mut self, spot: Spot, lanes: u32) {
+    pub(crate) fn define(&mut self, spot: ShadowIndex, lanes: u32) {
         let Some(Some(trace)) = self.traces.get_mut(spot.0) else {
             return;
         };
@@ -211,7 +211,7 @@ impl Shadow {
     }
 
     /// A lane has these undefined bits from now on.
-    pub(crate) fn undefine(&mut self, spot: Spot, lane: usize, bits: u64, origins: Origins) {
+    pub(crate) fn undefine(&mut self, spot: ShadowIndex, lane: usize, bits: u64, origins: Origins) {
         if bits == 0 {
             return self.define(spot, 1 << lane);
         }
@@ -232,7 +232,7 @@ impl Shadow {
     }
 
     /// Puts the result of an operation: the undefined bits of the lanes `on`.
-    pub(crate) fn put(&mut self, spot: Spot, on: u32, undefined: &[u64; 32], origins: &[Origins; 32]) {
+    pub(crate) fn put(&mut self, spot: ShadowIndex, on: u32, undefined: &[u64; 32], origins: &[Origins; 32]) {
         for lane in bits(on) {
             self.undefine(spot, lane, undefined[lane], origins[lane]);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::shadow::{Origin, Origins, Spot};
+use super::shadow::{Origin, Origins, ShadowIndex};
 
 /// Unwritten bytes that the last access read.
 #[derive(Debug)]
@@ -26,14 +26,14 @@ impl Fresh {
 }
 
 /// Places kept in [`Carried`].
-pub(crate) const MOST_CARRIED: usize = 1 << 16;
+pub(crate) const MAX_CARRIED: usize = 1 << 16;
 
 /// Origins of undefined values that this block has stored in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Carried {
     /// Origins by the number of a four-byte word.
     pub(crate) origins: HashMap<u64, Origin>,
-    /// A word was left out, because [`MOST_CARRIED`] were known.
+    /// A word was left out, because [`MAX_CARRIED`] were known.
     pub(crate) full: bool,
 }
 
@@ -44,7 +44,7 @@ impl Carried {
     }
 
     pub(crate) fn put(&mut self, place: u64, origin: Origin) {
-        if self.origins.len() < MOST_CARRIED || self.origins.contains_key(&(place / 4)) {
+        if self.origins.len() < MAX_CARRIED || self.origins.contains_key(&(place / 4)) {
             self.origins.insert(place / 4, origin);
         } else {
             self.full = true;
@@ -57,7 +57,7 @@ impl Carried {
 pub(crate) struct KeptUndefined(pub(crate) HashMap<(u32, u32), Vec<Undefined>>);
 
 /// A register, its undefined bits, and where these come from.
-pub(crate) type Undefined = (Spot, u64, Origins);
+pub(crate) type Undefined = (ShadowIndex, u64, Origins);
 
 impl KeptUndefined {
     pub(crate) fn clear(&mut self) {

@@ -18,10 +18,10 @@ pub(crate) struct Warpgroups {
 #[derive(Debug, Default)]
 pub(crate) struct Warpgroup {
     /// Products that some warp has not waited for, the oldest first.
-    pub(crate) products: VecDeque<Pending>,
+    pub(crate) products: VecDeque<PendingProduct>,
     /// Number of the oldest.
     pub(crate) first: u64,
-    pub(crate) warps: [Progress; WARPS as usize],
+    pub(crate) warps: [WarpProgress; WARPS as usize],
     /// Waits so far.
     pub(crate) waits: u64,
     /// In checked launches, by warp: the lines that were written since its last `wgmma.fence`, and by which
@@ -29,9 +29,9 @@ pub(crate) struct Warpgroup {
     pub(crate) written: [BTreeMap<u32, u32>; WARPS as usize],
 }
 
-/// Progress of a warp.
+/// WarpProgress of a warp.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Progress {
+pub(crate) struct WarpProgress {
     /// Products that it has issued.
     pub(crate) issued: u64,
     /// Products that it has waited for.
@@ -48,15 +48,15 @@ pub(crate) struct Progress {
 
 /// A product under way: what each of the four warps has issued of it.
 #[derive(Debug, Default)]
-pub(crate) struct Pending {
-    pub(crate) parts: [Option<Part>; WARPS as usize],
+pub(crate) struct PendingProduct {
+    pub(crate) parts: [Option<WarpPart>; WARPS as usize],
     /// A warp has waited for it.
     pub(crate) complete: bool,
 }
 
 /// A warp's 16 rows of a product.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct WarpPart {
     /// The operation.
     pub(crate) pc: u32,
     pub(crate) on: u32,

@@ -1,14 +1,14 @@
 //! Undefined registers of callers, while what they called runs.
 
 use crate::exec::bits;
-use crate::exec::block::shadow::Spot;
-use crate::exec::block::unwritten::MOST_CARRIED;
+use crate::exec::block::shadow::ShadowIndex;
+use crate::exec::block::unwritten::MAX_CARRIED;
 use crate::exec::worker::Worker;
 use crate::lanes::Src;
 use crate::program::{Kept, window};
 
 impl Worker<'_> {
-    fn spots(&self, registers: &Kept) -> Vec<Spot> {
+    fn spots(&self, registers: &Kept) -> Vec<ShadowIndex> {
         let lines = registers.wide.iter().chain(&registers.narrow);
         let preds = registers.preds.iter().map(|&pred| self.checks.shadow.pred(pred));
         lines
@@ -25,7 +25,7 @@ impl Worker<'_> {
             for lane in bits(lanes) {
                 let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
                 let kept = &mut self.block.kept_undefined.0;
-                if kept.len() < MOST_CARRIED || kept.contains_key(&key) {
+                if kept.len() < MAX_CARRIED || kept.contains_key(&key) {
                     let undefined = (
                         spot,
                         self.checks.shadow.bits(spot, lane),

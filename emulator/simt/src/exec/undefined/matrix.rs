@@ -6,7 +6,7 @@ use crate::exec::block::shadow::{Origin, Origins};
 use crate::exec::matrix::elements;
 use crate::exec::per_lane;
 use crate::exec::runs;
-use crate::exec::spec::Spec;
+use crate::exec::spec::AccessSpec;
 use crate::exec::worker::Worker;
 use crate::program::{MatrixAccess, Mma};
 
@@ -141,7 +141,7 @@ impl Worker<'_> {
 
     /// Undefined bytes that `stmatrix` moved stay undefined in memory, which counts as written by now.
     #[cold]
-    pub(in crate::exec) fn leave_matrix_holes(&mut self, holes: &Holes, spec: &Spec<'_>, good: u32) {
+    pub(in crate::exec) fn leave_matrix_holes(&mut self, holes: &Holes, spec: &AccessSpec<'_>, good: u32) {
         let addresses = per_lane::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         for &(lane, mask, origin) in holes.iter().filter(|(lane, ..)| good >> lane & 1 == 1) {

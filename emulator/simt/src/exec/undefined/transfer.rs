@@ -21,7 +21,7 @@ pub(super) struct Sources {
 }
 
 /// The undefined bits of a result, and the lanes in which they have been more than moved.
-pub(super) struct Result {
+pub(super) struct AluResult {
     pub(super) undefined: [u64; 32],
     pub(super) computed: u32,
     /// By source: the lanes in which it has a part in what is undefined.
@@ -110,10 +110,10 @@ pub(super) fn all_bits(class: Class) -> u64 {
 }
 
 /// The undefined bits of an operation's result for the lanes `on`.
-pub(super) fn alu(run: AluFn, args: &AluArgs, shape: Shape, sources: &Sources, on: u32) -> Result {
+pub(super) fn alu(run: AluFn, args: &AluArgs, shape: Shape, sources: &Sources, on: u32) -> AluResult {
     let n = shape.srcs.len().min(4);
     let mut bench = Bench::new(run, args, shape);
-    let mut result = Result {
+    let mut result = AluResult {
         undefined: [0; 32],
         computed: on,
         from: [0; 4],
@@ -190,7 +190,7 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: Shape, sources: &Sources, o
 }
 
 /// Tries all ways in which each source's undefined bits are all 0 or all 1: enough where bits do not mix.
-fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut Result) {
+fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut AluResult) {
     let n = bench.shape.srcs.len().min(4);
     // Registers that have undefined bits, each once.
     let mut unsure: Vec<usize> = (0..n)
@@ -242,7 +242,7 @@ fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut Result) {
 }
 
 /// Tries values that the first two sources could have and that compare differently.
-fn compared(bench: &mut Bench, sources: &Sources, on: u32, ordering: Ordering, result: &mut Result) {
+fn compared(bench: &mut Bench, sources: &Sources, on: u32, ordering: Ordering, result: &mut AluResult) {
     let n = bench.shape.srcs.len().min(4);
     let undefined = |i: usize, lane: usize| sources.undefined[i][lane];
     // Lowest and highest value of an integer.

@@ -1,6 +1,6 @@
 //! Checks of products of a warpgroup.
 
-use crate::check::race::{Cells, Mark, Run, Touch};
+use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, Code, Details, Use};
 use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
 use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
@@ -8,8 +8,8 @@ use crate::tensor::Swizzle;
 
 use super::super::bits;
 use super::super::block::bulk_copies::BulkCopy;
-use super::super::block::warpgroups::{FactorBytes, Part, Pending, Progress};
-use super::super::fiber::State;
+use super::super::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
+use super::super::fiber::FiberState;
 use super::super::undefined::Unwritten;
 use crate::exec::worker::Worker;
 
@@ -266,13 +266,13 @@ impl Worker<'_> {
         for some in sorted.chunks(32) {
             self.access.serial += 1;
             let base = some[0];
-            let mut runs: Vec<Run> = Vec::new();
+            let mut runs: Vec<ByteRun> = Vec::new();
             let mut lanes = [0; 32];
             for (lane, &at) in lanes.iter_mut().zip(some) {
                 *lane = (at - base) as i32;
                 match runs.last_mut() {
                     Some(run) if run.start + run.bytes as i32 == *lane => run.bytes += PIECE,
-                    _ => runs.push(Run {
+                    _ => runs.push(ByteRun {
                         start: *lane,
                         bytes: PIECE,
                     }),
@@ -341,7 +341,7 @@ impl Worker<'_> {
         let others = { group.products.get(place).into_iter() }
             .flat_map(|product| product.parts.iter().flatten())
             .filter(|part| part.pc == pc);
-        let others: Vec<&Part> = others.collect();
+        let others: Vec<&WarpPart> = others.collect();
         let same_b = { others.iter() }.any(|part| part.descriptors[1] == descriptors[1]);
         let differs = { others.into_iter() }
             .flat_map(|part| [0, 1].map(|which| (which, part.descriptors[which])))
@@ -417,12 +417,12 @@ impl Worker<'_> {
     }
 
     /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the line.
-    fn in_flight_of(&mut self, is: impl Fn(u32, &Part) -> bool, lost: bool) -> Option<(u64, u32)> {
+    fn in_flight_of(&mut self, is: impl Fn(u32, &WarpPart) -> bool, lost: bool) -> Option<(u64, u32)> {
         let kernel = self.job.kernel;
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        let Progress { issued, waited, .. } = group.warps[own];
+        let WarpProgress { issued, waited, .. } = group.warps[own];
         (waited..issued).find_map(|number| {
             let part = group.products[group.place(number)].parts[own].as_ref()?;
             let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else {
@@ -446,7 +446,7 @@ impl Worker<'_> {
         let own = (self.warp.index % WARPS) as usize;
         let warp = self.warp.index;
         let group = self.block.warpgroups.of(warp);
-        let Progress {
+        let WarpProgress {
             committed,
             left,
             told,
@@ -521,7 +521,7 @@ impl Worker<'_> {
         let waits = |warp: &super::super::block::Warp| {
             let mut fibers = warp.fibers.iter();
             fibers
-                .find(|f| f.state == State::Warpgroup)
+                .find(|f| f.state == FiberState::Warpgroup)
                 .map(|f| (f.at, f.lanes()))
         };
         let found = self
@@ -541,8 +541,9 @@ impl Worker<'_> {
         let group = self.block.warpgroups.of(warp as u32);
         let own = warp % WARPS as usize;
         // The product that is waited for: the oldest that a warp of the group lacks.
-        let lacking =
-            |product: &&Pending| product.parts[own].is_some() && product.parts.iter().any(Option::is_none);
+        let lacking = |product: &&PendingProduct| {
+            product.parts[own].is_some() && product.parts.iter().any(Option::is_none)
+        };
         let Some(product) = group.products.iter().find(lacking) else {
             return false;
         };

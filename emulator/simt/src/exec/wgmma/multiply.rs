@@ -6,14 +6,14 @@ use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 use crate::program::Wgmma;
 
 use super::super::bits;
-use super::super::block::warpgroups::Part;
+use super::super::block::warpgroups::WarpPart;
 use crate::exec::worker::Worker;
 
 /// Bytes of all k of a row.
 const ROW: usize = 32;
 
 impl Worker<'_> {
-    pub(super) fn multiply(&mut self, wgmma: &Wgmma, part: &Part, first_warp: u32, own: usize) {
+    pub(super) fn multiply(&mut self, wgmma: &Wgmma, part: &WarpPart, first_warp: u32, own: usize) {
         let n = usize::from(wgmma.n);
         let k = wgmma.k();
         let shared = self.shared_bytes_now();
@@ -92,8 +92,8 @@ impl Worker<'_> {
     }
 
     /// Shared memory as it is now.
-    pub(super) fn shared_bytes_now(&mut self) -> Shared {
-        Shared {
+    pub(super) fn shared_bytes_now(&mut self) -> SharedBytes {
+        SharedBytes {
             start: self.block.shared_start(),
             bytes: self.job.shared_bytes,
         }
@@ -101,12 +101,12 @@ impl Worker<'_> {
 }
 
 /// The shared memory of the running block.
-pub(super) struct Shared {
+pub(super) struct SharedBytes {
     start: *const u8,
     bytes: u32,
 }
 
-impl Shared {
+impl SharedBytes {
     /// Sixteen bytes; zeros outside.
     pub(super) fn piece(&self, at: u32) -> [u8; PIECE as usize] {
         if at.checked_add(PIECE).is_none_or(|end| end > self.bytes) {
@@ -119,7 +119,7 @@ impl Shared {
 
 /// Reads rows of a factor from shared memory.
 fn rows_of(
-    shared: &Shared,
+    shared: &SharedBytes,
     descriptor: &Descriptor,
     transposed: bool,
     first: u32,
