@@ -7,6 +7,7 @@ use crate::memory::relaxed;
 use crate::program::{Access, RANK_SHIFT, window};
 
 use super::bits;
+use super::memo::Memo;
 use super::spec::AccessSpec;
 use super::worker::Worker;
 
@@ -58,27 +59,14 @@ impl Worker<'_> {
         if let Some(races) = &mut self.checks.shared_races {
             let m = &self.access.memos[spec.memo];
             let host = m.host.wrapping_add(base as usize);
+            let instr = self.job.kernel.ops[spec.pc as usize].instr;
             let values = Stored {
                 lanes: &self.warp.lanes,
                 store: spec.store,
                 host,
                 delta: &m.delta,
             };
-            let touch = Touch {
-                kind: spec.mark(),
-                strong: spec.is_strong(),
-                instr: self.job.kernel.ops[spec.pc as usize].instr,
-                warp: self.warp.index,
-                mask: m.mask,
-                base: offset as u64,
-                bytes: spec.bytes,
-                runs: m.runs(),
-                cells: m.cells(),
-                lanes: &m.delta,
-                pattern: m.serial,
-                overlapping: m.overlapping,
-                values: if spec.store.is_some() { Some(&values) } else { None },
-            };
+            let touch = spec.touch(m, instr, self.warp.index, offset as u64, &values);
             races.access(&touch, &mut self.checks.collector);
         }
     }
@@ -97,27 +85,14 @@ impl Worker<'_> {
         }
         if let Some(races) = &mut self.checks.global_races {
             let m = &self.access.memos[spec.memo];
+            let instr = self.job.kernel.ops[spec.pc as usize].instr;
             let values = Stored {
                 lanes: &self.warp.lanes,
                 store: spec.store,
                 host,
                 delta: &m.delta,
             };
-            let touch = Touch {
-                kind: spec.mark(),
-                strong: spec.is_strong(),
-                instr: self.job.kernel.ops[spec.pc as usize].instr,
-                warp: self.warp.index,
-                mask: m.mask,
-                base,
-                bytes: spec.bytes,
-                runs: m.runs(),
-                cells: m.cells(),
-                lanes: &m.delta,
-                pattern: m.serial,
-                overlapping: m.overlapping,
-                values: if spec.store.is_some() { Some(&values) } else { None },
-            };
+            let touch = spec.touch(m, instr, self.warp.index, base, &values);
             races.access(&touch, &mut self.checks.collector);
         }
     }
@@ -150,6 +125,35 @@ impl Worker<'_> {
         for lane in bits(mask) {
             let at = base.wrapping_add(i64::from(delta[lane]) as u64);
             self.look(lane, at, spec.bytes);
+        }
+    }
+}
+
+impl AccessSpec<'_> {
+    /// The access as the race checks see it, with the pattern in `memo`.
+    #[inline(always)]
+    fn touch<'a>(
+        &self,
+        memo: &'a Memo<'_>,
+        instr: u32,
+        warp: u32,
+        base: u64,
+        values: &'a Stored<'_>,
+    ) -> Touch<'a> {
+        Touch {
+            kind: self.mark(),
+            strong: self.is_strong(),
+            instr,
+            warp,
+            mask: memo.mask,
+            base,
+            bytes: self.bytes,
+            runs: memo.runs(),
+            cells: memo.cells(),
+            lanes: &memo.delta,
+            pattern: memo.serial,
+            overlapping: memo.overlapping,
+            values: if self.store.is_some() { Some(values) } else { None },
         }
     }
 }

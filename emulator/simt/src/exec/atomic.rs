@@ -210,13 +210,7 @@ impl Worker<'_> {
                 old
             };
             changed |= new != old;
-            if a.dst != NONE {
-                if bytes == 8 {
-                    self.out64(a.dst as u32)[lane] = old;
-                } else {
-                    self.out32(a.dst as u32)[lane] = old as u32;
-                }
-            }
+            self.set_lane(a.dst, bytes == 8, lane, old);
         }
         if self.activity.caches_polls {
             // SAFETY: as above.
@@ -228,15 +222,7 @@ impl Worker<'_> {
                 self.follow_fresh_atomic(a, pc);
             }
         }
-        if a.dst != NONE {
-            for lane in bits(on & !good) {
-                if bytes == 8 {
-                    self.out64(a.dst as u32)[lane] = 0;
-                } else {
-                    self.out32(a.dst as u32)[lane] = 0;
-                }
-            }
-        }
+        bits(on & !good).for_each(|lane| self.set_lane(a.dst, bytes == 8, lane, 0));
         changed
     }
 }

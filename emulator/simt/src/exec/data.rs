@@ -12,8 +12,15 @@ use super::worker::Worker;
 /// Host addresses of the lanes' memory.
 #[derive(Clone, Copy)]
 pub(crate) enum LaneAddresses {
-    Near { host: *mut u8, delta: *const i32 },
+    Near(Near),
     Far(*const *mut u8),
+}
+
+/// Memory at known distances from one place.
+#[derive(Clone, Copy)]
+pub(crate) struct Near {
+    host: *mut u8,
+    delta: *const i32,
 }
 
 impl LaneAddresses {
@@ -24,10 +31,20 @@ impl LaneAddresses {
         // SAFETY: the caller keeps `lane` in range.
         unsafe {
             match self {
-                Self::Near { host, delta } => host.wrapping_offset(*delta.add(lane) as isize),
+                Self::Near(near) => near.of(lane),
                 Self::Far(pointers) => *pointers.add(lane),
             }
         }
+    }
+}
+
+impl Near {
+    /// # Safety
+    /// As [`LaneAddresses::of`].
+    #[inline(always)]
+    unsafe fn of(self, lane: usize) -> *mut u8 {
+        // SAFETY: the caller keeps `lane` in range.
+        unsafe { self.host.wrapping_offset(*self.delta.add(lane) as isize) }
     }
 }
 
@@ -38,46 +55,32 @@ pub(crate) struct LaneLayout {
     halves: [Spread; 2],
 }
 
+impl LaneLayout {
+    const GATHER: Self = Self {
+        spread: Spread::Gather,
+        halves: [Spread::Gather; 2],
+    };
+}
+
 impl Worker<'_> {
-    /// The lanes of a spot, where each one's memory is, and the shape of it.
+    /// The lanes of a located access that have memory, its addresses, and the layout of these.
     #[inline(always)]
-    pub(crate) fn place(&self, spot: Located, memo: usize, on: u32) -> (u32, LaneAddresses, LaneLayout) {
-        match spot {
+    pub(crate) fn place(&self, located: Located, memo: usize, on: u32) -> (u32, LaneAddresses, LaneLayout) {
+        match located {
             Located::Near(host) => {
                 let m = &self.access.memos[memo];
-                if m.home == Home::Local {
-                    let shape = LaneLayout {
-                        spread: Spread::Gather,
-                        halves: [Spread::Gather; 2],
-                    };
-                    return (
-                        on,
-                        LaneAddresses::Near {
-                            host,
-                            delta: m.local.as_ptr(),
-                        },
-                        shape,
-                    );
-                }
-                let place = LaneAddresses::Near {
-                    host,
-                    delta: m.delta.as_ptr(),
+                let (delta, layout) = match m.home {
+                    Home::Local => (m.local.as_ptr(), LaneLayout::GATHER),
+                    _ => {
+                        let (spread, halves) = (m.spread, m.halves);
+                        (m.delta.as_ptr(), LaneLayout { spread, halves })
+                    }
                 };
-                (
-                    on,
-                    place,
-                    LaneLayout {
-                        spread: m.spread,
-                        halves: m.halves,
-                    },
-                )
+                (on, LaneAddresses::Near(Near { host, delta }), layout)
             }
             Located::Far(good) => {
-                let shape = LaneLayout {
-                    spread: Spread::Gather,
-                    halves: [Spread::Gather; 2],
-                };
-                (good, LaneAddresses::Far(self.access.pointers.as_ptr()), shape)
+                let pointers = self.access.pointers.as_ptr();
+                (good, LaneAddresses::Far(pointers), LaneLayout::GATHER)
             }
         }
     }
@@ -91,12 +94,11 @@ impl Worker<'_> {
 pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: the caller vouches for memory and registers. Register lines are never part of emulated memory.
     unsafe {
-        if let LaneAddresses::Near { host, delta } = place
+        if let LaneAddresses::Near(near) = place
             && a.element == 4
             && !a.wide
             && may_be_plain(a)
         {
-            let near = Near { host, delta };
             match a.n {
                 1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], on, near, shape),
                 2 if on == u32::MAX && all_wanted(a) => return load_pairs(lanes, a, near),
@@ -105,23 +107,6 @@ pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: LaneAddress
             }
         }
         load_any(lanes, a, on, place, shape.spread);
-    }
-}
-
-/// Memory at known distances from one place.
-#[derive(Clone, Copy)]
-struct Near {
-    host: *mut u8,
-    delta: *const i32,
-}
-
-impl Near {
-    /// # Safety
-    /// `lane < 32`, and the table of distances is still there.
-    #[inline(always)]
-    unsafe fn of(self, lane: usize) -> *mut u8 {
-        // SAFETY: the caller keeps `lane` in range.
-        unsafe { self.host.wrapping_offset(*self.delta.add(lane) as isize) }
     }
 }
 
@@ -298,13 +283,12 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, spr
 pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: the caller vouches for memory and registers.
     unsafe {
-        if let LaneAddresses::Near { host, delta } = place
+        if let LaneAddresses::Near(near) = place
             && a.element == 4
             && !a.wide
             && on == u32::MAX
             && may_be_plain(a)
         {
-            let near = Near { host, delta };
             match a.n {
                 1 => return store_word(lanes, a.regs[0], near, shape),
                 4 => return store_quads(lanes, a, near),

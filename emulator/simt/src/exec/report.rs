@@ -53,7 +53,7 @@ pub(crate) fn by_instruction(
                 c.async_copy_wavefronts += to.wavefronts;
                 c.async_copy_ideal += to.ideal;
                 c.async_copy_bytes += to.shared_lanes * u64::from(*bytes);
-                add_load(c, from, (*bytes).into(), MemSpace::Global);
+                add_load(c, from, (*bytes).into());
             }
             _ => {}
         }
@@ -72,11 +72,11 @@ pub(crate) fn by_instruction(
         };
         match &op.kind {
             OpKind::Load(a) => {
-                add_load(c, t, u64::from(a.element) * u64::from(a.n), a.space);
+                add_load(c, t, u64::from(a.element) * u64::from(a.n));
                 c.shared_load_requests += unwanted;
                 c.shared_load_requests_merged += unwanted;
             }
-            OpKind::MatrixLoad(a) => add_load(c, t, 16, a.space),
+            OpKind::MatrixLoad(_) => add_load(c, t, 16),
             OpKind::MatrixStore(_) => add_store(c, t, 16),
             OpKind::Store(a) => {
                 add_store(c, t, u64::from(a.element) * u64::from(a.n));
@@ -101,7 +101,7 @@ pub(crate) fn by_instruction(
     all
 }
 
-fn add_load(c: &mut Counters, t: &Tally, bytes: u64, _space: MemSpace) {
+fn add_load(c: &mut Counters, t: &Tally, bytes: u64) {
     c.global_load_requests += t.global_requests;
     c.global_load_sectors += t.sectors;
     c.l1_passes += t.l1_passes;

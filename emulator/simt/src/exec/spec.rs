@@ -22,7 +22,22 @@ pub(crate) struct AccessSpec<'a> {
     pub(crate) memo: usize,
 }
 
-impl AccessSpec<'_> {
+impl<'a> AccessSpec<'a> {
+    /// A load or a store.
+    #[inline(always)]
+    pub(crate) fn of(a: &'a Access, kind: AccessKind, pc: u32, memo: usize) -> Self {
+        Self {
+            space: a.space,
+            addr: &a.addr,
+            bytes: u32::from(a.element) * u32::from(a.n),
+            kind,
+            order: a.order,
+            store: (kind == AccessKind::Write).then_some(a),
+            pc,
+            memo,
+        }
+    }
+
     /// The kind of the access for the race checks.
     pub(crate) fn mark(&self) -> Mark {
         let excused = matches!(self.order, Order::Strong | Order::Guess);

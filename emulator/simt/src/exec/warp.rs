@@ -314,16 +314,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
 impl Worker<'_> {
     #[inline(always)]
     fn load<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
-        let spec = AccessSpec {
-            space: a.space,
-            addr: &a.addr,
-            bytes: u32::from(a.element) * u32::from(a.n),
-            kind: AccessKind::Read,
-            order: a.order,
-            store: None,
-            pc,
-            memo: self.job.plan.memo_of[pc as usize] as usize,
-        };
+        let memo = self.job.plan.memo_of[pc as usize] as usize;
+        let spec = AccessSpec::of(a, AccessKind::Read, pc, memo);
         let spot = self.locate::<M>(&spec, on);
         let (good, place, class) = self.place(spot, spec.memo, on);
         // SAFETY: `locate` has found readable memory for the lanes in `good`.
@@ -344,16 +336,8 @@ impl Worker<'_> {
 
     #[inline(always)]
     fn store<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
-        let spec = AccessSpec {
-            space: a.space,
-            addr: &a.addr,
-            bytes: u32::from(a.element) * u32::from(a.n),
-            kind: AccessKind::Write,
-            order: a.order,
-            store: Some(a),
-            pc,
-            memo: self.job.plan.memo_of[pc as usize] as usize,
-        };
+        let memo = self.job.plan.memo_of[pc as usize] as usize;
+        let spec = AccessSpec::of(a, AccessKind::Write, pc, memo);
         let moved = M::RARE && M::checks(self) && self.follow_store(a, pc, on);
         let spot = self.locate::<M>(&spec, on);
         let (good, place, class) = self.place(spot, spec.memo, on);
@@ -372,14 +356,8 @@ impl Worker<'_> {
     /// A load that could not be done gives 0.
     #[cold]
     fn zero(&mut self, a: &Access, lanes: u32) {
-        for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
-            for lane in bits(lanes) {
-                if a.wide || a.element == 8 {
-                    self.out64(dst as u32)[lane] = 0;
-                } else {
-                    self.out32(dst as u32)[lane] = 0;
-                }
-            }
+        for &dst in a.regs.iter().take(usize::from(a.n)) {
+            bits(lanes).for_each(|lane| self.set_lane(dst, a.wide || a.element == 8, lane, 0));
         }
     }
 
@@ -635,10 +613,7 @@ impl Worker<'_> {
             }
             OpKind::ReadClock { clock, dst } => self.read_clock(*clock, *dst, on, pc, at),
             OpKind::CpAsync { .. } | OpKind::CpAsyncCommit | OpKind::CpAsyncWait { .. } => {
-                self.copy_op(kind, pc, on);
-                if self.stopped {
-                    return AfterOp::Stop;
-                }
+                self.copy_op(kind, pc, on)
             }
             OpKind::Mma(_) | OpKind::MatrixLoad(_) | OpKind::MatrixStore(_) | OpKind::MatrixMove { .. } => {
                 if self.wants_all_lanes(pc, on) {
@@ -651,35 +626,19 @@ impl Worker<'_> {
                     OpKind::MatrixMove { dst, src } => self.move_matrix(*dst, *src, on),
                     _ => {}
                 }
-                if self.stopped {
-                    return AfterOp::Stop;
-                }
             }
             OpKind::WholeWarp => {
                 if self.wants_all_lanes(pc, on) {
                     return AfterOp::Wait;
                 }
             }
-            OpKind::TensorCopy(copy) => {
-                self.tensor_copy(copy, pc, on);
-                if self.stopped {
-                    return AfterOp::Stop;
-                }
-            }
-            OpKind::BulkBytes(copy) => {
-                self.bulk_bytes(copy, pc, on);
-                if self.stopped {
-                    return AfterOp::Stop;
-                }
-            }
+            OpKind::TensorCopy(copy) => self.tensor_copy(copy, pc, on),
+            OpKind::BulkBytes(copy) => self.bulk_bytes(copy, pc, on),
             OpKind::BulkCommit => self.commit_bulk(on),
             OpKind::BulkWait { pending } => self.wait_for_bulk(on, *pending),
             OpKind::Wgmma(wgmma) => {
                 if !self.wgmma(wgmma, pc, on) {
                     return AfterOp::Wait;
-                }
-                if self.stopped {
-                    return AfterOp::Stop;
                 }
             }
             OpKind::WgmmaFence => self.wgmma_fence(),
@@ -687,9 +646,6 @@ impl Worker<'_> {
             OpKind::WgmmaWait { pending } => {
                 if !self.wgmma_wait(*pending, pc) {
                     return AfterOp::Wait;
-                }
-                if self.stopped {
-                    return AfterOp::Stop;
                 }
             }
             OpKind::Mbarrier(barrier) => {
@@ -712,12 +668,7 @@ impl Worker<'_> {
                 }
                 self.set_pred(*dst, holds, on);
             }
-            OpKind::Texture(t) => {
-                self.texture(t, pc, on);
-                if self.stopped {
-                    return AfterOp::Stop;
-                }
-            }
+            OpKind::Texture(t) => self.texture(t, pc, on),
             OpKind::Printf {
                 format,
                 arguments,
@@ -765,7 +716,7 @@ impl Worker<'_> {
             | OpKind::Barrier { .. }
             | OpKind::Nop => {}
         }
-        AfterOp::Go
+        if self.stopped { AfterOp::Stop } else { AfterOp::Go }
     }
 
     /// Tells the race checks of a `bar.warp.sync` by groups of lanes that name the same mask.
@@ -814,11 +765,8 @@ impl Worker<'_> {
         self.activity.polled = true;
         self.block.poll_cache.other();
         for lane in bits(on) {
-            if matches!(clock, Clock::Clock64 | Clock::GlobalTimer) {
-                self.out64(dst)[lane] = value;
-            } else {
-                self.out32(dst)[lane] = value as u32;
-            }
+            let wide = matches!(clock, Clock::Clock64 | Clock::GlobalTimer);
+            self.set_lane(dst as i32, wide, lane, value);
         }
     }
 }

@@ -185,6 +185,16 @@ impl<'j> Worker<'j> {
         }
     }
 
+    /// Sets one lane of a register of 8 bytes or fewer.
+    #[inline(always)]
+    pub(crate) fn set_lane(&mut self, dst: i32, wide: bool, lane: usize, value: u64) {
+        match wide {
+            _ if dst == NONE => {}
+            true => self.out64(dst as u32)[lane & 31] = value,
+            false => self.out32(dst as u32)[lane & 31] = value as u32,
+        }
+    }
+
     /// The lanes for which a predicate holds.
     #[inline(always)]
     pub(crate) fn pred(&self, index: u32) -> u32 {
