@@ -45,15 +45,14 @@ pub(crate) struct Sites {
 pub struct Kind {
     /// The first event of this kind.
     pub first: Event,
-    /// When it was made, among those of its block.
+    /// Order of the first event among those of its block.
     pub order: u64,
     /// Distinct threads, in blocks that have ended.
     pub n_threads: u64,
-    /// Blocks that they are in.
+    /// Blocks with such threads.
     pub n_blocks: u64,
     /// Grid-wide coordinates of the threads: the lowest on each axis.
     pub low: [u64; 3],
-    /// The highest on each axis.
     pub high: [u64; 3],
     /// Lowest and highest address of the first lanes, for accesses.
     pub addresses: Option<(u64, u64)>,
@@ -115,7 +114,7 @@ impl Collector {
         self.kinds.is_empty()
     }
 
-    /// About how much memory it takes.
+    /// Approximate memory use.
     pub(crate) fn bytes(&self) -> usize {
         // The texts and tables of an event are bounded, and few are that large.
         size_of::<Self>() + self.kinds.len() * (size_of::<Kind>() + 4096)
@@ -162,7 +161,6 @@ impl Collector {
         self.kinds.get(&key).is_none_or(|kind| kind.first.block > block)
     }
 
-    /// Takes note of an event.
     pub fn record(&mut self, event: Event) {
         self.clock += 1;
         let site = self.sites.site(event.instr);
@@ -270,7 +268,6 @@ impl Collector {
         }
     }
 
-    /// Adds what another worker gathered.
     pub fn merge(&mut self, other: Self) {
         self.dropped += other.dropped;
         for (key, mut theirs) in other.kinds {
@@ -355,12 +352,10 @@ fn rank(event: &Event) -> (bool, u64, u32) {
     (same_warp, event.block, if is_access { event.warp } else { 0 })
 }
 
-/// Source position of an instruction.
 pub(crate) fn place_of(kernel: &Kernel, instr: u32) -> Option<SourceLoc> {
     kernel.instrs.get(instr as usize).and_then(|info| info.source)
 }
 
-/// Position of a thread in its block.
 pub fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
     let [x, y] = [u64::from(block[0].max(1)), u64::from(block[1].max(1))];
     [
@@ -370,7 +365,6 @@ pub fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
     ]
 }
 
-/// Position of a block in the grid.
 pub fn block_position(block: u64, grid: [u32; 3]) -> [u32; 3] {
     let [x, y] = [u64::from(grid[0].max(1)), u64::from(grid[1].max(1))];
     [

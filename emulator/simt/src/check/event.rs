@@ -7,9 +7,7 @@ use crate::tensor::Swizzle;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
-    /// A load.
     Read,
-    /// A store.
     Write,
     /// An atomic or a reduction.
     Atomic,
@@ -18,7 +16,6 @@ pub enum AccessKind {
 /// A mistake that lanes of one warp made together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// The kind of mistake.
     pub code: Code,
     /// Instruction: index into [`crate::program::Kernel::instrs`].
     pub instr: u32,
@@ -73,7 +70,6 @@ pub enum Details {
     Race(Box<RaceFacts>),
     /// `E-BARRIER`, `W-BARRIER`: the groups of threads, those of [`Event::instr`] first.
     Barrier {
-        /// The groups of threads, each with the instruction where it waits.
         groups: Vec<BarrierGroup>,
         /// No thread can go on. Otherwise they met at different barriers and went on.
         deadlock: bool,
@@ -110,28 +106,17 @@ pub enum Details {
     Assert {
         /// The expression that was asserted.
         message: String,
-        /// File in which the assertion stands.
         file: String,
-        /// Line in which the assertion stands.
         line: u32,
-        /// Function in which the assertion stands.
         function: String,
     },
     /// `E-SYNC-MASK`, `W-SHUFFLE`: the lane mask of a `.sync` instruction does not fit the lanes that execute
     /// it.
     SyncMask(SyncMask),
     /// `E-OPERAND`: an operand has a value that the instruction does not allow.
-    Operand {
-        problem: BadOperand,
-        /// The value of the operand.
-        value: u32,
-    },
+    Operand { problem: BadOperand, value: u32 },
     /// `E-CALL`: a call through an address that is not a fitting function.
-    Call {
-        /// Target of the call.
-        address: u64,
-        problem: BadTarget,
-    },
+    Call { address: u64, problem: BadTarget },
     /// `E-STACK`: calls nested deeper than the stack holds.
     Stack {
         /// The function that was about to start.
@@ -142,15 +127,9 @@ pub enum Details {
         limit: u32,
     },
     /// `E-TEXTURE`: a texture fetch through a value that is no texture object.
-    Texture {
-        /// The value used as a handle.
-        handle: u64,
-    },
+    Texture { handle: u64 },
     /// `E-TENSOR`, `E-ALIGN`: a copy of a box that cannot start.
-    TensorCopy {
-        /// Why it cannot.
-        problem: BadTensor,
-    },
+    TensorCopy { problem: BadTensor },
     /// `E-RACE`: a bulk copy writes where another one is under way.
     TwoCopies {
         /// The first byte that both write: an offset in shared memory.
@@ -192,7 +171,6 @@ pub enum Details {
     Remote {
         /// The access; [`BadAccess::address`] holds the rank plus one above the offset.
         access: BadAccess,
-        /// Why it cannot.
         problem: RemoteProblem,
     },
     /// `E-CLUSTER`: `barrier.cluster` out of turn.
@@ -240,7 +218,6 @@ pub enum BadWgmma {
     },
     /// The factor was overwritten before the product was waited for.
     Changed {
-        /// The factor.
         which: char,
         /// The first bytes that changed.
         address: u32,
@@ -249,7 +226,6 @@ pub enum BadWgmma {
     },
     /// A part of the factor lies outside of the array that it starts in.
     Outside {
-        /// The factor.
         which: char,
         /// Start of the factor.
         start: u32,
@@ -260,7 +236,6 @@ pub enum BadWgmma {
     },
     /// A copy of a box wrote the factor with another swizzle than the descriptor has.
     Swizzle {
-        /// The factor.
         which: char,
         /// The first such place.
         address: u32,
@@ -273,16 +248,14 @@ pub enum BadWgmma {
     },
     /// Threads of a warpgroup have different descriptors.
     Differs {
-        /// The factor.
         which: char,
         /// The warp in which another descriptor was found.
         warp: u32,
-        /// Both.
+        /// The two descriptors.
         values: [u64; 2],
     },
     /// The block's rank in its cluster is in the leading dimension's offset of a descriptor.
     Rank {
-        /// The factor.
         which: char,
         /// The rank of the block that has such a descriptor.
         rank: u32,
@@ -290,10 +263,7 @@ pub enum BadWgmma {
         leading: [u32; 2],
     },
     /// Lanes of the warp do not execute it.
-    Apart {
-        /// These lanes.
-        missing: u32,
-    },
+    Apart { missing: u32 },
     /// Warps of the four never execute the product, and others wait for it.
     Missing {
         /// These warps, as bits.
@@ -324,7 +294,6 @@ impl BadWgmma {
 /// Why a thread cannot reach the shared memory of another block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteProblem {
-    /// The block has ended.
     Ended {
         /// Rank in the cluster.
         rank: u32,
@@ -339,12 +308,7 @@ pub enum RemoteProblem {
         rank: u32,
     },
     /// No block of the cluster has the rank.
-    NoBlock {
-        /// The rank.
-        rank: u32,
-        /// Blocks of the cluster.
-        blocks: u32,
-    },
+    NoBlock { rank: u32, blocks: u32 },
 }
 
 /// Threads of one block of a cluster.
@@ -352,11 +316,9 @@ pub enum RemoteProblem {
 pub struct Elsewhere {
     /// The block, as linear index.
     pub block: u64,
-    /// Rank in the cluster.
     pub rank: u32,
     /// The threads wait at a barrier of the cluster.
     pub at_cluster_barrier: bool,
-    /// The threads, and where they are.
     pub group: BarrierGroup,
 }
 
@@ -391,7 +353,6 @@ pub enum BadTensor {
     Negative {
         /// The dimension, from the innermost.
         dimension: u8,
-        /// The coordinate.
         at: i32,
     },
     /// The place in shared memory is not a multiple of 128.
@@ -445,9 +406,7 @@ pub enum BadBarrier {
     NotPublished,
     /// More arrivals come than the phase waits for.
     TooManyArrivals {
-        /// Arrivals of the instruction.
         arrivals: u32,
-        /// Arrivals that the phase still waits for.
         pending: u32,
         /// Bytes that it still waits for.
         bytes: i64,
@@ -614,7 +573,6 @@ pub struct BadAccess {
 pub struct BarrierGroup {
     /// Instruction at which the threads wait; for those that do not wait at a barrier, at which they are.
     pub instr: u32,
-    /// The threads wait at a barrier.
     pub at_barrier: bool,
     /// The lanes that wait, as one mask per warp.
     pub threads: Box<[u32]>,
@@ -640,7 +598,6 @@ pub struct RaceParty {
     pub block: u64,
     /// Thread in the block, by index; `u32::MAX` when it was not recorded.
     pub thread: u32,
-    /// Bytes of the access of one lane.
     pub bytes: u32,
 }
 

@@ -46,7 +46,6 @@ pub(crate) struct Block {
     pub(crate) index: u64,
     /// Linear index of its cluster; without clusters, of the block itself.
     pub(crate) unit: u64,
-    /// Rank in the cluster.
     pub(crate) rank: u32,
     /// The other blocks of its cluster, while this one runs.
     pub(crate) cluster: Option<Box<cluster::Cluster>>,

@@ -52,7 +52,6 @@ impl Worker<'_> {
         self.warp.lanes.consts = job.constants(0);
     }
 
-    /// Runs the blocks of the cluster in turns.
     pub(super) fn visit_cluster(&mut self, last: &AtomicU64) -> Visit {
         self.take_races();
         self.exchange_collectors();

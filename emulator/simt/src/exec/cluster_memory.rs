@@ -93,7 +93,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whose shared memory an offset is in, seen from the block whose thread runs.
+    /// Owner of an offset in shared memory, seen from the block whose thread runs.
     pub(crate) fn holder(&self, offset: u64) -> Holder {
         let (tag, low) = (offset >> RANK_SHIFT, offset & ((1 << RANK_SHIFT) - 1));
         let rank = match tag {

@@ -242,7 +242,7 @@ impl PhaseWait {
     }
 }
 
-/// Why a fiber stopped running.
+/// Reason why a fiber stopped running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pause {
     /// No lane is left.
@@ -262,7 +262,7 @@ pub(crate) enum Pause {
 /// Continuation after an operation outside the loop.
 pub(crate) enum AfterOp {
     Go,
-    /// Continue with the top frame.
+    /// Continue with the frame on top.
     Frames,
     Wait,
     /// Wait for lanes; the operation is done.

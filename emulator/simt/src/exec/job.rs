@@ -37,7 +37,7 @@ pub(crate) struct Job<'j> {
     pub(crate) level: CpuLevel,
     pub(crate) environment: Environment<'j>,
     pub(crate) budget: u64,
-    /// Local memory of a thread, with its stack; and what the stack is for a GPU.
+    /// Local memory of a thread, with its stack; and the stack's size on a GPU.
     pub(crate) local_bytes: u32,
     pub(crate) stack_bytes: u32,
     /// Memory for running blocks.
@@ -58,7 +58,6 @@ impl Job<'_> {
         (bz * y + by) * x + bx
     }
 
-    /// The constants of a block.
     pub(crate) fn constants(&self, rank: u32) -> *const Line {
         let of_rank = (rank as usize)
             .checked_sub(1)

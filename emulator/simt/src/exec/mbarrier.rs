@@ -23,7 +23,6 @@ use super::worker::Worker;
 const MAX_ARRIVALS: u32 = (1 << 20) - 1;
 /// Bytes that a phase can wait for.
 const MAX_BYTES: i64 = (1 << 20) - 1;
-/// Bytes of a barrier.
 const BYTES: u32 = 8;
 
 impl Worker<'_> {

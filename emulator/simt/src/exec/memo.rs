@@ -123,7 +123,7 @@ pub(crate) enum Merge {
     Follows,
 }
 
-/// See the module's text.
+/// Cached address pattern and tallies of one instruction: see the module's text.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Memo<'j> {
@@ -343,7 +343,6 @@ impl Memo<'_> {
         &self.runs[..usize::from(self.n_runs) & 63]
     }
 
-    /// The cells as a bitmap.
     #[inline(always)]
     pub(crate) fn cells(&self) -> Cells<'_> {
         Cells {

@@ -14,7 +14,7 @@ use super::memo::Merge;
 use super::spec::{self, AccessSpec};
 use super::worker::Worker;
 
-/// Why a lane's access cannot be done.
+/// Reason why a lane's access fails: code, space and address.
 pub(crate) type LaneFault = (Code, MemSpace, u64);
 
 /// The memory that one lane accesses.

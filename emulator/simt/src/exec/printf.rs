@@ -82,7 +82,7 @@ impl Worker<'_> {
     }
 }
 
-/// ArgumentSource of a format's arguments.
+/// Source of a format's arguments.
 trait ArgumentSource {
     /// The next argument of 4 or 8 bytes, which is also its alignment.
     fn next(&mut self, bytes: usize) -> u64;

@@ -12,7 +12,6 @@ use super::plan::{NO_MEMO, Plan};
 /// Bytes that all banks of shared memory give at once.
 const WAVEFRONT_BYTES: u64 = 128;
 
-/// Counters of each instruction.
 pub(crate) fn by_instruction(
     kernel: &Kernel,
     plan: &Plan,

@@ -153,7 +153,6 @@ impl Marks {
         found.iter().any(|&word| word != 0).then_some(found)
     }
 
-    /// Adds the marks of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         for kind in KINDS {
             if other.kinds & bit(kind) != 0 {

@@ -197,7 +197,6 @@ impl BlockRaces {
         self.block = block;
     }
 
-    /// `warp` runs from now on.
     pub fn enter(&mut self, warp: u32) {
         self.interval.enter(warp);
     }
@@ -207,7 +206,6 @@ impl BlockRaces {
         self.interval.leave(done, out);
     }
 
-    /// The running warp is about to access global memory.
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         let kind = touch.kind as usize;
         let mut fresh = touch.kind == Mark::Write;
@@ -283,7 +281,6 @@ impl BlockRaces {
         self.interval.warp_sync(instr, mask, all);
     }
 
-    /// The running warp passed a fence.
     pub fn fence(&mut self) {
         self.interval.fence();
         self.fenced = true;
@@ -293,7 +290,6 @@ impl BlockRaces {
         }
     }
 
-    /// A barrier of the block completed.
     pub fn barrier(&mut self, out: &mut Collector) {
         self.interval.barrier(out);
     }

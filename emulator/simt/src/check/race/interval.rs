@@ -160,7 +160,6 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// The lanes of the running warp are in step.
     pub(super) fn in_step(&mut self) {
         self.partial = None;
         self.log.sync();

@@ -36,7 +36,6 @@ impl LogEntry {
         u32::from(self.warp)
     }
 
-    /// Bytes of each lane's access.
     pub(super) fn bytes(&self) -> u32 {
         u32::from(self.bytes)
     }

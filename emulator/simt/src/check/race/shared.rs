@@ -55,7 +55,6 @@ impl SharedRaces {
         self.0.leave(done, out);
     }
 
-    /// The running warp is about to access shared memory.
     #[inline]
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         self.0.access(touch, out, |_, _, _| {});
@@ -69,7 +68,6 @@ impl SharedRaces {
         self.0.warp_sync(instr, mask, all);
     }
 
-    /// The running warp passed a fence.
     pub fn fence(&mut self) {
         self.0.fence();
     }
@@ -79,7 +77,6 @@ impl SharedRaces {
         self.0.synchronised();
     }
 
-    /// A barrier of the block completed.
     pub fn barrier(&mut self, out: &mut Collector) {
         self.0.barrier(out);
     }
@@ -117,7 +114,6 @@ impl SharedRaces {
         }
     }
 
-    /// `warp` arrives at a barrier of the block.
     pub(crate) fn meet(&mut self, id: u32, warp: u32) {
         if let Some(phases) = &mut self.1 {
             phases.meet(id, warp);

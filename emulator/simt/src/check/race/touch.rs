@@ -7,16 +7,13 @@ use crate::check::AccessKind;
 pub struct ByteRun {
     /// First byte, relative to [`Touch::base`]; may be below it.
     pub start: i32,
-    /// Length of the run in bytes.
     pub bytes: u32,
 }
 
 /// Kind of an access for the race checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
-    /// An ordinary load.
     Read,
-    /// An ordinary store.
     Write,
     /// An atomic or a reduction.
     Atomic,
@@ -64,7 +61,6 @@ pub struct Touch<'a> {
     pub mask: u32,
     /// Address of the first active lane: an offset in shared memory, or a global address.
     pub base: u64,
-    /// Bytes of each lane's access.
     pub bytes: u32,
     /// Covered bytes: disjoint, in rising order, neighbours joined.
     pub runs: &'a [ByteRun],

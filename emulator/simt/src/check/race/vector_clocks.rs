@@ -73,7 +73,6 @@ pub(super) struct BlockClocks {
 const MAX_FOUND: usize = 1 << 14;
 
 impl BlockClocks {
-    /// A fence of a block.
     pub(super) fn fence(&mut self, block: u64) {
         let state = self.blocks.entry(block).or_default();
         state.released = Some((Arc::clone(&state.known), state.time));

@@ -16,7 +16,7 @@ pub(crate) struct Copy {
     pub(crate) lane: u8,
     pub(crate) bytes: u8,
     pub(crate) instr: u32,
-    /// To read; the rest is zero.
+    /// Bytes to read; the rest is zero.
     pub(crate) n: u8,
     /// Bytes of the source that nothing had written, as a mask.
     pub(crate) undefined: u16,

@@ -2,10 +2,8 @@
 
 use crate::check::BarrierGroup;
 
-/// A barrier of the block.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Barrier {
-    /// Threads that have arrived.
     pub(crate) arrived: u32,
     /// Threads that it waits for; 0: all of the block.
     pub(crate) count: u32,

@@ -35,7 +35,6 @@ impl MbarrierState {
         ends
     }
 
-    /// Bytes have come.
     pub(crate) fn bring(&mut self, bytes: u64) {
         self.bytes -= bytes as i64;
         self.came += bytes;

@@ -25,7 +25,6 @@ impl Fresh {
     }
 }
 
-/// Places kept in [`Carried`].
 pub(crate) const MAX_CARRIED: usize = 1 << 16;
 
 /// Origins of undefined values that this block has stored in memory.

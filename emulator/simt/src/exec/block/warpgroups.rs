@@ -7,7 +7,6 @@ use crate::mma::warpgroup::{PIECE, WARPS};
 /// Pieces of a factor by address, with the bytes that they held when the product was issued.
 pub(crate) type FactorBytes = Vec<(u32, [u8; PIECE as usize])>;
 
-/// The warpgroups of a block.
 #[derive(Debug, Default)]
 pub(crate) struct Warpgroups {
     pub(crate) groups: Vec<Warpgroup>,
@@ -29,7 +28,7 @@ pub(crate) struct Warpgroup {
     pub(crate) written: [BTreeMap<u32, u32>; WARPS as usize],
 }
 
-/// WarpProgress of a warp.
+/// Progress of a warp.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct WarpProgress {
     /// Products that it has issued.
