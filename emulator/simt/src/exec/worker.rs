@@ -49,8 +49,8 @@ pub(crate) struct AccessState<'j> {
     pub(crate) memos: Vec<Memo<'j>>,
     /// Number of the last access pattern that a memo learnt.
     pub(crate) serial: u64,
-    /// Host addresses of an access that was looked up lane by lane.
-    pub(crate) pointers: [*mut u8; 32],
+    /// Host addresses of an access that was looked up lane by lane. Boxed, so that the fields in use lie close together.
+    pub(crate) pointers: Box<[*mut u8; 32]>,
 }
 
 /// Events of a turn from which the scheduler decides who runs next.
@@ -112,7 +112,7 @@ impl<'j> Worker<'j> {
             access: AccessState {
                 memos,
                 serial: 0,
-                pointers: [std::ptr::null_mut(); 32],
+                pointers: Box::new([std::ptr::null_mut(); 32]),
             },
             checks: CheckState {
                 collector: Collector::new(kernel, job.grid, job.block),
