@@ -1,4 +1,4 @@
-//! How fast the emulated GPU is: thread-instructions per second, and work per second beside native code.
+//! Speed of the emulated GPU: thread-instructions per second, and work per second beside native code.
 //!
 //! ```text
 //! cargo bench -p simt --bench speed                      # the table
@@ -440,7 +440,7 @@ fn native_gemm(inputs: &[Vec<f32>], c: &mut [f32], sizes: &[i32]) {
     }
 }
 
-/// What the kernel calls the processor.
+/// Name of the processor, as the operating system gives it.
 fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {

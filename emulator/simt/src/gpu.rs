@@ -15,9 +15,8 @@ use crate::trace::{Follow, Observer, Step};
 /// Memory and textures of one device.
 #[derive(Debug)]
 pub struct Gpu {
-    /// Its global memory.
     pub memory: Arc<Memory>,
-    /// Its texture objects, by handle.
+    /// Texture objects, by handle.
     pub textures: Textures,
 }
 
@@ -55,7 +54,7 @@ values!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 #[derive(Debug, Clone)]
 pub struct Argument(pub Vec<u8>);
 
-/// How a kernel is launched.
+/// Configuration of a launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Blocks of the grid in x, y and z.
@@ -210,7 +209,7 @@ impl Gpu {
         launch::launch(&self.memory, kernel, config, self.environment())
     }
 
-    /// The same, with the steps of one warp.
+    /// Launches, and records the steps of one warp.
     ///
     /// # Errors
     /// As [`launch::trace`].
@@ -223,7 +222,7 @@ impl Gpu {
         launch::trace(&self.memory, kernel, config, self.environment(), follow)
     }
 
-    /// The same, under the eyes of an observer.
+    /// Launches under an observer.
     ///
     /// # Errors
     /// As [`launch::observe`].
@@ -236,7 +235,7 @@ impl Gpu {
         launch::observe(&self.memory, kernel, config, self.environment(), observer)
     }
 
-    /// Its clock stands still.
+    /// Environment whose clock stands still.
     fn environment(&self) -> Environment<'_> {
         Environment {
             textures: &self.textures,

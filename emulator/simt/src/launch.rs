@@ -1,4 +1,4 @@
-//! What a launch is asked for, and what comes back.
+//! Launches of kernels: options and results.
 
 mod refused;
 
@@ -9,7 +9,8 @@ pub use refused::{
 };
 
 use crate::check::race::{GlobalRaces, unit_shift};
-use crate::exec::{self, Job, grid, report};
+use crate::exec::job::{Job, cluster_constants};
+use crate::exec::{grid, report};
 use crate::limits;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
@@ -18,7 +19,10 @@ use crate::report::{Counters, Language, LaunchReport};
 use crate::texture::Textures;
 use crate::trace::{Follow, Observer, Recorder, Step};
 
-/// How closely a launch is watched.
+/// Alignment of the parameters on the host.
+const PARAM_ALIGN: usize = 16;
+
+/// Counters and checks of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Watch {
     /// Results only. Every access still stays inside its allocation, or faults.
@@ -32,7 +36,6 @@ pub enum Watch {
 }
 
 impl Watch {
-    /// Whether counters are kept.
     pub fn counts(self) -> bool {
         self >= Self::Counted
     }
@@ -54,17 +57,15 @@ pub struct LaunchConfig {
     pub dynamic_shared: u32,
     /// The parameter block, laid out as [`crate::program::Kernel::params`] says.
     pub params: Vec<u8>,
-    /// What is watched in the launch, and its limits.
     pub options: LaunchOptions,
 }
 
 /// The stack of a thread, unless the host sets another one: as CUDA has it.
 pub const STACK_BYTES: u32 = 1024;
 
-/// What is watched in a launch, and its limits.
+/// Counters, checks and limits of a launch.
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
-    /// What is counted and checked during the run.
     pub watch: Watch,
     /// Thread-instructions after which a launch is stopped as runaway, where a warp's instruction counts as 32, however
     /// many lanes take part; 0 for no limit.
@@ -73,8 +74,8 @@ pub struct LaunchOptions {
     pub threads: usize,
     /// Run blocks in parallel even where their order could change results.
     pub unordered: bool,
-    /// Where a cooperative launch has its workspace, which `this_grid().sync()` finds through `%envreg1` and `%envreg2`:
-    /// 8 bytes that start as zeros. 0: the launch is not cooperative.
+    /// Address of the workspace of a cooperative launch, which `this_grid().sync()` finds through `%envreg1` and
+    /// `%envreg2`: 8 bytes that start as zeros. 0: the launch is not cooperative.
     pub grid_workspace: u64,
     /// Blocks of a cluster in x, y and z, as the launch asks for them.
     pub cluster: Option<[u32; 3]>,
@@ -110,10 +111,10 @@ impl Default for LaunchOptions {
     }
 }
 
-/// What a launch gave: always a report, also when the kernel went wrong.
+/// Result of a launch: a report, also when the kernel went wrong.
 pub type LaunchResult = Result<LaunchReport, LaunchRefused>;
 
-/// What a kernel can reach besides memory.
+/// Resources of a kernel besides memory.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
     /// Texture objects that the kernel may fetch from.
@@ -132,7 +133,7 @@ pub fn launch(
     run(memory, loaded, config, environment, None)
 }
 
-/// The same, counted whatever the options say, and with the steps of one warp.
+/// Runs like [`run`], always counted, and records the steps of one warp.
 ///
 /// # Errors
 /// When the launch does not start.
@@ -148,7 +149,7 @@ pub fn trace(
     Ok((report, recorder.into_steps()))
 }
 
-/// The same, counted whatever the options say, under the eyes of an observer.
+/// Runs like [`run`], always counted, under an observer.
 ///
 /// # Errors
 /// When the launch does not start.
@@ -178,16 +179,15 @@ fn run(
     };
     let room = limits::launch_bytes(memory.limit());
     let table = memory.table();
-    // Machine code reads whole words of them.
-    let mut whole_words;
-    let params = match kernel.machine_code && !config.params.len().is_multiple_of(4) {
-        true => {
-            whole_words = config.params.clone();
-            whole_words.resize(config.params.len().next_multiple_of(4), 0);
-            &whole_words
-        }
-        false => &config.params,
+    // Parameters are as aligned here as their addresses are. Machine code reads whole words of them.
+    let n_params = match kernel.machine_code {
+        true => config.params.len().next_multiple_of(4),
+        false => config.params.len(),
     };
+    let mut params = vec![0; n_params + PARAM_ALIGN];
+    let start = params.as_ptr().align_offset(PARAM_ALIGN).min(PARAM_ALIGN);
+    params[start..start + config.params.len()].copy_from_slice(&config.params);
+    let params = &params[start..start + n_params];
     let asked_cluster = options.cluster.or(kernel.cluster.required);
     let cluster = asked_cluster.unwrap_or([1; 3]);
     let mut job = Job {
@@ -200,7 +200,7 @@ fn run(
         cluster,
         cluster_blocks: cluster.iter().product(),
         explicit_cluster: asked_cluster.is_some(),
-        constants: exec::cluster::constants(kernel, cluster.iter().product()),
+        constants: cluster_constants(kernel, cluster.iter().product()),
         n_threads,
         n_warps: n_threads.div_ceil(32),
         shared_bytes,
@@ -221,12 +221,12 @@ fn run(
         // Frames here may take more than a GPU's; where there is no room for that, the stack is as asked for.
         let most = u64::from(limits::LOCAL_BYTES);
         job.local_bytes = calls.local_bytes(options.stack_bytes).min(most) as u32;
-        if exec::worker_bytes(&job) > room {
+        if grid::worker_bytes(&job) > room {
             let least = u64::from(calls.frame) + u64::from(options.stack_bytes);
             job.local_bytes = job.local_bytes.min(least.min(most) as u32);
         }
     }
-    let each = exec::worker_bytes(&job);
+    let each = grid::worker_bytes(&job);
     if each > room {
         return Err(LaunchRefused::LargeMemory { asked: each, room });
     }

@@ -8,7 +8,7 @@
 //! mistakes ([`check`]).
 //!
 //! What is not: time (see the crate `timing`), caches, and the text of messages
-//! (see the crate `findings`).
+//! (see the crate `diagnostics`).
 
 #![deny(unsafe_code)]
 

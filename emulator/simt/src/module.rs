@@ -45,7 +45,6 @@ pub enum LoadError {
         kernel: String,
         /// Bytes of the arrays that it declares.
         bytes: u32,
-        /// What it may declare.
         limit: u32,
     },
     /// No room for its variables.
@@ -77,11 +76,10 @@ impl From<DecodeError> for LoadError {
 /// A `.global` or `.const` variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleVariable {
-    /// Its symbol, as written in PTX.
+    /// Symbol, as written in PTX.
     pub name: String,
-    /// Its generic address.
+    /// Generic address.
     pub address: u64,
-    /// Its size in bytes.
     pub bytes: u64,
     /// Declared as `.const`: kernels may not write it.
     pub constant: bool,
@@ -136,7 +134,7 @@ pub struct Module {
 struct Variables {
     memory: Arc<Memory>,
     list: Vec<ModuleVariable>,
-    /// Of machine code: where variables lie together.
+    /// Machine code: addresses of the memory that variables share.
     segments: Vec<u64>,
     /// Bytes of the decoded kernels, which count as the device's.
     code_bytes: u64,
@@ -370,12 +368,12 @@ impl Module {
         self.kernels.iter().find(|k| k.kernel.name == name)
     }
 
-    /// All kernels, in the order of the text.
+    /// Kernels, in the order of the text.
     pub fn kernels(&self) -> &[Arc<LoadedKernel>] {
         &self.kernels
     }
 
-    /// All variables, in the order of the text.
+    /// Variables, in the order of the text.
     pub fn variables(&self) -> &[ModuleVariable] {
         &self.variables.list
     }

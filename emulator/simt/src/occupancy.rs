@@ -1,11 +1,11 @@
-//! How many blocks fit on one multiprocessor: arithmetic on the limits of compute capability 9.0.
+//! Occupancy: how many blocks fit on one multiprocessor, from the limits of compute capability 9.0.
 
 use crate::launch::MAX_THREADS;
 
 /// Multiprocessors of the device.
 pub const SMS: u32 = 132;
-/// They lie in groups, and a cluster in one of them. These explain how many clusters an H200 says that it holds
-/// (`tests/data/clusters/launches.txt`); other chips of the kind may have others.
+/// Sizes of the groups of multiprocessors; a cluster lies in one of them. These explain how many clusters an H200 says
+/// that it holds (`tests/data/clusters/launches.txt`); other chips of the kind may have others.
 const GROUPS: [u32; 12] = [18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2];
 /// Blocks of one multiprocessor that count for clusters. The same H200 names 8 where 32 blocks fit; it is not known why.
 const CLUSTER_BLOCKS_PER_SM: u32 = 8;
@@ -17,12 +17,12 @@ pub const BLOCKS_PER_SM: u32 = 32;
 pub const REGISTERS: u32 = 65536;
 /// Bytes of shared memory of one.
 pub const SHARED_PER_SM: u32 = 228 * 1024;
-/// Of these, what the system keeps for itself in each block.
+/// Shared memory that the system keeps for itself in each block.
 pub const SHARED_RESERVED: u32 = 1024;
 /// Shared memory is handed out in pieces of this size.
 pub const SHARED_UNIT: u32 = 128;
 
-/// What one block takes.
+/// Resources of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
     /// Threads of a block.
@@ -38,11 +38,11 @@ pub struct Footprint {
 pub struct Occupancy {
     /// Blocks that fit on one multiprocessor.
     pub blocks: u32,
-    /// What there is not enough of for one more. Where several run out together, the first of them.
+    /// The resource of which there is not enough for one more block. Where several run out together, the first of them.
     pub limit: Limit,
 }
 
-/// What runs out first.
+/// Resource that limits occupancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Threads of a multiprocessor.

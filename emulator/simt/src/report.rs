@@ -22,7 +22,7 @@ pub use table::lines_table;
 
 use crate::check::Mistakes;
 
-/// Everything about one launch.
+/// Counters and findings of a launch.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaunchReport {
     /// Symbol of the kernel, as written in PTX.
@@ -35,20 +35,19 @@ pub struct LaunchReport {
     pub dynamic_shared: u32,
     /// The language of the code that ran.
     pub code: Language,
-    /// Whether counters were on (else all are 0).
+    /// Counters were on (else all are 0).
     pub counted: bool,
-    /// Whether checks were on.
     pub checked: bool,
     /// Sums over the launch.
     pub total: Counters,
-    /// One entry per instruction of the code, in its order.
+    /// Instructions, in the order of the code.
     pub instructions: Vec<InstrReport>,
-    /// One entry per source line that has instructions, in order of file and line.
+    /// Source lines that have instructions, in order of file and line.
     pub lines: Vec<LineReport>,
-    /// What the checks found. Errors make the launch fail.
+    /// Findings of the checks. Errors make the launch fail.
     #[serde(skip)]
     pub mistakes: Mistakes,
-    /// What the kernel printed, blocks in index order.
+    /// Output of `printf`, blocks in index order.
     pub printed: String,
 }
 
@@ -62,7 +61,7 @@ pub enum Language {
     Machine,
 }
 
-/// What one instruction did.
+/// Counters of an instruction.
 #[derive(Debug, Clone, Serialize)]
 pub struct InstrReport {
     /// The instruction as written in PTX or SASS.
@@ -71,17 +70,15 @@ pub struct InstrReport {
     pub ptx_line: u32,
     /// Source file and line, when known.
     pub source: Option<(String, u32)>,
-    /// What was counted there.
     pub counters: Counters,
 }
 
-/// One source line's share.
+/// Counters of a source line.
 #[derive(Debug, Clone, Serialize)]
 pub struct LineReport {
     /// Path of the source file, as the compiler wrote it.
     pub file: String,
     /// Line in that file, from 1.
     pub line: u32,
-    /// What was counted there.
     pub counters: Counters,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What one channel of a texel is.
+/// Type of a texel's channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the driver's array formats of the same names")]
 pub enum TexelFormat {
@@ -28,7 +28,7 @@ impl TexelFormat {
     }
 }
 
-/// What happens outside the array.
+/// Addressing outside the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressMode {
     /// Repeat (normalised coordinates only, else as `Clamp`).
@@ -41,7 +41,7 @@ pub enum AddressMode {
     Border,
 }
 
-/// How a value is made from texels.
+/// Filtering of texels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterMode {
     /// The nearest texel.
@@ -63,9 +63,9 @@ pub struct TextureObject {
     pub channels: u32,
     /// Format of each channel.
     pub format: TexelFormat,
-    /// What happens outside of the array in x and in y.
+    /// Addressing outside of the array in x and in y.
     pub address: [AddressMode; 2],
-    /// How a value is made from texels.
+    /// Filtering of texels.
     pub filter: FilterMode,
     /// Coordinates run from 0 to 1.
     pub normalised_coordinates: bool,

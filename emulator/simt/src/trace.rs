@@ -1,4 +1,4 @@
-//! What one warp does, operation by operation: for pictures, and for looking closely.
+//! Steps of one warp, for pictures and inspection.
 //!
 //! [`crate::launch::trace`] runs a kernel as a counted launch does and writes down the steps of one warp. It is a
 //! way of running of its own, so the others know nothing of it. Not here: what the steps cost; that is what
@@ -11,51 +11,50 @@ use crate::program::MemSpace;
 
 /// Sees what warps do while a launch runs: [`crate::launch::observe`].
 pub trait Observer: Sync {
-    /// Whether a block runs at all; blocks are numbered with x running fastest. Where it does not, its results are
-    /// missing.
+    /// True for blocks that run; blocks are numbered with x running fastest. The results of the others are missing.
     fn runs(&self, block: u64) -> bool {
         let _ = block;
         true
     }
 
-    /// Whether the steps of a warp are wanted.
+    /// True for warps whose steps are observed.
     fn follows(&self, block: u64, warp: u32) -> bool;
 
     /// A warp is about to do this. Warps of one block come one after the other, blocks at the same time.
     fn step(&self, block: u64, warp: u32, step: Step);
 }
 
-/// Which warp to follow, and how far.
+/// Selection of a warp and a number of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
     /// Coordinates of its block in the grid.
     pub block: [u32; 3],
-    /// Its number in the block.
+    /// Number in the block.
     pub warp: u32,
     /// Steps to keep: the first ones. A warp can run for long.
     pub most: usize,
 }
 
-/// One operation that a warp did. A PTX instruction is usually one operation; one that had to wait appears again
+/// An operation that a warp executed. A PTX instruction is usually one operation; one that had to wait appears again
 /// when it goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The instruction: an index into [`crate::report::LaunchReport::instructions`].
     pub instr: u32,
-    /// Whether it begins the instruction: machine code may need several operations for one.
+    /// The operation begins its instruction: machine code may need several operations for one.
     pub first: bool,
     /// The lanes that do it: those that are here and that its guard lets through.
     pub lanes: u32,
-    /// What it reached, for a load, a store or an atomic.
+    /// Memory of a load, a store or an atomic.
     pub access: Option<Access>,
 }
 
 /// A warp-wide access to memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// Where; for a generic address, where that led.
+    /// Space; for a generic address, the one that it led to.
     pub space: MemSpace,
-    /// It is a load; otherwise a store or an atomic.
+    /// True for a load, false for a store or an atomic.
     pub load: bool,
     /// Bytes that each lane accesses.
     pub bytes: u32,

@@ -15,7 +15,7 @@ fn device(functions: &str, body: &str) -> Device {
     ))
 }
 
-/// What the kernel leaves in a word per thread, watched or not.
+/// Runs a kernel with and without checks; asserts the word that each thread leaves.
 #[track_caller]
 fn check(functions: &str, body: &str, threads: u32, expected: impl Fn(u32) -> u32) {
     let expected: Vec<u32> = (0..threads).map(expected).collect();
@@ -27,7 +27,7 @@ fn check(functions: &str, body: &str, threads: u32, expected: impl Fn(u32) -> u3
     }
 }
 
-/// What the checks find.
+/// Asserts that the checks find one mistake with this code; returns its details.
 #[track_caller]
 fn found(functions: &str, body: &str, code: &str) -> Details {
     let device = device(functions, body);
@@ -324,7 +324,7 @@ fn vector_registers_are_handed_over() {
     check(functions, body, 32, |t| 100 * t + 7);
 }
 
-/// What the system keeps of shared memory is there, apart from the kernel's own arrays.
+/// The part of shared memory that the system keeps is there, apart from the kernel's own arrays.
 #[test]
 fn reserved_shared_memory() {
     let body = "

@@ -15,7 +15,7 @@ fn kernel(shared: &str, body: &str) -> String {
     )
 }
 
-/// What the kernel leaves in a word per thread.
+/// Runs a kernel; returns its word per thread.
 #[track_caller]
 fn outcome(body: &str, grid: u32, block: u32) -> Vec<u32> {
     let device = Device::new(&kernel(".shared .align 4 .b8 tile[4096];", body));
@@ -243,7 +243,7 @@ fn threads_that_meet_at_a_barrier_count_alike() {
     check("bar.arrive 1, 64;", "bar.sync 1, 32;", &["E-OPERAND"]);
 }
 
-/// What barriers and jump tables do not take ends the launch, with or without checks.
+/// An operand that barriers and jump tables do not take ends the launch, with or without checks.
 #[test]
 fn operands_out_of_range_are_told() {
     for (body, first, value, lanes) in [

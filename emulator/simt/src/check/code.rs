@@ -1,8 +1,8 @@
-//! What can be wrong with a launch, by name. Codes are stable.
+//! Codes of mistakes. They are stable.
 
 use serde::Serialize;
 
-/// Whether a finding makes the launch fail.
+/// Severity of a finding: an error makes the launch fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {

@@ -16,7 +16,7 @@ use crate::program::{Kernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
 /// Kinds kept by one collector: far more than anybody reads, and a bound on memory.
 const MAX_KINDS: usize = 256;
 
-/// What is reported as one kind: code, place, the other party's place, the array, and whether blocks race with blocks.
+/// Key of a kind of mistake: code, place, the other party's place, the array, and whether blocks race with blocks.
 type Key = (Code, u32, u32, u64, bool);
 
 /// Gathers events. One per worker thread.
@@ -31,29 +31,28 @@ pub struct Collector {
     dropped: u64,
 }
 
-/// Which instructions and addresses belong together in a message.
+/// Instructions and addresses that share a message.
 #[derive(Debug)]
 pub(crate) struct Sites {
     /// By instruction: the first instruction that comes from the same place and does the same.
     first: Vec<u32>,
-    /// Where shared arrays start, in order.
+    /// Starts of the shared arrays, ascending.
     shared: Vec<u32>,
 }
 
-/// One kind of mistake.
+/// A kind of mistake, with its first event and counts.
 #[derive(Debug, Clone)]
 pub struct Kind {
     /// The first event of this kind.
     pub first: Event,
-    /// When it was made, among those of its block.
+    /// Order of the first event among those of its block.
     pub order: u64,
     /// Distinct threads, in blocks that have ended.
     pub n_threads: u64,
-    /// Blocks that they are in.
+    /// Blocks with such threads.
     pub n_blocks: u64,
     /// Grid-wide coordinates of the threads: the lowest on each axis.
     pub low: [u64; 3],
-    /// The highest on each axis.
     pub high: [u64; 3],
     /// Lowest and highest address of the first lanes, for accesses.
     pub addresses: Option<(u64, u64)>,
@@ -61,17 +60,17 @@ pub struct Kind {
     current: (u64, HashMap<u32, u32>),
 }
 
-/// Everything that went wrong in a launch: facts, no words.
+/// Mistakes of a launch: facts, no words.
 #[derive(Debug, Clone, Default)]
 pub struct Mistakes {
-    /// One per kind: errors first, then by code, then by place.
+    /// Errors first, then by code, then by place.
     pub kinds: Vec<Kind>,
     /// The allocations as they were when the launch started.
     table: Option<Arc<Table>>,
 }
 
 impl Mistakes {
-    /// Whether nothing was found, not even a warning.
+    /// True without findings, not even a warning.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
@@ -81,7 +80,7 @@ impl Mistakes {
         self.kinds.iter().map(|kind| kind.first.code).collect()
     }
 
-    /// What the launch had at an address, whether inside or past the ends of an allocation, freed ones too.
+    /// The allocation at or near an address, also a freed one.
     pub fn allocation(&self, address: u64) -> Option<AllocationInfo> {
         self.table.as_ref()?.info(address)
     }
@@ -101,7 +100,7 @@ impl Collector {
         }
     }
 
-    /// What was gathered so far, leaving an empty one.
+    /// Takes the events so far, leaving an empty collector.
     pub fn take(&mut self) -> Self {
         Self {
             sites: self.sites.clone(),
@@ -110,18 +109,18 @@ impl Collector {
         }
     }
 
-    /// Nothing was recorded, no warnings either.
+    /// True without events, not even a warning.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// About how much memory it takes.
+    /// Approximate memory use.
     pub(crate) fn bytes(&self) -> usize {
         // The texts and tables of an event are bounded, and few are that large.
         size_of::<Self>() + self.kinds.len() * (size_of::<Kind>() + 4096)
     }
 
-    /// Nothing was recorded that fails the launch.
+    /// True without events that fail the launch.
     pub fn is_clean(&self) -> bool {
         !self
             .kinds
@@ -144,7 +143,7 @@ impl Collector {
         (self.sites.site(load), self.sites.array(space, address))
     }
 
-    /// The same for an access to this array alone: two arrays in one line are two kinds.
+    /// Like `is_new`, for an access to this array alone: two arrays in one line are two kinds.
     pub fn is_new_access(
         &self,
         code: Code,
@@ -162,7 +161,6 @@ impl Collector {
         self.kinds.get(&key).is_none_or(|kind| kind.first.block > block)
     }
 
-    /// Takes note of an event.
     pub fn record(&mut self, event: Event) {
         self.clock += 1;
         let site = self.sites.site(event.instr);
@@ -270,7 +268,6 @@ impl Collector {
         }
     }
 
-    /// Adds what another worker gathered.
     pub fn merge(&mut self, other: Self) {
         self.dropped += other.dropped;
         for (key, mut theirs) in other.kinds {
@@ -300,7 +297,7 @@ impl Collector {
         }
     }
 
-    /// What was gathered by launches of `kernel` on these allocations.
+    /// Findings from the events of launches of `kernel` on these allocations.
     pub(crate) fn finish(mut self, kernel: &Kernel, table: &Arc<Table>) -> Mistakes {
         let mut kinds: Vec<Kind> = std::mem::take(&mut self.kinds).into_values().collect();
         for kind in &mut kinds {
@@ -347,20 +344,18 @@ impl Kind {
     }
 }
 
-/// Which event of a kind is reported: the lowest block's, of accesses the lowest warp's, else the first; of a race
-/// one between different warps, if there is one.
+/// Order in which an event of a kind is picked for the report: the lowest block's, of accesses the lowest warp's, else
+/// the first; of a race one between different warps, if there is one.
 fn rank(event: &Event) -> (bool, u64, u32) {
     let same_warp = matches!(&event.details, Details::Race(race) if race.same_warp);
     let is_access = matches!(&event.details, Details::Access(_) | Details::Uninitialised { .. });
     (same_warp, event.block, if is_access { event.warp } else { 0 })
 }
 
-/// Where an instruction comes from.
 pub(crate) fn place_of(kernel: &Kernel, instr: u32) -> Option<SourceLoc> {
     kernel.instrs.get(instr as usize).and_then(|info| info.source)
 }
 
-/// Position of a thread in its block.
 pub fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
     let [x, y] = [u64::from(block[0].max(1)), u64::from(block[1].max(1))];
     [
@@ -370,7 +365,6 @@ pub fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
     ]
 }
 
-/// Position of a block in the grid.
 pub fn block_position(block: u64, grid: [u32; 3]) -> [u32; 3] {
     let [x, y] = [u64::from(grid[0].max(1)), u64::from(grid[1].max(1))];
     [
@@ -391,7 +385,7 @@ pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 
-/// What an instruction does, as far as it decides which instructions are reported as one.
+/// Role of an instruction, as far as it decides which instructions are reported as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Does {
     Access(AccessKind),

@@ -1,25 +1,21 @@
-//! One mistake as the machine sees it: who, where, what; no words yet.
+//! A mistake as the emulator records it, without words.
 
 use super::Code;
 use crate::mma::fragment::Foreign;
 use crate::program::MemSpace;
 use crate::tensor::Swizzle;
 
-/// What an access does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
-    /// A load.
     Read,
-    /// A store.
     Write,
     /// An atomic or a reduction.
     Atomic,
 }
 
-/// One thing that lanes of one warp did wrong together.
+/// A mistake that lanes of one warp made together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// The kind of mistake.
     pub code: Code,
     /// Instruction: index into [`crate::program::Kernel::instrs`].
     pub instr: u32,
@@ -29,7 +25,6 @@ pub struct Event {
     pub warp: u32,
     /// Lanes that did it. The message names the lowest.
     pub mask: u32,
-    /// What more is known.
     pub details: Details,
 }
 
@@ -46,10 +41,10 @@ pub enum Details {
         access: BadAccess,
         /// The instruction that read it: often [`Event::instr`] itself or one on the same line.
         load: u32,
-        /// What the value was used for.
+        /// Use that makes the undefined value a mistake.
         used: Use,
-        /// It was read from memory that held a copy of it: the last instruction that stored one, `u32::MAX - 1` when
-        /// that is not known. `None`: nothing stored to what was read.
+        /// The last instruction that stored a copy of the value, `u32::MAX - 1` when that is not known. `None`: nothing
+        /// stored to the memory that was read.
         copied: Option<u32>,
         /// Byte ranges (start, end) of the same array or allocation that were written so far, as addresses
         /// like [`BadAccess::address`], in order. May be empty when [`super::Collector::is_new`] says that
@@ -64,18 +59,17 @@ pub enum Details {
     /// `E-UNINIT`, `W-UNINIT`: a register that nothing has set is used, or what was computed from it.
     /// [`Event::instr`] is where.
     Unset {
-        /// What the value was used for.
+        /// Use that makes the undefined value a mistake.
         used: Use,
         /// The instruction that did so: often [`Event::instr`] itself.
         by: u32,
-        /// It lay in memory meanwhile: the last instruction that stored it there.
+        /// The last instruction that stored the value in memory meanwhile.
         copied: Option<u32>,
     },
     /// `E-RACE`, `W-RACE-EQUAL`: made by the race checks.
     Race(Box<RaceFacts>),
     /// `E-BARRIER`, `W-BARRIER`: the groups of threads, those of [`Event::instr`] first.
     Barrier {
-        /// The groups of threads, each with the instruction where it waits.
         groups: Vec<BarrierGroup>,
         /// No thread can go on. Otherwise they met at different barriers and went on.
         deadlock: bool,
@@ -112,30 +106,17 @@ pub enum Details {
     Assert {
         /// The expression that was asserted.
         message: String,
-        /// File in which the assertion stands.
         file: String,
-        /// Line in which the assertion stands.
         line: u32,
-        /// Function in which the assertion stands.
         function: String,
     },
     /// `E-SYNC-MASK`, `W-SHUFFLE`: the lane mask of a `.sync` instruction does not fit the lanes that execute
     /// it.
     SyncMask(SyncMask),
     /// `E-OPERAND`: an operand has a value that the instruction does not allow.
-    Operand {
-        /// What is wrong with it.
-        problem: BadOperand,
-        /// The value of the operand.
-        value: u32,
-    },
+    Operand { problem: BadOperand, value: u32 },
     /// `E-CALL`: a call through an address that is not a fitting function.
-    Call {
-        /// Where the call goes.
-        address: u64,
-        /// What is wrong with that.
-        problem: BadTarget,
-    },
+    Call { address: u64, problem: BadTarget },
     /// `E-STACK`: calls nested deeper than the stack holds.
     Stack {
         /// The function that was about to start.
@@ -146,15 +127,9 @@ pub enum Details {
         limit: u32,
     },
     /// `E-TEXTURE`: a texture fetch through a value that is no texture object.
-    Texture {
-        /// The value used as a handle.
-        handle: u64,
-    },
+    Texture { handle: u64 },
     /// `E-TENSOR`, `E-ALIGN`: a copy of a box that cannot start.
-    TensorCopy {
-        /// Why it cannot.
-        problem: BadTensor,
-    },
+    TensorCopy { problem: BadTensor },
     /// `E-RACE`: a bulk copy writes where another one is under way.
     TwoCopies {
         /// The first byte that both write: an offset in shared memory.
@@ -179,18 +154,15 @@ pub enum Details {
         address: u64,
     },
     /// `E-WGMMA`: [`Event::instr`] is the product, but for [`BadWgmma::InFlight`].
-    Wgmma {
-        /// What is wrong with it.
-        problem: BadWgmma,
-    },
+    Wgmma { problem: BadWgmma },
     /// `E-FRAGMENT`: [`Event::instr`] is the product.
     Fragment {
-        /// What it takes, and what it was given.
+        /// The expected and the given shared memory.
         foreign: Foreign,
     },
     /// `E-BARRIER`: no thread can go on, and some wait for phases of barriers in shared memory.
     Phases {
-        /// What is waited for, the one of [`Event::instr`] first.
+        /// Awaited phases, the one of [`Event::instr`] first.
         waits: Vec<PhaseWaits>,
         /// The other threads that have not exited.
         others: Vec<BarrierGroup>,
@@ -199,7 +171,6 @@ pub enum Details {
     Remote {
         /// The access; [`BadAccess::address`] holds the rank plus one above the offset.
         access: BadAccess,
-        /// Why it cannot.
         problem: RemoteProblem,
     },
     /// `E-CLUSTER`: `barrier.cluster` out of turn.
@@ -209,26 +180,25 @@ pub enum Details {
     },
     /// `E-BARRIER`: no thread of a cluster can go on.
     ClusterDeadlock {
-        /// Where its threads are, those at a barrier of the cluster first.
+        /// Positions of its threads, those at a barrier of the cluster first.
         places: Vec<Elsewhere>,
     },
     /// `E-MBARRIER`: a barrier in shared memory.
     MemoryBarrier {
-        /// Its offset in shared memory.
+        /// Offset of the barrier in shared memory.
         offset: u32,
-        /// What is wrong with it.
         problem: BadBarrier,
     },
 }
 
-/// What is wrong with a product of a warpgroup. `which` is `A` or `B`; addresses are offsets in shared memory.
+/// Misuse of a product of a warpgroup. `which` is `A` or `B`; addresses are offsets in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadWgmma {
     /// [`Event::instr`] uses a register of a product that is under way.
     InFlight {
         /// The instruction of the product.
         product: u32,
-        /// It writes the register, and does not read it.
+        /// The instruction writes the register, and does not read it.
         writes: bool,
         /// The register is one of the product's A, and not one of its sums.
         factor: bool,
@@ -243,12 +213,11 @@ pub enum BadWgmma {
     WrittenBehindFence {
         /// The instruction that wrote the first of them.
         by: u32,
-        /// It is one of A, and not one of the sums.
+        /// The register holds A, not an accumulator.
         factor: bool,
     },
-    /// What it reads was overwritten before the product was waited for.
+    /// The factor was overwritten before the product was waited for.
     Changed {
-        /// The factor.
         which: char,
         /// The first bytes that changed.
         address: u32,
@@ -257,18 +226,16 @@ pub enum BadWgmma {
     },
     /// A part of the factor lies outside of the array that it starts in.
     Outside {
-        /// The factor.
         which: char,
-        /// Where it starts.
+        /// Start of the factor.
         start: u32,
         /// The first part that is outside.
         address: u32,
-        /// Where the array begins and ends; both 0 where there is none.
+        /// Bounds of the array; both 0 where there is none.
         array: (u32, u32),
     },
     /// A copy of a box wrote the factor with another swizzle than the descriptor has.
     Swizzle {
-        /// The factor.
         which: char,
         /// The first such place.
         address: u32,
@@ -281,16 +248,14 @@ pub enum BadWgmma {
     },
     /// Threads of a warpgroup have different descriptors.
     Differs {
-        /// The factor.
         which: char,
         /// The warp in which another descriptor was found.
         warp: u32,
-        /// Both.
+        /// The two descriptors.
         values: [u64; 2],
     },
     /// The block's rank in its cluster is in the leading dimension's offset of a descriptor.
     Rank {
-        /// The factor.
         which: char,
         /// The rank of the block that has such a descriptor.
         rank: u32,
@@ -298,15 +263,12 @@ pub enum BadWgmma {
         leading: [u32; 2],
     },
     /// Lanes of the warp do not execute it.
-    Apart {
-        /// These lanes.
-        missing: u32,
-    },
-    /// Some of the four warps never execute it, and others wait for it.
+    Apart { missing: u32 },
+    /// Warps of the four never execute the product, and others wait for it.
     Missing {
         /// These warps, as bits.
         warps: u8,
-        /// Of these, warps that the block does not have, or that have exited.
+        /// Missing warps that the block does not have, or that have exited.
         gone: u8,
     },
 }
@@ -332,11 +294,10 @@ impl BadWgmma {
 /// Why a thread cannot reach the shared memory of another block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteProblem {
-    /// All threads of the block have exited.
     Ended {
-        /// Its rank in the cluster.
+        /// Rank in the cluster.
         rank: u32,
-        /// Its linear index.
+        /// Linear index.
         block: u64,
         /// An instruction at which threads of it exited.
         exit: Option<u32>,
@@ -347,12 +308,7 @@ pub enum RemoteProblem {
         rank: u32,
     },
     /// No block of the cluster has the rank.
-    NoBlock {
-        /// The rank.
-        rank: u32,
-        /// Blocks of the cluster.
-        blocks: u32,
-    },
+    NoBlock { rank: u32, blocks: u32 },
 }
 
 /// Threads of one block of a cluster.
@@ -360,11 +316,9 @@ pub enum RemoteProblem {
 pub struct Elsewhere {
     /// The block, as linear index.
     pub block: u64,
-    /// Its rank in the cluster.
     pub rank: u32,
-    /// They wait at a barrier of the cluster.
+    /// The threads wait at a barrier of the cluster.
     pub at_cluster_barrier: bool,
-    /// The threads, and where they are.
     pub group: BarrierGroup,
 }
 
@@ -399,7 +353,6 @@ pub enum BadTensor {
     Negative {
         /// The dimension, from the innermost.
         dimension: u8,
-        /// The coordinate.
         at: i32,
     },
     /// The place in shared memory is not a multiple of 128.
@@ -409,7 +362,7 @@ pub enum BadTensor {
 /// Threads that wait for one phase of a barrier in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhaseWaits {
-    /// Who waits, and at which instruction.
+    /// Waiting threads, and their instruction.
     pub group: BarrierGroup,
     /// Offset of the barrier in shared memory.
     pub offset: u32,
@@ -434,15 +387,15 @@ pub struct PhaseWaits {
     pub never: bool,
 }
 
-/// What is wrong with the use of a barrier in shared memory.
+/// Misuse of a barrier in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadBarrier {
     /// No `mbarrier.init` made it.
     NotInitialised {
-        /// Of a cluster: the block in whose memory it is, and its rank, where that is not the thread's own.
+        /// In a cluster: the block in whose memory the barrier is, and its rank, where that is not the thread's own.
         other: Option<(u64, u32)>,
     },
-    /// It is made for a number of arrivals that no barrier counts.
+    /// The barrier is initialised with a count of arrivals out of range.
     Arrivals(u32),
     /// Another warp made it, and nothing orders that before its use.
     NotSettled {
@@ -453,9 +406,7 @@ pub enum BadBarrier {
     NotPublished,
     /// More arrivals come than the phase waits for.
     TooManyArrivals {
-        /// Arrivals of the instruction.
         arrivals: u32,
-        /// Arrivals that the phase still waits for.
         pending: u32,
         /// Bytes that it still waits for.
         bytes: i64,
@@ -463,18 +414,19 @@ pub enum BadBarrier {
         /// offset of the barrier, and the parity.
         again: Option<(u32, u8)>,
     },
-    /// All arrivals that the phase waits for come at once by `.noComplete`.
+    /// The phase's last arrivals are `.noComplete`.
     Completes(u32),
-    /// It lies in another block of the cluster, where only arrivals without a result and counts of bytes are possible.
+    /// The barrier lies in another block of the cluster, where only arrivals without a result and counts of bytes are
+    /// possible.
     OtherBlock,
     /// A phase is to wait for more bytes than a barrier counts.
     TooManyBytes(u64),
 }
 
-/// What an undefined value was used for. Moving it is no use.
+/// Use of an undefined value. Moving it is no use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// It is part of an address.
+    /// Part of an address.
     Address,
     /// A branch or a guard depends on it.
     Condition,
@@ -482,14 +434,14 @@ pub enum Use {
     Control,
     /// An atomic works on it.
     Atomic,
-    /// It is printed by `printf`.
+    /// Argument of `printf`.
     Printed,
-    /// It went through arithmetic, and the result was stored.
+    /// The value went through arithmetic, and the result was stored.
     Stored {
         /// Index of the instruction that stored.
         by: u32,
     },
-    /// It was stored as it is to global memory (`W-UNINIT`): a mistake only if the host reads it there.
+    /// The value was stored unchanged to global memory (`W-UNINIT`): a mistake only if the host reads it there.
     Output {
         /// The lowest address, and the end of the highest.
         range: (u64, u64),
@@ -505,7 +457,7 @@ pub enum BadOperand {
     BarrierThreads,
     /// Threads that meet at a barrier count different numbers of threads.
     BarrierCounts {
-        /// What those counted that came before.
+        /// Count of the earlier arrivals.
         other: u32,
     },
     /// A bulk copy moves pieces of 16 bytes.
@@ -526,7 +478,7 @@ pub enum BadTarget {
     OtherSignature(String),
 }
 
-/// What is wrong with the mask of a warp-wide instruction.
+/// Wrong mask of a warp-wide instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyncMask {
     /// Lanes that the instruction names, in the first lane of [`Event::mask`].
@@ -535,13 +487,12 @@ pub struct SyncMask {
     pub present: u32,
     /// Lanes of the warp that have exited.
     pub exited: u32,
-    /// How the mask and the lanes disagree.
     pub wrong: WrongMask,
-    /// Where lanes of the warp are that do not execute it: instruction and lanes.
+    /// Instruction and lanes of the warp's lanes that do not execute it.
     pub elsewhere: Vec<(u32, u32)>,
 }
 
-/// How a lane mask and the lanes that execute the instruction disagree; see [`SyncMask`].
+/// Disagreement of a lane mask and the lanes that execute the instruction; see [`SyncMask`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongMask {
     /// Named lanes never come.
@@ -578,7 +529,7 @@ pub struct CopyUnderWay {
 pub struct PhaseOfCopy {
     /// Offset of the barrier in shared memory.
     pub offset: u32,
-    /// Its number: so many phases of the barrier had ended when the copy was started.
+    /// Number of the phase: phases of the barrier that had ended when the copy was started.
     pub number: u64,
     /// Phases that have ended now: more than `number` if the phase ended without the copy.
     pub ended: u64,
@@ -604,15 +555,14 @@ pub struct Waited {
 /// A memory access that went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadAccess {
-    /// Whether it reads, writes, or is an atomic.
     pub kind: AccessKind,
-    /// Where it landed: never `Generic` when the space follows from the address; `Generic` for an address in no space.
+    /// Space of the address: never `Generic` when it follows from the address; `Generic` for an address in no space.
     pub space: MemSpace,
     /// Address that the lowest lane of [`Event::mask`] used. In `Global` and `Generic` the 64-bit address; in
     /// the other spaces the offset from the start of the space. In another block's shared memory the rank of that block
     /// plus one is above the offset ([`crate::program::RANK_SHIFT`]).
     pub address: u64,
-    /// The same of the lane with the highest address.
+    /// Address of the lane with the highest one.
     pub high: u64,
     /// Bytes of the whole access of one lane (16 for a `float4`).
     pub bytes: u32,
@@ -621,9 +571,8 @@ pub struct BadAccess {
 /// Threads of one block at one barrier, or elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BarrierGroup {
-    /// Where they wait; for those that do not wait at a barrier, where they are.
+    /// Instruction at which the threads wait; for those that do not wait at a barrier, at which they are.
     pub instr: u32,
-    /// They wait at a barrier.
     pub at_barrier: bool,
     /// The lanes that wait, as one mask per warp.
     pub threads: Box<[u32]>,
@@ -639,25 +588,23 @@ impl BarrierGroup {
     }
 }
 
-/// One party of a race.
+/// A party of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RaceParty {
-    /// Whether it reads, writes, or is an atomic.
     pub kind: AccessKind,
     /// Instruction; `u32::MAX` when it was not recorded.
     pub instr: u32,
-    /// Its block, as linear index.
+    /// Linear index of its block.
     pub block: u64,
     /// Thread in the block, by index; `u32::MAX` when it was not recorded.
     pub thread: u32,
-    /// Bytes of the access of one lane.
     pub bytes: u32,
 }
 
 /// Two threads, one of them writes, nothing orders them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaceFacts {
-    /// Where the memory lies: `Shared` or `Global`.
+    /// Space of the memory: `Shared` or `Global`.
     pub space: MemSpace,
     /// The first unit of memory that both touch: offset in shared memory, or address.
     pub address: u64,
@@ -671,13 +618,13 @@ pub struct RaceFacts {
     pub same_warp: bool,
     /// Both in one instruction: lanes that store to the same place.
     pub same_instruction: bool,
-    /// Which order is not kept, where the accesses of one warp show it.
+    /// Missing order, where the accesses of one warp show it.
     pub missing: MissingOrder,
     /// In one warp: the instruction and the mask of a `__syncwarp` that leaves out one of the two.
     pub left_out: Option<(u32, u32)>,
 }
 
-/// Where a barrier is missing between a write and a read.
+/// Place of the missing barrier between a write and a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingOrder {
     /// Threads write, then read: the barrier between is missing.

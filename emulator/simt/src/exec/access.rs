@@ -1,107 +1,26 @@
 //! Finding the memory of a warp-wide access, with checks and counters on the way.
 
 use crate::check::AccessKind;
-use crate::check::race::Mark;
-use crate::lanes::{Lanes, WARP};
-use crate::program::{Access, Addr, MemSpace, Order, RANK_SHIFT, window};
+use crate::program::{MemSpace, RANK_SHIFT, window};
 
 use super::memo::Home;
-use super::{Cx, Mode, slow};
+use super::per_lane;
+use super::run_mode::RunMode;
+use super::spec::{AccessSpec, Located, addresses, place};
+use super::worker::Worker;
 
-/// What is fixed about a memory operation.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Spec<'a> {
-    pub(crate) space: MemSpace,
-    pub(crate) addr: &'a Addr,
-    /// Bytes that each lane accesses.
-    pub(crate) bytes: u32,
-    pub(crate) kind: AccessKind,
-    /// How it is ordered; [`Order::Strong`] for atomics.
-    pub(crate) order: Order,
-    /// For a store: where its values are.
-    pub(crate) store: Option<&'a Access>,
-    /// Position of the operation, and its memo.
-    pub(crate) pc: u32,
-    pub(crate) memo: usize,
-}
-
-impl Spec<'_> {
-    /// The kind of the access for the race checks.
-    pub(crate) fn mark(&self) -> Mark {
-        let excused = matches!(self.order, Order::Strong | Order::Guess);
-        Mark::new(self.kind, excused)
-    }
-
-    /// An atomic or a volatile, relaxed, acquire or release access.
-    pub(crate) fn is_strong(&self) -> bool {
-        matches!(self.order, Order::Strong | Order::InStep)
-    }
-
-    /// What to add to an address operand's value.
-    #[inline(always)]
-    pub(crate) fn bias(&self) -> u64 {
-        bias(self.space)
-    }
-}
-
-/// What to add to an address operand's value in a space.
-#[inline(always)]
-pub(crate) fn bias(space: MemSpace) -> u64 {
-    match space {
-        MemSpace::Shared => window::SHARED,
-        MemSpace::Local => window::LOCAL,
-        MemSpace::Param => window::PARAM,
-        MemSpace::Global | MemSpace::Const | MemSpace::Generic => 0,
-    }
-}
-
-/// Where the lanes' memory is on the host.
-#[derive(Clone, Copy)]
-pub(crate) enum Spot {
-    /// The first active lane's; the others at the memo's distances.
-    Near(*mut u8),
-    /// The pointers of these lanes are in [`Cx::pointers`].
-    Far(u32),
-}
-
-/// An address operand's value as an address in the one address space.
-#[inline(always)]
-pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
-    let sum = value.wrapping_add(addr.offset as u64);
-    // 32-bit addresses wrap at 32 bits.
-    if addr.wide {
-        sum.wrapping_add(bias)
-    } else {
-        u64::from(sum as u32).wrapping_add(bias)
-    }
-}
-
-/// The address of each lane, offset included.
-pub(crate) fn addresses(lanes: &Lanes, addr: &Addr, bias: u64) -> [u64; WARP] {
-    // SAFETY: operands are in range, as `decode::validate` has established.
-    unsafe {
-        let source = lanes.source(addr.src);
-        if addr.wide {
-            let values = &*source.cast::<[u64; WARP]>();
-            std::array::from_fn(|lane| place(addr, bias, values[lane]))
-        } else {
-            std::array::from_fn(|lane| place(addr, bias, u64::from((*source).0[lane])))
-        }
-    }
-}
-
-impl<'j> Cx<'j> {
+impl<'j> Worker<'j> {
     /// Finds the memory of the lanes `on` (not none).
     #[inline(always)]
-    pub(crate) fn locate<M: Mode>(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
-        let m = &mut self.memos[spec.memo];
+    pub(crate) fn locate<M: RunMode>(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
+        let m = &mut self.access.memos[spec.memo];
         // SAFETY: operands are in range, as `decode::validate` has established.
-        let source = unsafe { self.lanes.source(spec.addr.src) };
+        let source = unsafe { self.warp.lanes.source(spec.addr.src) };
         // SAFETY: as above.
         if !unsafe { m.repeats(source, spec.addr.wide, on) } && !self.learn(spec, on) {
-            return Spot::Far(slow::locate(self, spec, on));
+            return Located::Far(per_lane::locate(self, spec, on));
         }
-        let m = &mut self.memos[spec.memo];
+        let m = &mut self.access.memos[spec.memo];
         let first = m.first as usize & 31;
         // SAFETY: as above.
         let value = unsafe {
@@ -112,15 +31,15 @@ impl<'j> Cx<'j> {
         };
         let base = place(spec.addr, spec.bias(), value);
         if !m.reaches(base, spec.bytes) && !self.find(spec, base) {
-            return Spot::Far(slow::locate(self, spec, on));
+            return Located::Far(per_lane::locate(self, spec, on));
         }
-        let m = &mut self.memos[spec.memo];
+        let m = &mut self.access.memos[spec.memo];
         let host = match m.home {
             Home::Local => self.local_place(spec, base),
             _ => m.host.wrapping_add(base as usize),
         };
         if M::checks(self) {
-            match self.memos[spec.memo].home {
+            match self.access.memos[spec.memo].home {
                 Home::Shared => self.check_shared(spec, base),
                 Home::Global => self.check_global(spec, base, host),
                 Home::Local => self.check_local(spec, base),
@@ -128,7 +47,7 @@ impl<'j> Cx<'j> {
             }
         }
         if M::counts(self) {
-            let m = &mut self.memos[spec.memo];
+            let m = &mut self.access.memos[spec.memo];
             match m.home {
                 Home::Shared => m.count_shared(base),
                 Home::Global => m.count_global(base),
@@ -139,23 +58,23 @@ impl<'j> Cx<'j> {
                 Home::Param | Home::Nowhere => m.tally.constant_requests += 1,
             }
         }
-        Spot::Near(host)
+        Located::Near(host)
     }
 
     #[cold]
     #[inline(never)]
-    fn learn(&mut self, spec: &Spec<'_>, on: u32) -> bool {
-        let addresses = addresses(&self.lanes, spec.addr, spec.bias());
-        self.serial += 1;
-        self.memos[spec.memo].learn(&addresses, on, self.serial, self.job.watch.checks())
+    fn learn(&mut self, spec: &AccessSpec<'_>, on: u32) -> bool {
+        let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
+        self.access.serial += 1;
+        self.access.memos[spec.memo].learn(&addresses, on, self.access.serial, self.job.watch.checks())
     }
 
     /// Looks up where an access lies; false when it is not all in one place, or not allowed.
     #[cold]
     #[inline(never)]
-    fn find(&mut self, spec: &Spec<'_>, base: u64) -> bool {
+    fn find(&mut self, spec: &AccessSpec<'_>, base: u64) -> bool {
         let job = self.job;
-        let m = &mut self.memos[spec.memo];
+        let m = &mut self.access.memos[spec.memo];
         let start = base.wrapping_add(m.low as u64);
         let space = match spec.space {
             MemSpace::Generic if start >= window::SHARED => match start >> window::BITS {
@@ -233,17 +152,17 @@ impl<'j> Cx<'j> {
         m.reaches(base, spec.bytes)
     }
 
-    /// Where the first active lane's local memory is.
+    /// Host address of the first active lane's local memory.
     #[inline(never)]
-    fn local_place(&mut self, spec: &Spec<'_>, base: u64) -> *mut u8 {
-        let first = self.memos[spec.memo].first as usize & 31;
+    fn local_place(&mut self, spec: &AccessSpec<'_>, base: u64) -> *mut u8 {
+        let first = self.access.memos[spec.memo].first as usize & 31;
         let offset = self.local_offset(first) + (base - window::LOCAL) as usize;
         self.block.local_start().wrapping_add(offset)
     }
 }
 
 impl super::memo::Memo<'_> {
-    /// Whether an access at `base` is aligned and lies where the last one was found.
+    /// True where an access at `base` is aligned and lies in the memory of the last one.
     #[inline(always)]
     fn reaches(&self, base: u64, bytes: u32) -> bool {
         let offset = base.wrapping_add(self.low as u64).wrapping_sub(self.from);

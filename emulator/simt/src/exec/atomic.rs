@@ -12,9 +12,11 @@ use crate::check::AccessKind;
 use crate::lanes::NONE;
 use crate::program::{Atomic, AtomicKind, Order};
 
-use super::access::{Spec, Spot};
+use super::bits;
 use super::memo::Home;
-use super::{Cx, Rare, bits};
+use super::run_mode::Rare;
+use super::spec::{AccessSpec, Located};
+use super::worker::Worker;
 
 /// The new value from the old one; values stand in the low bits. `flush`: subnormal `f32` become zero, as in
 /// global memory ("atom" in the PTX manual).
@@ -164,16 +166,16 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
     }
 }
 
-impl Cx<'_> {
-    /// [`Cx::locate`] for operations outside the loop.
-    pub(crate) fn locate_any(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
+impl Worker<'_> {
+    /// [`Worker::locate`] for operations outside the loop.
+    pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
         self.locate::<Rare>(spec, on)
     }
 
     /// Does an atomic for the lanes `on`; whether memory changed.
     pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, on: u32) -> bool {
         let bytes = a.ty.bytes();
-        let spec = Spec {
+        let spec = AccessSpec {
             space: a.space,
             addr: &a.addr,
             bytes,
@@ -184,13 +186,13 @@ impl Cx<'_> {
             memo: self.job.plan.memo_of[pc as usize] as usize,
         };
         let spot = self.locate_any(&spec, on);
-        let alone = matches!(spot, Spot::Near(_)) && self.memos[spec.memo].home == Home::Shared;
+        let alone = matches!(spot, Located::Near(_)) && self.access.memos[spec.memo].home == Home::Shared;
         let (good, place, _) = self.place(spot, spec.memo, on);
-        let value = |cx: &Self, src: i32, lane: usize| match bytes {
+        let value = |worker: &Self, src: i32, lane: usize| match bytes {
             _ if src == NONE => 0,
-            8 => cx.u64_at(src, lane),
-            2 => u64::from(cx.u32_at(src, lane) as u16),
-            _ => u64::from(cx.u32_at(src, lane)),
+            8 => worker.u64_at(src, lane),
+            2 => u64::from(worker.u32_at(src, lane) as u16),
+            _ => u64::from(worker.u32_at(src, lane)),
         };
         let mut changed = false;
         for lane in bits(good) {
@@ -208,33 +210,19 @@ impl Cx<'_> {
                 old
             };
             changed |= new != old;
-            if a.dst != NONE {
-                if bytes == 8 {
-                    self.out64(a.dst as u32)[lane] = old;
-                } else {
-                    self.out32(a.dst as u32)[lane] = old as u32;
-                }
-            }
+            self.set_lane(a.dst, bytes == 8, lane, old);
         }
-        if self.listening {
+        if self.activity.caches_polls {
             // SAFETY: as above.
-            unsafe { self.listen(place, good, bytes) };
+            unsafe { self.cache_poll(place, good, bytes as u8, bytes) };
         }
         if self.job.watch.checks() {
             self.follow_atomic(a, on);
-            if self.fresh.lanes != 0 {
+            if self.checks.fresh.lanes != 0 {
                 self.follow_fresh_atomic(a, pc);
             }
         }
-        if a.dst != NONE {
-            for lane in bits(on & !good) {
-                if bytes == 8 {
-                    self.out64(a.dst as u32)[lane] = 0;
-                } else {
-                    self.out32(a.dst as u32)[lane] = 0;
-                }
-            }
-        }
+        bits(on & !good).for_each(|lane| self.set_lane(a.dst, bytes == 8, lane, 0));
         changed
     }
 }

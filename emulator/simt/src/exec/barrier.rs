@@ -6,58 +6,21 @@ use crate::check::Code;
 use crate::check::{BadOperand, BarrierGroup, Details};
 use crate::program::{BARRIERS, BarrierKind, InstrInfo};
 
-use super::fiber::{Fiber, State};
-use super::turns::join_ready;
-use super::{Cx, bits};
+use super::bits;
+use super::block::barriers::{Barrier, PartOfWarp};
+use super::fiber::{Fiber, FiberState, join_ready};
+use super::worker::Worker;
 
-/// A barrier of the block.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Barrier {
-    /// Threads that have arrived.
-    pub(crate) arrived: u32,
-    /// Threads that it waits for; 0: all of the block.
-    pub(crate) count: u32,
-    /// Threads whose predicate holds, and threads that brought one.
-    trues: u32,
-    voters: u32,
-}
-
-/// What is known of whole warps that met at different barriers.
-#[derive(Debug, Default)]
-pub(crate) struct Apart {
-    /// The first such meeting.
-    first: Vec<BarrierGroup>,
-    /// Who passed which barrier in such a meeting.
-    passed: Vec<BarrierGroup>,
-    /// Threads of the block were said to be out of step.
-    told: bool,
-    /// Part of a warp waits at an aligned barrier, the rest of it was elsewhere.
-    part: Option<PartOfWarp>,
-    /// Such a part of a warp has been reported: later ones are not noted.
-    part_told: bool,
-}
-
-/// Lanes that came to a barrier without the rest of their warp.
-#[derive(Debug, Clone, Copy)]
-struct PartOfWarp {
-    id: u32,
-    instr: u32,
-    warp: u32,
-    here: u32,
-    /// Lanes that had neither exited nor arrived.
-    missing: u32,
-}
-
-impl Cx<'_> {
+impl Worker<'_> {
     /// Lanes arrive at barrier `id`, below [`BARRIERS`]; true when it is complete and they need not wait.
     pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, on: u32, instr: u32) -> bool {
-        let warp = self.warp as usize;
-        let all_of_warp = on == self.live;
+        let warp = self.warp.index as usize;
+        let all_of_warp = on == self.warp.live;
         if !all_of_warp && count == 0 && self.job.watch.checks() {
             self.note_part(id, on, instr);
         }
-        if let Some(races) = &mut self.shared_races {
-            races.meet(id, self.warp);
+        if let Some(races) = &mut self.checks.shared_races {
+            races.meet(id, self.warp.index);
         }
         let Barrier {
             count: other,
@@ -86,7 +49,7 @@ impl Cx<'_> {
         | BarrierKind::RedOr(_, p, negated) = kind
         {
             // SAFETY: predicates are in range, as `decode::validate` has established.
-            let p = unsafe { *self.lanes.preds.add(p as usize) };
+            let p = unsafe { *self.warp.lanes.preds.add(p as usize) };
             let p = if negated { !p } else { p };
             barrier.trues += (p & on).count_ones();
             barrier.voters += on.count_ones();
@@ -95,19 +58,19 @@ impl Cx<'_> {
             self.try_complete(id);
             return true;
         }
-        self.fiber.state = State::Barrier(id as u8);
-        self.fiber.at = instr;
-        self.fiber.reduction = Some(kind);
+        self.warp.fiber.state = FiberState::Barrier(id as u8);
+        self.warp.fiber.at = instr;
+        self.warp.fiber.reduction = Some(kind);
         // The running fiber must be among those that wait.
-        let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
+        let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
         self.block.warps[warp].fibers.push(fiber);
-        self.block.warps[warp].live = self.live;
+        self.block.warps[warp].live = self.warp.live;
         self.try_complete(id);
         let fibers = &mut self.block.warps[warp].fibers;
         if let Some(i) = fibers.iter().position(|f| f.lanes() & on != 0) {
-            self.fiber = fibers.remove(i);
+            self.warp.fiber = fibers.remove(i);
         }
-        self.fiber.state == State::Ready
+        self.warp.fiber.state == FiberState::Ready
     }
 
     /// Lets the waiting go, if all have come.
@@ -126,8 +89,8 @@ impl Cx<'_> {
             self.check_barrier(id);
         }
         self.block.barriers[id as usize] = Barrier::default();
-        if let Some(races) = &mut self.shared_races {
-            let waits = |f: &Fiber| f.state == State::Barrier(id as u8);
+        if let Some(races) = &mut self.checks.shared_races {
+            let waits = |f: &Fiber| f.state == FiberState::Barrier(id as u8);
             let warps = self.block.warps.iter().enumerate();
             let warps = warps.filter(|(_, warp)| warp.fibers.iter().any(waits));
             races.met(id, warps.map(|(w, _)| w as u32));
@@ -136,10 +99,10 @@ impl Cx<'_> {
             let regs = self.block.regs_of(job, w);
             let preds = self.block.preds_of(job, w);
             for f in &mut self.block.warps[w].fibers {
-                if f.state != State::Barrier(id as u8) {
+                if f.state != FiberState::Barrier(id as u8) {
                     continue;
                 }
-                f.state = State::Ready;
+                f.state = FiberState::Ready;
                 let lanes = f.top().map_or(0, |t| t.mask);
                 // SAFETY: destinations are in range, as `decode::validate` has established.
                 unsafe {
@@ -162,27 +125,27 @@ impl Cx<'_> {
                 join_ready(&mut self.block.warps[w].fibers);
             }
         }
-        self.progress = true;
+        self.activity.progress = true;
         self.block.mbarriers.settle();
-        if let Some(races) = &mut self.shared_races {
-            races.barrier(&mut self.collector);
+        if let Some(races) = &mut self.checks.shared_races {
+            races.barrier(&mut self.checks.collector);
         }
-        if let Some(races) = &mut self.global_races {
-            races.barrier(&mut self.collector);
+        if let Some(races) = &mut self.checks.global_races {
+            races.barrier(&mut self.checks.collector);
         }
     }
 
     /// Lanes of the running fiber have exited: barriers no longer wait for them.
     pub(crate) fn exited(&mut self, lanes: u32, instr: u32) {
-        self.live &= !lanes;
+        self.warp.live &= !lanes;
         self.block.live -= lanes.count_ones();
-        self.progress = true;
-        let warp = &mut self.block.warps[self.warp as usize];
-        if warp.all & !self.live & (lanes.wrapping_neg() & lanes).wrapping_sub(1) == 0 {
+        self.activity.progress = true;
+        let warp = &mut self.block.warps[self.warp.index as usize];
+        if warp.all & !self.warp.live & (lanes.wrapping_neg() & lanes).wrapping_sub(1) == 0 {
             warp.exit = Some(instr);
         }
-        warp.live = self.live;
-        if self.live == 0 {
+        warp.live = self.warp.live;
+        if self.warp.live == 0 {
             self.wake_warpgroup();
         }
         for id in 0..BARRIERS {
@@ -195,16 +158,16 @@ impl Cx<'_> {
         }
     }
 
-    /// What a complete barrier shows to be wrong.
+    /// Reports the misuse that a complete barrier shows.
     fn check_barrier(&mut self, id: u32) {
-        let groups = self.groups(|s| s == State::Barrier(id as u8));
+        let groups = self.groups(|s| s == FiberState::Barrier(id as u8));
         let Some(first) = groups.first() else { return };
         let instr = first.instr;
         let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
             return;
         };
         let mask = first.threads[warp];
-        let running = std::mem::replace(&mut self.warp, warp as u32);
+        let running = std::mem::replace(&mut self.warp.index, warp as u32);
         if groups.len() > 1 {
             self.check_meeting(&groups, instr, mask);
         }
@@ -225,11 +188,12 @@ impl Cx<'_> {
                 self.block.exited = Some((warp as u32, mask, instr, Some(details)));
             }
         }
-        self.warp = running;
+        self.warp.index = running;
     }
 
-    /// What is used or stored came from shared memory that nothing wrote. When threads had exited before a barrier,
-    /// that may be what they would have written; otherwise nothing follows from it, as barriers do not wait for them.
+    /// An undefined value that is used or stored came from shared memory that nothing wrote. When threads had exited
+    /// before a barrier, it may be the value that they would have written; otherwise nothing follows from it, as
+    /// barriers do not wait for them.
     #[cold]
     pub(super) fn exited_matters(&mut self) {
         let Some((warp, mask, instr, details)) = &mut self.block.exited else {
@@ -237,20 +201,20 @@ impl Cx<'_> {
         };
         let (warp, mask, instr) = (*warp, *mask, *instr);
         if let Some(details) = details.take() {
-            let running = std::mem::replace(&mut self.warp, warp);
+            let running = std::mem::replace(&mut self.warp.index, warp);
             self.report_at(instr, Code::ExitedBeforeBarrier, mask, details);
-            self.warp = running;
+            self.warp.index = running;
         }
     }
 
     /// Lanes arrive at a barrier, and others of their warp have not exited.
     #[cold]
     fn note_part(&mut self, id: u32, here: u32, instr: u32) {
-        let warp = self.warp;
-        let waits = |f: &&Fiber| f.state == State::Barrier(id as u8);
+        let warp = self.warp.index;
+        let waits = |f: &&Fiber| f.state == FiberState::Barrier(id as u8);
         let fibers = self.block.warps[warp as usize].fibers.iter();
         let arrived = fibers.filter(waits).fold(0, |all, f| all | f.lanes());
-        let missing = self.live & !here & !arrived;
+        let missing = self.warp.live & !here & !arrived;
         let apart = &self.block.apart;
         if missing != 0 && apart.part.is_none() && !apart.part_told && self.is_aligned(instr) {
             self.block.apart.part = Some(PartOfWarp {
@@ -277,12 +241,12 @@ impl Cx<'_> {
             exit: warp.exit,
         };
         self.block.apart.part_told = true;
-        let running = std::mem::replace(&mut self.warp, part.warp);
+        let running = std::mem::replace(&mut self.warp.index, part.warp);
         self.report_at(part.instr, Code::BarriersApart, part.here, details);
-        self.warp = running;
+        self.warp.index = running;
     }
 
-    /// All lanes of a warp must be at the same barrier: `bar.sync`, `barrier.sync.aligned`.
+    /// True for barriers at which all lanes of a warp must be together: `bar.sync`, `barrier.sync.aligned`.
     fn is_aligned(&self, instr: u32) -> bool {
         let info = self.job.kernel.instrs.get(instr as usize);
         let name = info.map_or("", InstrInfo::mnemonic);
@@ -367,12 +331,12 @@ impl Cx<'_> {
     }
 
     /// Fibers in some state, by the instruction they are at.
-    pub(super) fn groups(&self, wanted: impl Fn(State) -> bool) -> Vec<BarrierGroup> {
+    pub(super) fn groups(&self, wanted: impl Fn(FiberState) -> bool) -> Vec<BarrierGroup> {
         let n_warps = self.block.warps.len();
         let mut groups: Vec<BarrierGroup> = Vec::new();
         for (w, warp) in self.block.warps.iter().enumerate() {
             for f in warp.fibers.iter().filter(|f| wanted(f.state)) {
-                let at_barrier = matches!(f.state, State::Barrier(_));
+                let at_barrier = matches!(f.state, FiberState::Barrier(_));
                 let known = groups
                     .iter()
                     .position(|g| g.instr == f.at && g.at_barrier == at_barrier);

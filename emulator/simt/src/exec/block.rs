@@ -1,13 +1,25 @@
 //! A block: everything of it that outlives a turn of a warp.
 
+pub(crate) mod async_copies;
+pub(crate) mod barriers;
+pub(crate) mod bulk_copies;
+pub(crate) mod cluster;
+pub(crate) mod mbarriers;
+pub(crate) mod poll_cache;
+pub(crate) mod shadow;
+pub(crate) mod unwritten;
+pub(crate) mod warpgroups;
+
 use crate::lanes::{Line, WARP};
 use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
-use super::barrier::Barrier;
-use super::defined::{Carried, KeptUndefined, Shadow};
+use super::ZERO_LINE;
 use super::fiber::Fiber;
-use super::{Cx, Job, ZERO_LINE};
+use super::job::Job;
+use barriers::Barrier;
+use shadow::Shadow;
+use unwritten::{Carried, KeptUndefined};
 
 #[derive(Debug)]
 pub(crate) struct Warp {
@@ -28,16 +40,15 @@ pub(crate) struct Warp {
     pub(crate) undefined_mask: bool,
 }
 
-/// Everything of a block that outlives a turn.
+/// State of a block that outlives a turn.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) index: u64,
-    /// Its cluster, as linear index; where there are none, the block itself.
+    /// Linear index of its cluster; without clusters, of the block itself.
     pub(crate) unit: u64,
-    /// Its rank in the cluster.
     pub(crate) rank: u32,
     /// The other blocks of its cluster, while this one runs.
-    pub(crate) cluster: Option<Box<super::cluster::Cluster>>,
+    pub(crate) cluster: Option<Box<cluster::Cluster>>,
     coords: [u32; 3],
     regs: Vec<Line>,
     preds: Vec<u32>,
@@ -55,24 +66,24 @@ pub(crate) struct Block {
     /// waited there, and what to report, until it is.
     pub(super) exited: Option<(u32, u32, u32, Option<crate::check::Details>)>,
     /// Whole warps that met at different barriers.
-    pub(super) apart: super::barrier::Apart,
+    pub(super) apart: barriers::Apart,
     /// Threads that have not exited.
     pub(crate) live: u32,
-    pub(crate) copies: super::copy::Copies,
-    pub(crate) bulk: super::bulk::BulkCopies,
-    pub(crate) mbarriers: super::mbarrier::Mbarriers,
-    pub(crate) warpgroups: super::wgmma::Warpgroups,
+    pub(crate) copies: async_copies::Copies,
+    pub(crate) bulk: bulk_copies::BulkCopies,
+    pub(crate) mbarriers: mbarriers::Mbarriers,
+    pub(crate) warpgroups: warpgroups::Warpgroups,
     pub(crate) printed: String,
     pub(crate) spent: u64,
     /// Ended by something that no launch survives.
     pub(crate) fatal: bool,
     /// Turns without an event.
     pub(super) quiet: u32,
-    /// How far its clocks are ahead, and by how much they went ahead last ([`Cx::let_time_pass`]).
+    /// Lead of its clocks, and the last step by which they went ahead (`Worker::let_time_pass`).
     pub(crate) ahead: u64,
     pub(super) step: u64,
-    /// What it read from memory during these turns.
-    pub(super) seen: super::listen::Seen,
+    /// Values that it read from memory during these turns.
+    pub(super) poll_cache: poll_cache::PollCache,
     /// While it waits: how often it was passed over, and how often it may be.
     pub(super) passes: u32,
     pub(super) patience: u32,
@@ -114,20 +125,20 @@ impl Block {
             carried: Carried::default(),
             kept_undefined: KeptUndefined::default(),
             barriers: [Barrier::default(); BARRIERS as usize],
-            apart: super::barrier::Apart::default(),
+            apart: barriers::Apart::default(),
             exited: None,
             live: 0,
-            copies: super::copy::Copies::default(),
-            bulk: super::bulk::BulkCopies::default(),
-            mbarriers: super::mbarrier::Mbarriers::default(),
-            warpgroups: super::wgmma::Warpgroups::default(),
+            copies: async_copies::Copies::default(),
+            bulk: bulk_copies::BulkCopies::default(),
+            mbarriers: mbarriers::Mbarriers::default(),
+            warpgroups: warpgroups::Warpgroups::default(),
             printed: String::new(),
             spent: 0,
             fatal: false,
             quiet: 0,
             ahead: 0,
             step: 0,
-            seen: super::listen::Seen::default(),
+            poll_cache: poll_cache::PollCache::default(),
             passes: 0,
             patience: 0,
         }
@@ -161,7 +172,7 @@ impl Block {
         self.carried.clear();
         self.kept_undefined.clear();
         self.barriers = [Barrier::default(); BARRIERS as usize];
-        self.apart = super::barrier::Apart::default();
+        self.apart = barriers::Apart::default();
         self.exited = None;
         self.live = job.n_threads;
         self.copies.clear();
@@ -173,7 +184,7 @@ impl Block {
         self.fatal = false;
         self.quiet = 0;
         (self.ahead, self.step) = (0, 0);
-        self.seen.clear();
+        self.poll_cache.clear();
         self.warps.clear();
         for w in 0..job.n_warps {
             let all = lanes_of(job, w);
@@ -355,12 +366,5 @@ fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) ->
             all(u32::from_le_bytes(word))
         }
         Special::LocalBytes => all(job.local_bytes),
-    }
-}
-
-impl Cx<'_> {
-    /// Where a lane's local memory starts.
-    pub(crate) fn local_offset(&self, lane: usize) -> usize {
-        (self.warp as usize * WARP + lane) * local_stride(self.job)
     }
 }

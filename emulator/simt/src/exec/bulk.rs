@@ -3,193 +3,30 @@
 //! They are performed as late as the program allows, so that a forgotten wait shows: a load when a thread waits for the
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-
-use crate::check::race::{Cells, Mark, Run as Stretch, Touch};
+use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{Code, Details, PhaseOfCopy};
 use crate::limits::COPIES;
+use crate::memory::relaxed;
 use crate::program::{RANK_SHIFT, window};
-use crate::tensor::{RANKS, Run, Swizzle, TensorMap};
+use crate::tensor::Run;
 
+use super::bits;
 use super::block::Block;
-use super::slow::find_global;
-use super::{Cx, bits};
-
-/// Bytes that a swizzle keeps together.
-const PIECE: usize = 16;
+use super::block::bulk_copies::{BulkCopy, Store};
+use super::per_lane::find_global;
+use super::worker::Worker;
 
 /// Bytes that the race checks see as one access of a thread.
 const TOUCH: u32 = 128;
 
-/// A copy of a box.
-#[derive(Debug, Clone)]
-pub(crate) struct BulkCopy {
-    pub(crate) map: Box<TensorMap>,
-    /// Coordinates of its first element.
-    pub(crate) at: [i32; RANKS],
-    /// Offset of the box in shared memory.
-    pub(crate) shared: u32,
-    /// The instruction, and the thread in the block that started it.
-    pub(crate) instr: u32,
-    pub(crate) thread: u32,
-    /// The block of that thread.
-    pub(crate) block: u64,
-    /// Phases of its barrier that had ended then; of a load.
-    pub(crate) phase: u64,
-}
-
-/// A copy from shared memory.
-#[derive(Debug)]
-struct Store {
-    copy: BulkCopy,
-    /// The thread's group that it belongs to.
-    group: u32,
-    /// What was there when it started, one run after the other; where mistakes are looked for.
-    seen: Vec<u8>,
-}
-
-/// What is under way in a block.
-#[derive(Debug, Default)]
-pub(crate) struct BulkCopies {
-    /// Loads, with the barriers that receive them.
-    loads: VecDeque<(u32, BulkCopy)>,
-    stores: VecDeque<Store>,
-    /// Groups committed, by thread.
-    committed: Vec<u32>,
-    /// A thread has executed `fence.proxy.async`.
-    fenced: bool,
-    /// Words of shared memory that copies wrote, as bits; where mistakes are looked for.
-    loaded: Vec<u64>,
-    /// Of pieces of 16 bytes that copies of boxes wrote: the swizzle, the instruction, and the bytes.
-    swizzles: HashMap<u32, (Swizzle, u32, [u8; PIECE])>,
-    /// Two loads to one place were under way at a time.
-    overlapped: bool,
-    /// Of each barrier: the last phase in which loads were started, and their bytes.
-    started: BTreeMap<u32, (u64, u64)>,
-}
-
-impl BulkCopies {
-    pub(crate) fn clear(&mut self) {
-        self.loads.clear();
-        self.stores.clear();
-        self.committed.clear();
-        self.fenced = false;
-        self.loaded.clear();
-        self.swizzles.clear();
-        self.started.clear();
-        self.overlapped = false;
-    }
-
-    /// Bytes of all loads that were started in a phase of a barrier; 0 when that was not the last such phase.
-    pub(crate) fn bytes_in(&self, barrier: u32, phase: u64) -> u64 {
-        let last = self.started.get(&barrier).filter(|(last, _)| *last == phase);
-        last.map_or(0, |(_, bytes)| *bytes)
-    }
-
-    /// The newest load that has yet to write one of `bytes` bytes at `offset` in shared memory, and its barrier.
-    pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<(u32, &BulkCopy)> {
-        let overlaps = |copy: &BulkCopy| {
-            let mut found = false;
-            copy.map.runs(copy.at, copy.shared, |run| {
-                found |= run.shared < offset + bytes && offset < run.shared + run.bytes;
-            });
-            found
-        };
-        let near = |copy: &BulkCopy| {
-            let (from, to) = (u64::from(offset), u64::from(offset + bytes));
-            let start = u64::from(copy.shared);
-            start < to && from < start + copy.map.shared_bytes()
-        };
-        let mut newest_first = self.loads.iter().rev();
-        newest_first
-            .find(|(_, copy)| near(copy) && overlaps(copy))
-            .map(|(barrier, copy)| (*barrier, copy))
-    }
-
-    /// What lies in shared memory is not defined any more.
-    pub(crate) fn has_overlapped(&self) -> bool {
-        self.overlapped
-    }
-
-    pub(crate) fn fence(&mut self) {
-        self.fenced = true;
-    }
-
-    /// Notes the words of shared memory that a load writes.
-    fn note_loaded(&mut self, copy: &BulkCopy) {
-        copy.map.runs(copy.at, copy.shared, |run| {
-            for word in run.shared / 4..(run.shared + run.bytes).div_ceil(4) {
-                let place = word as usize / 64;
-                if self.loaded.len() <= place {
-                    self.loaded.resize(place + 1, 0);
-                }
-                self.loaded[place] |= 1 << (word % 64);
-            }
-        });
-    }
-
-    /// Notes the swizzle of the pieces that a copy of a box has written; `shared` is the block's shared memory. Bytes and
-    /// single rows say nothing about a swizzle.
-    fn note_swizzle(&mut self, copy: &BulkCopy, shared: *const u8) {
-        let (rows, swizzle) = (copy.map.rank > 1, copy.map.swizzle);
-        copy.map.runs(copy.at, copy.shared, |run| {
-            for at in (run.shared..run.shared + run.bytes).step_by(PIECE) {
-                match rows {
-                    // SAFETY: the copy has written there.
-                    true => unsafe {
-                        let bytes = shared.add(at as usize).cast::<[u8; PIECE]>().read();
-                        self.swizzles.insert(at, (swizzle, copy.instr, bytes));
-                    },
-                    false => drop(self.swizzles.remove(&at)),
-                }
-            }
-        });
-    }
-
-    /// The swizzle with which a copy of a box wrote a piece that holds these bytes still, and the copy's instruction.
-    pub(crate) fn swizzle_of(&self, at: u32, bytes: &[u8; PIECE]) -> Option<(Swizzle, u32)> {
-        let (swizzle, instr, written) = self.swizzles.get(&at)?;
-        (written == bytes).then_some((*swizzle, *instr))
-    }
-
-    /// The first word of these pieces that ordinary stores wrote, where no thread of the block has executed
-    /// `fence.proxy.async`.
-    pub(crate) fn unfenced(&self, pieces: &[u32]) -> Option<u32> {
-        if self.fenced {
-            return None;
-        }
-        let words = pieces.iter().flat_map(|at| at / 4..at / 4 + 4);
-        { words }.find(|word| !self.is_loaded(*word)).map(|word| word * 4)
-    }
-
-    fn is_loaded(&self, word: u32) -> bool {
-        let bits = self.loaded.get(word as usize / 64).copied().unwrap_or(0);
-        bits >> (word % 64) & 1 == 1
-    }
-
-    /// Bytes under way to a barrier.
-    pub(crate) fn bytes_to(&self, barrier: u32) -> u64 {
-        let to_it = self.loads.iter().filter(|(to, _)| *to == barrier);
-        to_it.map(|(_, copy)| copy.map.box_bytes()).sum()
-    }
-
-    fn committed(&mut self, thread: u32) -> &mut u32 {
-        let thread = thread as usize;
-        if self.committed.len() <= thread {
-            self.committed.resize(thread + 1, 0);
-        }
-        &mut self.committed[thread]
-    }
-}
-
-impl Cx<'_> {
+impl Worker<'_> {
     /// Starts a load whose bytes the barrier at `barrier` receives.
     pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
         if self.job.watch.checks() {
             self.check_overlap(&copy);
             // What goes wrong behind a mistake that was reported follows from that.
             let told = self.has_gone_wrong() || self.check_wgmma_reads(&copy);
-            if let Some(races) = self.shared_races.as_mut().filter(|_| !told) {
+            if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
                 let who = (copy.instr, copy.thread);
                 copy.map.runs(copy.at, copy.shared, |run| {
                     races.copy_starts(run.shared, run.bytes, who);
@@ -213,7 +50,7 @@ impl Cx<'_> {
                 self.complete_bytes(barrier, copy.map.box_bytes());
             }
         }
-        self.progress = true;
+        self.activity.progress = true;
     }
 
     /// Another load to the same place is under way.
@@ -261,7 +98,7 @@ impl Cx<'_> {
 
     /// Starts a store of one lane.
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
-        let thread = self.warp * 32 + lane as u32;
+        let thread = self.warp.index * 32 + lane as u32;
         if self.job.watch.checks() && !self.block.bulk.fenced {
             self.check_fence(&copy, lane);
         }
@@ -279,15 +116,19 @@ impl Cx<'_> {
         {
             self.perform_store(&store);
         }
-        self.progress = true;
+        self.activity.progress = true;
     }
 
     /// Lets the race checks see what a store reads as read by its thread.
     fn touch_source(&mut self, copy: &BulkCopy, lane: u32) {
-        let Some(races) = &mut self.shared_races else {
+        let Some(races) = &mut self.checks.shared_races else {
             return;
         };
-        let (warp, serial, collector) = (self.warp, &mut self.serial, &mut self.collector);
+        let (warp, serial, collector) = (
+            self.warp.index,
+            &mut self.access.serial,
+            &mut self.checks.collector,
+        );
         copy.map.runs(copy.at, copy.shared, |run| {
             for at in (0..run.bytes)
                 .step_by(TOUCH as usize)
@@ -303,7 +144,7 @@ impl Cx<'_> {
                     mask: 1 << lane,
                     base: u64::from(run.shared + at),
                     bytes,
-                    runs: &[Stretch { start: 0, bytes }],
+                    runs: &[ByteRun { start: 0, bytes }],
                     cells: Cells::default(),
                     lanes: &[0; 32],
                     pattern: *serial,
@@ -315,7 +156,7 @@ impl Cx<'_> {
         });
     }
 
-    /// What a store would copy now.
+    /// Bytes that a store would copy now.
     fn bytes_of(&mut self, copy: &BulkCopy) -> Vec<u8> {
         let shared = self.block.shared_start();
         let mut bytes = Vec::new();
@@ -331,7 +172,7 @@ impl Cx<'_> {
         bytes
     }
 
-    /// Something has changed what a store copies since it started.
+    /// Reports a store whose source has changed since it started.
     fn check_store(&mut self, Store { copy, seen, .. }: &Store) {
         let now = self.bytes_of(copy);
         let Some(mut at) = now.iter().zip(seen).position(|(now, then)| now != then) else {
@@ -349,10 +190,10 @@ impl Cx<'_> {
         });
         let address = u64::from(changed.unwrap_or(copy.shared)) & !3;
         // Whichever warp is running: the thread that started the copy is named.
-        let running = std::mem::replace(&mut self.warp, copy.thread / 32);
+        let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         let details = Details::ChangedUnderCopy { address };
         self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
-        self.warp = running;
+        self.warp.index = running;
     }
 
     /// No thread of the block has executed a fence of the async proxy, and the copy reads what ordinary stores wrote.
@@ -378,13 +219,13 @@ impl Cx<'_> {
 
     pub(crate) fn commit_bulk(&mut self, on: u32) {
         for lane in bits(on) {
-            *self.block.bulk.committed(self.warp * 32 + lane as u32) += 1;
+            *self.block.bulk.committed(self.warp.index * 32 + lane as u32) += 1;
         }
     }
 
     /// Performs the stores of the lanes `on`, but for their last `pending` groups.
     pub(crate) fn wait_for_bulk(&mut self, on: u32, pending: u32) {
-        let first = self.warp * 32;
+        let first = self.warp.index * 32;
         let mut stores = std::mem::take(&mut self.block.bulk.stores);
         stores.retain(|store| {
             let lane = store.copy.thread.wrapping_sub(first);
@@ -394,7 +235,7 @@ impl Cx<'_> {
                 return true;
             }
             self.perform_store(store);
-            self.progress = true;
+            self.activity.progress = true;
             false
         });
         self.block.bulk.stores = stores;
@@ -440,7 +281,7 @@ impl Cx<'_> {
                 unsafe {
                     match (global, from) {
                         (_, Some(from)) => {
-                            std::ptr::copy_nonoverlapping(from, to, n);
+                            relaxed::copy_out(from, std::slice::from_raw_parts_mut(to, n));
                             if let Some(convert) = convert {
                                 for word in (0..n / 4).map(|i| to.cast::<u32>().add(i)) {
                                     word.write_unaligned(convert(word.read_unaligned()));
@@ -463,7 +304,7 @@ impl Cx<'_> {
             if job.kernel.in_flight.is_some() {
                 self.block.bulk.note_swizzle(copy, shared);
             }
-            if let Some(races) = &mut self.shared_races {
+            if let Some(races) = &mut self.checks.shared_races {
                 races.copy_ends(barrier);
                 let who = (copy.instr, copy.thread);
                 copy.map.runs(copy.at, copy.shared, |run| {
@@ -490,7 +331,7 @@ impl Cx<'_> {
         }
     }
 
-    /// What nothing had written stays so where it was copied to.
+    /// Marks bytes as unwritten that nothing had written at the source.
     fn follow_bulk(&mut self, copy: &BulkCopy) {
         let job = self.job;
         copy.map.runs(copy.at, copy.shared, |run| {
@@ -532,7 +373,7 @@ impl Cx<'_> {
                 // SAFETY: as in `perform_load`.
                 unsafe {
                     let from = shared.wrapping_add((run.shared + i) as usize);
-                    std::ptr::copy_nonoverlapping(from, to, each as usize);
+                    relaxed::copy_in(to, std::slice::from_raw_parts(from, each as usize));
                 }
                 if job.watch.checks()
                     && let Some((allocation, offset)) = job.table.find(at, each.into())
@@ -567,9 +408,9 @@ impl Cx<'_> {
             return;
         }
         // Whichever warp is running: the thread that started the copy is named.
-        let running = std::mem::replace(&mut self.warp, copy.thread / 32);
+        let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         self.leave_bulk_holes(&holes, copy.instr, copy.thread % 32);
-        self.warp = running;
+        self.warp.index = running;
         for (_, n, at) in holes {
             if let Some((allocation, offset)) = job.table.find(at, n.into()) {
                 allocation.bytes.unmark(offset, n as usize);

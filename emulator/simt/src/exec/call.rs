@@ -8,30 +8,31 @@ use crate::check::{BadTarget, Code, Details};
 use crate::lanes::Src;
 use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
+use super::bits;
+use super::fiber::AfterOp;
 use super::fiber::Frame;
-use super::warp::Next;
-use super::{Cx, bits};
+use super::worker::Worker;
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// The lanes `on`, which are all of the running frame, call.
-    pub(super) fn call(&mut self, site: u32, target: Src, pc: u32, on: u32) -> Next {
+    pub(super) fn call(&mut self, site: u32, target: Src, pc: u32, on: u32) -> AfterOp {
         let kernel = self.job.kernel;
         let Some(calls) = kernel.calls.as_deref() else {
-            return Next::Stop;
+            return AfterOp::Stop;
         };
         let Some(site) = calls.sites.get(site as usize) else {
-            return Next::Stop;
+            return AfterOp::Stop;
         };
         let ways = match site.callee {
             Some(callee) => vec![(on, callee as usize)],
             None => match self.targets(calls, site, target, pc, on) {
                 Some(ways) => ways,
-                None => return Next::Stop,
+                None => return AfterOp::Stop,
             },
         };
         for &(lanes, callee) in &ways {
             if !self.fits(calls, site, &calls.callees[callee], pc, lanes) {
-                return Next::Stop;
+                return AfterOp::Stop;
             }
         }
         self.keep(calls, site, on);
@@ -49,8 +50,8 @@ impl Cx<'_> {
             .iter()
             .map(|&(lanes, callee)| (lanes, calls.callees[callee].entry))
             .collect();
-        self.fiber.call(pc + 1, &entries);
-        Next::Frames
+        self.warp.fiber.call(pc + 1, &entries);
+        AfterOp::Frames
     }
 
     /// Lanes by function, the one of the lowest lane first. `None`: a lane's target is no function that this can call.
@@ -90,7 +91,7 @@ impl Cx<'_> {
         Some(ways)
     }
 
-    /// Whether one more activation fits on the stack.
+    /// True where one more activation fits on the stack.
     fn fits(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: u32) -> bool {
         let more = u64::from(site.frame) + u64::from(callee.frame);
         let stack = u64::from(self.job.local_bytes);
@@ -112,26 +113,26 @@ impl Cx<'_> {
 
     /// The frames below the one that runs, whose own position is out of date.
     fn waiting(&self) -> std::slice::Iter<'_, Frame> {
-        let below = self.fiber.stack.len().saturating_sub(1);
-        self.fiber.stack[..below].iter()
+        let below = self.warp.fiber.stack.len().saturating_sub(1);
+        self.warp.fiber.stack[..below].iter()
     }
 
-    /// Whether lanes at this position wait for those that they called, if they wait.
+    /// True at positions where lanes wait for those that they called.
     fn is_resume(&self, pc: u32) -> bool {
         let op = self.job.kernel.ops.get(pc as usize);
         op.is_some_and(|op| matches!(op.kind, OpKind::Resume { .. }))
     }
 
     /// The lanes in `on` return to the frame of their caller.
-    pub(super) fn give_back(&mut self, on: u32) -> Next {
+    pub(super) fn give_back(&mut self, on: u32) -> AfterOp {
         let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
-        self.fiber.give_back(on, caller.map_or(0, |at| at + 1));
-        Next::Frames
+        self.warp.fiber.give_back(on, caller.map_or(0, |at| at + 1));
+        AfterOp::Frames
     }
 
     /// Puts away what the caller goes on with, and gives the lanes their new frames.
     fn keep(&mut self, calls: &Calls, site: &CallSite, on: u32) {
-        if self.job.watch.checks() && !self.shadow.is_clean() {
+        if self.job.watch.checks() && !self.checks.shadow.is_clean() {
             self.keep_undefined(calls.base, &site.kept, on);
         }
         for lane in bits(on) {
@@ -203,7 +204,7 @@ impl Cx<'_> {
             .preds
             .iter()
             .for_each(|&pred| self.set_pred(pred, 0, lanes));
-        if self.job.watch.checks() && !self.shadow.is_clean() {
+        if self.job.watch.checks() && !self.checks.shadow.is_clean() {
             self.define_all(registers, lanes);
         }
     }

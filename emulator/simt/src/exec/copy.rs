@@ -3,118 +3,23 @@
 //! Done as late as the program allows, so that a forgotten wait shows: until then, what the copy overwrites
 //! counts as never written.
 
-use std::collections::VecDeque;
-
-use crate::check::{AccessKind, CopyUnderWay};
+use crate::check::AccessKind;
 use crate::lanes::NONE;
 use crate::limits::COPIES;
-use crate::memory::bits::CellBits;
 use crate::program::{MemSpace, OpKind, Order, window};
 
-use super::access::Spec;
-use super::{Cx, bits, defined};
+use super::bits;
+use super::block::async_copies::{Arrival, Copy};
+use super::spec::AccessSpec;
+use super::worker::Worker;
 
-/// Copies under way among which the one behind a read is looked for.
-const MOST_SEARCHED: usize = 1 << 14;
 /// Arrivals that wait for copies.
-const MOST_ARRIVALS: usize = 1 << 16;
+const MAX_ARRIVALS: usize = 1 << 16;
 
-/// One lane's copy under way.
-#[derive(Debug, Clone, Copy)]
-struct Copy {
-    lane: u8,
-    bytes: u8,
-    instr: u32,
-    /// To read; the rest is zero.
-    n: u8,
-    /// Bytes of the source that nothing had written, as a mask.
-    undefined: u16,
-    group: u32,
-    /// Arrivals that the thread had left to its copies before.
-    arrival: u32,
-    /// Offset in shared memory.
-    to: u32,
-    from: *const u8,
-}
-
-/// What is under way in a block.
-#[derive(Debug, Default)]
-pub(crate) struct Copies {
-    /// Copies that are not done, by warp.
-    pending: Vec<Vec<Copy>>,
-    /// Groups committed, by thread.
-    committed: Vec<u32>,
-    /// Groups that its last wait left under way, plus one, by thread; 0: it has not waited.
-    left: Vec<u32>,
-    /// Groups that had been committed at that wait, by thread.
-    committed_then: Vec<u32>,
-    /// Arrivals at barriers in shared memory that happen when copies are done.
-    arrivals: VecDeque<Arrival>,
-    /// How many of those there were, by thread; empty without them.
-    arrived: Vec<u32>,
-}
-
-/// An arrival that waits for the copies that its thread had started.
-#[derive(Debug, Clone, Copy)]
-struct Arrival {
-    /// Offset of the barrier in shared memory.
-    barrier: u32,
-    thread: u32,
-    /// Which of its thread it is.
-    number: u32,
-}
-
-impl Copies {
-    pub(crate) fn clear(&mut self) {
-        self.pending.iter_mut().for_each(Vec::clear);
-        self.committed.fill(0);
-        self.left.fill(0);
-        self.committed_then.fill(0);
-        self.arrivals.clear();
-        self.arrived.clear();
-    }
-
-    /// Arrivals at this barrier that have yet to happen.
-    pub(crate) fn arrivals_at(&self, barrier: u32) -> usize {
-        self.arrivals.iter().filter(|a| a.barrier == barrier).count()
-    }
-
-    fn reserve(&mut self, n_warps: usize) {
-        if self.pending.len() < n_warps {
-            self.pending.resize_with(n_warps, Vec::new);
-            self.committed.resize(n_warps * 32, 0);
-            self.left.resize(n_warps * 32, 0);
-            self.committed_then.resize(n_warps * 32, 0);
-        }
-    }
-}
-
-impl Copies {
-    /// A copy that has yet to write one of `bytes` bytes at `offset` in shared memory.
-    pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<CopyUnderWay> {
-        if self.pending.iter().map(Vec::len).sum::<usize>() > MOST_SEARCHED {
-            return None;
-        }
-        let overlaps = |c: &Copy| c.to < offset + bytes && offset < c.to + u32::from(c.bytes);
-        self.pending.iter().enumerate().find_map(|(warp, copies)| {
-            let copy = copies.iter().rev().find(|c| overlaps(c))?;
-            let thread = warp * 32 + usize::from(copy.lane);
-            Some(CopyUnderWay {
-                instr: copy.instr,
-                thread: thread as u32,
-                behind: self.committed[thread].checked_sub(copy.group + 1),
-                left: self.left[thread].checked_sub(1),
-                behind_then: self.committed_then[thread].checked_sub(copy.group + 1),
-                phase: None,
-            })
-        })
-    }
-}
-
-impl Cx<'_> {
+impl Worker<'_> {
     pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, on: u32) {
         self.block.copies.reserve(self.job.n_warps as usize);
-        let first = self.warp as usize * 32;
+        let first = self.warp.index as usize * 32;
         match kind {
             OpKind::CpAsync {
                 dst,
@@ -123,7 +28,7 @@ impl Cx<'_> {
                 src_bytes,
             } => {
                 let memo = self.job.plan.memo_of[pc as usize] as usize;
-                let spec = |space, addr, kind, memo| Spec {
+                let spec = |space, addr, kind, memo| AccessSpec {
                     space,
                     addr,
                     bytes: u32::from(*bytes),
@@ -151,7 +56,7 @@ impl Cx<'_> {
                     good |= found;
                 }
                 if good == 0 || self.stopped {
-                    self.fresh.lanes = 0;
+                    self.checks.fresh.lanes = 0;
                     return;
                 }
                 let target = spec(MemSpace::Shared, dst, AccessKind::Write, memo);
@@ -181,13 +86,13 @@ impl Cx<'_> {
                         to: to as u32,
                         from: from[lane],
                     };
-                    self.block.copies.pending[self.warp as usize].push(copy);
+                    self.block.copies.pending[self.warp.index as usize].push(copy);
                 }
-                self.fresh.lanes = 0;
-                if self.block.copies.pending[self.warp as usize].len() > COPIES {
+                self.checks.fresh.lanes = 0;
+                if self.block.copies.pending[self.warp.index as usize].len() > COPIES {
                     self.finish_oldest();
                 }
-                self.progress = true;
+                self.activity.progress = true;
             }
             OpKind::CpAsyncCommit => bits(on).for_each(|l| self.block.copies.committed[first + l] += 1),
             OpKind::CpAsyncWait { pending } => self.finish_copies(on, *pending),
@@ -202,7 +107,7 @@ impl Cx<'_> {
         self.block.copies.reserve(self.job.n_warps as usize);
         let copies = &mut self.block.copies;
         copies.arrived.resize(copies.committed.len(), 0);
-        let thread = self.warp as usize * 32 + lane;
+        let thread = self.warp.index as usize * 32 + lane;
         copies.arrivals.push_back(Arrival {
             barrier,
             thread: thread as u32,
@@ -210,7 +115,7 @@ impl Cx<'_> {
         });
         copies.arrived[thread] += 1;
         let oldest = copies.arrivals.front().map(|a| a.barrier);
-        oldest.filter(|_| copies.arrivals.len() > MOST_ARRIVALS)
+        oldest.filter(|_| copies.arrivals.len() > MAX_ARRIVALS)
     }
 
     /// Does the copies that the oldest arrival at a barrier waits for.
@@ -240,13 +145,13 @@ impl Cx<'_> {
 
     /// Does the copies of the lanes `on`, but for their last `pending` groups.
     fn finish_copies(&mut self, on: u32, pending: u32) {
-        let first = self.warp as usize * 32;
+        let first = self.warp.index as usize * 32;
         for thread in bits(on).map(|lane| first + lane) {
             let copies = &mut self.block.copies;
             copies.left[thread] = pending.min(u32::MAX - 1) + 1;
             copies.committed_then[thread] = copies.committed[thread];
         }
-        let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp as usize]);
+        let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp.index as usize]);
         let committed = &self.block.copies.committed[first..];
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
         let written = &mut self.block.shared_written;
@@ -265,43 +170,19 @@ impl Cx<'_> {
             }
             false
         });
-        self.block.copies.pending[self.warp as usize] = copies;
+        self.block.copies.pending[self.warp.index as usize] = copies;
     }
 
     /// Performs the older half of the running warp's copies, because the list of pending ones is full.
     #[cold]
     fn finish_oldest(&mut self) {
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
-        for c in self.block.copies.pending[self.warp as usize].drain(..COPIES / 2) {
+        for c in self.block.copies.pending[self.warp.index as usize].drain(..COPIES / 2) {
             // SAFETY: a copy of this block.
             unsafe { c.finish(shared) };
             if self.job.watch.checks() {
                 c.mark(&mut self.block.shared_written);
             }
-        }
-    }
-}
-
-impl Copy {
-    /// Notes what the copy wrote, and which of its bytes nobody had written at their source.
-    fn mark(&self, written: &mut CellBits) {
-        written.set(self.to as usize, usize::from(self.bytes));
-        for (start, n) in defined::runs(self.undefined.into()) {
-            written.unset_whole(self.to as usize + start, n);
-        }
-    }
-
-    /// # Safety
-    /// `shared` is the memory of the block that started it.
-    unsafe fn finish(&self, shared: *mut u8) {
-        let (bytes, n) = (usize::from(self.bytes), usize::from(self.n));
-        // SAFETY: both ends were found by `locate`, for `bytes` bytes; the allocation is held by the launch.
-        unsafe {
-            let to = shared.add(self.to as usize);
-            if n > 0 {
-                std::ptr::copy_nonoverlapping(self.from, to, n);
-            }
-            std::ptr::write_bytes(to.add(n), 0, bytes - n);
         }
     }
 }

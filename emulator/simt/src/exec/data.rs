@@ -1,20 +1,29 @@
 //! Moving values between memory and registers.
 
 use crate::lanes::{Lanes, NONE};
-use crate::program::Access;
+use crate::memory::relaxed;
+use crate::program::{Access, Order};
 
-use super::access::Spot;
+use super::bits;
 use super::memo::{Home, Spread};
-use super::{Cx, bits};
+use super::spec::Located;
+use super::worker::Worker;
 
-/// Where each lane's memory is.
+/// Host addresses of the lanes' memory.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
-    Near { host: *mut u8, delta: *const i32 },
+pub(crate) enum LaneAddresses {
+    Near(Near),
     Far(*const *mut u8),
 }
 
-impl Place {
+/// Memory at known distances from one place.
+#[derive(Clone, Copy)]
+pub(crate) struct Near {
+    host: *mut u8,
+    delta: *const i32,
+}
+
+impl LaneAddresses {
     /// # Safety
     /// `lane < 32`, and the tables that the place was made from are still there.
     #[inline(always)]
@@ -22,60 +31,56 @@ impl Place {
         // SAFETY: the caller keeps `lane` in range.
         unsafe {
             match self {
-                Self::Near { host, delta } => host.wrapping_offset(*delta.add(lane) as isize),
+                Self::Near(near) => near.of(lane),
                 Self::Far(pointers) => *pointers.add(lane),
             }
         }
     }
 }
 
-/// How the lanes of a pattern lie, as a whole and by halves.
+impl Near {
+    /// # Safety
+    /// As [`LaneAddresses::of`].
+    #[inline(always)]
+    unsafe fn of(self, lane: usize) -> *mut u8 {
+        // SAFETY: the caller keeps `lane` in range.
+        unsafe { self.host.wrapping_offset(*self.delta.add(lane) as isize) }
+    }
+}
+
+/// Layout of a pattern's lanes, as a whole and by halves.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct LaneLayout {
     spread: Spread,
     halves: [Spread; 2],
 }
 
-impl Cx<'_> {
-    /// The lanes of a spot, where each one's memory is, and the shape of it.
+impl LaneLayout {
+    const GATHER: Self = Self {
+        spread: Spread::Gather,
+        halves: [Spread::Gather; 2],
+    };
+}
+
+impl Worker<'_> {
+    /// The lanes of a located access that have memory, its addresses, and the layout of these.
     #[inline(always)]
-    pub(crate) fn place(&self, spot: Spot, memo: usize, on: u32) -> (u32, Place, Shape) {
-        match spot {
-            Spot::Near(host) => {
-                let m = &self.memos[memo];
-                if m.home == Home::Local {
-                    let shape = Shape {
-                        spread: Spread::Gather,
-                        halves: [Spread::Gather; 2],
-                    };
-                    return (
-                        on,
-                        Place::Near {
-                            host,
-                            delta: m.local.as_ptr(),
-                        },
-                        shape,
-                    );
-                }
-                let place = Place::Near {
-                    host,
-                    delta: m.delta.as_ptr(),
+    pub(crate) fn place(&self, located: Located, memo: usize, on: u32) -> (u32, LaneAddresses, LaneLayout) {
+        match located {
+            Located::Near(host) => {
+                let m = &self.access.memos[memo];
+                let (delta, layout) = match m.home {
+                    Home::Local => (m.local.as_ptr(), LaneLayout::GATHER),
+                    _ => {
+                        let (spread, halves) = (m.spread, m.halves);
+                        (m.delta.as_ptr(), LaneLayout { spread, halves })
+                    }
                 };
-                (
-                    on,
-                    place,
-                    Shape {
-                        spread: m.spread,
-                        halves: m.halves,
-                    },
-                )
+                (on, LaneAddresses::Near(Near { host, delta }), layout)
             }
-            Spot::Far(good) => {
-                let shape = Shape {
-                    spread: Spread::Gather,
-                    halves: [Spread::Gather; 2],
-                };
-                (good, Place::Far(self.pointers.as_ptr()), shape)
+            Located::Far(good) => {
+                let pointers = self.access.pointers.as_ptr();
+                (good, LaneAddresses::Far(pointers), LaneLayout::GATHER)
             }
         }
     }
@@ -84,16 +89,16 @@ impl Cx<'_> {
 /// Memory to registers.
 ///
 /// # Safety
-/// `place` is readable for the access's bytes, for every lane in `on`; the registers are in range.
+/// `place` is readable for the access's bytes and aligned to them, for every lane in `on`; the registers are in range.
 #[inline(always)]
-pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, shape: Shape) {
+pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: the caller vouches for memory and registers. Register lines are never part of emulated memory.
     unsafe {
-        if let Place::Near { host, delta } = place
+        if let LaneAddresses::Near(near) = place
             && a.element == 4
             && !a.wide
+            && may_be_plain(a)
         {
-            let near = Near { host, delta };
             match a.n {
                 1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], on, near, shape),
                 2 if on == u32::MAX && all_wanted(a) => return load_pairs(lanes, a, near),
@@ -105,21 +110,10 @@ pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, shap
     }
 }
 
-/// Memory at known distances from one place.
-#[derive(Clone, Copy)]
-struct Near {
-    host: *mut u8,
-    delta: *const i32,
-}
-
-impl Near {
-    /// # Safety
-    /// `lane < 32`, and the table of distances is still there.
-    #[inline(always)]
-    unsafe fn of(self, lane: usize) -> *mut u8 {
-        // SAFETY: the caller keeps `lane` in range.
-        unsafe { self.host.wrapping_offset(*self.delta.add(lane) as isize) }
-    }
+/// Accesses that a program may let race are atomic; the others may be vector instructions ([`relaxed`]).
+#[inline(always)]
+fn may_be_plain(a: &Access) -> bool {
+    matches!(a.order, Order::Weak | Order::InStep)
 }
 
 #[inline(always)]
@@ -130,7 +124,7 @@ fn all_wanted(a: &Access) -> bool {
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: Shape) {
+unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: LaneLayout) {
     // SAFETY: as the caller of `load` vouches.
     unsafe {
         let out = lanes.regs.add(dst as usize).cast::<u32>();
@@ -145,7 +139,7 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: Shape)
                         std::ptr::copy_nonoverlapping(place.of(first), out.add(first).cast(), 64);
                     }
                     Spread::Uniform => {
-                        let value = place.of(first).cast::<u32>().read_unaligned();
+                        let value = relaxed::load(place.of(first), 4) as u32;
                         for lane in first..first + 16 {
                             *out.add(lane) = value;
                         }
@@ -158,14 +152,14 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: Shape)
                 }
             }
         } else if shape.spread == Spread::Uniform {
-            let value = place.host.cast::<u32>().read_unaligned();
+            let value = relaxed::load(place.host, 4) as u32;
             for lane in 0..32 {
                 let select = 0u32.wrapping_sub(on >> lane & 1);
                 *out.add(lane) = (*out.add(lane) & !select) | (value & select);
             }
         } else {
             for lane in bits(on) {
-                *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
+                *out.add(lane) = relaxed::load(place.of(lane), 4) as u32;
             }
         }
     }
@@ -190,7 +184,7 @@ unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Near) {
 /// # Safety
 /// As [`load`]; all lanes, four 4-byte elements.
 #[inline(always)]
-unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: Shape) {
+unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: LaneLayout) {
     // SAFETY: as the caller of `load` vouches. SSE2 is part of every x86-64.
     unsafe {
         let out: [*mut u32; 4] = std::array::from_fn(|e| lanes.regs.add(a.regs[e] as usize).cast());
@@ -230,23 +224,19 @@ unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: Shape) {
     }
 }
 
-/// One element of up to 8 bytes, extended to 64 bits.
+/// Reads an element of up to 8 bytes, extended to 64 bits.
 ///
 /// # Safety
-/// `from` is readable for `bytes` bytes.
+/// As [`relaxed::load`].
 #[inline(always)]
 unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
-    // SAFETY: the caller vouches for the bytes.
-    unsafe {
-        match (bytes, signed) {
-            (1, false) => u64::from(from.read()),
-            (1, true) => i64::from(from.cast::<i8>().read()) as u64,
-            (2, false) => u64::from(from.cast::<u16>().read_unaligned()),
-            (2, true) => i64::from(from.cast::<i16>().read_unaligned()) as u64,
-            (4, false) => u64::from(from.cast::<u32>().read_unaligned()),
-            (4, true) => i64::from(from.cast::<i32>().read_unaligned()) as u64,
-            _ => from.cast::<u64>().read_unaligned(),
-        }
+    // SAFETY: as the caller vouches.
+    let value = unsafe { relaxed::load(from, bytes) };
+    match (bytes, signed) {
+        (1, true) => i64::from(value as i8) as u64,
+        (2, true) => i64::from(value as i16) as u64,
+        (4, true) => i64::from(value as i32) as u64,
+        _ => value,
     }
 }
 
@@ -255,7 +245,7 @@ unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
 /// # Safety
 /// As [`load`].
 #[inline(never)]
-unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, spread: Spread) {
+unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, spread: Spread) {
     let wide = a.wide || a.element == 8;
     for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
         if dst == NONE {
@@ -290,15 +280,15 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, spread: Spr
 /// # Safety
 /// As [`load`], and writable.
 #[inline(always)]
-pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: Place, shape: Shape) {
+pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: the caller vouches for memory and registers.
     unsafe {
-        if let Place::Near { host, delta } = place
+        if let LaneAddresses::Near(near) = place
             && a.element == 4
             && !a.wide
             && on == u32::MAX
+            && may_be_plain(a)
         {
-            let near = Near { host, delta };
             match a.n {
                 1 => return store_word(lanes, a.regs[0], near, shape),
                 4 => return store_quads(lanes, a, near),
@@ -312,7 +302,7 @@ pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: Place, sha
 /// # Safety
 /// As [`store`]; all lanes.
 #[inline(always)]
-unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: Shape) {
+unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: LaneLayout) {
     // SAFETY: as the caller of `store` vouches.
     unsafe {
         let from = lanes.source(src).cast::<u32>();
@@ -366,7 +356,7 @@ unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
 /// # Safety
 /// As [`store`].
 #[inline(never)]
-unsafe fn store_any(lanes: &Lanes, a: &Access, on: u32, place: Place) {
+unsafe fn store_any(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses) {
     let wide = a.wide || a.element == 8;
     let n = usize::from(a.n).min(8);
     // SAFETY: as the caller of `store` vouches.
@@ -380,12 +370,7 @@ unsafe fn store_any(lanes: &Lanes, a: &Access, on: u32, place: Place) {
                     u64::from(*from.cast::<u32>().add(lane))
                 };
                 let to = place.of(lane).add(e * usize::from(a.element));
-                match a.element {
-                    1 => to.write(value as u8),
-                    2 => to.cast::<u16>().write_unaligned(value as u16),
-                    4 => to.cast::<u32>().write_unaligned(value as u32),
-                    _ => to.cast::<u64>().write_unaligned(value),
-                }
+                relaxed::store(to, a.element, value);
             }
         }
     }

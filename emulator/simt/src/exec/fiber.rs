@@ -11,17 +11,16 @@ use crate::program::ENCLOSING;
 pub(crate) struct Frame {
     /// Position of the next operation.
     pub(crate) pc: u32,
-    /// Where it meets the frame below; `u32::MAX`: never.
+    /// Position where it meets the frame below; `u32::MAX`: never.
     pub(crate) meet: u32,
     pub(crate) mask: u32,
 }
 
 /// Frames, beyond which lanes no longer agree on where to meet: code that does so without end has none.
-const MOST_FRAMES: usize = 1 << 12;
+const MAX_FRAMES: usize = 1 << 12;
 
-/// What a fiber does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum FiberState {
     Ready,
     /// Waits at a barrier of the block.
     Barrier(u8),
@@ -39,13 +38,13 @@ pub(crate) enum State {
 /// `bar.warp.sync`, any of them.
 pub(crate) const ANY_WARP_SYNC: u32 = u32::MAX;
 
-/// The same in machine code, where lanes stand behind it.
+/// `WARPSYNC` of machine code: lanes wait behind it.
 pub(crate) const DONE_WARP_SYNC: u32 = u32::MAX - 1;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Fiber {
     pub(crate) stack: Vec<Frame>,
-    pub(crate) state: State,
+    pub(crate) state: FiberState,
     /// Instruction at which it waits.
     pub(crate) at: u32,
     /// Go on although named lanes are missing.
@@ -55,8 +54,8 @@ pub(crate) struct Fiber {
     /// Looks at memory that others change, since it last changed something itself.
     pub(crate) polls: u32,
     /// The phase that it found not to have ended, when it looked at nothing else since.
-    pub(crate) phase: Option<super::mbarrier::PhaseWait>,
-    /// Its pauses (`nanosleep`) since it found that.
+    pub(crate) phase: Option<PhaseWait>,
+    /// Pauses (`nanosleep`) since it found that.
     pub(crate) naps: u32,
 }
 
@@ -69,7 +68,7 @@ impl Fiber {
         }];
         Self {
             stack,
-            state: State::Ready,
+            state: FiberState::Ready,
             at: 0,
             forced: false,
             reduction: None,
@@ -79,18 +78,18 @@ impl Fiber {
         }
     }
 
-    /// Whether it will do again what it waits at.
+    /// True where it executes the instruction at which it waits again.
     pub(crate) fn waits_at_its_place(&self) -> bool {
         !matches!(
             self.state,
-            State::Lanes {
+            FiberState::Lanes {
                 place: DONE_WARP_SYNC,
                 ..
             }
         )
     }
 
-    /// All lanes of all frames.
+    /// Lanes of all frames.
     pub(crate) fn lanes(&self) -> u32 {
         self.stack.iter().fold(0, |all, frame| all | frame.mask)
     }
@@ -129,7 +128,7 @@ impl Fiber {
 
     /// The lanes of the top frame, which are at `pc`, stay together until `meet`, however they part before.
     pub(crate) fn converge(&mut self, pc: u32, meet: u32) {
-        if self.stack.len() >= MOST_FRAMES {
+        if self.stack.len() >= MAX_FRAMES {
             // They go on as they are. Where lanes meet is never a matter of results.
             self.set_pc(pc);
             return;
@@ -220,6 +219,79 @@ impl Fiber {
             mine.mask |= theirs.mask;
         }
         None
+    }
+}
+
+/// A phase that a fiber waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PhaseWait {
+    /// Offset of the barrier in shared memory.
+    pub(crate) at: u32,
+    pub(crate) instr: u32,
+    pub(crate) parity: Option<u8>,
+    /// The phase itself, where no parity is given.
+    pub(crate) asked: u64,
+}
+
+impl PhaseWait {
+    pub(crate) fn has_ended(&self, phase: u64) -> bool {
+        match self.parity {
+            Some(parity) => phase & 1 != u64::from(parity),
+            None => phase > self.asked,
+        }
+    }
+}
+
+/// Reason why a fiber stopped running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// No lane is left.
+    Ended,
+    /// [`FiberState`] has the reason.
+    Waits,
+    /// The turn is over.
+    Turn,
+    /// The fiber polls memory that others must change.
+    Poll,
+    /// The block cannot go on.
+    Stopped,
+    /// Registers have become undefined, or all are defined again: it goes on in another loop at once.
+    Followed,
+}
+
+/// Continuation after an operation outside the loop.
+pub(crate) enum AfterOp {
+    Go,
+    /// Continue with the frame on top.
+    Frames,
+    Wait,
+    /// Wait for lanes; the operation is done.
+    WaitBehind,
+    Poll,
+    Stop,
+}
+
+/// Joins fibers that can run and are at the same place.
+pub(crate) fn join_ready(fibers: &mut Vec<Fiber>) {
+    let mut i = 0;
+    while i < fibers.len() {
+        if fibers[i].state != FiberState::Ready {
+            i += 1;
+            continue;
+        }
+        let mut j = i + 1;
+        while j < fibers.len() {
+            let fits = fibers[j].state == FiberState::Ready;
+            if fits {
+                let other = fibers.remove(j);
+                match fibers[i].join(other) {
+                    None => continue,
+                    Some(other) => fibers.insert(j, other),
+                }
+            }
+            j += 1;
+        }
+        i += 1;
     }
 }
 

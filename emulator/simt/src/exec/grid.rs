@@ -1,6 +1,6 @@
 //! Handing blocks to worker threads, and putting together what they bring back.
 //!
-//! What a launch gives does not depend on the number of threads, apart from what comes of races between blocks, and
+//! The result of a launch does not depend on the number of threads, apart from what comes of races between blocks, and
 //! from memory after a launch that stopped: blocks behind the one that it stops at may have run. Blocks start in
 //! index order. What each brings back is taken in index order, too, and nothing is taken behind a block at which the
 //! launch stops: the lowest one that fails (any failure in an unchecked launch, a trap or a runaway loop in a checked
@@ -15,59 +15,57 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::check::Code;
-use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
+use crate::check::race::GlobalRaces;
 use crate::check::{Collector, Details, Event};
-use crate::lanes::Lanes;
 use crate::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
 
+use super::block::cluster::Cluster;
 use super::block::{Block, block_bytes};
-use super::cluster::Cluster;
-use super::defined::{Fresh, Shadow};
-use super::fiber::Fiber;
+use super::job::{Counts, Job};
 use super::memo::{Memo, Merge, Tally};
-use super::turns::Visit;
-use super::{Counts, Cx, Job};
+use super::scheduler::Visit;
+use super::worker::Worker;
 
-/// How often a waiting block is passed over because nothing has changed for it, at first; twice as often after each
-/// time that it waits on. A loop that gives up by itself after some tries goes on, too.
+/// Initial number of times that a waiting block is passed over because nothing has changed for it; it doubles each time
+/// that the block waits on. A loop that gives up by itself after some tries goes on, too.
 const FIRST_PASSES: u32 = 2048;
 
-/// What a launch comes to.
+/// Result of a launch.
 pub(crate) struct Outcome {
     pub(crate) counts: Counts,
     pub(crate) tallies: Vec<Tally>,
     pub(crate) collector: Collector,
     pub(crate) printed: String,
-    /// It did not run to its end: counts say nothing.
+    /// The launch did not run to its end: counts say nothing.
     pub(crate) stopped: bool,
 }
 
-/// What a block brings back.
-struct Done {
+/// Result of a block.
+struct BlockResult {
     spent: u64,
     printed: String,
     collector: Option<Collector>,
     stops: bool,
 }
 
-impl Done {
+impl BlockResult {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.printed.len() + self.collector.as_ref().map_or(0, Collector::bytes)
     }
 }
 
 struct Ledger {
-    /// All blocks below have been taken.
+    /// Blocks below have been taken.
     next: u64,
-    early: BTreeMap<u64, Done>,
+    early: BTreeMap<u64, BlockResult>,
     spent: u64,
     printed: String,
     collector: Collector,
     stopped: bool,
 }
 
-struct Shared {
+struct BlockQueue {
     /// Blocks, or clusters: what one worker runs from beginning to end.
     n_blocks: u64,
     /// The next block to start.
@@ -77,13 +75,13 @@ struct Shared {
     ledger: Mutex<Ledger>,
     /// Bytes of results in the ledger that wait for those of earlier blocks.
     early_bytes: AtomicUsize,
-    /// They have become fewer.
+    /// Signals that `early_bytes` fell.
     taken: Condvar,
 }
 
-impl Shared {
-    /// Whether another block may start. Where the results of those that ended too early fill their buffer, none may,
-    /// until an earlier one has ended; a worker that has none of these itself waits for that.
+impl BlockQueue {
+    /// True where another block may start. Where the results of early blocks fill their buffer, none may, until an
+    /// earlier one has ended; a worker that has none of these itself waits for that.
     fn may_start(&self, waits: bool) -> bool {
         let full = || {
             self.early_bytes.load(Ordering::Relaxed) > EARLY_BYTES
@@ -119,7 +117,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
         collector,
         stopped: false,
     };
-    let shared = Shared {
+    let queue = BlockQueue {
         n_blocks,
         next: AtomicU64::new(0),
         last: AtomicU64::new(u64::MAX),
@@ -138,17 +136,17 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
         tallies.iter_mut().zip(&t).for_each(|(sum, one)| sum.add(one));
     };
     if n_threads <= 1 {
-        gather(work(job, &shared, global_races));
+        gather(work(job, &queue, global_races));
     } else {
         std::thread::scope(|scope| {
             let spawn = |i: usize| {
                 let builder = std::thread::Builder::new().name(format!("block worker {i}"));
                 builder
-                    .spawn_scoped(scope, || work(job, &shared, global_races))
+                    .spawn_scoped(scope, || work(job, &queue, global_races))
                     .ok()
             };
             let others: Vec<_> = (1..n_threads).filter_map(spawn).collect();
-            gather(work(job, &shared, global_races));
+            gather(work(job, &queue, global_races));
             for other in others {
                 match other.join() {
                     Ok(result) => gather(result),
@@ -158,7 +156,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
             }
         });
     }
-    let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut ledger = queue.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
     if ledger.printed.len() > LAUNCH_PRINTS {
         let cut = (0..=LAUNCH_PRINTS)
             .rev()
@@ -219,125 +217,90 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
     memos
 }
 
-/// One worker: takes blocks until there are no more.
-fn work(job: &Job<'_>, shared: &Shared, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
-    let kernel = job.kernel;
-    let lanes = Lanes {
-        regs: std::ptr::null_mut(),
-        consts: kernel.consts.as_ptr(),
-        preds: std::ptr::null_mut(),
-    };
-    let mut cx = Cx {
-        job,
-        lanes,
-        warp: 0,
-        live: 0,
-        fiber: Fiber::new(0),
-        left: 0,
-        turn_start: 0,
-        serial: 0,
-        spent: 0,
-        progress: false,
-        moved: false,
-        polled: false,
-        listening: false,
-        in_flight: false,
-        follows_fences: job.watch.checks()
-            && kernel
-                .in_flight
-                .as_ref()
-                .is_some_and(|known| known.unfenced.is_some()),
-        stopped: false,
-        block: Box::new(Block::new(job)),
-        acting: None,
-        memos: memos(job),
-        counts: Counts::new(if job.watch.counts() { kernel.ops.len() } else { 0 }),
-        shadow: Shadow::default(),
-        fresh: Box::new(Fresh::new()),
-        pointers: [std::ptr::null_mut(); 32],
-        collector: Collector::new(kernel, job.grid, job.block),
-        shared_races: (job.watch.checks() && job.shared_bytes > 0 && job.cluster_blocks == 1)
-            .then(|| SharedRaces::new(kernel)),
-        global_races: global_races.map(|all| BlockRaces::new(kernel, all)),
-    };
+/// Worker thread: takes blocks until there are no more.
+fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
+    let mut worker = Worker::new(job, memos(job), global_races);
     let mut waiting = Waiting::new(job);
     let mut more = true;
     loop {
         let mut fresh = None;
-        if more && waiting.has_room() && shared.may_start(waiting.blocks.is_empty()) {
-            let index = shared.next.fetch_add(1, Ordering::Relaxed);
-            more = index < shared.n_blocks && index <= shared.last.load(Ordering::Relaxed);
+        if more && waiting.has_room() && queue.may_start(waiting.blocks.is_empty()) {
+            let index = queue.next.fetch_add(1, Ordering::Relaxed);
+            more = index < queue.n_blocks && index <= queue.last.load(Ordering::Relaxed);
             fresh = more.then_some(index);
         }
         match fresh {
             Some(index) => {
                 if !waiting.blocks.is_empty() {
                     // Its predecessor still lives; take one that has ended, or make another.
-                    if cx.block.live > 0 {
-                        cx.block = waiting.another(job);
+                    if worker.block.live > 0 {
+                        worker.block = waiting.another(job);
                     }
-                    cx.memos.iter_mut().for_each(Memo::forget_place);
+                    worker.access.memos.iter_mut().for_each(Memo::forget_place);
                 }
                 match job.cluster_blocks {
-                    1 => cx.block.begin(job, index),
-                    _ => cx.begin_cluster(index),
+                    1 => worker.block.begin(job, index),
+                    _ => worker.begin_cluster(index),
                 }
-                cx.block.patience = FIRST_PASSES;
-                begin_checks(&mut cx, index);
+                worker.block.patience = FIRST_PASSES;
+                begin_checks(&mut worker, index);
             }
             None => match waiting.next() {
                 Some(block) => {
-                    waiting.spare = Some(std::mem::replace(&mut cx.block, block));
-                    cx.memos.iter_mut().for_each(Memo::forget_place);
-                    let index = cx.block.index;
-                    begin_checks(&mut cx, index);
+                    waiting.spare = Some(std::mem::replace(&mut worker.block, block));
+                    worker.access.memos.iter_mut().for_each(Memo::forget_place);
+                    let index = worker.block.index;
+                    begin_checks(&mut worker, index);
                 }
                 None => break,
             },
         }
-        cx.spent = cx.block.spent;
-        cx.stopped = shared.last.load(Ordering::Relaxed) < cx.block.unit;
+        worker.spent = worker.block.spent;
+        worker.stopped = queue.last.load(Ordering::Relaxed) < worker.block.unit;
         let is_left_out = job
             .observer
-            .is_some_and(|observer| !observer.runs(cx.block.index));
-        let visit = if cx.stopped || is_left_out {
+            .is_some_and(|observer| !observer.runs(worker.block.index));
+        let visit = if worker.stopped || is_left_out {
             Visit::Ended
         } else if job.cluster_blocks > 1 {
-            cx.visit_cluster(&shared.last)
+            worker.visit_cluster(&queue.last)
         } else {
-            cx.visit(&shared.last)
+            worker.visit(&queue.last)
         };
-        if let Some(races) = &mut cx.shared_races {
-            races.end_block(&mut cx.collector);
+        if let Some(races) = &mut worker.checks.shared_races {
+            races.end_block(&mut worker.checks.collector);
         }
-        if let (Some(races), Some(all)) = (&mut cx.global_races, global_races) {
-            races.end_block(all, &mut cx.collector);
+        if let (Some(races), Some(all)) = (&mut worker.checks.global_races, global_races) {
+            races.end_block(all, &mut worker.checks.collector);
         }
         if visit == Visit::Stuck {
             let next = waiting.another(job);
-            waiting.push(std::mem::replace(&mut cx.block, next));
+            waiting.push(std::mem::replace(&mut worker.block, next));
             if job.budget == 0 || waiting.spent <= job.budget {
                 continue;
             }
             // Together they have used up what the launch may: the lowest one is where it stops.
             let Some(lowest) = waiting.lowest() else { continue };
-            cx.block = lowest;
-            cx.memos.iter_mut().for_each(Memo::forget_place);
-            let index = cx.block.index;
-            begin_checks(&mut cx, index);
-            cx.spent = cx.block.spent;
-            cx.runaway_block();
+            worker.block = lowest;
+            worker.access.memos.iter_mut().for_each(Memo::forget_place);
+            let index = worker.block.index;
+            begin_checks(&mut worker, index);
+            worker.spent = worker.block.spent;
+            worker.runaway_block();
         }
-        if !cx.stopped {
-            cx.finish_bulk();
+        if !worker.stopped {
+            worker.finish_bulk();
         }
         if job.cluster_blocks > 1 {
-            cx.end_cluster();
+            worker.end_cluster();
         }
-        cx.block.live = 0;
-        finish(&mut cx, job, shared);
+        worker.block.live = 0;
+        finish(&mut worker, job, queue);
     }
-    (cx.counts, cx.memos.iter().map(|m| m.tally).collect())
+    (
+        worker.counts,
+        worker.access.memos.iter().map(|m| m.tally).collect(),
+    )
 }
 
 /// The blocks of one worker that wait for what others do.
@@ -398,7 +361,7 @@ impl Waiting {
                 block.patience = block.patience.saturating_mul(2);
                 return true;
             }
-            block.seen.changed() || block.cluster.as_deref_mut().is_some_and(Cluster::changed)
+            block.poll_cache.changed() || block.cluster.as_deref_mut().is_some_and(Cluster::changed)
         };
         let at = self.blocks.iter_mut().position(wakes).unwrap_or(0);
         self.remove(at)
@@ -412,48 +375,59 @@ impl Waiting {
     }
 }
 
-fn begin_checks(cx: &mut Cx<'_>, index: u64) {
-    if let Some(races) = &mut cx.shared_races {
+/// Bytes of a worker: a block, the memos and the counters.
+pub(crate) fn worker_bytes(job: &Job<'_>) -> u64 {
+    let counts = if job.watch.counts() {
+        4 * 8 * job.kernel.ops.len()
+    } else {
+        0
+    };
+    let memos = job.plan.n_memos * size_of::<Memo<'_>>();
+    block_bytes(job) + (counts + memos) as u64
+}
+
+fn begin_checks(worker: &mut Worker<'_>, index: u64) {
+    if let Some(races) = &mut worker.checks.shared_races {
         races.begin_block(index);
     }
-    if let Some(races) = &mut cx.global_races {
+    if let Some(races) = &mut worker.checks.global_races {
         races.begin_block(index);
     }
 }
 
 /// The block has ended: its results are taken, in index order.
-fn finish(cx: &mut Cx<'_>, job: &Job<'_>, shared: &Shared) {
-    let index = cx.block.unit;
-    let failed = !cx.collector.is_empty();
-    let stops = cx.block.fatal || (failed && !job.watch.checks());
+fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
+    let index = worker.block.unit;
+    let failed = !worker.checks.collector.is_empty();
+    let stops = worker.block.fatal || (failed && !job.watch.checks());
     if stops {
-        shared.last.fetch_min(index, Ordering::Relaxed);
+        queue.last.fetch_min(index, Ordering::Relaxed);
     }
-    let collector = (!cx.collector.is_empty()).then(|| cx.collector.take());
-    let printed = std::mem::take(&mut cx.block.printed);
-    let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-    let done = Done {
-        spent: cx.spent,
+    let collector = (!worker.checks.collector.is_empty()).then(|| worker.checks.collector.take());
+    let printed = std::mem::take(&mut worker.block.printed);
+    let mut ledger = queue.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+    let done = BlockResult {
+        spent: worker.spent,
         printed,
         collector,
         stops,
     };
-    shared.early_bytes.fetch_add(done.bytes(), Ordering::Relaxed);
+    queue.early_bytes.fetch_add(done.bytes(), Ordering::Relaxed);
     ledger.early.insert(index, done);
     while let Some(done) = {
         let next = ledger.next;
         ledger.early.remove(&next)
     } {
-        let before = shared.early_bytes.fetch_sub(done.bytes(), Ordering::Relaxed);
+        let before = queue.early_bytes.fetch_sub(done.bytes(), Ordering::Relaxed);
         if before > EARLY_BYTES {
-            shared.taken.notify_all();
+            queue.taken.notify_all();
         }
-        ledger.take(done, job, shared);
+        ledger.take(done, job, queue);
     }
 }
 
 impl Ledger {
-    fn take(&mut self, done: Done, job: &Job<'_>, shared: &Shared) {
+    fn take(&mut self, done: BlockResult, job: &Job<'_>, queue: &BlockQueue) {
         let index = self.next;
         self.next += 1;
         if self.stopped {
@@ -486,7 +460,7 @@ impl Ledger {
         }
         if stops {
             self.stopped = true;
-            shared.last.fetch_min(index, Ordering::Relaxed);
+            queue.last.fetch_min(index, Ordering::Relaxed);
         }
     }
 }

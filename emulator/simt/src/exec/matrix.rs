@@ -3,10 +3,11 @@
 use crate::check::{AccessKind, Code, Details, WrongMask};
 use crate::program::{MatrixAccess, Mma, Order};
 
-use super::access::Spec;
-use super::{Cx, bits};
+use super::bits;
+use super::spec::AccessSpec;
+use super::worker::Worker;
 
-/// Where the two elements of a lane's register lie in an 8x8 matrix: row and column of each.
+/// Row and column of the two elements of a lane's register in an 8x8 matrix.
 pub(super) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
     let (across, pair) = (lane / 4, 2 * (lane % 4));
     match transposed {
@@ -15,13 +16,13 @@ pub(super) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
     }
 }
 
-impl Cx<'_> {
-    /// Whether an instruction that all lanes of a warp must execute together waits for some.
+impl Worker<'_> {
+    /// True where an instruction that all lanes of a warp must execute together waits for some.
     pub(super) fn wants_all_lanes(&mut self, pc: u32, on: u32) -> bool {
         if on == u32::MAX {
             return false;
         }
-        let first = !self.fiber.forced;
+        let first = !self.warp.fiber.forced;
         let waits = self.waits_for(u32::MAX, pc, pc, on);
         if first && self.job.watch.checks() {
             self.wrong_mask(pc, on, u32::MAX, on, WrongMask::Missing);
@@ -36,7 +37,7 @@ impl Cx<'_> {
                 self.report(pc, Code::Fragment, on, Details::Fragment { foreign });
             }
         }
-        if !self.shadow.is_clean() {
+        if !self.checks.shadow.is_clean() {
             self.follow_mma(mma, pc, on);
         }
         if mma.form.is_wide() {
@@ -74,8 +75,8 @@ impl Cx<'_> {
         }
     }
 
-    fn spec<'a>(&self, access: &'a MatrixAccess, kind: AccessKind, pc: u32) -> Spec<'a> {
-        Spec {
+    fn spec<'a>(&self, access: &'a MatrixAccess, kind: AccessKind, pc: u32) -> AccessSpec<'a> {
+        AccessSpec {
             space: access.space,
             addr: &access.addr,
             bytes: 16,
@@ -123,7 +124,7 @@ impl Cx<'_> {
                 rows[(8 * matrix + second.0) & 31][second.1 & 7] = (values[lane] >> 16) as u16;
             }
         }
-        let holes = match self.shadow.is_clean() {
+        let holes = match self.checks.shadow.is_clean() {
             true => Vec::new(),
             false => self.follow_stored_matrices(access, pc, on),
         };
@@ -137,8 +138,8 @@ impl Cx<'_> {
         if !holes.is_empty() {
             self.leave_matrix_holes(&holes, &spec, good);
         }
-        self.progress = true;
-        self.fiber.polls = 0;
+        self.activity.progress = true;
+        self.warp.fiber.polls = 0;
     }
 
     pub(super) fn move_matrix(&mut self, dst: u32, src: i32, on: u32) {
@@ -155,7 +156,7 @@ impl Cx<'_> {
             let [low, high] = elements(lane, true).map(|(row, column)| element(row, column));
             self.out32(dst)[lane] = low | high << 16;
         }
-        if !self.shadow.is_clean() {
+        if !self.checks.shadow.is_clean() {
             self.follow_moved_matrix(dst, src, on);
         }
     }

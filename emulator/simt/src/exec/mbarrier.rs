@@ -3,7 +3,7 @@
 //! The state of a barrier is kept beside shared memory, by its address. What a program finds in the eight bytes of a barrier
 //! is not defined by PTX, and zero here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::check::{
     AccessKind, BadAccess, BadBarrier, BarrierGroup, Code, CopyUnderWay, Details, PhaseOfCopy, PhaseWaits,
@@ -12,115 +12,20 @@ use crate::check::{
 use crate::lanes::NONE;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
-use super::access::{bias, place};
-use super::cluster::Holder;
-use super::fiber::State as FiberState;
-use super::{Cx, bits};
+use super::bits;
+use super::block::mbarriers::MbarrierState;
+use super::cluster_memory::Holder;
+use super::fiber::{FiberState, PhaseWait};
+use super::spec::{bias, place};
+use super::worker::Worker;
 
 /// Arrivals that a barrier can wait for.
-const MOST_ARRIVALS: u32 = (1 << 20) - 1;
+const MAX_ARRIVALS: u32 = (1 << 20) - 1;
 /// Bytes that a phase can wait for.
-const MOST_BYTES: i64 = (1 << 20) - 1;
-/// Bytes of a barrier.
+const MAX_BYTES: i64 = (1 << 20) - 1;
 const BYTES: u32 = 8;
 
-#[derive(Debug, Clone, Copy)]
-struct State {
-    /// Arrivals of each phase, and those that the current one waits for.
-    arrivals: u32,
-    pending: u32,
-    /// Bytes that the current phase waits for; negative when they came before they were expected.
-    bytes: i64,
-    /// Phases that have ended.
-    phase: u64,
-    /// Bytes that came in the current phase, and in the one before.
-    came: u64,
-    brought: u64,
-    /// The warp that made it. `settled`: the block has met at a barrier since; `published`: a fence has made it visible to
-    /// the unit that copies.
-    maker: u32,
-    settled: bool,
-    published: bool,
-}
-
-impl State {
-    /// Ends the phase if nothing is missing.
-    fn end_phase(&mut self) -> bool {
-        let ends = self.pending == 0 && self.bytes == 0;
-        if ends {
-            self.phase += 1;
-            self.pending = self.arrivals;
-            self.brought = std::mem::take(&mut self.came);
-        }
-        ends
-    }
-
-    /// Bytes have come.
-    fn bring(&mut self, bytes: u64) {
-        self.bytes -= bytes as i64;
-        self.came += bytes;
-    }
-}
-
-/// A phase that a fiber waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PhaseWait {
-    /// Offset of the barrier in shared memory.
-    at: u32,
-    instr: u32,
-    parity: Option<u8>,
-    /// The phase itself, where no parity is given.
-    asked: u64,
-}
-
-impl PhaseWait {
-    fn has_ended(&self, phase: u64) -> bool {
-        match self.parity {
-            Some(parity) => phase & 1 != u64::from(parity),
-            None => phase > self.asked,
-        }
-    }
-}
-
-/// The barriers of a block, by their offsets in shared memory.
-#[derive(Debug, Default)]
-pub(crate) struct Mbarriers {
-    states: BTreeMap<u32, State>,
-    /// The last successful waits, by barrier and thread; where mistakes are looked for.
-    waited: BTreeMap<(u32, u32), Waited>,
-    /// Who has arrived at each barrier.
-    arrived: BTreeMap<u32, BTreeSet<u32>>,
-    /// The barrier for which a thread waited last.
-    last: BTreeMap<u32, u32>,
-    /// Something that is not defined was done to one of them.
-    misused: bool,
-}
-
-impl Mbarriers {
-    pub(crate) fn clear(&mut self) {
-        self.states.clear();
-        self.waited.clear();
-        self.last.clear();
-        self.arrived.clear();
-        self.misused = false;
-    }
-
-    /// A fence makes the barriers visible that were made.
-    pub(crate) fn publish(&mut self) {
-        for state in self.states.values_mut() {
-            state.published = true;
-        }
-    }
-
-    /// Threads of the block have met.
-    pub(crate) fn settle(&mut self) {
-        for state in self.states.values_mut() {
-            state.settled = true;
-        }
-    }
-}
-
-impl Cx<'_> {
+impl Worker<'_> {
     /// Performs the operation for the lanes `on`. True if some of them wait for a phase that has not ended.
     pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, on: u32) -> bool {
         let mut done = 0;
@@ -136,34 +41,34 @@ impl Cx<'_> {
                 src => self.u32_at(src, lane),
             };
             if b.kind == MbarrierKind::Init {
-                if !(1..=MOST_ARRIVALS).contains(&number) {
+                if !(1..=MAX_ARRIVALS).contains(&number) {
                     self.bad_barrier(pc, lane, at, BadBarrier::Arrivals(number));
                     continue;
                 }
-                let state = State {
+                let state = MbarrierState {
                     arrivals: number,
                     pending: number,
                     bytes: 0,
                     phase: 0,
                     came: 0,
                     brought: 0,
-                    maker: self.warp,
+                    maker: self.warp.index,
                     settled: false,
                     published: false,
                 };
                 self.block.mbarriers.states.insert(at, state);
-                self.progress = true;
+                self.activity.progress = true;
                 continue;
             }
             let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
                 self.not_initialised(pc, lane, at);
                 continue;
             };
-            if !state.settled && state.maker != self.warp && self.job.watch.checks() {
+            if !state.settled && state.maker != self.warp.index && self.job.watch.checks() {
                 state.settled = true;
                 let maker = state.maker;
                 // Somebody may have handed it over through another barrier.
-                let thread = self.warp * 32 + lane as u32;
+                let thread = self.warp.index * 32 + lane as u32;
                 if !self.block.mbarriers.last.contains_key(&thread) {
                     self.bad_barrier(pc, lane, at, BadBarrier::NotSettled { maker });
                 }
@@ -177,9 +82,9 @@ impl Cx<'_> {
                     | MbarrierKind::Arrive { .. }
                     | MbarrierKind::ArriveBehindCopies { .. }
             );
-            if let Some(races) = self.shared_races.as_mut().filter(|_| gives) {
+            if let Some(races) = self.checks.shared_races.as_mut().filter(|_| gives) {
                 races.phase(at, state.phase, None);
-                races.arrive(at, self.warp);
+                races.arrive(at, self.warp.index);
             }
             let phase = state.phase;
             let token = phase << TOKEN_PENDING.count_ones() | u64::from(state.pending);
@@ -215,7 +120,7 @@ impl Cx<'_> {
                     } else {
                         state.pending -= n;
                         if self.job.watch.checks() {
-                            let thread = self.warp * 32 + lane as u32;
+                            let thread = self.warp.index * 32 + lane as u32;
                             self.block.mbarriers.arrived.entry(at).or_default().insert(thread);
                         }
                         let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
@@ -231,7 +136,7 @@ impl Cx<'_> {
                 }
                 MbarrierKind::ArriveBehindCopies { counts } => {
                     if counts {
-                        state.pending = (state.pending + 1).min(MOST_ARRIVALS);
+                        state.pending = (state.pending + 1).min(MAX_ARRIVALS);
                     }
                     if let Some(due) = self.start_arrival(at, lane) {
                         self.finish_arrival(due);
@@ -262,19 +167,19 @@ impl Cx<'_> {
                 }
             }
             let number = self.mbarrier_phase(at).unwrap_or(0);
-            if let Some(races) = &mut self.shared_races {
+            if let Some(races) = &mut self.checks.shared_races {
                 let waited = b.kind == MbarrierKind::Wait && done >> lane & 1 == 1;
-                races.phase(at, number, waited.then_some(self.warp));
+                races.phase(at, number, waited.then_some(self.warp.index));
             }
             if let Some(problem) = problem {
                 self.bad_barrier(pc, lane, at, problem);
             }
             if b.kind != MbarrierKind::Wait {
-                self.progress = true;
+                self.activity.progress = true;
             }
         }
         // What one thread wrote before it arrived, others read behind their wait.
-        if let Some(races) = &mut self.shared_races {
+        if let Some(races) = &mut self.checks.shared_races {
             races.synchronised();
         }
         if b.kind != MbarrierKind::Wait {
@@ -284,11 +189,11 @@ impl Cx<'_> {
             self.set_pred(b.done as u32, done, on);
         }
         if done != 0 {
-            self.progress = true;
-            self.fiber.polls = 0;
+            self.activity.progress = true;
+            self.warp.fiber.polls = 0;
         }
-        self.fiber.phase = self.phase_wait(b, pc, on & !done);
-        self.fiber.naps = 0;
+        self.warp.fiber.phase = self.phase_wait(b, pc, on & !done);
+        self.warp.fiber.naps = 0;
         done != on
     }
 
@@ -300,7 +205,7 @@ impl Cx<'_> {
             times: 0,
             parity,
         };
-        let thread = self.warp * 32 + lane as u32;
+        let thread = self.warp.index * 32 + lane as u32;
         self.block.mbarriers.last.insert(thread, at);
         let waited = self.block.mbarriers.waited.entry((at, thread)).or_insert(new);
         if waited.ended != ended {
@@ -313,7 +218,7 @@ impl Cx<'_> {
     /// A bulk copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
     pub(crate) fn bulk_under_way(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyUnderWay> {
         let (barrier, copy) = self.block.bulk.under_way(offset, bytes)?;
-        let reader = self.warp * 32 + lane as u32;
+        let reader = self.warp.index * 32 + lane as u32;
         let state = self.block.mbarriers.states.get(&barrier)?;
         Some(CopyUnderWay {
             instr: copy.instr,
@@ -332,13 +237,13 @@ impl Cx<'_> {
         })
     }
 
-    /// Something else went wrong that was reported: what goes wrong with barriers from now on may follow from that.
-    /// Whether such a thing had happened before.
+    /// Notes a reported mistake, from which later mistakes with barriers may follow. Returns whether there was one
+    /// before.
     pub(crate) fn out_of_order(&mut self) -> bool {
         std::mem::replace(&mut self.block.mbarriers.misused, true)
     }
 
-    /// Something went wrong with the barriers or copies of the block that was reported.
+    /// True after a reported mistake with the barriers or copies of the block.
     pub(crate) fn has_gone_wrong(&self) -> bool {
         self.block.mbarriers.misused
     }
@@ -352,7 +257,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Something was misused in the block or in others of its cluster.
+    /// True after a misuse in the block or in others of its cluster.
     fn is_out_of_order(&self) -> bool {
         let misused = |block: &super::block::Block| block.mbarriers.misused;
         let ranks = 0..self.job.cluster_blocks;
@@ -368,7 +273,7 @@ impl Cx<'_> {
             .map(|((at, _), _)| *at)
     }
 
-    /// What the lowest of the lanes `on` waits for.
+    /// Phase for which the lowest of the lanes `on` waits.
     fn phase_wait(&mut self, b: &Mbarrier, pc: u32, on: u32) -> Option<PhaseWait> {
         let lane = bits(on).next()?;
         Some(PhaseWait {
@@ -399,7 +304,7 @@ impl Cx<'_> {
         })
     }
 
-    /// What the threads of the block wait for, a cause before what follows from it.
+    /// Phases for which the threads of the block wait, a cause before its consequences.
     fn phase_waits(&self) -> Vec<PhaseWaits> {
         let n_warps = self.block.warps.len();
         let mut waits: Vec<PhaseWaits> = Vec::new();
@@ -486,7 +391,7 @@ impl Cx<'_> {
             return;
         };
         let mask = first.group.threads[warp];
-        self.warp = warp as u32;
+        self.warp.index = warp as u32;
         self.report_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
         self.stopped = true;
     }
@@ -501,7 +406,7 @@ impl Cx<'_> {
             Holder::Nobody(rank) => rank,
             Holder::Own(_) => return false,
         };
-        self.progress = true;
+        self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess {
                 kind: AccessKind::Atomic,
@@ -517,13 +422,13 @@ impl Cx<'_> {
             NONE => 1,
             src => self.u32_at(src, lane),
         };
-        let thread = ((self.block.rank + 1) << 16) | (self.warp * 32 + lane as u32);
-        self.in_block(rank, |cx| {
-            let Some(at) = cx.mbarrier_at(&b.addr, b.space, pc, lane) else {
+        let thread = ((self.block.rank + 1) << 16) | (self.warp.index * 32 + lane as u32);
+        self.in_block(rank, |worker| {
+            let Some(at) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else {
                 return;
             };
-            let Some(state) = cx.block.mbarriers.states.get_mut(&at) else {
-                cx.not_initialised(pc, lane, at);
+            let Some(state) = worker.block.mbarriers.states.get_mut(&at) else {
+                worker.not_initialised(pc, lane, at);
                 return;
             };
             let mut problem = None;
@@ -548,28 +453,34 @@ impl Cx<'_> {
                     } else {
                         state.pending -= n;
                         state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
-                        cx.block.mbarriers.arrived.entry(at).or_default().insert(thread);
+                        worker
+                            .block
+                            .mbarriers
+                            .arrived
+                            .entry(at)
+                            .or_default()
+                            .insert(thread);
                     }
                 }
                 _ => problem = Some(BadBarrier::OtherBlock),
             }
-            let before = cx.mbarrier_phase(at).unwrap_or(0);
-            cx.arrived_from_outside(at, before);
-            if let Some(state) = cx.block.mbarriers.states.get_mut(&at) {
+            let before = worker.mbarrier_phase(at).unwrap_or(0);
+            worker.arrived_from_outside(at, before);
+            if let Some(state) = worker.block.mbarriers.states.get_mut(&at) {
                 state.end_phase();
             }
-            let after = cx.mbarrier_phase(at).unwrap_or(0);
+            let after = worker.mbarrier_phase(at).unwrap_or(0);
             if after != before {
-                cx.arrived_from_outside(at, after);
+                worker.arrived_from_outside(at, after);
             }
             if let Some(problem) = problem {
-                cx.bad_barrier(pc, lane, at, problem);
+                worker.bad_barrier(pc, lane, at, problem);
             }
         });
         true
     }
 
-    /// What an address operand of a lane names in the one address space, seen from the block that runs.
+    /// Address that an operand of a lane names in the one address space, seen from the block that runs.
     pub(crate) fn address_of(&self, addr: &Addr, space: MemSpace, lane: usize) -> u64 {
         let value = match addr.wide {
             true => self.u64_at(addr.src, lane),
@@ -588,13 +499,13 @@ impl Cx<'_> {
         state.map(|state| (state.phase, state.brought))
     }
 
-    /// Where the barrier is that a lane names, if there can be one.
+    /// Position of the barrier that a lane names, if there can be one.
     pub(crate) fn mbarrier_at(&mut self, addr: &Addr, space: MemSpace, pc: u32, lane: usize) -> Option<u32> {
         let address = self.address_of(addr, space, lane);
         self.mbarrier_in(address, pc, lane)
     }
 
-    /// The same for an address in the one address space.
+    /// Like [`Self::mbarrier_at`], for an address in the one address space.
     pub(crate) fn mbarrier_in(&mut self, address: u64, pc: u32, lane: usize) -> Option<u32> {
         let offset = match self.holder(address.wrapping_sub(window::SHARED)) {
             Holder::Own(offset) => offset,
@@ -629,7 +540,7 @@ impl Cx<'_> {
         None
     }
 
-    /// Whether there is a barrier for a copy; otherwise that is reported.
+    /// True where there is a barrier for a copy; otherwise reports that.
     pub(crate) fn has_mbarrier(&mut self, at: u32, pc: u32, lane: usize) -> bool {
         let checks = self.job.watch.checks();
         let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
@@ -658,7 +569,7 @@ impl Cx<'_> {
                 return;
             }
             let barriers = &self.block.mbarriers;
-            let thread = self.warp * 32 + lane as u32;
+            let thread = self.warp.index * 32 + lane as u32;
             *again = barriers.last.get(&thread).and_then(|&at| {
                 let waited = barriers.waited.get(&(at, thread))?;
                 let parity = waited.parity.filter(|_| waited.times > 1)?;
@@ -687,7 +598,7 @@ impl Cx<'_> {
                 Some(state) if self.block.copies.arrivals_at(at) >= state.pending as usize => {
                     state.pending -= 1;
                     self.finish_arrival(at);
-                    self.progress = true;
+                    self.activity.progress = true;
                     continue;
                 }
                 _ => return false,
@@ -695,7 +606,7 @@ impl Cx<'_> {
             let Some(bytes) = self.perform_next(at) else {
                 return false;
             };
-            self.progress = true;
+            self.activity.progress = true;
             if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
                 state.bring(bytes);
             }
@@ -718,9 +629,9 @@ fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
 }
 
 /// Lets the current phase wait for more bytes.
-fn expect(state: &mut State, bytes: u32) -> Option<BadBarrier> {
+fn expect(state: &mut MbarrierState, bytes: u32) -> Option<BadBarrier> {
     let sum = state.bytes + i64::from(bytes);
-    if sum > MOST_BYTES {
+    if sum > MAX_BYTES {
         return Some(BadBarrier::TooManyBytes(sum as u64));
     }
     state.bytes = sum;

@@ -1,10 +1,10 @@
-//! What a memory instruction remembers of its last access, and what it has counted.
+//! Cached address pattern and tallies of a memory instruction.
 //!
 //! A warp-wide access is a base (the first active lane's address) and a pattern (the other lanes' distances from
 //! it). Loops repeat patterns, so all that follows from the pattern alone is worked out once: how far it reaches,
 //! which stretches of bytes it covers, what it costs.
 
-use crate::check::race::{Cells, Run};
+use crate::check::race::{ByteRun, Cells};
 use crate::lanes::Line;
 use crate::memory::Allocation;
 use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
@@ -12,12 +12,12 @@ use crate::program::AtomicForm;
 
 use super::bits;
 
-/// How the lanes of a pattern lie.
+/// Layout of a pattern's lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// All 32 lanes, one after the other.
+    /// Consecutive words, all 32 lanes.
     Linear,
-    /// All active lanes at one address.
+    /// The same address in all active lanes.
     Uniform,
     Gather,
 }
@@ -29,7 +29,7 @@ const WORD: u64 = 4;
 const MAX_WORDS: usize = 32 * 4;
 
 /// Words of a pattern's bitmap.
-const MOST_CELLS: usize = 8;
+const MAX_CELLS: usize = 8;
 
 /// Counts of one memory instruction.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,7 +42,7 @@ pub(crate) struct Tally {
     pub(crate) shared_lanes: u64,
     pub(crate) wavefronts: u64,
     pub(crate) ideal: u64,
-    /// Of accesses that are merged; of an atomic: the loads of the loop that it becomes.
+    /// Merged accesses; for an atomic, the loads of its loop.
     pub(crate) merged_requests: u64,
     pub(crate) merged_wavefronts: u64,
     pub(crate) merged_ideal: u64,
@@ -74,7 +74,7 @@ impl Tally {
 }
 
 impl Tally {
-    /// One access to global memory, by the rules.
+    /// Counts an access to global memory, by the rules.
     pub(crate) fn count_global(&mut self, addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) {
         self.global_requests += 1;
         self.global_lanes += addresses.iter().flatten().count() as u64;
@@ -84,7 +84,7 @@ impl Tally {
         }
     }
 
-    /// One atomic on shared memory.
+    /// Counts an atomic on shared memory.
     pub(crate) fn count_atomic(&mut self, atomic: &AtomicCost, n_lanes: u32) {
         self.shared_requests += 1;
         self.shared_lanes += u64::from(n_lanes);
@@ -108,7 +108,7 @@ fn sectors(addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) -> u32
     }
 }
 
-/// Which counters an access belongs to.
+/// Memory space that decides which counters an access adds to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Home {
     Nowhere,
@@ -118,7 +118,7 @@ pub(crate) enum Home {
     Param,
 }
 
-/// How a shared access counts after merging.
+/// Role of a shared access in merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
     /// Counts as the program has it.
@@ -129,7 +129,7 @@ pub(crate) enum Merge {
     Follows,
 }
 
-/// See the module's text.
+/// Cached address pattern and tallies of one instruction: see the module's text.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Memo<'j> {
@@ -142,16 +142,16 @@ pub(crate) struct Memo<'j> {
     /// The lowest distance, and bytes from there to the end of the highest.
     pub(crate) low: i64,
     pub(crate) span: u64,
-    /// All distances or-ed: their common alignment.
+    /// Distances or-ed: their common alignment.
     pub(crate) align: u64,
     pub(crate) spread: Spread,
-    /// The same for lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
+    /// Layout of lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
     pub(crate) halves: [Spread; 2],
     /// Two lanes touch the same byte.
     pub(crate) overlapping: bool,
     /// Changes with the pattern.
     pub(crate) serial: u64,
-    /// Where addresses of this instruction were last found: `from .. from + len`, and what to add to reach the
+    /// Memory in which the instruction's last access lay, `from .. from + len`, and the distance from there to the
     /// host's copy.
     pub(crate) from: u64,
     pub(crate) len: u64,
@@ -162,7 +162,7 @@ pub(crate) struct Memo<'j> {
     pub(crate) bytes: u32,
     pub(crate) load: bool,
     pub(crate) merge: Merge,
-    /// What ptxas makes of an atomic; `None` for loads and stores.
+    /// Implementation that ptxas chooses for an atomic; `None` for loads and stores.
     pub(crate) atomic: Option<AtomicForm>,
     /// Costs of an atomic on shared memory, by the half of a word; no requests: not known yet.
     atomic_costs: [AtomicCost; 2],
@@ -180,9 +180,9 @@ pub(crate) struct Memo<'j> {
     ideal: u8,
     merged: [u8; 2],
     n_runs: u8,
-    runs: [Run; 32],
-    /// What the runs cover, cell by cell from the start of the first; no words where that would be too many.
-    cells: [u64; MOST_CELLS],
+    runs: [ByteRun; 32],
+    /// Cells that the runs cover, from the start of the first; no words where that would be too many.
+    cells: [u64; MAX_CELLS],
     n_cells: u8,
     /// Size of a cell, as a power of two; given when the memo is made.
     pub(crate) cell_shift: u32,
@@ -225,8 +225,8 @@ impl Memo<'_> {
             ideal: 0,
             merged: [0; 2],
             n_runs: 0,
-            runs: [Run { start: 0, bytes: 0 }; 32],
-            cells: [0; MOST_CELLS],
+            runs: [ByteRun { start: 0, bytes: 0 }; 32],
+            cells: [0; MAX_CELLS],
             n_cells: 0,
             cell_shift: 2,
             local: [0; 32],
@@ -241,7 +241,7 @@ impl Memo<'_> {
         self.home = Home::Nowhere;
     }
 
-    /// Whether the lanes' values in an address register repeat the pattern.
+    /// True where the lanes' values in an address register repeat the pattern.
     ///
     /// # Safety
     /// `register` is one line, or two when `wide`.
@@ -349,11 +349,10 @@ impl Memo<'_> {
     }
 
     /// The stretches of bytes that the pattern covers.
-    pub(crate) fn runs(&self) -> &[Run] {
+    pub(crate) fn runs(&self) -> &[ByteRun] {
         &self.runs[..usize::from(self.n_runs) & 63]
     }
 
-    /// The cells as a bitmap.
     #[inline(always)]
     pub(crate) fn cells(&self) -> Cells<'_> {
         Cells {
@@ -366,11 +365,11 @@ impl Memo<'_> {
         let shift = self.cell_shift;
         let n_words = (self.span >> shift).div_ceil(64) as usize;
         // Accesses that are narrower than a cell, or not in step with cells, are described by their runs.
-        if n_words > MOST_CELLS || self.bytes >> shift == 0 || self.align & ((1 << shift) - 1) != 0 {
+        if n_words > MAX_CELLS || self.bytes >> shift == 0 || self.align & ((1 << shift) - 1) != 0 {
             self.n_cells = 0;
             return;
         }
-        self.cells = [0; MOST_CELLS];
+        self.cells = [0; MAX_CELLS];
         let first = i64::from(self.runs[0].start);
         for run in &self.runs[..usize::from(self.n_runs)] {
             let start = (i64::from(run.start) - first) as usize >> shift;
@@ -406,7 +405,7 @@ impl Memo<'_> {
                     continue;
                 }
             }
-            self.runs[n_runs] = Run {
+            self.runs[n_runs] = ByteRun {
                 start,
                 bytes: self.bytes,
             };
@@ -676,7 +675,7 @@ mod tests {
             touched.sort_unstable();
             let n = touched.len();
             touched.dedup();
-            let at = |r: &Run| base.wrapping_add(i64::from(r.start) as u64);
+            let at = |r: &ByteRun| base.wrapping_add(i64::from(r.start) as u64);
             let covered: Vec<u64> = memo.runs().iter().flat_map(|r| at(r)..at(r) + u64::from(r.bytes)).collect();
             prop_assert_eq!(memo.overlapping, n != touched.len());
             prop_assert_eq!(covered, touched);

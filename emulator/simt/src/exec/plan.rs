@@ -1,4 +1,4 @@
-//! What a kernel needs prepared once before it can run.
+//! Preparation of a kernel, once before it can run.
 
 use crate::program::{Kernel, OpKind};
 

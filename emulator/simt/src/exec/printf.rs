@@ -3,20 +3,21 @@
 use crate::limits::BLOCK_PRINTS;
 use crate::program::window;
 
-use super::{Cx, bits};
+use super::bits;
+use super::worker::Worker;
 
 /// Longest format or string.
 const LONGEST: usize = 1 << 14;
 /// Widest field: formats are untrusted.
 const WIDEST: usize = 1 << 10;
 
-impl Cx<'_> {
+impl Worker<'_> {
     pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, pc: u32, on: u32) {
         for lane in bits(on) {
             let text = self.bytes_at(self.u64_at(format, lane), lane);
             let arguments = self.u64_at(arguments, lane);
             let mut source = Arguments {
-                cx: self,
+                worker: self,
                 at: arguments,
                 lane,
                 read: Vec::new(),
@@ -62,7 +63,7 @@ impl Cx<'_> {
         text
     }
 
-    /// One byte at a generic address, if there is one.
+    /// The byte at a generic address, if there is one.
     fn peek(&self, address: u64, lane: usize) -> Option<u8> {
         let address = self.seen_from_here(address);
         let offset = (address & ((1 << window::BITS) - 1)) as usize;
@@ -81,8 +82,8 @@ impl Cx<'_> {
     }
 }
 
-/// Where a format's arguments come from.
-trait Source {
+/// Source of a format's arguments.
+trait ArgumentSource {
     /// The next argument of 4 or 8 bytes, which is also its alignment.
     fn next(&mut self, bytes: usize) -> u64;
     /// The string at an address.
@@ -90,21 +91,21 @@ trait Source {
 }
 
 struct Arguments<'a, 'j> {
-    cx: &'a Cx<'j>,
+    worker: &'a Worker<'j>,
     at: u64,
     lane: usize,
     /// Address and size of each argument that was taken.
     read: Vec<(u64, u32)>,
 }
 
-impl Source for Arguments<'_, '_> {
+impl ArgumentSource for Arguments<'_, '_> {
     fn next(&mut self, bytes: usize) -> u64 {
         self.at = self.at.wrapping_add(bytes as u64 - 1) & !(bytes as u64 - 1);
         self.read.push((self.at, bytes as u32));
         let mut value = [0; 8];
         for (i, byte) in value.iter_mut().enumerate().take(bytes) {
             *byte = self
-                .cx
+                .worker
                 .peek(self.at.wrapping_add(i as u64), self.lane)
                 .unwrap_or(0);
         }
@@ -116,7 +117,7 @@ impl Source for Arguments<'_, '_> {
         if address == 0 {
             b"(null)".to_vec()
         } else {
-            self.cx.bytes_at(address, self.lane)
+            self.worker.bytes_at(address, self.lane)
         }
     }
 }
@@ -135,7 +136,7 @@ struct Conversion {
 }
 
 /// The text, and how many arguments it used.
-fn render(format: &[u8], source: &mut dyn Source) -> (String, u32) {
+fn render(format: &[u8], source: &mut dyn ArgumentSource) -> (String, u32) {
     let mut out = Vec::new();
     let mut used = 0;
     let mut rest = format;
@@ -390,7 +391,7 @@ mod tests {
 
     struct List(Vec<u64>);
 
-    impl Source for List {
+    impl ArgumentSource for List {
         fn next(&mut self, _: usize) -> u64 {
             if self.0.is_empty() { 0 } else { self.0.remove(0) }
         }

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use crate::program::{Kernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
 
-use super::Counts;
+use super::job::Counts;
 use super::memo::Tally;
 use super::plan::{NO_MEMO, Plan};
 
 /// Bytes that all banks of shared memory give at once.
 const WAVEFRONT_BYTES: u64 = 128;
 
-/// Counters of each instruction.
 pub(crate) fn by_instruction(
     kernel: &Kernel,
     plan: &Plan,
@@ -32,9 +31,9 @@ pub(crate) fn by_instruction(
             c.warp_instructions += runs;
             c.thread_instructions += lanes;
             let fmas = kernel.instrs[op.instr as usize].fmas;
-            c.fmas += u64::from(fmas) * lanes.saturating_sub(at(&counts.held));
+            c.fmas += u64::from(fmas) * lanes.saturating_sub(at(&counts.predicated_off));
         }
-        c.divergent_branches += at(&counts.parted);
+        c.divergent_branches += at(&counts.diverged);
         match &op.kind {
             OpKind::Barrier { .. } => c.barriers += runs,
             OpKind::Texture(_) => c.texture_requests += runs,
@@ -53,7 +52,7 @@ pub(crate) fn by_instruction(
                 c.async_copy_wavefronts += to.wavefronts;
                 c.async_copy_ideal += to.ideal;
                 c.async_copy_bytes += to.shared_lanes * u64::from(*bytes);
-                add_load(c, from, (*bytes).into(), MemSpace::Global);
+                add_load(c, from, (*bytes).into());
             }
             _ => {}
         }
@@ -72,11 +71,11 @@ pub(crate) fn by_instruction(
         };
         match &op.kind {
             OpKind::Load(a) => {
-                add_load(c, t, u64::from(a.element) * u64::from(a.n), a.space);
+                add_load(c, t, u64::from(a.element) * u64::from(a.n));
                 c.shared_load_requests += unwanted;
                 c.shared_load_requests_merged += unwanted;
             }
-            OpKind::MatrixLoad(a) => add_load(c, t, 16, a.space),
+            OpKind::MatrixLoad(_) => add_load(c, t, 16),
             OpKind::MatrixStore(_) => add_store(c, t, 16),
             OpKind::Store(a) => {
                 add_store(c, t, u64::from(a.element) * u64::from(a.n));
@@ -101,7 +100,7 @@ pub(crate) fn by_instruction(
     all
 }
 
-fn add_load(c: &mut Counters, t: &Tally, bytes: u64, _space: MemSpace) {
+fn add_load(c: &mut Counters, t: &Tally, bytes: u64) {
     c.global_load_requests += t.global_requests;
     c.global_load_sectors += t.sectors;
     c.l1_passes += t.l1_passes;

@@ -2,23 +2,25 @@
 
 use crate::check::{AccessKind, BadAccess, BadOperand, BadTensor, Code, Details};
 use crate::lanes::{NONE, Src};
+use crate::memory::relaxed;
 use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
 use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 
-use super::access::{bias, place};
-use super::bulk::BulkCopy;
-use super::cluster::Holder;
-use super::slow::{Bad, find_global};
-use super::{Cx, bits};
+use super::bits;
+use super::block::bulk_copies::BulkCopy;
+use super::cluster_memory::Holder;
+use super::per_lane::{LaneFault, find_global};
+use super::spec::{bias, place};
+use super::worker::Worker;
 
-/// What the address of a map is a multiple of.
+/// Alignment of a tensor map.
 const MAP_ALIGN: u64 = 64;
-/// What the first byte of each row of a box is a multiple of.
+/// Alignment of each row of a box.
 const ROW_ALIGN: i64 = 16;
-/// What the size and both addresses of a copy of bytes are multiples of.
+/// Alignment of the size and both addresses of a copy of bytes.
 const BULK_ALIGN: u32 = 16;
 
-impl Cx<'_> {
+impl Worker<'_> {
     pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, on: u32) {
         for lane in bits(on) {
             if t.way == TensorWay::Prefetch {
@@ -138,7 +140,7 @@ impl Cx<'_> {
         }
     }
 
-    /// What an address operand of a lane names in its own space.
+    /// Address that an operand of a lane names in its own space.
     fn address_at(&self, addr: &Addr, lane: usize) -> u64 {
         let value = match addr.wide {
             true => self.u64_at(addr.src, lane),
@@ -224,8 +226,8 @@ impl Cx<'_> {
             self.copy_left_out();
             return;
         }
-        self.in_block(rank, |cx| {
-            cx.begin_in_block(map, at, offset, Some(barrier), pc, lane)
+        self.in_block(rank, |worker| {
+            worker.begin_in_block(map, at, offset, Some(barrier), pc, lane)
         });
     }
 
@@ -273,7 +275,7 @@ impl Cx<'_> {
             at,
             shared: offset as u32,
             instr: self.job.kernel.ops[pc as usize].instr,
-            thread: self.warp * 32 + lane as u32,
+            thread: self.warp.index * 32 + lane as u32,
             block: self.acting.map_or(self.block.index, |acting| acting.block),
             phase: 0,
         };
@@ -327,7 +329,7 @@ impl Cx<'_> {
             && let Ok(from) = find_global(self.job, address, BYTES as u64, false)
         {
             // SAFETY: `find_global` has found so many bytes, which the launch holds.
-            unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), BYTES) };
+            unsafe { relaxed::copy_out(from, &mut bytes) };
         } else {
             return Err(BadTensor::MapPlace(address));
         }
@@ -338,10 +340,11 @@ impl Cx<'_> {
         })
     }
 
-    /// What of the box lies inside of the tensor and in no memory: why, the first such element, and the last.
-    fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(Bad, u64)> {
+    /// Part of the box that lies inside of the tensor and in no memory: the reason, the first such element, and the
+    /// last.
+    fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(LaneFault, u64)> {
         let each = copy.map.element.bytes();
-        let mut found: Option<(Bad, u64)> = None;
+        let mut found: Option<(LaneFault, u64)> = None;
         copy.map.runs(copy.at, copy.shared, |run| {
             let Some(start) = run.global.filter(|start| *start < window::SHARED) else {
                 return;

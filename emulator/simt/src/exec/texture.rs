@@ -9,18 +9,19 @@ use crate::lanes::NONE;
 use crate::program::Texture;
 use crate::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
-use super::{Cx, bits};
+use super::bits;
+use super::worker::Worker;
 
-impl Cx<'_> {
+impl Worker<'_> {
     pub(crate) fn texture(&mut self, t: &Texture, pc: u32, on: u32) {
         let textures = self.job.environment.textures;
         let mut bad = 0u32;
         for lane in bits(on) {
             let texel = match textures.objects.get(&self.u64_at(t.handle, lane)) {
                 Some(object) => {
-                    let coordinate = |cx: &Self, i: usize| match t.coordinates[i] {
+                    let coordinate = |worker: &Self, i: usize| match t.coordinates[i] {
                         NONE => 0,
-                        src => cx.u32_at(src, lane),
+                        src => worker.u32_at(src, lane),
                     };
                     let at = [
                         coordinate(self, 0),

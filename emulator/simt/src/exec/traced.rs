@@ -3,14 +3,15 @@
 use crate::program::{Addr, MemSpace, Op, OpKind, window};
 use crate::trace::{Access, Step};
 
-use super::{Cx, access};
+use super::spec;
+use super::worker::Worker;
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// The lanes `on` are about to do an operation.
     #[cold]
     pub(crate) fn trace(&self, op: &Op, on: u32) {
         let Some(observer) = self.job.observer else { return };
-        if !observer.follows(self.block.index, self.warp) {
+        if !observer.follows(self.block.index, self.warp.index) {
             return;
         }
         let access = match &op.kind {
@@ -30,11 +31,11 @@ impl Cx<'_> {
             lanes: on,
             access,
         };
-        observer.step(self.block.index, self.warp, step);
+        observer.step(self.block.index, self.warp.index, step);
     }
 
     fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, on: u32) -> Access {
-        let addresses = access::addresses(&self.lanes, addr, access::bias(space));
+        let addresses = spec::addresses(&self.warp.lanes, addr, spec::bias(space));
         let addresses = addresses.map(|address| self.seen_from_here(address));
         let first = addresses[on.trailing_zeros() as usize & 31];
         let windows = [

@@ -5,9 +5,11 @@ use crate::check::{AccessKind, BadOperand, Details};
 use crate::lanes::{CpuLevel, NONE};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
-use super::access::Spec;
-use super::fiber::{ANY_WARP_SYNC, DONE_WARP_SYNC, State};
-use super::{Checked, Counted, Cx, Mode, Plain, Rare, bits, data};
+use super::fiber::{ANY_WARP_SYNC, AfterOp, DONE_WARP_SYNC, FiberState, Pause};
+use super::run_mode::{Checked, Counted, Plain, Rare, RunMode};
+use super::spec::AccessSpec;
+use super::worker::Worker;
+use super::{bits, data};
 
 /// Looks at memory in a row after which others get their turn.
 const POLLS: u32 = 64;
@@ -16,37 +18,20 @@ const POLLS: u32 = 64;
 const NAPS: u32 = 64;
 
 /// Threads from which on a barrier is an illegal instruction.
-const MOST_COUNTED: u32 = 2048;
+const MAX_COUNTED: u32 = 2048;
 
-/// Why a fiber stopped running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pause {
-    /// All its lanes have exited.
-    Ended,
-    /// Its state says what for.
-    Waits,
-    /// Its turn is over.
-    Turn,
-    /// It looks at memory that others must change.
-    Poll,
-    /// The block cannot go on.
-    Stopped,
-    /// Registers have become undefined, or all are defined again: it goes on in another loop at once.
-    Followed,
-}
-
-/// Runs the fiber in `cx.fiber`.
-pub(crate) fn run(cx: &mut Cx<'_>) -> Pause {
+/// Runs the fiber in `worker.warp.fiber`.
+pub(crate) fn run(worker: &mut Worker<'_>) -> Pause {
     loop {
-        let watch = cx.job.watch;
-        let pause = if cx.is_rare() {
-            body::<Rare>(cx)
+        let watch = worker.job.watch;
+        let pause = if worker.is_rare() {
+            body::<Rare>(worker)
         } else if watch.checks() {
-            run_at_level::<Checked>(cx)
+            run_at_level::<Checked>(worker)
         } else if watch.counts() {
-            run_at_level::<Counted>(cx)
+            run_at_level::<Counted>(worker)
         } else {
-            run_at_level::<Plain>(cx)
+            run_at_level::<Plain>(worker)
         };
         if pause != Pause::Followed {
             return pause;
@@ -55,46 +40,46 @@ pub(crate) fn run(cx: &mut Cx<'_>) -> Pause {
 }
 
 /// Runs a variant of the loop with the vector instructions of the CPU.
-fn run_at_level<M: Mode>(cx: &mut Cx<'_>) -> Pause {
-    match cx.job.level {
+fn run_at_level<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
+    match worker.job.level {
         #[cfg(vectors = "avx512")]
         // SAFETY: `cpu_level` has found the features.
-        CpuLevel::Avx512 => unsafe { run_avx512::<M>(cx) },
+        CpuLevel::Avx512 => unsafe { run_avx512::<M>(worker) },
         #[cfg(vectors = "avx2")]
         // SAFETY: as above.
-        CpuLevel::Avx2 => unsafe { run_avx2::<M>(cx) },
+        CpuLevel::Avx2 => unsafe { run_avx2::<M>(worker) },
         #[cfg(vectors = "base")]
-        _ => body::<M>(cx),
+        _ => body::<M>(worker),
         #[cfg(not(vectors = "base"))]
-        _ => body::<Rare>(cx),
+        _ => body::<Rare>(worker),
     }
 }
 
 #[cfg(vectors = "avx512")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-fn run_avx512<M: Mode>(cx: &mut Cx<'_>) -> Pause {
-    body::<M>(cx)
+fn run_avx512<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
+    body::<M>(worker)
 }
 
 #[cfg(vectors = "avx2")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-fn run_avx2<M: Mode>(cx: &mut Cx<'_>) -> Pause {
-    body::<M>(cx)
+fn run_avx2<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
+    body::<M>(worker)
 }
 
-/// Where the running frame is.
-struct At {
+/// Position of the running frame.
+struct Position {
     pc: u32,
     meet: u32,
     active: u32,
-    /// Where the straight run began that has not been counted yet.
+    /// Start of the straight run that has not been counted yet.
     start: u32,
 }
 
-impl At {
+impl Position {
     #[inline(always)]
-    fn of(cx: &Cx<'_>) -> Option<Self> {
-        let top = cx.fiber.top()?;
+    fn of(worker: &Worker<'_>) -> Option<Self> {
+        let top = worker.warp.fiber.top()?;
         Some(Self {
             pc: top.pc,
             meet: top.meet,
@@ -105,16 +90,16 @@ impl At {
 
     /// Counts the operations `start .. end`, and starts again at `next`.
     #[inline(always)]
-    fn count<M: Mode>(&mut self, cx: &mut Cx<'_>, end: u32, next: u32) {
+    fn count<M: RunMode>(&mut self, worker: &mut Worker<'_>, end: u32, next: u32) {
         let n = end.wrapping_sub(self.start);
         if n != 0 {
             let lanes = u64::from(self.active.count_ones());
-            cx.left -= i64::from(n);
+            worker.warp.left -= i64::from(n);
             // Work, not progress: an instruction takes as long for one lane as for all.
-            cx.spent += u64::from(n) * 32;
-            if M::counts(cx) {
+            worker.spent += u64::from(n) * 32;
+            if M::counts(worker) {
                 let (from, to) = (self.start as usize, end as usize);
-                let c = &mut cx.counts;
+                let c = &mut worker.counts;
                 c.runs[from] = c.runs[from].wrapping_add(1);
                 c.runs[to] = c.runs[to].wrapping_sub(1);
                 c.lanes[from] = c.lanes[from].wrapping_add(lanes);
@@ -126,15 +111,15 @@ impl At {
 }
 
 #[inline(always)]
-fn body<M: Mode>(cx: &mut Cx<'_>) -> Pause {
-    let ops: &[Op] = &cx.job.kernel.ops;
-    let Some(mut at) = At::of(cx) else {
+fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
+    let ops: &[Op] = &worker.job.kernel.ops;
+    let Some(mut at) = Position::of(worker) else {
         return Pause::Ended;
     };
     // The next operation with what is above and in the fiber's frame.
     macro_rules! reload {
         () => {
-            match At::of(cx) {
+            match Position::of(worker) {
                 Some(now) => at = now,
                 None => return Pause::Ended,
             }
@@ -142,21 +127,21 @@ fn body<M: Mode>(cx: &mut Cx<'_>) -> Pause {
     }
     macro_rules! pause {
         ($next:expr, $why:expr) => {{
-            at.count::<M>(cx, at.pc + 1, $next);
-            cx.fiber.set_pc($next);
+            at.count::<M>(worker, at.pc + 1, $next);
+            worker.warp.fiber.set_pc($next);
             return $why;
         }};
     }
     loop {
         if at.pc == at.meet {
-            at.count::<M>(cx, at.pc, at.pc);
-            cx.fiber.meet();
+            at.count::<M>(worker, at.pc, at.pc);
+            worker.warp.fiber.meet();
             reload!();
             continue;
         }
-        if M::RARE && !cx.is_rare() {
-            at.count::<M>(cx, at.pc, at.pc);
-            cx.fiber.set_pc(at.pc);
+        if M::RARE && !worker.is_rare() {
+            at.count::<M>(worker, at.pc, at.pc);
+            worker.warp.fiber.set_pc(at.pc);
             return Pause::Followed;
         }
         let Some(op) = ops.get(at.pc as usize) else {
@@ -164,75 +149,75 @@ fn body<M: Mode>(cx: &mut Cx<'_>) -> Pause {
             return Pause::Stopped;
         };
         // SAFETY: guards are in range, as `decode::validate` has established. Predicate 0 is constant true.
-        let guard = unsafe { *cx.lanes.preds.add(usize::from(op.guard.pred)) };
+        let guard = unsafe { *worker.warp.lanes.preds.add(usize::from(op.guard.pred)) };
         let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
         if M::RARE && (on != 0 || op.first) {
-            cx.trace(op, on);
+            worker.trace(op, on);
         }
-        if M::RARE && M::checks(cx) {
-            cx.follow(op, at.pc, on, at.active);
+        if M::RARE && M::checks(worker) {
+            worker.follow(op, at.pc, on, at.active);
         }
-        if M::RARE && cx.in_flight {
-            cx.touch_in_flight(at.pc, on);
+        if M::RARE && worker.warp.in_flight {
+            worker.touch_in_flight(at.pc, on);
         }
-        if M::RARE && cx.follows_fences && on != 0 {
-            cx.note_written(at.pc);
+        if M::RARE && worker.checks.follows_fences && on != 0 {
+            worker.note_written(at.pc);
         }
         match &op.kind {
             OpKind::Alu { run, args } => {
                 // SAFETY: decode has validated the operands, and chose functions that this CPU can run.
-                unsafe { run(&mut cx.lanes, args, on) };
-                if M::counts(cx) && on != at.active {
-                    cx.counts.held[at.pc as usize] += u64::from((at.active & !on).count_ones());
+                unsafe { run(&mut worker.warp.lanes, args, on) };
+                if M::counts(worker) && on != at.active {
+                    worker.counts.predicated_off[at.pc as usize] += u64::from((at.active & !on).count_ones());
                 }
             }
             OpKind::Load(a) => {
                 if on != 0 {
-                    cx.load::<M>(a, at.pc, on);
+                    worker.load::<M>(a, at.pc, on);
                     if a.order == Order::Strong && a.space != MemSpace::Local {
-                        if cx.stopped {
+                        if worker.stopped {
                             pause!(at.pc, Pause::Stopped);
                         }
-                        if cx.poll(at.active, false) {
+                        if worker.poll(at.active, false) {
                             pause!(at.pc + 1, Pause::Poll);
                         }
                     }
-                    if cx.stopped {
+                    if worker.stopped {
                         pause!(at.pc, Pause::Stopped);
                     }
-                    if M::checks(cx) && !M::RARE && !cx.shadow.is_clean() {
+                    if M::checks(worker) && !M::RARE && !worker.checks.shadow.is_clean() {
                         pause!(at.pc + 1, Pause::Followed);
                     }
                 }
             }
             OpKind::Store(a) => {
                 if on != 0 {
-                    cx.store::<M>(a, at.pc, on);
-                    if cx.stopped {
+                    worker.store::<M>(a, at.pc, on);
+                    if worker.stopped {
                         pause!(at.pc, Pause::Stopped);
                     }
                 }
             }
             OpKind::Branch { target, reconverge } => {
                 if on == at.active {
-                    at.count::<M>(cx, at.pc + 1, *target);
+                    at.count::<M>(worker, at.pc + 1, *target);
                     at.pc = *target;
-                    if cx.left < 0 {
-                        cx.fiber.set_pc(at.pc);
-                        cx.turn_over();
+                    if worker.warp.left < 0 {
+                        worker.warp.fiber.set_pc(at.pc);
+                        worker.turn_over();
                         return Pause::Turn;
                     }
                     continue;
                 }
                 if on != 0 {
-                    at.count::<M>(cx, at.pc + 1, at.pc + 1);
-                    if M::counts(cx) {
-                        cx.counts.parted[at.pc as usize] += 1;
+                    at.count::<M>(worker, at.pc + 1, at.pc + 1);
+                    if M::counts(worker) {
+                        worker.counts.diverged[at.pc as usize] += 1;
                     }
                     let ways = [(at.active & !on, at.pc + 1), (on, *target)];
-                    cx.fiber.part(&ways, *reconverge);
-                    if cx.left < 0 {
-                        cx.turn_over();
+                    worker.warp.fiber.part(&ways, *reconverge);
+                    if worker.warp.left < 0 {
+                        worker.turn_over();
                         return Pause::Turn;
                     }
                     reload!();
@@ -245,20 +230,20 @@ fn body<M: Mode>(cx: &mut Cx<'_>) -> Pause {
                 reconverge,
             } => {
                 if on != 0 {
-                    at.count::<M>(cx, at.pc + 1, at.pc + 1);
-                    if cx.is_past_the_table(*index, targets, on, at.pc) {
+                    at.count::<M>(worker, at.pc + 1, at.pc + 1);
+                    if worker.is_past_the_table(*index, targets, on, at.pc) {
                         pause!(at.pc, Pause::Stopped);
                     }
-                    let ways = cx.ways(*index, targets, on, at.active, at.pc);
-                    if M::counts(cx) && ways.len() > 1 {
-                        cx.counts.parted[at.pc as usize] += 1;
+                    let ways = worker.ways(*index, targets, on, at.active, at.pc);
+                    if M::counts(worker) && ways.len() > 1 {
+                        worker.counts.diverged[at.pc as usize] += 1;
                     }
                     match ways[..] {
-                        [(_, pc)] => cx.fiber.set_pc(pc),
-                        _ => cx.fiber.part(&ways, *reconverge),
+                        [(_, pc)] => worker.warp.fiber.set_pc(pc),
+                        _ => worker.warp.fiber.part(&ways, *reconverge),
                     }
-                    if cx.left < 0 {
-                        cx.turn_over();
+                    if worker.warp.left < 0 {
+                        worker.turn_over();
                         return Pause::Turn;
                     }
                     reload!();
@@ -267,21 +252,21 @@ fn body<M: Mode>(cx: &mut Cx<'_>) -> Pause {
             }
             OpKind::Exit => {
                 if on != 0 {
-                    at.count::<M>(cx, at.pc + 1, at.pc + 1);
-                    cx.fiber.set_pc(at.pc + 1);
-                    cx.fiber.exit(on);
-                    cx.exited(on, op.instr);
+                    at.count::<M>(worker, at.pc + 1, at.pc + 1);
+                    worker.warp.fiber.set_pc(at.pc + 1);
+                    worker.warp.fiber.exit(on);
+                    worker.exited(on, op.instr);
                     reload!();
                     continue;
                 }
             }
             OpKind::Barrier { kind, id, count } => {
                 if on != 0 {
-                    if let Some(why) = cx.barrier(*kind, *id, *count, &at, on, op.instr) {
-                        at.count::<M>(cx, at.pc + 1, at.pc + 1);
+                    if let Some(why) = worker.barrier(*kind, *id, *count, &at, on, op.instr) {
+                        at.count::<M>(worker, at.pc + 1, at.pc + 1);
                         return why;
                     }
-                    at.count::<M>(cx, at.pc + 1, at.pc + 1);
+                    at.count::<M>(worker, at.pc + 1, at.pc + 1);
                     reload!();
                     continue;
                 }
@@ -289,31 +274,35 @@ fn body<M: Mode>(cx: &mut Cx<'_>) -> Pause {
             OpKind::Nop => {}
             other => {
                 if on != 0 {
-                    match cx.other(other, at.pc, on, &at) {
-                        Next::Go if !M::RARE && (cx.in_flight || M::checks(cx) && !cx.shadow.is_clean()) => {
+                    match worker.other(other, at.pc, on, &at) {
+                        AfterOp::Go
+                            if !M::RARE
+                                && (worker.warp.in_flight
+                                    || M::checks(worker) && !worker.checks.shadow.is_clean()) =>
+                        {
                             pause!(at.pc + 1, Pause::Followed)
                         }
-                        Next::Go => {}
-                        Next::Wait => {
+                        AfterOp::Go => {}
+                        AfterOp::Wait => {
                             // It is counted when it is done.
-                            at.count::<M>(cx, at.pc, at.pc);
+                            at.count::<M>(worker, at.pc, at.pc);
                             return Pause::Waits;
                         }
-                        Next::WaitBehind => {
-                            at.count::<M>(cx, at.pc + 1, at.pc + 1);
+                        AfterOp::WaitBehind => {
+                            at.count::<M>(worker, at.pc + 1, at.pc + 1);
                             return Pause::Waits;
                         }
-                        Next::Frames => {
-                            at.count::<M>(cx, at.pc + 1, at.pc + 1);
-                            if cx.left < 0 {
-                                cx.turn_over();
+                        AfterOp::Frames => {
+                            at.count::<M>(worker, at.pc + 1, at.pc + 1);
+                            if worker.warp.left < 0 {
+                                worker.turn_over();
                                 return Pause::Turn;
                             }
                             reload!();
                             continue;
                         }
-                        Next::Poll => pause!(at.pc + 1, Pause::Poll),
-                        Next::Stop => pause!(at.pc, Pause::Stopped),
+                        AfterOp::Poll => pause!(at.pc + 1, Pause::Poll),
+                        AfterOp::Stop => pause!(at.pc, Pause::Stopped),
                     }
                 }
             }
@@ -322,43 +311,23 @@ fn body<M: Mode>(cx: &mut Cx<'_>) -> Pause {
     }
 }
 
-/// What follows an operation.
-pub(crate) enum Next {
-    Go,
-    /// It goes on where the fiber's frames say.
-    Frames,
-    Wait,
-    /// It waits for lanes, and the operation is done.
-    WaitBehind,
-    Poll,
-    Stop,
-}
-
-impl Cx<'_> {
+impl Worker<'_> {
     #[inline(always)]
-    fn load<M: Mode>(&mut self, a: &Access, pc: u32, on: u32) {
-        let spec = Spec {
-            space: a.space,
-            addr: &a.addr,
-            bytes: u32::from(a.element) * u32::from(a.n),
-            kind: AccessKind::Read,
-            order: a.order,
-            store: None,
-            pc,
-            memo: self.job.plan.memo_of[pc as usize] as usize,
-        };
+    fn load<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
+        let memo = self.job.plan.memo_of[pc as usize] as usize;
+        let spec = AccessSpec::of(a, AccessKind::Read, pc, memo);
         let spot = self.locate::<M>(&spec, on);
         let (good, place, class) = self.place(spot, spec.memo, on);
         // SAFETY: `locate` has found readable memory for the lanes in `good`.
-        unsafe { data::load(&self.lanes, a, good, place, class) };
-        if a.order == Order::Strong && self.listening {
+        unsafe { data::load(&self.warp.lanes, a, good, place, class) };
+        if a.order == Order::Strong && self.activity.caches_polls {
             // SAFETY: as above.
-            unsafe { self.listen(place, good, spec.bytes) };
+            unsafe { self.cache_poll(place, good, a.element, spec.bytes) };
         }
         if good != on {
             self.zero(a, on & !good);
         }
-        if M::checks(self) && self.fresh.lanes != 0 {
+        if M::checks(self) && self.checks.fresh.lanes != 0 {
             self.follow_fresh_load(a, pc, on);
         } else if M::RARE && M::checks(self) {
             self.follow_load(a, on);
@@ -366,17 +335,9 @@ impl Cx<'_> {
     }
 
     #[inline(always)]
-    fn store<M: Mode>(&mut self, a: &Access, pc: u32, on: u32) {
-        let spec = Spec {
-            space: a.space,
-            addr: &a.addr,
-            bytes: u32::from(a.element) * u32::from(a.n),
-            kind: AccessKind::Write,
-            order: a.order,
-            store: Some(a),
-            pc,
-            memo: self.job.plan.memo_of[pc as usize] as usize,
-        };
+    fn store<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
+        let memo = self.job.plan.memo_of[pc as usize] as usize;
+        let spec = AccessSpec::of(a, AccessKind::Write, pc, memo);
         let moved = M::RARE && M::checks(self) && self.follow_store(a, pc, on);
         let spot = self.locate::<M>(&spec, on);
         let (good, place, class) = self.place(spot, spec.memo, on);
@@ -384,25 +345,19 @@ impl Cx<'_> {
             std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
         }
         // SAFETY: `locate` has found writable memory for the lanes in `good`.
-        unsafe { data::store(&self.lanes, a, good, place, class) };
+        unsafe { data::store(&self.warp.lanes, a, good, place, class) };
         if moved {
             self.leave_holes(a, &spec, good);
         }
-        self.progress = true;
-        self.fiber.polls = 0;
+        self.activity.progress = true;
+        self.warp.fiber.polls = 0;
     }
 
     /// A load that could not be done gives 0.
     #[cold]
     fn zero(&mut self, a: &Access, lanes: u32) {
-        for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
-            for lane in bits(lanes) {
-                if a.wide || a.element == 8 {
-                    self.out64(dst as u32)[lane] = 0;
-                } else {
-                    self.out32(dst as u32)[lane] = 0;
-                }
-            }
+        for &dst in a.regs.iter().take(usize::from(a.n)) {
+            bits(lanes).for_each(|lane| self.set_lane(dst, a.wide || a.element == 8, lane, 0));
         }
     }
 
@@ -411,35 +366,52 @@ impl Cx<'_> {
         // What was stored before the value that was just read is seen by what follows.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         if changed {
-            self.progress = true;
-            self.fiber.polls = 0;
+            self.activity.progress = true;
+            self.warp.fiber.polls = 0;
             return false;
         }
-        self.polled = true;
-        self.fiber.phase = None;
-        self.fiber.polls += 1;
-        if self.fiber.polls < POLLS {
+        self.activity.polled = true;
+        self.warp.fiber.phase = None;
+        self.warp.fiber.polls += 1;
+        if self.warp.fiber.polls < POLLS {
             return false;
         }
-        self.fiber.polls = 0;
+        self.warp.fiber.polls = 0;
         self.let_others(active);
         true
     }
 
+    /// Remembers what the lanes `on` looked at.
+    ///
+    /// # Safety
+    /// `place` is readable for `bytes` bytes in elements of `element`, and aligned to these, for every lane in `on`.
+    #[cold]
+    pub(crate) unsafe fn cache_poll(&mut self, place: data::LaneAddresses, on: u32, element: u8, bytes: u32) {
+        for lane in bits(on) {
+            for at in (0..bytes).step_by(element.into()) {
+                // SAFETY: as the caller vouches; allocations stay in place until the launch ends.
+                unsafe {
+                    let start = place.of(lane).add(at as usize);
+                    self.block.poll_cache.note(start, element);
+                }
+            }
+        }
+    }
+
     /// Lanes of the fiber that wait for `active` get a fiber of their own.
     fn let_others(&mut self, active: u32) {
-        if self.fiber.lanes() != active {
-            let others = self.fiber.split(!active);
-            self.block.warps[self.warp as usize].fibers.push(others);
+        if self.warp.fiber.lanes() != active {
+            let others = self.warp.fiber.split(!active);
+            self.block.warps[self.warp.index as usize].fibers.push(others);
         }
     }
 
     #[cold]
     fn turn_over(&mut self) {
         // Who waits for a phase looks at it again before long.
-        self.fiber.phase = None;
-        if self.polled {
-            let active = self.fiber.top().map_or(0, |t| t.mask);
+        self.warp.fiber.phase = None;
+        if self.activity.polled {
+            let active = self.warp.fiber.top().map_or(0, |t| t.mask);
             self.let_others(active);
         }
     }
@@ -463,7 +435,7 @@ impl Cx<'_> {
         ways
     }
 
-    /// Whether a lane's index has no target; that ends the block.
+    /// True where a lane's index has no target; that ends the block.
     fn is_past_the_table(&mut self, index: i32, targets: &[u32], on: u32, pc: u32) -> bool {
         let past = |lane: &usize| self.u32_at(index, *lane) as usize >= targets.len();
         let Some(lane) = bits(on).find(past) else {
@@ -486,7 +458,7 @@ impl Cx<'_> {
         kind: BarrierKind,
         id: i32,
         count: i32,
-        at: &At,
+        at: &Position,
         on: u32,
         instr: u32,
     ) -> Option<Pause> {
@@ -504,7 +476,7 @@ impl Cx<'_> {
         // PTX has no such barrier; hardware looks at four bits.
         let id = id % BARRIERS;
         let none = kind == BarrierKind::Arrive && count == 0;
-        if !count.is_multiple_of(32) || count >= MOST_COUNTED || none {
+        if !count.is_multiple_of(32) || count >= MAX_COUNTED || none {
             let problem = BadOperand::BarrierThreads;
             self.fatal(
                 at.pc,
@@ -517,11 +489,11 @@ impl Cx<'_> {
             );
             return Some(Pause::Stopped);
         }
-        self.fiber.set_pc(at.pc + 1);
-        if kind != BarrierKind::Arrive && self.fiber.lanes() != on {
+        self.warp.fiber.set_pc(at.pc + 1);
+        if kind != BarrierKind::Arrive && self.warp.fiber.lanes() != on {
             // The other lanes do not wait here: they go their own way. Those at this very place skip the barrier.
-            let others = self.fiber.split(!on);
-            self.block.warps[self.warp as usize].fibers.push(others);
+            let others = self.warp.fiber.split(!on);
+            self.block.warps[self.warp.index as usize].fibers.push(others);
         }
         if !self.arrive(kind, id, count, on, instr) {
             Some(Pause::Waits)
@@ -533,23 +505,23 @@ impl Cx<'_> {
         }
     }
 
-    /// Whether named lanes are missing, in which case the fiber waits for them.
+    /// True where named lanes are missing; the fiber then waits for them.
     pub(crate) fn waits_for(&mut self, need: u32, place: u32, at_pc: u32, on: u32) -> bool {
-        if std::mem::take(&mut self.fiber.forced) || need & self.live & !on == 0 {
+        if std::mem::take(&mut self.warp.fiber.forced) || need & self.warp.live & !on == 0 {
             return false;
         }
-        let others = self.fiber.lanes() & !on;
-        self.fiber.set_pc(at_pc);
+        let others = self.warp.fiber.lanes() & !on;
+        self.warp.fiber.set_pc(at_pc);
         if others != 0 {
-            let mut others = self.fiber.split(others);
+            let mut others = self.warp.fiber.split(others);
             // Lanes that the guard held back are at this place, too, and are done with it.
             if others.top().is_some_and(|t| t.pc == at_pc) && self.guard_holds_back(at_pc, others.lanes()) {
                 others.set_pc(at_pc + 1);
             }
-            self.block.warps[self.warp as usize].fibers.push(others);
+            self.block.warps[self.warp.index as usize].fibers.push(others);
         }
-        self.fiber.at = self.job.kernel.ops.get(at_pc as usize).map_or(0, |op| op.instr);
-        self.fiber.state = State::Lanes {
+        self.warp.fiber.at = self.job.kernel.ops.get(at_pc as usize).map_or(0, |op| op.instr);
+        self.warp.fiber.state = FiberState::Lanes {
             need: need | on,
             place,
         };
@@ -564,20 +536,20 @@ impl Cx<'_> {
         guard & lanes == 0
     }
 
-    /// Everything that is not in the loop itself.
+    /// Operations outside the loop.
     #[inline(never)]
-    fn other(&mut self, kind: &OpKind, pc: u32, on: u32, at: &At) -> Next {
+    fn other(&mut self, kind: &OpKind, pc: u32, on: u32, at: &Position) -> AfterOp {
         match kind {
             OpKind::Atomic(a) => {
                 let changed = self.atomic(a, pc, on);
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
                 if a.dst != NONE && self.poll(at.active, changed) {
-                    return Next::Poll;
+                    return AfterOp::Poll;
                 }
                 if a.dst == NONE {
-                    self.progress = true;
+                    self.activity.progress = true;
                 }
             }
             OpKind::WarpSync { members } => {
@@ -585,11 +557,11 @@ impl Cx<'_> {
                 if self.job.kernel.machine_code {
                     if self.waits_for(need, DONE_WARP_SYNC, pc, on) {
                         // Each group of lanes issues it once, when it comes.
-                        self.fiber.set_pc(pc + 1);
-                        return Next::WaitBehind;
+                        self.warp.fiber.set_pc(pc + 1);
+                        return AfterOp::WaitBehind;
                     }
                 } else if self.waits_for(need, ANY_WARP_SYNC, pc, on) {
-                    return Next::Wait;
+                    return AfterOp::Wait;
                 }
                 if self.job.watch.checks() {
                     let groups = self.groups_of(*members, on);
@@ -610,9 +582,9 @@ impl Cx<'_> {
                 if !waits {
                     self.arrive_in_cluster(instr, on);
                 } else if self.wait_for_cluster(pc, instr, on) {
-                    return Next::WaitBehind;
+                    return AfterOp::WaitBehind;
                 } else {
-                    return Next::Frames;
+                    return AfterOp::Frames;
                 }
             }
             OpKind::InitFence => self.block.mbarriers.publish(),
@@ -622,33 +594,30 @@ impl Cx<'_> {
                     self.block.mbarriers.publish();
                 }
                 std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-                if let Some(races) = &mut self.shared_races {
+                if let Some(races) = &mut self.checks.shared_races {
                     races.fence();
                 }
-                if let Some(races) = &mut self.global_races {
+                if let Some(races) = &mut self.checks.global_races {
                     races.fence();
                 }
             }
             OpKind::Yield => {
                 // Who sleeps waits for something: others first.
-                self.polled = true;
-                self.fiber.naps += 1;
-                if self.fiber.naps > NAPS {
-                    self.fiber.phase = None;
+                self.activity.polled = true;
+                self.warp.fiber.naps += 1;
+                if self.warp.fiber.naps > NAPS {
+                    self.warp.fiber.phase = None;
                 }
                 self.let_others(at.active);
-                return Next::Poll;
+                return AfterOp::Poll;
             }
             OpKind::ReadClock { clock, dst } => self.read_clock(*clock, *dst, on, pc, at),
             OpKind::CpAsync { .. } | OpKind::CpAsyncCommit | OpKind::CpAsyncWait { .. } => {
-                self.copy_op(kind, pc, on);
-                if self.stopped {
-                    return Next::Stop;
-                }
+                self.copy_op(kind, pc, on)
             }
             OpKind::Mma(_) | OpKind::MatrixLoad(_) | OpKind::MatrixStore(_) | OpKind::MatrixMove { .. } => {
                 if self.wants_all_lanes(pc, on) {
-                    return Next::Wait;
+                    return AfterOp::Wait;
                 }
                 match kind {
                     OpKind::Mma(mma) => self.mma(mma, pc, on),
@@ -657,56 +626,37 @@ impl Cx<'_> {
                     OpKind::MatrixMove { dst, src } => self.move_matrix(*dst, *src, on),
                     _ => {}
                 }
-                if self.stopped {
-                    return Next::Stop;
-                }
             }
             OpKind::WholeWarp => {
                 if self.wants_all_lanes(pc, on) {
-                    return Next::Wait;
+                    return AfterOp::Wait;
                 }
             }
-            OpKind::TensorCopy(copy) => {
-                self.tensor_copy(copy, pc, on);
-                if self.stopped {
-                    return Next::Stop;
-                }
-            }
-            OpKind::BulkBytes(copy) => {
-                self.bulk_bytes(copy, pc, on);
-                if self.stopped {
-                    return Next::Stop;
-                }
-            }
+            OpKind::TensorCopy(copy) => self.tensor_copy(copy, pc, on),
+            OpKind::BulkBytes(copy) => self.bulk_bytes(copy, pc, on),
             OpKind::BulkCommit => self.commit_bulk(on),
             OpKind::BulkWait { pending } => self.wait_for_bulk(on, *pending),
             OpKind::Wgmma(wgmma) => {
                 if !self.wgmma(wgmma, pc, on) {
-                    return Next::Wait;
-                }
-                if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Wait;
                 }
             }
             OpKind::WgmmaFence => self.wgmma_fence(),
             OpKind::WgmmaCommit => self.wgmma_commit(),
             OpKind::WgmmaWait { pending } => {
                 if !self.wgmma_wait(*pending, pc) {
-                    return Next::Wait;
-                }
-                if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Wait;
                 }
             }
             OpKind::Mbarrier(barrier) => {
                 let waits = self.mbarrier(barrier, pc, on);
                 if self.stopped {
-                    return Next::Stop;
+                    return AfterOp::Stop;
                 }
                 if waits {
-                    self.polled = true;
+                    self.activity.polled = true;
                     self.let_others(at.active);
-                    return Next::Poll;
+                    return AfterOp::Poll;
                 }
             }
             OpKind::IsSpace { space, own, dst, src } => {
@@ -718,12 +668,7 @@ impl Cx<'_> {
                 }
                 self.set_pred(*dst, holds, on);
             }
-            OpKind::Texture(t) => {
-                self.texture(t, pc, on);
-                if self.stopped {
-                    return Next::Stop;
-                }
-            }
+            OpKind::Texture(t) => self.texture(t, pc, on),
             OpKind::Printf {
                 format,
                 arguments,
@@ -744,23 +689,23 @@ impl Cx<'_> {
                         function,
                     },
                 );
-                return Next::Stop;
+                return AfterOp::Stop;
             }
             OpKind::Call { site, target } => return self.call(*site, *target, pc, on),
             OpKind::Resume { site } => self.resume(*site, on),
             OpKind::Return => return self.give_back(on),
             OpKind::Converge { meet } => {
-                self.fiber.converge(pc + 1, *meet);
-                return Next::Frames;
+                self.warp.fiber.converge(pc + 1, *meet);
+                return AfterOp::Frames;
             }
             OpKind::Leave { meet } => {
-                self.fiber.set_pc(pc + 1);
-                self.fiber.leave(on, *meet);
-                return Next::Frames;
+                self.warp.fiber.set_pc(pc + 1);
+                self.warp.fiber.leave(on, *meet);
+                return AfterOp::Frames;
             }
             OpKind::Trap => {
                 self.fatal(pc, Code::Trap, on, Details::None);
-                return Next::Stop;
+                return AfterOp::Stop;
             }
             OpKind::Alu { .. }
             | OpKind::Load(_)
@@ -771,7 +716,7 @@ impl Cx<'_> {
             | OpKind::Barrier { .. }
             | OpKind::Nop => {}
         }
-        Next::Go
+        if self.stopped { AfterOp::Stop } else { AfterOp::Go }
     }
 
     /// Tells the race checks of a `bar.warp.sync` by groups of lanes that name the same mask.
@@ -779,11 +724,11 @@ impl Cx<'_> {
         let instr = self.job.kernel.ops[pc as usize].instr;
         for (named, lanes) in groups {
             let mask = named | lanes;
-            let all = self.live & !mask == 0;
-            if let Some(races) = &mut self.shared_races {
+            let all = self.warp.live & !mask == 0;
+            if let Some(races) = &mut self.checks.shared_races {
                 races.warp_sync(instr, mask, all);
             }
-            if let Some(races) = &mut self.global_races {
+            if let Some(races) = &mut self.checks.global_races {
                 races.warp_sync(instr, mask, all);
             }
         }
@@ -804,10 +749,10 @@ impl Cx<'_> {
         }
     }
 
-    fn read_clock(&mut self, clock: Clock, dst: u32, on: u32, pc: u32, at: &At) {
-        let warp = &self.block.warps[self.warp as usize];
+    fn read_clock(&mut self, clock: Clock, dst: u32, on: u32, pc: u32, at: &Position) {
+        let warp = &self.block.warps[self.warp.index as usize];
         // Operations of earlier turns, of this turn, and of the run that is not counted yet.
-        let turn = (self.turn_start - self.left) as u64;
+        let turn = (self.warp.turn_start - self.warp.left) as u64;
         let ahead = self.block.ahead;
         let issued = { warp.issued + turn + u64::from(pc.wrapping_sub(at.start)) }.wrapping_add(ahead);
         let time = || (self.job.environment.clock)().wrapping_add(ahead);
@@ -817,14 +762,11 @@ impl Cx<'_> {
             Clock::GlobalTimer | Clock::GlobalTimerLo => time(),
             Clock::GlobalTimerHi => time() >> 32,
         };
-        self.polled = true;
-        self.block.seen.other();
+        self.activity.polled = true;
+        self.block.poll_cache.other();
         for lane in bits(on) {
-            if matches!(clock, Clock::Clock64 | Clock::GlobalTimer) {
-                self.out64(dst)[lane] = value;
-            } else {
-                self.out32(dst)[lane] = value as u32;
-            }
+            let wide = matches!(clock, Clock::Clock64 | Clock::GlobalTimer);
+            self.set_lane(dst as i32, wide, lane, value);
         }
     }
 }

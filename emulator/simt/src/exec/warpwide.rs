@@ -1,12 +1,13 @@
-//! What lanes of a warp do with each other's registers: shuffles, votes, matches, reductions.
+//! Operations on other lanes' registers: shuffles, votes, matches, reductions.
 
 use crate::check::Code;
 use crate::check::{Details, SyncMask, WrongMask};
 use crate::lanes::NONE;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
-use super::warp::Next;
-use super::{Cx, bits};
+use super::bits;
+use super::fiber::AfterOp;
+use super::worker::Worker;
 
 /// The lane that `lane` reads from, and whether it is in range ("shfl.sync" in the PTX manual).
 fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
@@ -34,7 +35,7 @@ fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     }
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// Lanes `on` by the members that they name.
     pub(super) fn groups_of(&self, members: i32, on: u32) -> Vec<(u32, u32)> {
         let mut groups: Vec<(u32, u32)> = Vec::with_capacity(1);
@@ -85,7 +86,7 @@ impl Cx<'_> {
 
     #[cold]
     pub(super) fn wrong_mask(&mut self, pc: u32, lanes: u32, named: u32, present: u32, wrong: WrongMask) {
-        if self.block.warps[self.warp as usize].undefined_mask {
+        if self.block.warps[self.warp.index as usize].undefined_mask {
             return;
         }
         let instr = self.job.kernel.ops[pc as usize].instr;
@@ -99,34 +100,34 @@ impl Cx<'_> {
 
     /// The facts about a mask, of the warp that runs.
     pub(super) fn sync_mask(&self, named: u32, present: u32, wrong: WrongMask) -> Details {
-        let warp = &self.block.warps[self.warp as usize];
+        let warp = &self.block.warps[self.warp.index as usize];
         let elsewhere = warp
             .fibers
             .iter()
             .map(|f| (f.at, f.lanes() & !present, f.state))
-            .filter(|(_, lanes, state)| *lanes != 0 && *state != super::fiber::State::Ready)
+            .filter(|(_, lanes, state)| *lanes != 0 && *state != super::fiber::FiberState::Ready)
             .map(|(at, lanes, _)| (at, lanes))
             .collect();
         Details::SyncMask(SyncMask {
             named,
             present,
-            exited: warp.all & !self.live,
+            exited: warp.all & !self.warp.live,
             wrong,
             elsewhere,
         })
     }
 
-    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, on: u32) -> Next {
+    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, on: u32) -> AfterOp {
         let members = match kind {
             OpKind::Shuffle { src, .. } => src[3],
             OpKind::Vote { members, .. } => *members,
             OpKind::Match { src, .. } | OpKind::Redux { src, .. } => src[1],
-            _ => return Next::Go,
+            _ => return AfterOp::Go,
         };
         let groups = self.groups_of(members, on);
         let need = groups.iter().fold(0, |m, (named, _)| m | named);
         if self.waits_for(need, pc, pc, on) {
-            return Next::Wait;
+            return AfterOp::Wait;
         }
         if self.job.watch.checks() {
             self.check_masks(&groups, pc, on);
@@ -149,7 +150,7 @@ impl Cx<'_> {
                     sources[lane] = from;
                     in_range |= u32::from(ok) << lane;
                 }
-                if !self.shadow.is_clean() {
+                if !self.checks.shadow.is_clean() {
                     self.follow_shuffle(src[0], *dst, *dst_pred, &sources, on);
                 }
                 if self.job.watch.checks() {
@@ -170,7 +171,7 @@ impl Cx<'_> {
                 let p = if *negated { !p } else { p };
                 for (_, lanes) in groups {
                     let yes = p & lanes;
-                    if !self.shadow.is_clean() {
+                    if !self.checks.shadow.is_clean() {
                         self.follow_vote(*mode, *dst, (*pred, *negated), lanes, pc);
                     }
                     match mode {
@@ -188,16 +189,22 @@ impl Cx<'_> {
                 dst_pred,
                 src,
             } => {
-                let value = |cx: &Self, lane| match wide {
-                    true => cx.u64_at(src[0], lane),
-                    false => u64::from(cx.u32_at(src[0], lane)),
+                let value = |worker: &Self, lane| match wide {
+                    true => worker.u64_at(src[0], lane),
+                    false => u64::from(worker.u32_at(src[0], lane)),
                 };
                 let values: [u64; 32] = std::array::from_fn(|lane| value(self, lane));
                 for (_, lanes) in groups {
-                    if !self.shadow.is_clean() {
-                        self.follow_gathered(src[0], self.shadow.line(*dst), lanes, u32::MAX.into(), pc);
+                    if !self.checks.shadow.is_clean() {
+                        self.follow_gathered(
+                            src[0],
+                            self.checks.shadow.line(*dst),
+                            lanes,
+                            u32::MAX.into(),
+                            pc,
+                        );
                         if *dst_pred != NONE {
-                            let dst_pred = self.shadow.pred(*dst_pred as u32);
+                            let dst_pred = self.checks.shadow.pred(*dst_pred as u32);
                             self.follow_gathered(src[0], dst_pred, lanes, 1, pc);
                         }
                     }
@@ -219,8 +226,14 @@ impl Cx<'_> {
             OpKind::Redux { kind, dst, src } => {
                 let values = self.u32s(src[0]);
                 for (_, lanes) in groups {
-                    if !self.shadow.is_clean() {
-                        self.follow_gathered(src[0], self.shadow.line(*dst), lanes, u32::MAX.into(), pc);
+                    if !self.checks.shadow.is_clean() {
+                        self.follow_gathered(
+                            src[0],
+                            self.checks.shadow.line(*dst),
+                            lanes,
+                            u32::MAX.into(),
+                            pc,
+                        );
                     }
                     let of_lanes = bits(lanes).map(|l| values[l]);
                     let result = of_lanes.reduce(|a, b| match kind {
@@ -239,7 +252,7 @@ impl Cx<'_> {
             }
             _ => {}
         }
-        Next::Go
+        AfterOp::Go
     }
 }
 

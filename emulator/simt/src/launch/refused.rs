@@ -57,12 +57,11 @@ pub enum LaunchRefused {
     ClusterSize {
         /// The blocks of a cluster in x, y and z.
         cluster: [u32; 3],
-        /// How many there can be.
         most: u32,
     },
     /// `.reqnctapercluster` names other clusters.
     OtherCluster {
-        /// Those that it names.
+        /// Cluster that the kernel requires.
         required: [u32; 3],
     },
     /// `.explicitcluster`, and the launch has no clusters.

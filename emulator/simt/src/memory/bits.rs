@@ -53,7 +53,7 @@ impl CellBits {
         self.bits.unset(from, to.saturating_sub(from));
     }
 
-    /// Which of up to 32 bytes are in the set.
+    /// Mask of up to 32 bytes in the set.
     pub(crate) fn mask(&self, start: usize, n: usize) -> u32 {
         let in_set = |byte: &usize| self.bits.mask((start + byte) >> self.shift, 1) == 1;
         (0..n.min(32))
@@ -72,7 +72,7 @@ impl CellBits {
         });
     }
 
-    /// Whether all cells of a pattern that begins at byte `start` are in the set.
+    /// True where all cells of a pattern that begins at byte `start` are in the set.
     #[inline(always)]
     pub(crate) fn all_cells(&self, start: usize, pattern: &[u64]) -> bool {
         let mut missing = 0;
@@ -160,7 +160,7 @@ impl Bits {
         });
     }
 
-    /// Whether all of a range is in the set.
+    /// True where all of a range is in the set.
     #[inline(always)]
     pub(crate) fn all(&self, start: usize, n: usize) -> bool {
         let mut missing = 0;
@@ -170,7 +170,7 @@ impl Bits {
         missing == 0
     }
 
-    /// Which of up to 32 numbers are in the set.
+    /// Mask of up to 32 numbers in the set.
     pub(crate) fn mask(&self, start: usize, n: usize) -> u32 {
         mask(start, n, |i| self.words.get(i).copied().unwrap_or(0))
     }

@@ -1,24 +1,29 @@
-//! The bytes behind an allocation: the one place where memory that many threads share is touched.
+//! The bytes behind an allocation.
 //!
 //! Kernels may race: two blocks that run on two threads may store to one address, and host threads may copy at
-//! the same time. A Rust reference to such bytes would be wrong, so there is none: all access goes through raw
-//! pointers, and a value that is read while it is written is whatever the CPU gives, as on a GPU.
+//! the same time. A Rust reference to such bytes would be wrong, so there is none: accesses go through raw pointers, by
+//! relaxed atomics ([`super::relaxed`] has the exceptions).
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::relaxed;
+
 /// Host memory starts at a multiple of this, so that vectors in it are aligned as on a device.
 const ALIGN: usize = 256;
+
+/// Repetitions of a pattern that are copied at a time.
+const PIECE: usize = 1024;
 
 /// Zeroed bytes (the operating system commits pages when they are first touched), or bytes lent by the host.
 #[derive(Debug)]
 pub(crate) struct Bytes {
     start: *mut u8,
     len: usize,
-    /// What to give back, when it is ours.
+    /// Host allocation to free, when it is ours.
     owned: Option<(*mut u8, Layout)>,
-    /// One bit per byte: something wrote it. Empty where that is not followed.
+    /// Written bytes, as bits. Empty where that is not followed.
     written: Box<[AtomicU64]>,
     /// Every byte was written.
     all_written: AtomicBool,
@@ -26,12 +31,11 @@ pub(crate) struct Bytes {
     host_wrote: AtomicBool,
     /// Every byte counts as written but for those in `unmarked`: `written` is not asked.
     base_written: AtomicBool,
-    /// One bit per byte: what stands there is a copy of something that nothing wrote. Made when first needed.
+    /// Bytes that hold a copy of unwritten ones, as bits. Made when first needed.
     unmarked: OnceLock<Box<[AtomicU64]>>,
 }
 
-// SAFETY: the pointer is used for raw copies and atomics only, never to make a reference to plain data. Racing
-// copies are accepted: they can tear, but they touch nothing outside `start .. start + len`.
+// SAFETY: no reference to the bytes is ever made; racing accesses are atomic, but for those in `relaxed`'s module text.
 unsafe impl Send for Bytes {}
 // SAFETY: as above.
 unsafe impl Sync for Bytes {}
@@ -124,8 +128,8 @@ impl Bytes {
         if !self.contains(offset, to.len()) {
             return false;
         }
-        // SAFETY: in range; `to` is the caller's own and cannot overlap ours unless it was lent, hence `copy`.
-        unsafe { std::ptr::copy(self.start.add(offset), to.as_mut_ptr(), to.len()) }
+        // SAFETY: in range.
+        unsafe { relaxed::copy_out(self.start.add(offset), to) }
         true
     }
 
@@ -134,8 +138,8 @@ impl Bytes {
         if !self.contains(offset, from.len()) {
             return false;
         }
-        // SAFETY: in range, see `read`.
-        unsafe { std::ptr::copy(from.as_ptr(), self.start.add(offset), from.len()) }
+        // SAFETY: in range.
+        unsafe { relaxed::copy_in(self.start.add(offset), from) }
         self.mark(offset, from.len());
         self.note_host_write();
         true
@@ -146,8 +150,8 @@ impl Bytes {
         if !self.contains(offset, n) || !source.contains(source_offset, n) {
             return false;
         }
-        // SAFETY: both in range; `copy` allows overlap.
-        unsafe { std::ptr::copy(source.start.add(source_offset), self.start.add(offset), n) }
+        // SAFETY: both in range.
+        unsafe { relaxed::copy(source.start.add(source_offset), self.start.add(offset), n) }
         // Unwritten bytes stay unwritten where they are copied to.
         let mut copied = 0;
         for (from, to) in source.ranges_written(source_offset, source_offset + n, usize::MAX) {
@@ -169,17 +173,11 @@ impl Bytes {
         if !self.contains(offset, n) {
             return false;
         }
-        if pattern.iter().all(|b| *b == pattern[0]) {
+        let piece = pattern.repeat(count.min(PIECE));
+        for at in (0..n).step_by(piece.len().max(1)) {
+            let piece = &piece[..piece.len().min(n - at)];
             // SAFETY: in range.
-            unsafe { std::ptr::write_bytes(self.start.add(offset), pattern.first().copied().unwrap_or(0), n) }
-        } else {
-            for i in 0..count {
-                // SAFETY: `i < count`, so in range.
-                unsafe {
-                    let to = self.start.add(offset + i * pattern.len());
-                    std::ptr::copy(pattern.as_ptr(), to, pattern.len());
-                }
-            }
+            unsafe { relaxed::copy_in(self.start.add(offset + at), piece) }
         }
         self.mark(offset, n);
         self.note_host_write();
@@ -190,18 +188,18 @@ impl Bytes {
         self.host_wrote.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the host copied or filled any of it.
+    /// True where the host copied into it or filled it.
     pub(crate) fn host_wrote(&self) -> bool {
         self.host_wrote.load(Ordering::Relaxed)
     }
 
-    /// Whether no byte of a range was ever written, by the host or by a kernel.
+    /// True where no byte of a range was ever written, by the host or by a kernel.
     pub(crate) fn is_untouched(&self, offset: usize, n: usize) -> bool {
         // What holds a copy of something that nothing wrote has been written to, too.
         n > 0 && self.ranges_written(offset, offset + n, 1).is_empty() && !self.holds_unmarked(offset, n)
     }
 
-    /// Whether any byte of a range holds a copy of something that nothing wrote.
+    /// True where a byte of a range holds a copy of an unwritten one.
     pub(crate) fn holds_unmarked(&self, offset: usize, n: usize) -> bool {
         let mut any = false;
         if !self.trusted() && self.unmarked.get().is_some() {
@@ -212,7 +210,7 @@ impl Bytes {
         any
     }
 
-    /// Everything counts as written from now on.
+    /// Counts everything as written from now on.
     pub(crate) fn trust(&self) {
         if !self.trusted() {
             if let Some(unmarked) = self.unmarked.get() {
@@ -224,7 +222,7 @@ impl Bytes {
         }
     }
 
-    /// Nothing more to find out.
+    /// True where everything counts as written.
     #[inline]
     pub(crate) fn trusted(&self) -> bool {
         self.all_written.load(Ordering::Acquire)
@@ -235,7 +233,7 @@ impl Bytes {
         self.ranges_written(0, self.len, limit)
     }
 
-    /// What was written of the bytes `from .. to`, as ranges, at most `limit` of them.
+    /// Written ranges of the bytes `from .. to`, at most `limit` of them.
     fn ranges_written(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
         if self.trusted() {
             return vec![(from as u64, to as u64)];
@@ -259,7 +257,7 @@ impl Bytes {
         unmarked.map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Which of up to 32 bytes were written.
+    /// Mask of up to 32 written bytes.
     pub(crate) fn written_mask(&self, offset: usize, n: usize) -> u32 {
         if self.trusted() {
             return u32::MAX;
@@ -296,7 +294,6 @@ impl Bytes {
         }
     }
 
-    /// Whether any byte of a range was written.
     fn written_any(&self, offset: usize, n: usize) -> bool {
         let mut any = false;
         each_word(offset, n, |word, bits| any |= self.written_word(word) & bits != 0);
@@ -331,7 +328,6 @@ impl Bytes {
         }
     }
 
-    /// Whether every byte of a range was written.
     #[inline]
     pub(crate) fn is_written(&self, offset: usize, n: usize) -> bool {
         if self.trusted() {
@@ -424,5 +420,29 @@ mod tests {
         assert!(!bytes.read(usize::MAX, &mut [0; 2]));
         assert!(!bytes.write(7, &[0; 2]));
         assert!(!bytes.fill(0, &[0; 4], usize::MAX));
+    }
+
+    /// Passes as an ordinary test; Miri finds data races in it.
+    #[test]
+    fn threads_copy_at_the_same_time() {
+        let bytes = Bytes::zeroed(64).expect("64 bytes can be had");
+        let other = Bytes::zeroed(64).expect("64 bytes can be had");
+        std::thread::scope(|scope| {
+            for value in 1..4u8 {
+                let (bytes, other) = (&bytes, &other);
+                scope.spawn(move || {
+                    let mut seen = [0; 32];
+                    for _ in 0..4 {
+                        assert!(bytes.write(8, &[value; 32]));
+                        assert!(bytes.fill(8, &[value], 32));
+                        assert!(other.copy_from(8, bytes, 8, 32));
+                        assert!(other.read(8, &mut seen));
+                        assert!(seen.iter().all(|byte| *byte < 4));
+                        assert!(other.is_written(8, 32));
+                    }
+                });
+            }
+        });
+        assert!(!bytes.is_written(0, 9) && bytes.is_written(8, 32));
     }
 }

@@ -1,4 +1,4 @@
-//! What the memory system counts for one warp-wide access: the rules, plainly.
+//! Counters of the memory system for a warp-wide access: the rules, plainly.
 //!
 //! Measured on an H200; `tests/data/h200_memory_patterns.csv` holds what the hardware reported for 130 patterns,
 //! and these functions give the same numbers. Fast paths elsewhere must agree with them.
@@ -8,7 +8,7 @@ use crate::program::AtomicForm;
 /// Byte addresses of the 32 lanes; `None` for a lane that takes no part.
 pub type Addresses = [Option<u64>; 32];
 
-/// What a shared access costs.
+/// Cost of a shared access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SharedCost {
     /// Passes over the banks.
@@ -32,8 +32,8 @@ pub(crate) const LINE: u64 = 128;
 /// Banks of L1's tags.
 pub(crate) const TAG_BANKS: usize = 4;
 
-/// What each bit of a line's number adds (exclusive or) to the number of the bank that holds its tag. Found from the
-/// patterns in `emulator/timing/tests/data/h200-l1-patterns.txt`, which determine the first 11.
+/// Value that each bit of a line's number adds (exclusive or) to the number of the bank that holds its tag. Found from
+/// the patterns in `emulator/timing/tests/data/h200-l1-patterns.txt`, which determine the first 11.
 const TAG_BITS: [u8; 17] = [1, 2, 1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2];
 
 /// [`TAG_BITS`] by bits of the bank: those bits of a line's number whose parity it is.
@@ -153,14 +153,14 @@ pub fn atomic_sectors(addresses: &Addresses, bytes: u32) -> u32 {
     passes.iter().map(|(_, passes)| passes).sum()
 }
 
-/// What an atomic on shared memory costs.
+/// Cost of an atomic on shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AtomicCost {
     /// Instructions: more than one for a loop.
     pub requests: u32,
     /// Cost of the atomics themselves.
     pub cost: SharedCost,
-    /// Of a loop's loads, one for each of the requests.
+    /// Cost of a loop's loads, by request.
     pub loads: SharedCost,
 }
 
@@ -238,7 +238,7 @@ pub fn shared_atomic_cost(addresses: &Addresses, bytes: u32, form: AtomicForm) -
 pub(crate) mod tests {
     use super::*;
 
-    /// One row of the table of measurements.
+    /// A row of the table of measurements.
     pub(crate) struct Row {
         pub(crate) shared: bool,
         pub(crate) load: bool,

@@ -25,8 +25,7 @@ const COLUMNS: [Column; 11] = [
 /// Columns of source text that are shown.
 const TEXT_WIDTH: usize = 60;
 
-/// One row per source line that did something, and their sum. Columns that would be empty are left out.
-/// `sources` gives text by path, as in [`crate::launch::Names::sources`]; without it rows have line numbers only.
+/// Table of the source lines that did something, and their sum. Columns that would be empty are left out.
 ///
 /// Columns: PTX instructions issued to warps; active lanes per instruction (32 is best); multiply-adds; products of tensor cores; requests to
 /// global memory and 32-byte sectors per request (4 is best for 4 bytes per lane); accesses to shared memory, the

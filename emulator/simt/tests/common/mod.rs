@@ -129,7 +129,7 @@ impl Device {
         }
     }
 
-    /// The same; nothing may be found.
+    /// Launches; asserts that nothing is found.
     #[track_caller]
     pub(crate) fn run(&self, grid: u32, block: u32, params: &[Arg]) -> LaunchReport {
         let report = self.launch([grid, 1, 1], [block, 1, 1], 0, params);

@@ -7,21 +7,21 @@ pub(super) const CHUNK: u64 = 1024;
 /// 64-bit words for the units of a chunk.
 pub(super) const WORDS: u64 = CHUNK / 64;
 
-/// One bit per unit of a chunk.
+/// Bitmap of the units of a chunk.
 pub(super) type Bits = [u64; WORDS as usize];
 
-/// What was done to the units of a chunk since the last barrier: read, written, atomically changed.
+/// Accesses to the units of a chunk since the last barrier, by kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
-    /// One bitmap per kind of access, indexed by [`Mark`].
+    /// Bitmaps by kind of access, indexed by [`Mark`].
     pub(super) bits: [Bits; KINDS.len()],
-    /// Which of them are not empty: a bit per kind.
+    /// Kinds with a bitmap that is not empty, as bits.
     pub(super) kinds: u8,
     /// Words that hold a mark of some kind. Random accesses mark few of a chunk's words, and only those are looked at.
     words: u16,
 }
 
-/// With more words than this, all of them are taken: that is quicker than one by one.
+/// Words from which on whole bitmaps are processed: quicker than word by word.
 const FEW: u32 = 4;
 
 /// Calls `f` with the words of a set, or with all words when they are many.
@@ -44,7 +44,7 @@ pub(super) struct Chunk {
     pub(super) own: Marks,
     pub(super) past: Marks,
     pub(super) told: Bits,
-    /// Something is in `told`.
+    /// `told` has bits set.
     pub(super) any_told: bool,
 }
 
@@ -117,7 +117,7 @@ impl Marks {
         hit != 0
     }
 
-    /// Some of these units is marked by a kind in `kinds`.
+    /// True where a unit is marked by a kind in `kinds`.
     #[inline]
     pub(super) fn any(&self, kinds: u8, word: usize, units: u64) -> bool {
         let kinds = kinds & self.kinds;
@@ -153,7 +153,6 @@ impl Marks {
         found.iter().any(|&word| word != 0).then_some(found)
     }
 
-    /// Adds the marks of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         for kind in KINDS {
             if other.kinds & bit(kind) != 0 {

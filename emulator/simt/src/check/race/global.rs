@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bits::{self, Bits, CHUNK, KINDS};
-use super::handover::{Handover, Unordered};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
+use super::vector_clocks::{BlockClocks, Unordered};
 use super::{Mark, Touch};
 use crate::check::Code;
 use crate::check::Collector;
@@ -36,10 +36,10 @@ pub struct BlockRaces {
     block: u64,
     fenced: bool,
     strong: bool,
-    handover: Option<Arc<Mutex<Handover>>>,
+    clocks: Option<Arc<Mutex<BlockClocks>>>,
 }
 
-/// What all blocks of a launch did to global memory. Shared by the workers.
+/// Accesses of all blocks of a launch to global memory. Shared by the workers.
 #[derive(Debug)]
 pub struct GlobalRaces {
     shards: Vec<Mutex<Chunks<Page>>>,
@@ -50,8 +50,8 @@ pub struct GlobalRaces {
     most_of_block: usize,
     fenced: AtomicBool,
     strong: AtomicBool,
-    /// Where blocks hand data to each other, and run in the order of their indices.
-    handover: Option<Arc<Mutex<Handover>>>,
+    /// Clocks of the blocks, where they hand data to each other and run in index order.
+    clocks: Option<Arc<Mutex<BlockClocks>>>,
 }
 
 /// Global memory is large: chunks get numbers as they are touched.
@@ -131,7 +131,7 @@ impl Space for Pages {
     }
 }
 
-/// What one block did to one chunk: which units, by kind, and who was the first.
+/// Accesses of one block to one chunk: the units, by kind, and the first access.
 #[derive(Debug, Default)]
 struct Total {
     bits: [Bits; KINDS.len()],
@@ -139,13 +139,13 @@ struct Total {
     words: [u16; KINDS.len()],
     /// Instruction and thread, packed.
     who: [Option<Box<[u32]>>; KINDS.len()],
-    /// What was written last.
+    /// Values written last.
     values: Option<Box<[u32]>>,
-    /// Some write came without its value.
+    /// A write came without its value.
     unknown: bool,
 }
 
-/// What all blocks did to one chunk.
+/// Accesses of all blocks to one chunk.
 #[derive(Debug, Default)]
 struct Page {
     /// By kind: for each unit the lowest and the highest block, packed with instruction and thread.
@@ -163,7 +163,7 @@ fn most_chunks(bytes: u64, each: u64) -> usize {
     (bytes / 2 / each).min(RACE_CHUNKS as u64) as usize
 }
 
-/// Where a chunk is kept: neighbours, and rows of a matrix, in different shards.
+/// Shard of a chunk: neighbours, and rows of a matrix, are in different shards.
 fn shard(number: u64) -> usize {
     (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SHARDS.ilog2())) as usize
 }
@@ -186,7 +186,7 @@ impl BlockRaces {
             block: 0,
             fenced: false,
             strong: false,
-            handover: all.handover.clone(),
+            clocks: all.clocks.clone(),
         }
     }
 
@@ -197,7 +197,6 @@ impl BlockRaces {
         self.block = block;
     }
 
-    /// `warp` runs from now on.
     pub fn enter(&mut self, warp: u32) {
         self.interval.enter(warp);
     }
@@ -207,15 +206,14 @@ impl BlockRaces {
         self.interval.leave(done, out);
     }
 
-    /// The running warp is about to access global memory.
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         let kind = touch.kind as usize;
         let mut fresh = touch.kind == Mark::Write;
         self.strong |= touch.strong;
-        if let Some(handover) = &self.handover {
-            let mut handover = handover.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(clocks) = &self.clocks {
+            let mut clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
             let who = |lane| pack(touch.instr, touch.warp * 32 + lane);
-            handover.access(self.block, touch, self.interval.shift, who);
+            clocks.access(self.block, touch, self.interval.shift, who);
         }
         let totals = &mut self.totals;
         self.interval.access(touch, out, |chunk, word, units| {
@@ -283,17 +281,15 @@ impl BlockRaces {
         self.interval.warp_sync(instr, mask, all);
     }
 
-    /// The running warp passed a fence.
     pub fn fence(&mut self) {
         self.interval.fence();
         self.fenced = true;
-        if let Some(handover) = &self.handover {
-            let mut handover = handover.lock().unwrap_or_else(PoisonError::into_inner);
-            handover.fence(self.block);
+        if let Some(clocks) = &self.clocks {
+            let mut clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
+            clocks.fence(self.block);
         }
     }
 
-    /// A barrier of the block completed.
     pub fn barrier(&mut self, out: &mut Collector) {
         self.interval.barrier(out);
     }
@@ -336,7 +332,7 @@ impl GlobalRaces {
         Self::within(kernel, u64::MAX, 1)
     }
 
-    /// The same, with a good part of so many bytes of memory, where at most so many blocks run at the same time.
+    /// Like `new`, with a good part of so many bytes of memory, where at most so many blocks run at the same time.
     pub fn within(kernel: &Kernel, bytes: u64, n_blocks: usize) -> Self {
         Self {
             most: most_chunks(bytes, LAUNCH_CHUNK_BYTES).div_ceil(SHARDS),
@@ -346,16 +342,16 @@ impl GlobalRaces {
             shift: unit_shift(kernel, MemSpace::Global),
             fenced: AtomicBool::new(false),
             strong: AtomicBool::new(false),
-            handover: None,
+            clocks: None,
         }
     }
 
-    /// The same for blocks that run one after another: the order that fences and flags make is followed.
+    /// Like `within`, for blocks that run one after another: the order that fences and flags make is followed.
     #[must_use]
     pub fn in_order(self, kernel: &Kernel) -> Self {
         let fence = |op: &Op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence);
-        let handover = kernel.ops.iter().any(fence).then(Arc::default);
-        Self { handover, ..self }
+        let clocks = kernel.ops.iter().any(fence).then(Arc::default);
+        Self { clocks, ..self }
     }
 
     fn join(&self, number: u64, block: u64, total: &Total) {
@@ -411,10 +407,10 @@ impl GlobalRaces {
     pub fn finish(self, out: &mut Collector) {
         let shift = self.shift;
         if self.fenced.load(Ordering::Relaxed) && self.strong.load(Ordering::Relaxed) {
-            let Some(handover) = self.handover else { return };
-            let handover = handover.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(clocks) = self.clocks else { return };
+            let clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
             let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
-            for Unordered { unit, parties } in &handover.found {
+            for Unordered { unit, parties } in &clocks.found {
                 let address = unit << shift;
                 let [a, b] =
                     parties.map(|(kind, block, who)| party((kind, block << 32 | u64::from(who)), 1 << shift));
@@ -526,7 +522,7 @@ fn party((kind, packed): (Mark, u64), bytes: u32) -> RaceParty {
 }
 
 impl Page {
-    /// Some two kinds of access to it race.
+    /// True where two kinds of access race.
     fn has_rivals(&self) -> bool {
         let seen = |kind: &Mark| self.spans[*kind as usize].is_some();
         let all = KINDS

@@ -18,7 +18,7 @@ use crate::check::Collector;
 use crate::check::collect::{Sites, lanes};
 use crate::program::{Kernel, MemSpace};
 
-/// How addresses become chunks.
+/// Mapping from addresses to chunks.
 pub(super) trait Space {
     /// The state space whose accesses are watched.
     const SPACE: MemSpace;
@@ -47,7 +47,7 @@ pub(super) struct Interval<S> {
     pub(super) owners: Vec<Option<Box<[[Owner; KINDS.len()]]>>>,
     /// Tells owners of this step from older ones.
     pub(super) step: u32,
-    /// What `__syncwarp` of some lanes ordered in this step; `None`: nothing.
+    /// Order that `__syncwarp` of some lanes made in this step.
     pub(super) partial: Option<Box<Partial>>,
     pub(super) sites: Arc<Sites>,
     pub(super) warp: u32,
@@ -61,11 +61,11 @@ pub(super) struct Interval<S> {
     /// A fence was passed, and atomics or strong accesses made, since the barrier.
     pub(super) fenced: bool,
     pub(super) strong: bool,
-    /// Of machine code: the compiler has made sure that lanes are in step where they must be.
+    /// Machine code: the compiler has made sure that lanes are in step where they must be.
     in_step: bool,
 }
 
-/// Who touched a unit since the warp was last in step: up to two lanes, and the log entry of the first.
+/// Lanes that touched a unit since the warp was last in step, up to two, and the log entry of the first.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Owner {
     pub(super) step: u32,
@@ -160,7 +160,6 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// The lanes of the running warp are in step.
     pub(super) fn in_step(&mut self) {
         self.partial = None;
         self.log.sync();
@@ -345,7 +344,7 @@ impl<S: Space> Interval<S> {
     }
 }
 
-/// Some lane of `mask` is about to store something else than memory holds.
+/// True where a lane of `mask` is about to store another value than memory holds.
 pub(super) fn changes(touch: &Touch<'_>, mask: u32) -> bool {
     let Some(values) = touch.values else { return true };
     lanes(mask).any(|lane| {

@@ -1,4 +1,4 @@
-//! What the warps of a block did since the last barrier, access by access, to tell the parties of a race.
+//! Log of the accesses of a block's warps since the last barrier, to identify the parties of a race.
 //!
 //! A loop makes the same access again and again, the address moving by a constant: such repeats share one
 //! entry. The log is bounded; past its end races are still found, but a party can go untold.
@@ -10,9 +10,9 @@ use crate::check::collect::lanes;
 const MAX_ENTRIES: usize = 1 << 15;
 const MAX_PATTERNS: usize = 1 << 13;
 
-/// One access, or several with the same lanes at a constant distance.
+/// An access, or several with the same lanes at a constant distance.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct LogEntry {
     pub(super) kind: Mark,
     pub(super) instr: u32,
     pub(super) mask: u32,
@@ -31,18 +31,17 @@ pub(super) struct Entry {
     pub(super) indexed: u32,
 }
 
-impl Entry {
+impl LogEntry {
     pub(super) fn warp(&self) -> u32 {
         u32::from(self.warp)
     }
 
-    /// Bytes of each lane's access.
     pub(super) fn bytes(&self) -> u32 {
         u32::from(self.bytes)
     }
 }
 
-/// Where lanes lie, relative to an access's base.
+/// Positions of lanes, relative to an access's base.
 #[derive(Debug)]
 struct Pattern {
     lanes: [i32; 32],
@@ -53,7 +52,7 @@ struct Pattern {
 /// The log of one interval.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<LogEntry>,
     patterns: Vec<Pattern>,
     /// The last entry of each instruction.
     latest: Vec<Latest>,
@@ -103,7 +102,7 @@ impl Log {
         self.since_sync = self.entries.len();
     }
 
-    /// Some lanes of the running warp are in step again: entries are not continued. Gives the number of the next.
+    /// Lanes of the running warp are in step again: entries are not continued. Returns the number of the next.
     pub(super) fn part(&mut self) -> u32 {
         self.stamp = self.stamp.wrapping_add(1);
         self.entries.len() as u32
@@ -155,7 +154,7 @@ impl Log {
             pattern,
             entry: self.entries.len() as u32,
         };
-        self.entries.push(Entry {
+        self.entries.push(LogEntry {
             kind: touch.kind,
             instr: touch.instr,
             warp: touch.warp as u8,
@@ -173,7 +172,7 @@ impl Log {
     }
 
     /// The lowest lane of `entry` that touches any of `address .. address + bytes`.
-    pub(super) fn toucher(&self, entry: &Entry, address: u64, bytes: u64) -> Option<u32> {
+    pub(super) fn toucher(&self, entry: &LogEntry, address: u64, bytes: u64) -> Option<u32> {
         let at = address.wrapping_sub(entry.base) as i64;
         let moved = entry.stride.saturating_mul(i64::from(entry.count) - 1);
         let pattern = self.patterns.get(entry.pattern as usize)?;
@@ -199,7 +198,7 @@ impl Log {
     }
 
     /// Address of `lane` in the given repeat of an entry.
-    pub(super) fn address(&self, entry: &Entry, repeat: u32, lane: u32) -> u64 {
+    pub(super) fn address(&self, entry: &LogEntry, repeat: u32, lane: u32) -> u64 {
         let pattern = self.patterns.get(entry.pattern as usize);
         let offset = pattern.map_or(0, |pattern| pattern.lanes[lane as usize & 31]);
         entry
@@ -208,11 +207,11 @@ impl Log {
             .wrapping_add_signed(i64::from(offset))
     }
 
-    /// What another warp did to a unit that races with `own`: something of another kind if there is such, since a
-    /// write and a read say more than two writes; else the first.
-    pub(super) fn rival(&self, own: &Entry, address: u64, bytes: u64) -> Option<Entry> {
+    /// Another warp's access that races with `own`: one of another kind if there is such, since a write and a read say
+    /// more than two writes; else the first.
+    pub(super) fn rival(&self, own: &LogEntry, address: u64, bytes: u64) -> Option<LogEntry> {
         let rivals = bits::rivals(own.kind);
-        let touches = |entry: &&Entry| {
+        let touches = |entry: &&LogEntry| {
             entry.warp != own.warp
                 && rivals & bits::bit(entry.kind) != 0
                 && self.toucher(entry, address, bytes).is_some()
@@ -223,7 +222,7 @@ impl Log {
 }
 
 /// Repeats that move by less than their own size overlap: more than the nearest ones can cover a byte.
-fn far(entry: &Entry, at: i64, covers: impl Fn(i64) -> bool) -> bool {
+fn far(entry: &LogEntry, at: i64, covers: impl Fn(i64) -> bool) -> bool {
     let reach = i64::from(entry.bytes) / entry.stride.abs().max(1) + 2;
     reach > 3 && {
         let near = at / entry.stride;

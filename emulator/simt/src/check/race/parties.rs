@@ -1,8 +1,8 @@
-//! Who raced: from conflicting marks of warps to the accesses, threads and order behind them.
+//! Parties of a race: from conflicting marks of warps to the accesses, threads and order behind them.
 
 use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
-use super::log::Entry;
+use super::log::LogEntry;
 use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::lanes;
@@ -68,8 +68,13 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// Which of `lanes` touch conflicting units in `entry`, and the first unit of the lowest of them.
-    pub(super) fn hits(&mut self, entry: &Entry, of: u32, conflicts: &[(u32, Bits)]) -> Option<(u32, u64)> {
+    /// Lanes, out of `lanes`, that touch conflicting units in `entry`, and the first unit of the lowest of them.
+    pub(super) fn hits(
+        &mut self,
+        entry: &LogEntry,
+        of: u32,
+        conflicts: &[(u32, Bits)],
+    ) -> Option<(u32, u64)> {
         let (mut hits, mut first) = (0, None);
         for lane in lanes(of) {
             'lane: for repeat in 0..entry.count.min(MAX_REPEATS) {
@@ -107,7 +112,7 @@ impl<S: Space> Interval<S> {
     }
 
     /// Two writes of different values, or a write and something else.
-    pub(super) fn unequal(&self, own: &Entry, other: &Entry) -> bool {
+    pub(super) fn unequal(&self, own: &LogEntry, other: &LogEntry) -> bool {
         own.kind.kind() != AccessKind::Write || other.kind.kind() != AccessKind::Write || own.changed
     }
 
@@ -115,7 +120,7 @@ impl<S: Space> Interval<S> {
         self.sites.site(instr)
     }
 
-    pub(super) fn party(&self, entry: &Entry, lane: u32) -> RaceParty {
+    pub(super) fn party(&self, entry: &LogEntry, lane: u32) -> RaceParty {
         RaceParty {
             kind: entry.kind.kind(),
             instr: entry.instr,
@@ -126,7 +131,7 @@ impl<S: Space> Interval<S> {
     }
 
     /// In which order warps do the two things: what one warp did in this interval shows it.
-    pub(super) fn missing(&self, own: &Entry, other: &Entry) -> MissingOrder {
+    pub(super) fn missing(&self, own: &LogEntry, other: &LogEntry) -> MissingOrder {
         let (write, read) = match (own.kind.kind(), other.kind.kind()) {
             (AccessKind::Read, _) => (other, own),
             (_, AccessKind::Read) => (own, other),
@@ -136,7 +141,7 @@ impl<S: Space> Interval<S> {
         let (mut before_reading, mut before_overwriting) = (false, false);
         for warp in [own.warp(), other.warp()] {
             let span = |site: u32| {
-                let of = |entry: &&Entry| entry.warp() == warp && self.site_of(entry.instr) == site;
+                let of = |entry: &&LogEntry| entry.warp() == warp && self.site_of(entry.instr) == site;
                 let entries = || self.log.entries.iter().filter(of);
                 let first = entries().map(|entry| entry.first).min()?;
                 Some((first, entries().map(|entry| entry.last).max().unwrap_or(first)))

@@ -21,13 +21,13 @@ const WARPS: usize = 32;
 /// The party that bulk copies are.
 const COPIES: usize = WARPS;
 /// Units of shared memory that are watched.
-const MOST_UNITS: u64 = 1 << 18;
+const MAX_UNITS: u64 = 1 << 18;
 /// Pairs of places that are reported of a block.
-const MOST_FOUND: usize = 64;
+const MAX_FOUND: usize = 64;
 /// Times after which all is forgotten.
 const LAST: u32 = u32::MAX / 2;
 
-/// What is known of the times of all parties.
+/// Known times of all parties.
 type Clock = [u32; WARPS + 1];
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,7 +37,7 @@ struct Cell {
     time: u32,
     instr: u32,
     thread: u32,
-    /// Who read it last.
+    /// The last reader.
     read_instr: u32,
     read_thread: u32,
 }
@@ -45,14 +45,14 @@ struct Cell {
 /// A barrier in shared memory.
 #[derive(Debug, Clone)]
 struct Phase {
-    /// What those know that have arrived in the current phase, and in those that have ended.
+    /// Knowledge of the threads that have arrived in the current phase, and in those that have ended.
     pending: Clock,
     ended: Clock,
     number: u64,
 }
 
 #[derive(Debug)]
-struct Found {
+struct PhaseRace {
     address: u64,
     end: u64,
     mask: u32,
@@ -74,7 +74,7 @@ pub(super) struct Phases {
     /// When each warp read a unit last.
     reads: Vec<[u32; WARPS]>,
     /// By the two instructions and the warp of the second.
-    found: BTreeMap<(u32, u32, u32), Found>,
+    found: BTreeMap<(u32, u32, u32), PhaseRace>,
 }
 
 impl Phases {
@@ -148,7 +148,7 @@ impl Phases {
         })
     }
 
-    /// So many phases of a barrier have ended.
+    /// Records how many phases of a barrier have ended.
     pub(super) fn ended(&mut self, at: u32, number: u64) {
         let phase = self.phase(at);
         if number != phase.number {
@@ -192,7 +192,7 @@ impl Phases {
     }
 
     fn reserve(&mut self, units: u64) {
-        let units = units.min(MOST_UNITS) as usize;
+        let units = units.min(MAX_UNITS) as usize;
         if self.cells.len() < units {
             self.cells.resize(units, Cell::default());
             self.reads.resize(units, [0; WARPS]);
@@ -314,7 +314,7 @@ impl Phases {
     fn find(&mut self, unit: u64, other: (AccessKind, u32, u32), own: (AccessKind, u32, u32)) {
         let address = unit << self.shift;
         let key = (other.1, own.1, own.2 / 32);
-        if self.found.len() >= MOST_FOUND && !self.found.contains_key(&key) {
+        if self.found.len() >= MAX_FOUND && !self.found.contains_key(&key) {
             return;
         }
         let block = self.block;
@@ -325,7 +325,7 @@ impl Phases {
             thread,
             bytes: 4,
         };
-        let found = self.found.entry(key).or_insert_with(|| Found {
+        let found = self.found.entry(key).or_insert_with(|| PhaseRace {
             address,
             end: address,
             mask: 0,
@@ -336,7 +336,7 @@ impl Phases {
         found.mask |= 1 << (own.2 % 32);
     }
 
-    /// What was found in the block.
+    /// Reports the races of the block.
     pub(super) fn end_block(&mut self, out: &mut Collector) {
         for ((.., warp), found) in std::mem::take(&mut self.found) {
             out.record(Event {
@@ -361,7 +361,7 @@ impl Phases {
     }
 }
 
-/// Who of a warp read a unit.
+/// The warp's lane that read a unit.
 fn reader(cell: &Cell, warp: usize) -> (AccessKind, u32, u32) {
     match cell.read_thread as usize / 32 == warp {
         true => (AccessKind::Read, cell.read_instr, cell.read_thread),

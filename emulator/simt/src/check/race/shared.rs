@@ -55,7 +55,6 @@ impl SharedRaces {
         self.0.leave(done, out);
     }
 
-    /// The running warp is about to access shared memory.
     #[inline]
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         self.0.access(touch, out, |_, _, _| {});
@@ -69,7 +68,6 @@ impl SharedRaces {
         self.0.warp_sync(instr, mask, all);
     }
 
-    /// The running warp passed a fence.
     pub fn fence(&mut self) {
         self.0.fence();
     }
@@ -79,12 +77,11 @@ impl SharedRaces {
         self.0.synchronised();
     }
 
-    /// A barrier of the block completed.
     pub fn barrier(&mut self, out: &mut Collector) {
         self.0.barrier(out);
     }
 
-    /// All threads of the block have met, wherever they were.
+    /// Records that all threads of the block have met, wherever they were.
     pub(crate) fn meet_all(&mut self, out: &mut Collector) {
         self.0.barrier(out);
         if let Some(phases) = &mut self.1 {
@@ -107,7 +104,7 @@ impl SharedRaces {
         }
     }
 
-    /// So many phases of that barrier have ended; `waited`: the warp that has found one to have ended.
+    /// Records how many phases of that barrier have ended; `waited`: the warp that has found one to have ended.
     pub(crate) fn phase(&mut self, at: u32, ended: u64, waited: Option<u32>) {
         if let Some(phases) = &mut self.1 {
             phases.ended(at, ended);
@@ -117,14 +114,13 @@ impl SharedRaces {
         }
     }
 
-    /// `warp` arrives at a barrier of the block.
     pub(crate) fn meet(&mut self, id: u32, warp: u32) {
         if let Some(phases) = &mut self.1 {
             phases.meet(id, warp);
         }
     }
 
-    /// That barrier is complete, and these warps waited at it.
+    /// Records that a barrier is complete at which these warps waited.
     pub(crate) fn met(&mut self, id: u32, warps: impl Iterator<Item = u32>) {
         if let Some(phases) = &mut self.1 {
             warps.for_each(|warp| phases.met(id, warp));
@@ -159,7 +155,7 @@ impl SharedRaces {
         }
     }
 
-    /// It wrote this part of shared memory.
+    /// Records that a bulk copy wrote this part of shared memory.
     pub(crate) fn copied(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
         if let Some(phases) = &mut self.1 {
             phases.copied(start.into(), bytes.into(), instr, thread);

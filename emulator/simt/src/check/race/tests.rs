@@ -1,4 +1,4 @@
-//! One race, or one absence of a race, per test.
+//! A race, or the absence of one, per test.
 
 use proptest::prelude::Strategy as _;
 
@@ -14,7 +14,7 @@ const A: Mark = Mark::Atomic;
 const STRONG_R: Mark = Mark::StrongRead;
 const STRONG_W: Mark = Mark::StrongWrite;
 
-/// What a block does, step by step.
+/// A step of a block.
 #[derive(Clone, Copy)]
 enum Step {
     Enter(u32),
@@ -41,15 +41,15 @@ impl Values for Store {
     }
 }
 
-fn touch_runs(stride: i32) -> Vec<Run> {
+fn touch_runs(stride: i32) -> Vec<ByteRun> {
     let mut starts: Vec<i32> = (0..32).map(|lane| lane * stride).collect();
     starts.sort_unstable();
     starts.dedup();
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<ByteRun> = Vec::new();
     for start in starts {
         match runs.last_mut() {
             Some(run) if run.start + run.bytes as i32 == start => run.bytes += 4,
-            _ => runs.push(Run { start, bytes: 4 }),
+            _ => runs.push(ByteRun { start, bytes: 4 }),
         }
     }
     runs
@@ -387,7 +387,7 @@ fn warps_of_one_block_race_on_global_memory_too() {
 /// A warp's turn: after a barrier or not, and what it accesses (kind, base, distance of lanes).
 type Turn = (u32, bool, Vec<(Mark, u64, i32)>);
 
-/// What the definition says: two warps, the same word, no barrier between, kinds that race.
+/// Races by definition: two warps, the same word, no barrier between, kinds that race.
 fn races_by_definition(turns: &[Turn]) -> bool {
     let mut since_barrier: Vec<(u32, Mark, u64)> = Vec::new();
     for (warp, barrier, accesses) in turns {

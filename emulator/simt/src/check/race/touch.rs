@@ -1,22 +1,19 @@
-//! One warp-wide access as the race checks see it.
+//! A warp-wide access as the race checks see it.
 
 use crate::check::AccessKind;
 
 /// A stretch of distinct bytes that an access covers, relative to its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct ByteRun {
     /// First byte, relative to [`Touch::base`]; may be below it.
     pub start: i32,
-    /// Length of the run in bytes.
     pub bytes: u32,
 }
 
-/// What an access does, as far as races are concerned.
+/// Kind of an access for the race checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
-    /// An ordinary load.
     Read,
-    /// An ordinary store.
     Write,
     /// An atomic or a reduction.
     Atomic,
@@ -27,7 +24,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// Of an access of this kind, `strong` or ordinary.
+    /// Mark of an access of this kind, `strong` or ordinary.
     pub fn new(kind: AccessKind, strong: bool) -> Self {
         match (kind, strong) {
             (AccessKind::Read, false) => Self::Read,
@@ -38,7 +35,7 @@ impl Mark {
         }
     }
 
-    /// What the program does.
+    /// Kind of the access in the program.
     pub fn kind(self) -> AccessKind {
         match self {
             Self::Read | Self::StrongRead => AccessKind::Read,
@@ -48,12 +45,11 @@ impl Mark {
     }
 }
 
-/// One warp-wide access, reported before it is performed.
+/// A warp-wide access, reported before it is performed.
 ///
 /// Accesses whose lanes lie more than 2³¹ bytes apart are reported in several parts, one per group of lanes.
 #[derive(Clone, Copy)]
 pub struct Touch<'a> {
-    /// Whether it reads, writes, or is an atomic, and how strongly it is ordered.
     pub kind: Mark,
     /// An atomic, or an access that other threads see while the kernel runs.
     pub strong: bool,
@@ -65,25 +61,24 @@ pub struct Touch<'a> {
     pub mask: u32,
     /// Address of the first active lane: an offset in shared memory, or a global address.
     pub base: u64,
-    /// Bytes of each lane's access.
     pub bytes: u32,
-    /// What it covers: disjoint, in rising order, neighbours joined.
-    pub runs: &'a [Run],
-    /// The same as a bitmap, where that is at hand.
+    /// Covered bytes: disjoint, in rising order, neighbours joined.
+    pub runs: &'a [ByteRun],
+    /// Covered bytes as a bitmap, where one is at hand.
     pub cells: Cells<'a>,
     /// Each lane's address minus `base`; lanes outside `mask` are ignored.
     pub lanes: &'a [i32; 32],
     /// Equal for touches of the same worker and instruction whose `mask`, `bytes`, `runs` and `lanes` are equal.
     /// Any number will do, as long as it changes with them.
     pub pattern: u64,
-    /// Some byte is touched by two lanes.
+    /// Two lanes touch the same byte.
     pub overlapping: bool,
     /// The values of a write; `None` for reads and atomics, and for writes when not at hand.
     pub values: Option<&'a dyn Values>,
 }
 
-/// What an access covers, cell by cell from the start of its first run. A cell has `1 << shift` bytes; the first
-/// one starts at a multiple of that. No bits at all: only the runs tell.
+/// Cells that an access covers, from the start of its first run. A cell has `1 << shift` bytes; the first one starts at
+/// a multiple of that. Without bits, the runs alone tell.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cells<'a> {
     /// A bit per cell.
@@ -92,7 +87,7 @@ pub struct Cells<'a> {
     pub shift: u32,
 }
 
-/// What a store is about to write, asked for only where a race needs it.
+/// Values that a store is about to write, fetched only where a race needs them.
 pub trait Values {
     /// The 1 to 8 bytes that `lane` is about to store at `offset` bytes into its access, zero-extended.
     fn stored(&self, lane: u32, offset: u32, bytes: u32) -> u64;

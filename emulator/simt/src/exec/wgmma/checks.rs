@@ -1,29 +1,27 @@
-//! What is checked of products of a warpgroup.
+//! Checks of products of a warpgroup.
 
-use crate::check::race::{Cells, Mark, Run, Touch};
+use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, Code, Details, Use};
 use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
 use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
 use crate::tensor::Swizzle;
 
-use super::super::bulk::BulkCopy;
-use super::super::defined::Unwritten;
-use super::super::fiber::State;
-use super::super::{Cx, bits};
-use super::{Part, Pending, Progress};
-
-/// Pieces of a factor by address, and what they held when the product was issued.
-pub(super) type Seen = Vec<(u32, [u8; PIECE as usize])>;
+use super::super::bits;
+use super::super::block::bulk_copies::BulkCopy;
+use super::super::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
+use super::super::fiber::FiberState;
+use super::super::undefined::Unwritten;
+use crate::exec::worker::Worker;
 
 /// In place of the barrier in shared memory by which a wait hands over what the other warps of a group have read.
 const HANDOVER: u32 = 0xffff_ff00;
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// The pieces that the running warp reads of a factor: its rows of A (0), all columns of B (1).
     pub(super) fn pieces(&self, wgmma: &Wgmma, which: usize, descriptor: u64) -> Vec<u32> {
         let one = Descriptor::decode(descriptor);
         let (first, n) = match which {
-            0 => (self.warp % WARPS * WARP_ROWS as u32, WARP_ROWS as u32),
+            0 => (self.warp.index % WARPS * WARP_ROWS as u32, WARP_ROWS as u32),
             _ => (0, u32::from(wgmma.n)),
         };
         match wgmma.transposed[which] {
@@ -44,8 +42,8 @@ impl Cx<'_> {
         on: u32,
         descriptors: [u64; 2],
         adds: bool,
-    ) -> [Seen; 2] {
-        let away = self.live & !on;
+    ) -> [FactorBytes; 2] {
+        let away = self.warp.live & !on;
         if away != 0 {
             self.report_wgmma(pc, on, BadWgmma::Apart { missing: away });
         }
@@ -61,13 +59,13 @@ impl Cx<'_> {
             if let Some(other) = values.into_iter().find(|value| *value != descriptors[which]) {
                 let problem = BadWgmma::Differs {
                     which: NAMES[which],
-                    warp: self.warp,
+                    warp: self.warp.index,
                     values: [descriptors[which], other],
                 };
                 self.report_wgmma(pc, on, problem);
             }
         }
-        let mut seen = [Seen::new(), Seen::new()];
+        let mut seen = [FactorBytes::new(), FactorBytes::new()];
         let mut unwritten = Unwritten::default();
         for which in [0, 1] {
             if which == 0 && matches!(wgmma.a, WgmmaA::Registers(_)) {
@@ -106,16 +104,16 @@ impl Cx<'_> {
             seen[which] = pieces.iter().map(|&at| (at, shared.piece(at))).collect();
         }
         self.follow_wgmma(wgmma, pc, on, adds, &unwritten);
-        let warp = self.warp;
-        if let Some(races) = &mut self.shared_races {
+        let warp = self.warp.index;
+        if let Some(races) = &mut self.checks.shared_races {
             races.arrive(HANDOVER + warp / WARPS, warp);
         }
         seen
     }
 
-    /// Whether the rank of the block that runs has got into the leading dimension's offset, by an address whose upper bits
-    /// were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0 shows it, which
-    /// has no such bits; it may be the last to come to the product.
+    /// True where the rank of the block that runs has got into the leading dimension's offset, by an address whose
+    /// upper bits were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0
+    /// shows it, which has no such bits; it may be the last to come to the product.
     fn has_rank_in_leading(
         &mut self,
         wgmma: &Wgmma,
@@ -129,9 +127,9 @@ impl Cx<'_> {
         }
         let key = (pc, which);
         self.block.warpgroups.last.insert(key, descriptor);
-        let of = |cx: &Self, rank: u32| match rank == cx.block.rank {
+        let of = |worker: &Self, rank: u32| match rank == worker.block.rank {
             true => Some(descriptor),
-            false => cx.member(rank)?.warpgroups.last.get(&key).copied(),
+            false => worker.member(rank)?.warpgroups.last.get(&key).copied(),
         };
         let ranks = match self.block.rank {
             0 => 1..self.job.cluster_blocks,
@@ -163,7 +161,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Whether some of the pieces lie outside of the array in which the factor starts.
+    /// True where pieces lie outside of the array in which the factor starts.
     fn leaves_its_array(&mut self, pieces: &[u32], start: u32, which: usize, pc: u32, on: u32) -> bool {
         let (from, to) = self.block.shared_range(self.job, start.into()).unwrap_or((0, 0));
         let outside = pieces.iter().find(|&&at| at < from || at + PIECE > to);
@@ -179,7 +177,7 @@ impl Cx<'_> {
         outside.is_some()
     }
 
-    /// Whether a copy to some of the pieces is under way. `element`: bytes of one element.
+    /// True where a copy to one of the pieces is under way. `element`: bytes of one element.
     fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, on: u32) -> bool {
         let lane = on.trailing_zeros() as usize;
         let found = pieces.iter().find_map(|&at| {
@@ -219,7 +217,7 @@ impl Cx<'_> {
         true
     }
 
-    /// Of each row of A, or column of B: the first byte that nothing has written. Rows that nobody uses may be so.
+    /// First unwritten byte by row of A, or column of B. Unused rows may be so.
     fn unwritten_lines(&self, pieces: &[u32], transposed: bool) -> Vec<Option<u32>> {
         let written = &self.block.shared_written;
         let hole = |at: u32, n: u32| {
@@ -238,7 +236,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Whether copies of boxes wrote the pieces with the swizzle that the descriptor has.
+    /// True where copies of boxes wrote the pieces with the descriptor's swizzle.
     fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, which: usize, pc: u32, on: u32) -> bool {
         let shared = self.shared_bytes_now();
         let other = pieces.iter().find_map(|&at| {
@@ -261,20 +259,20 @@ impl Cx<'_> {
     /// Lets the race checks see the pieces as read by the running warp.
     fn touch_pieces(&mut self, pieces: &[u32], pc: u32) {
         let instr = self.job.kernel.ops[pc as usize].instr;
-        let warp = self.warp;
+        let warp = self.warp.index;
         let mut sorted = pieces.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
         for some in sorted.chunks(32) {
-            self.serial += 1;
+            self.access.serial += 1;
             let base = some[0];
-            let mut runs: Vec<Run> = Vec::new();
+            let mut runs: Vec<ByteRun> = Vec::new();
             let mut lanes = [0; 32];
             for (lane, &at) in lanes.iter_mut().zip(some) {
                 *lane = (at - base) as i32;
                 match runs.last_mut() {
                     Some(run) if run.start + run.bytes as i32 == *lane => run.bytes += PIECE,
-                    _ => runs.push(Run {
+                    _ => runs.push(ByteRun {
                         start: *lane,
                         bytes: PIECE,
                     }),
@@ -291,26 +289,26 @@ impl Cx<'_> {
                 runs: &runs,
                 cells: Cells::default(),
                 lanes: &lanes,
-                pattern: self.serial,
+                pattern: self.access.serial,
                 overlapping: false,
                 values: None,
             };
-            if let Some(races) = &mut self.shared_races {
-                races.access(&touch, &mut self.collector);
+            if let Some(races) = &mut self.checks.shared_races {
+                races.access(&touch, &mut self.checks.collector);
             }
         }
     }
 
     /// The running warp has waited: it comes behind what the other warps of its group have read for the products.
     pub(super) fn hand_over(&mut self, waits: u64) {
-        let warp = self.warp;
-        if let Some(races) = &mut self.shared_races {
+        let warp = self.warp.index;
+        if let Some(races) = &mut self.checks.shared_races {
             races.phase(HANDOVER + warp / WARPS, waits, Some(warp));
         }
     }
 
-    /// Whether shared memory is what it was when a product was issued.
-    pub(super) fn check_unchanged(&mut self, seen: &Seen, which: usize, pc: u32, on: u32) {
+    /// Reports a factor in shared memory that has changed since the product was issued.
+    pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, which: usize, pc: u32, on: u32) {
         // A copy that came too late or too early was reported, and that changes its place.
         if self.has_gone_wrong() {
             return;
@@ -330,7 +328,7 @@ impl Cx<'_> {
     /// Checks a product against what the warp has done before, and what the other warps have issued of it. Whether one
     /// of these has the same B.
     pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, on: u32, descriptors: [u64; 2]) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         if !std::mem::replace(&mut group.warps[own].fenced, true) {
@@ -343,7 +341,7 @@ impl Cx<'_> {
         let others = { group.products.get(place).into_iter() }
             .flat_map(|product| product.parts.iter().flatten())
             .filter(|part| part.pc == pc);
-        let others: Vec<&Part> = others.collect();
+        let others: Vec<&WarpPart> = others.collect();
         let same_b = { others.iter() }.any(|part| part.descriptors[1] == descriptors[1]);
         let differs = { others.into_iter() }
             .flat_map(|part| [0, 1].map(|which| (which, part.descriptors[which])))
@@ -367,7 +365,7 @@ impl Cx<'_> {
 
     /// Registers of the product were written since the warp's last `wgmma.fence`.
     fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, on: u32) {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
         if written.is_empty() {
             return;
@@ -401,7 +399,7 @@ impl Cx<'_> {
         if matches!(op.kind, OpKind::Wgmma(_)) {
             return;
         }
-        let warp = self.warp;
+        let warp = self.warp.index;
         let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
         let by: Vec<Option<u32>> = writes
             .iter()
@@ -419,12 +417,12 @@ impl Cx<'_> {
     }
 
     /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the line.
-    fn in_flight_of(&mut self, is: impl Fn(u32, &Part) -> bool, lost: bool) -> Option<(u64, u32)> {
+    fn in_flight_of(&mut self, is: impl Fn(u32, &WarpPart) -> bool, lost: bool) -> Option<(u64, u32)> {
         let kernel = self.job.kernel;
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        let Progress { issued, waited, .. } = group.warps[own];
+        let WarpProgress { issued, waited, .. } = group.warps[own];
         (waited..issued).find_map(|number| {
             let part = group.products[group.place(number)].parts[own].as_ref()?;
             let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else {
@@ -445,10 +443,10 @@ impl Cx<'_> {
         if !writes && kernel.instrs[instr as usize].mnemonic().starts_with("mov") {
             return;
         }
-        let own = (self.warp % WARPS) as usize;
-        let warp = self.warp;
+        let own = (self.warp.index % WARPS) as usize;
+        let warp = self.warp.index;
         let group = self.block.warpgroups.of(warp);
-        let Progress {
+        let WarpProgress {
             committed,
             left,
             told,
@@ -477,7 +475,7 @@ impl Cx<'_> {
     /// reported.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
-        let mut in_order = self.shared_races.is_none() || copy.block != self.block.index;
+        let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;
         let copier = copy.thread / 32;
         for (first, group) in (0..).step_by(WARPS as usize).zip(&self.block.warpgroups.groups) {
             let parts = { group.products.iter() }
@@ -500,7 +498,7 @@ impl Cx<'_> {
                     });
                     if overlaps {
                         found = found.or(Some((part.pc, which, at)));
-                        let races = self.shared_races.as_ref();
+                        let races = self.checks.shared_races.as_ref();
                         in_order |= races.is_some_and(|races| races.knows_of_read(at, PIECE, copier, warp));
                     }
                 }
@@ -523,7 +521,7 @@ impl Cx<'_> {
         let waits = |warp: &super::super::block::Warp| {
             let mut fibers = warp.fibers.iter();
             fibers
-                .find(|f| f.state == State::Warpgroup)
+                .find(|f| f.state == FiberState::Warpgroup)
                 .map(|f| (f.at, f.lanes()))
         };
         let found = self
@@ -543,8 +541,9 @@ impl Cx<'_> {
         let group = self.block.warpgroups.of(warp as u32);
         let own = warp % WARPS as usize;
         // The product that is waited for: the oldest that a warp of the group lacks.
-        let lacking =
-            |product: &&Pending| product.parts[own].is_some() && product.parts.iter().any(Option::is_none);
+        let lacking = |product: &&PendingProduct| {
+            product.parts[own].is_some() && product.parts.iter().any(Option::is_none)
+        };
         let Some(product) = group.products.iter().find(lacking) else {
             return false;
         };
@@ -560,7 +559,7 @@ impl Cx<'_> {
             return false;
         };
         let instr = self.job.kernel.ops[part.pc as usize].instr;
-        self.warp = warp as u32;
+        self.warp.index = warp as u32;
         let problem = BadWgmma::Missing { warps, gone };
         self.report_at(instr, Code::Wgmma, lanes, Details::Wgmma { problem });
         self.stopped = true;
@@ -571,8 +570,8 @@ impl Cx<'_> {
 /// The bits of a descriptor that are the leading dimension's offset.
 const LEADING: u64 = 0x3fff << 16;
 
-/// Whether two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of its block
-/// included, was divided by 16 and added to one of them.
+/// True where two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of its
+/// block included, was divided by 16 and added to one of them.
 fn is_off_by_rank(descriptor: u64, first: u64, rank: u32) -> bool {
     let rank = u64::from(rank) << RANK_SHIFT >> PIECE.ilog2();
     let [own, first] = [descriptor, first].map(|bits| bits & LEADING);

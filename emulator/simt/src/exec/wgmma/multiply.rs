@@ -1,18 +1,19 @@
-//! What a warp computes of a product: 16 rows of it.
+//! The 16 rows of a product that a warp computes.
 
 use crate::lanes::Line;
 use crate::mma::arithmetic::{AccumulatorType, FactorType, Factors, Product, Unit};
 use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 use crate::program::Wgmma;
 
-use super::super::{Cx, bits};
-use super::Part;
+use super::super::bits;
+use super::super::block::warpgroups::WarpPart;
+use crate::exec::worker::Worker;
 
 /// Bytes of all k of a row.
 const ROW: usize = 32;
 
-impl Cx<'_> {
-    pub(super) fn multiply(&mut self, wgmma: &Wgmma, part: &Part, first_warp: u32, own: usize) {
+impl Worker<'_> {
+    pub(super) fn multiply(&mut self, wgmma: &Wgmma, part: &WarpPart, first_warp: u32, own: usize) {
         let n = usize::from(wgmma.n);
         let k = wgmma.k();
         let shared = self.shared_bytes_now();
@@ -91,8 +92,8 @@ impl Cx<'_> {
     }
 
     /// Shared memory as it is now.
-    pub(super) fn shared_bytes_now(&mut self) -> Shared {
-        Shared {
+    pub(super) fn shared_bytes_now(&mut self) -> SharedBytes {
+        SharedBytes {
             start: self.block.shared_start(),
             bytes: self.job.shared_bytes,
         }
@@ -100,12 +101,12 @@ impl Cx<'_> {
 }
 
 /// The shared memory of the running block.
-pub(super) struct Shared {
+pub(super) struct SharedBytes {
     start: *const u8,
     bytes: u32,
 }
 
-impl Shared {
+impl SharedBytes {
     /// Sixteen bytes; zeros outside.
     pub(super) fn piece(&self, at: u32) -> [u8; PIECE as usize] {
         if at.checked_add(PIECE).is_none_or(|end| end > self.bytes) {
@@ -116,9 +117,9 @@ impl Shared {
     }
 }
 
-/// So many rows of a factor in shared memory.
+/// Reads rows of a factor from shared memory.
 fn rows_of(
-    shared: &Shared,
+    shared: &SharedBytes,
     descriptor: &Descriptor,
     transposed: bool,
     first: u32,

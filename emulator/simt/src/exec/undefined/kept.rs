@@ -1,66 +1,55 @@
 //! Undefined registers of callers, while what they called runs.
 
-use std::collections::HashMap;
-
-use super::MOST_CARRIED;
-use super::shadow::{Origins, Spot};
-use crate::exec::{Cx, bits};
+use crate::exec::bits;
+use crate::exec::block::shadow::ShadowIndex;
+use crate::exec::block::unwritten::MAX_CARRIED;
+use crate::exec::worker::Worker;
 use crate::lanes::Src;
 use crate::program::{Kept, window};
 
-/// By thread and by where its frame starts.
-#[derive(Debug, Default)]
-pub(crate) struct KeptUndefined(HashMap<(u32, u32), Vec<Undefined>>);
-
-/// A register, its undefined bits, and where these come from.
-type Undefined = (Spot, u64, Origins);
-
-impl KeptUndefined {
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-}
-
-impl Cx<'_> {
-    fn spots(&self, registers: &Kept) -> Vec<Spot> {
+impl Worker<'_> {
+    fn spots(&self, registers: &Kept) -> Vec<ShadowIndex> {
         let lines = registers.wide.iter().chain(&registers.narrow);
-        let preds = registers.preds.iter().map(|&pred| self.shadow.pred(pred));
-        lines.map(|&line| self.shadow.line(line)).chain(preds).collect()
+        let preds = registers.preds.iter().map(|&pred| self.checks.shadow.pred(pred));
+        lines
+            .map(|&line| self.checks.shadow.line(line))
+            .chain(preds)
+            .collect()
     }
 
     /// Puts away what is undefined in registers that a caller goes on with. They are free for what it calls.
     #[cold]
     pub(in crate::exec) fn keep_undefined(&mut self, base: u32, registers: &Kept, on: u32) {
         for spot in self.spots(registers) {
-            let lanes = self.shadow.lanes(spot) & on;
+            let lanes = self.checks.shadow.lanes(spot) & on;
             for lane in bits(lanes) {
-                let key = (self.warp * 32 + lane as u32, self.u32_at(base as Src, lane));
+                let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
                 let kept = &mut self.block.kept_undefined.0;
-                if kept.len() < MOST_CARRIED || kept.contains_key(&key) {
+                if kept.len() < MAX_CARRIED || kept.contains_key(&key) {
                     let undefined = (
                         spot,
-                        self.shadow.bits(spot, lane),
-                        self.shadow.origins(spot, lane),
+                        self.checks.shadow.bits(spot, lane),
+                        self.checks.shadow.origins(spot, lane),
                     );
                     kept.entry(key).or_default().push(undefined);
                 }
             }
-            self.shadow.define(spot, lanes);
+            self.checks.shadow.define(spot, lanes);
         }
     }
 
     /// A caller goes on: its registers are as undefined as they were.
     pub(in crate::exec) fn restore_undefined(&mut self, base: u32, registers: &Kept, on: u32) {
-        if !self.shadow.is_clean() {
+        if !self.checks.shadow.is_clean() {
             self.define_all(registers, on);
         }
         if self.block.kept_undefined.0.is_empty() {
             return;
         }
         for lane in bits(on) {
-            let key = (self.warp * 32 + lane as u32, self.u32_at(base as Src, lane));
+            let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
             for (spot, undefined, origins) in self.block.kept_undefined.0.remove(&key).unwrap_or_default() {
-                self.shadow.undefine(spot, lane, undefined, origins);
+                self.checks.shadow.undefine(spot, lane, undefined, origins);
             }
         }
     }
@@ -69,7 +58,7 @@ impl Cx<'_> {
     #[cold]
     pub(in crate::exec) fn define_all(&mut self, registers: &Kept, on: u32) {
         for spot in self.spots(registers) {
-            self.shadow.define(spot, on);
+            self.checks.shadow.define(spot, on);
         }
     }
 

@@ -3,15 +3,18 @@
 use crate::check::AccessKind;
 use crate::check::race::{Touch, Values};
 use crate::lanes::{Lanes, WARP};
+use crate::memory::relaxed;
 use crate::program::{Access, RANK_SHIFT, window};
 
-use super::access::Spec;
-use super::{Cx, bits};
+use super::bits;
+use super::memo::Memo;
+use super::spec::AccessSpec;
+use super::worker::Worker;
 
-impl Cx<'_> {
+impl Worker<'_> {
     #[inline(never)]
-    pub(super) fn check_local(&mut self, spec: &Spec<'_>, base: u64) {
-        let m = &self.memos[spec.memo];
+    pub(super) fn check_local(&mut self, spec: &AccessSpec<'_>, base: u64) {
+        let m = &self.access.memos[spec.memo];
         let first = self.local_offset(m.first as usize & 31) as i64 + (base - window::LOCAL) as i64;
         let n = spec.bytes as usize;
         let mut guilty = 0u32;
@@ -24,14 +27,14 @@ impl Cx<'_> {
             }
         }
         for lane in bits(guilty) {
-            let at = base.wrapping_add(i64::from(self.memos[spec.memo].delta[lane]) as u64);
+            let at = base.wrapping_add(i64::from(self.access.memos[spec.memo].delta[lane]) as u64);
             self.look(lane, at, spec.bytes);
         }
     }
 
     #[inline(always)]
-    pub(super) fn check_shared(&mut self, spec: &Spec<'_>, base: u64) {
-        let m = &self.memos[spec.memo];
+    pub(super) fn check_shared(&mut self, spec: &AccessSpec<'_>, base: u64) {
+        let m = &self.access.memos[spec.memo];
         let offset = (base & ((1 << RANK_SHIFT) - 1)) as i64;
         let written = &mut self.block.shared_written;
         let (cells, start) = (m.cells(), (offset + m.low) as usize);
@@ -53,76 +56,50 @@ impl Cx<'_> {
         if unwritten {
             self.unwritten(spec, window::SHARED + offset as u64);
         }
-        if let Some(races) = &mut self.shared_races {
-            let m = &self.memos[spec.memo];
+        if let Some(races) = &mut self.checks.shared_races {
+            let m = &self.access.memos[spec.memo];
             let host = m.host.wrapping_add(base as usize);
+            let instr = self.job.kernel.ops[spec.pc as usize].instr;
             let values = Stored {
-                lanes: &self.lanes,
+                lanes: &self.warp.lanes,
                 store: spec.store,
                 host,
                 delta: &m.delta,
             };
-            let touch = Touch {
-                kind: spec.mark(),
-                strong: spec.is_strong(),
-                instr: self.job.kernel.ops[spec.pc as usize].instr,
-                warp: self.warp,
-                mask: m.mask,
-                base: offset as u64,
-                bytes: spec.bytes,
-                runs: m.runs(),
-                cells: m.cells(),
-                lanes: &m.delta,
-                pattern: m.serial,
-                overlapping: m.overlapping,
-                values: if spec.store.is_some() { Some(&values) } else { None },
-            };
-            races.access(&touch, &mut self.collector);
+            let touch = spec.touch(m, instr, self.warp.index, offset as u64, &values);
+            races.access(&touch, &mut self.checks.collector);
         }
     }
 
     #[inline(always)]
-    pub(super) fn check_global(&mut self, spec: &Spec<'_>, base: u64, host: *mut u8) {
+    pub(super) fn check_global(&mut self, spec: &AccessSpec<'_>, base: u64, host: *mut u8) {
         if spec.is_strong()
-            && let Some(races) = &mut self.shared_races
+            && let Some(races) = &mut self.checks.shared_races
         {
-            races.flag(spec.mark(), self.warp);
+            races.flag(spec.mark(), self.warp.index);
         }
-        let m = &self.memos[spec.memo];
+        let m = &self.access.memos[spec.memo];
         let Some(allocation) = m.allocation else { return };
         if !allocation.bytes.trusted() {
             self.check_written(spec, base);
         }
-        if let Some(races) = &mut self.global_races {
-            let m = &self.memos[spec.memo];
+        if let Some(races) = &mut self.checks.global_races {
+            let m = &self.access.memos[spec.memo];
+            let instr = self.job.kernel.ops[spec.pc as usize].instr;
             let values = Stored {
-                lanes: &self.lanes,
+                lanes: &self.warp.lanes,
                 store: spec.store,
                 host,
                 delta: &m.delta,
             };
-            let touch = Touch {
-                kind: spec.mark(),
-                strong: spec.is_strong(),
-                instr: self.job.kernel.ops[spec.pc as usize].instr,
-                warp: self.warp,
-                mask: m.mask,
-                base,
-                bytes: spec.bytes,
-                runs: m.runs(),
-                cells: m.cells(),
-                lanes: &m.delta,
-                pattern: m.serial,
-                overlapping: m.overlapping,
-                values: if spec.store.is_some() { Some(&values) } else { None },
-            };
-            races.access(&touch, &mut self.collector);
+            let touch = spec.touch(m, instr, self.warp.index, base, &values);
+            races.access(&touch, &mut self.checks.collector);
         }
     }
 
     #[inline(never)]
-    fn check_written(&mut self, spec: &Spec<'_>, base: u64) {
-        let m = &self.memos[spec.memo];
+    fn check_written(&mut self, spec: &AccessSpec<'_>, base: u64) {
+        let m = &self.access.memos[spec.memo];
         let Some(allocation) = m.allocation else { return };
         let offset = base.wrapping_sub(allocation.base) as i64;
         let mut unwritten = false;
@@ -139,15 +116,44 @@ impl Cx<'_> {
         }
     }
 
-    /// Some lane reads what nothing wrote.
+    /// Notes the bytes that nothing wrote, of each lane.
     #[cold]
     #[inline(never)]
-    fn unwritten(&mut self, spec: &Spec<'_>, base: u64) {
-        let m = &self.memos[spec.memo];
+    fn unwritten(&mut self, spec: &AccessSpec<'_>, base: u64) {
+        let m = &self.access.memos[spec.memo];
         let (mask, delta) = (m.mask, m.delta);
         for lane in bits(mask) {
             let at = base.wrapping_add(i64::from(delta[lane]) as u64);
             self.look(lane, at, spec.bytes);
+        }
+    }
+}
+
+impl AccessSpec<'_> {
+    /// The access as the race checks see it, with the pattern in `memo`.
+    #[inline(always)]
+    fn touch<'a>(
+        &self,
+        memo: &'a Memo<'_>,
+        instr: u32,
+        warp: u32,
+        base: u64,
+        values: &'a Stored<'_>,
+    ) -> Touch<'a> {
+        Touch {
+            kind: self.mark(),
+            strong: self.is_strong(),
+            instr,
+            warp,
+            mask: memo.mask,
+            base,
+            bytes: self.bytes,
+            runs: memo.runs(),
+            cells: memo.cells(),
+            lanes: &memo.delta,
+            pattern: memo.serial,
+            overlapping: memo.overlapping,
+            values: if self.store.is_some() { Some(values) } else { None },
         }
     }
 }
@@ -185,8 +191,8 @@ impl Values for Stored<'_> {
         let mut value = 0;
         for i in 0..bytes.min(8) {
             // SAFETY: the access was found to lie in bounds, and `offset + bytes` is inside it.
-            let found = unsafe { start.wrapping_add((offset + i) as usize).read() };
-            value |= u64::from(found) << (8 * i);
+            let found = unsafe { relaxed::load(start.wrapping_add((offset + i) as usize), 1) };
+            value |= found << (8 * i);
         }
         value
     }

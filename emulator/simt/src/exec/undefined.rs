@@ -10,11 +10,8 @@
 
 mod kept;
 mod matrix;
-mod shadow;
 mod transfer;
 mod wgmma;
-
-use std::collections::HashMap;
 
 use crate::check::{AccessKind, BadAccess, Code, Details, Use};
 use crate::lanes::{AluArgs, AluFn, Class, NONE};
@@ -22,85 +19,18 @@ use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
 };
 
-use super::access::Spec;
-use super::slow;
-use super::{Cx, bits};
-pub(crate) use kept::KeptUndefined;
-pub(crate) use shadow::Shadow;
-use shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, Spot};
+use super::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, ShadowIndex};
+use super::per_lane;
+use super::spec::AccessSpec;
+use super::worker::Worker;
+use super::{bits, runs};
 pub(super) use wgmma::Unwritten;
-
-/// What the last access read that nothing had written.
-#[derive(Debug)]
-pub(crate) struct Fresh {
-    /// Lanes that did; what is kept of the others is stale.
-    pub(crate) lanes: u32,
-    /// Bytes of each lane's access.
-    bytes: [u32; 32],
-    /// Where each lane read, in the one address space.
-    address: [u64; 32],
-}
-
-impl Fresh {
-    pub(crate) fn new() -> Self {
-        Self {
-            lanes: 0,
-            bytes: [0; 32],
-            address: [0; 32],
-        }
-    }
-}
-
-/// Places kept in [`Carried`].
-const MOST_CARRIED: usize = 1 << 16;
-
-/// Where undefined values in memory come from that this block has stored there.
-#[derive(Debug, Default)]
-pub(crate) struct Carried {
-    /// Origins by the number of a four-byte word.
-    origins: HashMap<u64, Origin>,
-    /// A word was left out, because [`MOST_CARRIED`] were known.
-    full: bool,
-}
-
-impl Carried {
-    pub(crate) fn clear(&mut self) {
-        self.origins.clear();
-        self.full = false;
-    }
-
-    fn put(&mut self, place: u64, origin: Origin) {
-        if self.origins.len() < MOST_CARRIED || self.origins.contains_key(&(place / 4)) {
-            self.origins.insert(place / 4, origin);
-        } else {
-            self.full = true;
-        }
-    }
-}
 
 /// The bytes of a value of so many bytes of which no bit is defined.
 fn holes(undefined: u64, bytes: u32) -> u32 {
     (0..bytes.min(8))
         .filter(|byte| undefined >> (8 * byte) & 0xFF == 0xFF)
         .fold(0, |mask, byte| mask | 1 << byte)
-}
-
-/// Runs of set bits: start and length.
-pub(super) fn runs(mut mask: u32) -> impl Iterator<Item = (usize, usize)> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let start = mask.trailing_zeros();
-        let n = (!(mask >> start)).trailing_zeros().min(32 - start);
-        let covered = if n == 32 {
-            u32::MAX
-        } else {
-            ((1 << n) - 1) << start
-        };
-        mask &= !covered;
-        Some((start as usize, n as usize))
-    })
 }
 
 /// Space, and address as [`BadAccess::address`] has it, of an address in the one address space.
@@ -116,14 +46,14 @@ fn low_bits(n: u32) -> u32 {
     if n >= 32 { u32::MAX } else { (1 << n) - 1 }
 }
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// Notes what of a lane's access nothing has written.
     pub(super) fn look(&mut self, lane: usize, at: u64, bytes: u32) {
         let undefined = self.unwritten_bytes(at, bytes, lane);
         if undefined != 0 {
-            self.fresh.lanes |= 1 << lane;
-            self.fresh.bytes[lane] = undefined;
-            self.fresh.address[lane] = at;
+            self.checks.fresh.lanes |= 1 << lane;
+            self.checks.fresh.bytes[lane] = undefined;
+            self.checks.fresh.address[lane] = at;
         }
     }
 
@@ -146,7 +76,7 @@ impl Cx<'_> {
         !written & low_bits(bytes)
     }
 
-    /// Which bytes of a lane's memory are defined, after a store whose undefined bytes are `undefined`.
+    /// Marks the defined bytes of a lane's memory, after a store whose undefined bytes are `undefined`.
     fn set_written(&mut self, at: u64, bytes: u32, undefined: u32, lane: usize) {
         let offset = (at & ((1 << window::BITS) - 1)) as usize;
         let defined = !undefined & low_bits(bytes);
@@ -180,7 +110,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Where the undefined bytes come from that a lane has just read at `at`, the first of them at `first`.
+    /// Origin of the undefined bytes that a lane has just read at `at`, the first of them at `first`.
     fn origin_of(&self, at: u64, first: u64, bytes: u32, load: u32, lane: usize) -> Origin {
         if let Some(origin) = self
             .block
@@ -205,7 +135,7 @@ impl Cx<'_> {
             address: at,
             computed: NOWHERE,
             copied: if unknown { SOMEWHERE } else { NOWHERE },
-            cause: self.collector.cause(load, space, address),
+            cause: self.checks.collector.cause(load, space, address),
         }
     }
 
@@ -214,7 +144,7 @@ impl Cx<'_> {
     #[inline(never)]
     pub(super) fn follow_fresh_load(&mut self, a: &Access, pc: u32, on: u32) {
         self.follow_load(a, on);
-        let lanes = std::mem::take(&mut self.fresh.lanes);
+        let lanes = std::mem::take(&mut self.checks.fresh.lanes);
         let instr = self.job.kernel.ops[pc as usize].instr;
         let lanes = lanes & !self.report_in_flight(lanes, u32::from(a.element) * u32::from(a.n), instr);
         let element = u32::from(a.element);
@@ -223,10 +153,10 @@ impl Cx<'_> {
             if dst == NONE {
                 continue;
             }
-            let spot = self.shadow.line(dst as u32);
+            let spot = self.checks.shadow.line(dst as u32);
             for lane in bits(lanes) {
                 let skip = e as u32 * element;
-                let bytes = self.fresh.bytes[lane] >> skip & low_bits(element);
+                let bytes = self.checks.fresh.bytes[lane] >> skip & low_bits(element);
                 if bytes == 0 {
                     continue;
                 }
@@ -239,11 +169,13 @@ impl Cx<'_> {
                 if !wide {
                     undefined &= u64::from(u32::MAX);
                 }
-                let at = self.fresh.address[lane];
+                let at = self.checks.fresh.address[lane];
                 let first = at + u64::from(skip + bytes.trailing_zeros());
                 let whole = element * u32::from(a.n);
                 let origin = self.origin_of(at, first, whole, instr, lane);
-                self.shadow.undefine(spot, lane, undefined, Origins::one(origin));
+                self.checks
+                    .shadow
+                    .undefine(spot, lane, undefined, Origins::one(origin));
             }
         }
     }
@@ -251,11 +183,13 @@ impl Cx<'_> {
     /// Lanes that read shared memory to which an asynchronous copy is under way: that is a mistake whatever becomes
     /// of the value.
     fn report_in_flight(&mut self, lanes: u32, bytes: u32, load: u32) -> u32 {
-        let copy = |cx: &Self, lane: usize| match cx.fresh.address[lane].checked_sub(window::SHARED) {
+        let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane]
+            .checked_sub(window::SHARED)
+        {
             Some(offset) if offset >> window::BITS == 0 => {
                 let offset = offset as u32;
-                { cx.block.copies.under_way(offset, bytes) }
-                    .or_else(|| cx.bulk_under_way(offset, bytes, lane))
+                { worker.block.copies.under_way(offset, bytes) }
+                    .or_else(|| worker.bulk_under_way(offset, bytes, lane))
             }
             _ => None,
         };
@@ -265,7 +199,7 @@ impl Cx<'_> {
             .fold(0, |mask, lane| mask | 1u32 << lane);
         if guilty != 0 {
             let lane = guilty.trailing_zeros() as usize;
-            let address = self.fresh.address[lane] - window::SHARED;
+            let address = self.checks.fresh.address[lane] - window::SHARED;
             let access = BadAccess {
                 kind: AccessKind::Read,
                 space: MemSpace::Shared,
@@ -296,7 +230,7 @@ impl Cx<'_> {
     /// A load's registers are defined from now on.
     pub(super) fn follow_load(&mut self, a: &Access, on: u32) {
         for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
-            self.shadow.define(self.shadow.line(dst as u32), on);
+            self.checks.shadow.define(self.checks.shadow.line(dst as u32), on);
         }
     }
 
@@ -305,19 +239,19 @@ impl Cx<'_> {
         let element = u32::from(a.element);
         let mut moved = 0;
         for &src in &a.regs[..usize::from(a.n)] {
-            let Some(spot) = self.shadow.source(src) else {
+            let Some(spot) = self.checks.shadow.source(src) else {
                 continue;
             };
             let instr = self.job.kernel.ops[pc as usize].instr;
-            let lanes = self.shadow.lanes(spot) & on;
+            let lanes = self.checks.shadow.lanes(spot) & on;
             let stored = if element >= 8 {
                 u64::MAX
             } else {
                 (1 << (8 * element)) - 1
             };
             let computed = bits(lanes)
-                .filter(|&lane| self.shadow.origins(spot, lane).is_computed())
-                .filter(|&lane| self.shadow.bits(spot, lane) & stored != 0)
+                .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
+                .filter(|&lane| self.checks.shadow.bits(spot, lane) & stored != 0)
                 .fold(0, |mask, lane| mask | 1 << lane);
             self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
             moved |= lanes & !computed;
@@ -327,8 +261,8 @@ impl Cx<'_> {
 
     /// Undefined bytes that were only moved stay undefined in memory, which counts as written by now.
     #[cold]
-    pub(super) fn leave_holes(&mut self, a: &Access, spec: &Spec<'_>, good: u32) {
-        let addresses = slow::addresses(self, spec);
+    pub(super) fn leave_holes(&mut self, a: &Access, spec: &AccessSpec<'_>, good: u32) {
+        let addresses = per_lane::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         let element = u32::from(a.element);
         // Lanes that stored nothing but undefined bytes where the host can read them, by origin.
@@ -339,16 +273,16 @@ impl Cx<'_> {
             let mut undefined = 0;
             let mut from = None;
             for (e, &src) in a.regs[..usize::from(a.n)].iter().enumerate() {
-                let Some(spot) = self.shadow.source(src) else {
+                let Some(spot) = self.checks.shadow.source(src) else {
                     continue;
                 };
                 let skip = e as u32 * element;
-                let holes = holes(self.shadow.bits(spot, lane), element);
+                let holes = holes(self.checks.shadow.bits(spot, lane), element);
                 if holes == 0 {
                     continue;
                 }
                 undefined |= holes << skip;
-                let first = self.shadow.origins(spot, lane).first();
+                let first = self.checks.shadow.origins(spot, lane).first();
                 from.get_or_insert(first);
                 let origin = Origin {
                     copied: instr,
@@ -382,15 +316,15 @@ impl Cx<'_> {
     }
 
     /// An undefined value is used: it is reported, and taken as defined from then on.
-    fn undefined_use(&mut self, spot: Spot, lanes: u32, used: Use, instr: u32) {
-        let lanes = self.shadow.lanes(spot) & lanes;
+    fn undefined_use(&mut self, spot: ShadowIndex, lanes: u32, used: Use, instr: u32) {
+        let lanes = self.checks.shadow.lanes(spot) & lanes;
         if used == Use::Control {
-            self.block.warps[self.warp as usize].undefined_mask = true;
+            self.block.warps[self.warp.index as usize].undefined_mask = true;
         }
         // Lanes by origin; the lowest lane's stands for all.
         let mut groups: Vec<(Origin, u32)> = Vec::new();
         for lane in bits(lanes) {
-            for origin in self.shadow.origins(spot, lane).iter() {
+            for origin in self.checks.shadow.origins(spot, lane).iter() {
                 let alike = |known: &Origin| {
                     (known.load, known.computed, known.copied)
                         == (origin.load, origin.computed, origin.copied)
@@ -404,7 +338,7 @@ impl Cx<'_> {
         for (origin, lanes) in groups {
             self.report_undefined(origin, lanes, used, instr);
         }
-        self.shadow.define(spot, lanes);
+        self.checks.shadow.define(spot, lanes);
     }
 
     /// Tells of lanes that use an undefined value; `origin` is that of the lowest.
@@ -446,6 +380,7 @@ impl Cx<'_> {
         }
         let (space, address) = place_of(origin.address);
         let new = self
+            .checks
             .collector
             .is_new_access(code, origin.load, self.block.index, (space, address));
         let written = if new {
@@ -460,7 +395,7 @@ impl Cx<'_> {
             high: address,
             bytes: origin.bytes,
         };
-        let thread = self.warp * 32 + lanes.trailing_zeros();
+        let thread = self.warp.index * 32 + lanes.trailing_zeros();
         let fresh = match space {
             MemSpace::Shared => self.passed_fresh(thread),
             _ => None,
@@ -483,21 +418,25 @@ impl Cx<'_> {
         }
     }
 
-    /// What is written of the array or allocation at an address, as ranges of addresses like [`BadAccess::address`].
+    /// Written ranges of the array or allocation at an address, as addresses like [`BadAccess::address`].
     fn written_around(&self, at: u64, lane: usize) -> Box<[(u64, u64)]> {
-        const MOST: usize = 256;
+        const MAX_RANGES: usize = 256;
         let job = self.job;
         let ranges = match at >> window::BITS {
             w if w == window::SHARED >> window::BITS => {
                 match self.block.shared_range(job, at - window::SHARED) {
-                    Some((from, to)) => self.block.shared_written.ranges(from as usize, to as usize, MOST),
+                    Some((from, to)) => {
+                        self.block
+                            .shared_written
+                            .ranges(from as usize, to as usize, MAX_RANGES)
+                    }
                     None => Vec::new(),
                 }
             }
             w if w == window::LOCAL >> window::BITS => {
                 let own = self.local_offset(lane);
                 let end = own + job.local_bytes as usize;
-                let ranges = self.block.local_written.ranges(own, end, MOST);
+                let ranges = self.block.local_written.ranges(own, end, MAX_RANGES);
                 ranges
                     .iter()
                     .map(|(s, e)| (s - own as u64, e - own as u64))
@@ -505,7 +444,7 @@ impl Cx<'_> {
             }
             _ => match job.table.live(at) {
                 Some(a) => {
-                    let ranges = a.bytes.written_ranges(MOST);
+                    let ranges = a.bytes.written_ranges(MAX_RANGES);
                     ranges.iter().map(|(s, e)| (a.base + s, a.base + e)).collect()
                 }
                 None => Vec::new(),
@@ -514,11 +453,11 @@ impl Cx<'_> {
         ranges.into_boxed_slice()
     }
 
-    /// What an operation makes of undefined registers, before it is done. Loads, stores, atomics and operations on
-    /// other lanes' registers do their part themselves.
+    /// Computes the undefined registers after an operation, before it is executed. Loads, stores, atomics and
+    /// operations on other lanes' registers do their part themselves.
     pub(super) fn follow(&mut self, op: &Op, pc: u32, on: u32, active: u32) {
-        let guard = self.shadow.pred(op.guard.pred.into());
-        if self.shadow.lanes(guard) & active != 0 {
+        let guard = self.checks.shadow.pred(op.guard.pred.into());
+        if self.checks.shadow.lanes(guard) & active != 0 {
             self.undefined_use(guard, active, Use::Condition, op.instr);
         }
         if on == 0 {
@@ -541,14 +480,14 @@ impl Cx<'_> {
                 self.follow_use(*count, on, Use::Control, instr);
                 let (pred, dst) = match *kind {
                     BarrierKind::Sync | BarrierKind::Arrive => return,
-                    BarrierKind::RedPopc(dst, pred, _) => (pred, self.shadow.line(dst)),
+                    BarrierKind::RedPopc(dst, pred, _) => (pred, self.checks.shadow.line(dst)),
                     BarrierKind::RedAnd(dst, pred, _) | BarrierKind::RedOr(dst, pred, _) => {
-                        (pred, self.shadow.pred(dst))
+                        (pred, self.checks.shadow.pred(dst))
                     }
                 };
-                let pred = self.shadow.pred(pred);
+                let pred = self.checks.shadow.pred(pred);
                 self.undefined_use(pred, on, Use::Condition, instr);
-                self.shadow.define(dst, on);
+                self.checks.shadow.define(dst, on);
             }
             OpKind::WarpSync { members } | OpKind::Vote { members, .. } => {
                 self.follow_use(*members, on, Use::Control, instr);
@@ -570,7 +509,7 @@ impl Cx<'_> {
             }
             OpKind::IsSpace { dst, src, .. } => {
                 self.follow_use(*src, on, Use::Address, instr);
-                self.shadow.define(self.shadow.pred(*dst), on);
+                self.checks.shadow.define(self.checks.shadow.pred(*dst), on);
             }
             OpKind::MatrixLoad(m) | OpKind::MatrixStore(m) => {
                 self.follow_address(&m.addr, on & m.lanes(), instr);
@@ -610,7 +549,9 @@ impl Cx<'_> {
                 self.follow_use(b.phase, on, Use::Control, instr);
                 self.define_line(b.dst, on);
                 if b.done != NONE {
-                    self.shadow.define(self.shadow.pred(b.done as u32), on);
+                    self.checks
+                        .shadow
+                        .define(self.checks.shadow.pred(b.done as u32), on);
                 }
             }
             OpKind::Texture(t) => {
@@ -636,7 +577,7 @@ impl Cx<'_> {
                 self.follow_use(*line, on, Use::Printed, instr);
             }
             OpKind::ActiveMask { dst } | OpKind::ReadClock { dst, .. } => {
-                self.shadow.define(self.shadow.line(*dst), on);
+                self.checks.shadow.define(self.checks.shadow.line(*dst), on);
             }
             OpKind::Call { target, .. } => self.follow_use(*target, on, Use::Address, instr),
             OpKind::Branch { .. }
@@ -665,13 +606,13 @@ impl Cx<'_> {
 
     fn define_line(&mut self, dst: i32, on: u32) {
         if dst != NONE {
-            self.shadow.define(self.shadow.line(dst as u32), on);
+            self.checks.shadow.define(self.checks.shadow.line(dst as u32), on);
         }
     }
 
     fn follow_use(&mut self, src: i32, on: u32, used: Use, instr: u32) {
-        if let Some(spot) = self.shadow.source(src)
-            && self.shadow.lanes(spot) & on != 0
+        if let Some(spot) = self.checks.shadow.source(src)
+            && self.checks.shadow.lanes(spot) & on != 0
         {
             self.undefined_use(spot, on, used, instr);
         }
@@ -686,20 +627,20 @@ impl Cx<'_> {
             return;
         };
         let dst = match shape.dst {
-            Class::Pred => self.shadow.pred(args.dst),
-            Class::Bits32 | Class::Bits64 => self.shadow.line(args.dst),
+            Class::Pred => self.checks.shadow.pred(args.dst),
+            Class::Bits32 | Class::Bits64 => self.checks.shadow.line(args.dst),
         };
         let mut spots = [None; 4];
         let mut lanes = 0;
         for ((spot, &src), &class) in spots.iter_mut().zip(&args.src).zip(shape.srcs) {
             *spot = match class {
-                Class::Pred => Some(self.shadow.pred(src as u32)),
-                Class::Bits32 | Class::Bits64 => self.shadow.source(src),
+                Class::Pred => Some(self.checks.shadow.pred(src as u32)),
+                Class::Bits32 | Class::Bits64 => self.checks.shadow.source(src),
             };
-            lanes |= spot.map_or(0, |spot| self.shadow.lanes(spot));
+            lanes |= spot.map_or(0, |spot| self.checks.shadow.lanes(spot));
         }
         if lanes & on == 0 {
-            return self.shadow.define(dst, on);
+            return self.checks.shadow.define(dst, on);
         }
         let mut sources = transfer::Sources {
             values: [[0; 32]; 4],
@@ -714,7 +655,7 @@ impl Cx<'_> {
                     Class::Bits32 => self.u32_at(src, lane).into(),
                     Class::Bits64 => self.u64_at(src, lane),
                 };
-                sources.undefined[i][lane] = spots[i].map_or(0, |spot| self.shadow.bits(spot, lane));
+                sources.undefined[i][lane] = spots[i].map_or(0, |spot| self.checks.shadow.bits(spot, lane));
             }
             sources.same[i] = (0..i)
                 .find(|&j| spots[j].is_some() && spots[j] == spots[i])
@@ -725,20 +666,20 @@ impl Cx<'_> {
         for lane in bits(on & lanes) {
             for (spot, from) in spots.iter().zip(result.from) {
                 if let Some(spot) = spot.filter(|_| from >> lane & 1 == 1) {
-                    origins[lane].join(&self.shadow.origins(spot, lane));
+                    origins[lane].join(&self.checks.shadow.origins(spot, lane));
                 }
             }
             if result.computed >> lane & 1 == 1 {
                 origins[lane].compute(instr);
             }
         }
-        self.shadow.put(dst, on, &result.undefined, &origins);
+        self.checks.shadow.put(dst, on, &result.undefined, &origins);
     }
 
     /// An atomic has been located, and it read what nothing wrote.
     #[cold]
     pub(super) fn follow_fresh_atomic(&mut self, a: &Atomic, pc: u32) {
-        let lanes = std::mem::take(&mut self.fresh.lanes);
+        let lanes = std::mem::take(&mut self.checks.fresh.lanes);
         let instr = self.job.kernel.ops[pc as usize].instr;
         let bytes = a.ty.bytes();
         let exchange = a.kind == AtomicKind::Exch;
@@ -748,13 +689,13 @@ impl Cx<'_> {
             (1 << (8 * bytes)) - 1
         };
         for lane in bits(lanes) {
-            let at = self.fresh.address[lane];
+            let at = self.checks.fresh.address[lane];
             let origin = self.origin_of(at, at, bytes, instr, lane);
             if !exchange {
                 self.report_undefined(origin, 1 << lane, Use::Atomic, instr);
             } else if a.dst != NONE {
-                let dst = self.shadow.line(a.dst as u32);
-                self.shadow.undefine(dst, lane, all, Origins::one(origin));
+                let dst = self.checks.shadow.line(a.dst as u32);
+                self.checks.shadow.undefine(dst, lane, all, Origins::one(origin));
             }
             // Global memory stays as it is unless it is overwritten: other blocks, which run at the same time, find
             // the same mistake.
@@ -769,17 +710,17 @@ impl Cx<'_> {
         self.define_line(a.dst, on);
     }
 
-    /// What a copy by `cp.async` has just read of a lane that nothing wrote, as a mask of bytes.
+    /// Unwritten bytes that a copy by `cp.async` has just read for a lane, as a mask.
     pub(super) fn follow_fresh_copy(&mut self, lane: usize, to: u64, bytes: u32, pc: u32) -> u32 {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let first = self.carried_place(to, lane);
         for word in 0..u64::from(bytes.div_ceil(4)) {
             self.block.carried.origins.remove(&(first / 4 + word));
         }
-        if self.fresh.lanes >> lane & 1 == 0 {
+        if self.checks.fresh.lanes >> lane & 1 == 0 {
             return 0;
         }
-        let (undefined, at) = (self.fresh.bytes[lane], self.fresh.address[lane]);
+        let (undefined, at) = (self.checks.fresh.bytes[lane], self.checks.fresh.address[lane]);
         for (start, n) in runs(undefined) {
             let origin = self.origin_of(at, at + start as u64, bytes, instr, lane);
             for word in start / 4..(start + n).div_ceil(4) {
@@ -835,27 +776,30 @@ impl Cx<'_> {
             address: from,
             computed: NOWHERE,
             copied: instr,
-            cause: self.collector.cause(instr, space, address),
+            cause: self.checks.collector.cause(instr, space, address),
         };
         self.block.carried.put(window::SHARED + u64::from(to), origin);
     }
 
     /// A shuffle: each lane of `on` takes what the lane `from` of it has.
     pub(super) fn follow_shuffle(&mut self, src: i32, dst: u32, dst_pred: i32, from: &[u32; 32], on: u32) {
-        let dst = self.shadow.line(dst);
+        let dst = self.checks.shadow.line(dst);
         if dst_pred != NONE {
-            self.shadow.define(self.shadow.pred(dst_pred as u32), on);
+            self.checks
+                .shadow
+                .define(self.checks.shadow.pred(dst_pred as u32), on);
         }
-        self.shadow.define(dst, on);
-        let Some(src) = self.shadow.source(src) else {
+        self.checks.shadow.define(dst, on);
+        let Some(src) = self.checks.shadow.source(src) else {
             return;
         };
         for lane in bits(on) {
             let from = from[lane] as usize & 31;
-            let undefined = self.shadow.bits(src, from);
+            let undefined = self.checks.shadow.bits(src, from);
             if undefined != 0 {
-                self.shadow
-                    .undefine(dst, lane, undefined, self.shadow.origins(src, from));
+                self.checks
+                    .shadow
+                    .undefine(dst, lane, undefined, self.checks.shadow.origins(src, from));
             }
         }
     }
@@ -863,11 +807,11 @@ impl Cx<'_> {
     /// A vote among the lanes of a group.
     pub(super) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u32, bool), group: u32, pc: u32) {
         let dst = match mode {
-            VoteMode::Ballot => self.shadow.line(dst),
-            _ => self.shadow.pred(dst),
+            VoteMode::Ballot => self.checks.shadow.line(dst),
+            _ => self.checks.shadow.pred(dst),
         };
-        let source = self.shadow.pred(pred.0);
-        let undefined = self.shadow.lanes(source) & group;
+        let source = self.checks.shadow.pred(pred.0);
+        let undefined = self.checks.shadow.lanes(source) & group;
         let yes = self.pred(pred.0);
         let yes = if pred.1 { !yes } else { yes };
         let known = group & !undefined;
@@ -879,33 +823,39 @@ impl Cx<'_> {
             VoteMode::Uni => yes & known != 0 && !yes & known != 0,
         };
         if undefined == 0 || decided {
-            return self.shadow.define(dst, group);
+            return self.checks.shadow.define(dst, group);
         }
         let open = if mode == VoteMode::Ballot {
             undefined.into()
         } else {
             1
         };
-        let origins = self.shadow.origins(source, undefined.trailing_zeros() as usize);
+        let origins = self
+            .checks
+            .shadow
+            .origins(source, undefined.trailing_zeros() as usize);
         self.spread(dst, group, open, origins, pc);
     }
 
     /// A result for the lanes of a group that depends on all bits that they bring.
-    pub(super) fn follow_gathered(&mut self, src: i32, dst: Spot, group: u32, open: u64, pc: u32) {
-        let source = self.shadow.source(src);
-        let undefined = source.map_or(0, |source| self.shadow.lanes(source) & group);
+    pub(super) fn follow_gathered(&mut self, src: i32, dst: ShadowIndex, group: u32, open: u64, pc: u32) {
+        let source = self.checks.shadow.source(src);
+        let undefined = source.map_or(0, |source| self.checks.shadow.lanes(source) & group);
         match source {
             Some(source) if undefined != 0 => {
-                let origins = self.shadow.origins(source, undefined.trailing_zeros() as usize);
+                let origins = self
+                    .checks
+                    .shadow
+                    .origins(source, undefined.trailing_zeros() as usize);
                 self.spread(dst, group, open, origins, pc);
             }
-            _ => self.shadow.define(dst, group),
+            _ => self.checks.shadow.define(dst, group),
         }
     }
 
-    fn spread(&mut self, dst: Spot, group: u32, open: u64, mut origins: Origins, pc: u32) {
+    fn spread(&mut self, dst: ShadowIndex, group: u32, open: u64, mut origins: Origins, pc: u32) {
         origins.compute(self.job.kernel.ops[pc as usize].instr);
-        bits(group).for_each(|lane| self.shadow.undefine(dst, lane, open, origins));
+        bits(group).for_each(|lane| self.checks.shadow.undefine(dst, lane, open, origins));
     }
 
     /// `printf` has read arguments from here.

@@ -17,11 +17,11 @@ use super::touch::{Mark, Touch};
 use crate::check::collect::lanes;
 
 /// Chunks of memory that are watched.
-const MOST_CHUNKS: usize = 1 << 13;
+const MAX_CHUNKS: usize = 1 << 13;
 /// Words that hold what blocks knew.
-const MOST_WORDS: usize = 1 << 16;
+const MAX_WORDS: usize = 1 << 16;
 /// Steps of joining what blocks know, after which nothing is looked at any more.
-const MOST_STEPS: usize = 1 << 24;
+const MAX_STEPS: usize = 1 << 24;
 
 /// The times of blocks that are known.
 type Known = Arc<BTreeMap<u64, u32>>;
@@ -46,7 +46,7 @@ struct Cell {
 struct Block {
     time: u32,
     known: Known,
-    /// What it knew at its last fence, and its time then.
+    /// Knowledge at its last fence, and its time then.
     released: Option<(Known, u32)>,
 }
 
@@ -57,9 +57,9 @@ pub(super) struct Unordered {
     pub(super) parties: [(Mark, u64, u32); 2],
 }
 
-/// What is known of the blocks of a launch.
+/// Clocks of the blocks of a launch.
 #[derive(Debug, Default)]
-pub(super) struct Handover {
+pub(super) struct BlockClocks {
     blocks: Chunks<Block>,
     words: Chunks<Known>,
     cells: Chunks<Box<[Cell]>>,
@@ -70,10 +70,9 @@ pub(super) struct Handover {
 }
 
 /// Pairs that are kept.
-const MOST_FOUND: usize = 1 << 14;
+const MAX_FOUND: usize = 1 << 14;
 
-impl Handover {
-    /// A fence of a block.
+impl BlockClocks {
     pub(super) fn fence(&mut self, block: u64) {
         let state = self.blocks.entry(block).or_default();
         state.released = Some((Arc::clone(&state.known), state.time));
@@ -89,7 +88,7 @@ impl Handover {
         let Ok(by) = u32::try_from(block + 1) else {
             return;
         };
-        if self.steps > MOST_STEPS {
+        if self.steps > MAX_STEPS {
             return;
         }
         self.just_now.clear();
@@ -124,7 +123,7 @@ impl Handover {
     }
 
     fn plain(&mut self, block: u64, unit: u64, (kind, by, who): (Mark, u32, u32), differs: bool) {
-        let room = self.cells.len() < MOST_CHUNKS;
+        let room = self.cells.len() < MAX_CHUNKS;
         let number = unit / CHUNK;
         if !room && !self.cells.contains_key(&number) {
             return;
@@ -160,7 +159,7 @@ impl Handover {
             cell.read = now;
         }
         if let Some((other, made)) = found
-            && self.found.len() < MOST_FOUND
+            && self.found.len() < MAX_FOUND
         {
             let other = (other, u64::from(made.by - 1), made.who);
             self.found.push(Unordered {
@@ -205,7 +204,7 @@ impl Handover {
         let Some((known, time)) = state.released.clone() else {
             return;
         };
-        if self.words.len() >= MOST_WORDS && !self.words.contains_key(&unit) {
+        if self.words.len() >= MAX_WORDS && !self.words.contains_key(&unit) {
             self.steps = usize::MAX;
             return;
         }

@@ -21,7 +21,7 @@ fn kernel(body: &str) -> String {
     )
 }
 
-/// What 32 threads find.
+/// Findings of 32 threads.
 #[track_caller]
 fn found(body: &str) -> (Vec<String>, Vec<Use>) {
     let mut all = Vec::new();

@@ -17,7 +17,7 @@
 //! - A fence, together with atomics or strong accesses, is how threads hand data to each other without a
 //!   barrier. An interval between barriers (for races between blocks: a launch) in which both were seen is
 //!   left alone, since telling right from wrong there needs the value that each load saw. Where blocks run one
-//!   after another, `handover` follows which flags each of them has read.
+//!   after another, `vector_clocks` follows which flags each of them has read.
 //! - Arrivals at a barrier in shared memory come before the waits for the phase that they end, and so do the bytes of
 //!   bulk copies: `phases` follows that in kernels with such barriers, and barriers of some threads for these alone.
 //! - The end of the launch orders everything.
@@ -27,7 +27,6 @@
 
 mod bits;
 mod global;
-mod handover;
 mod interval;
 mod log;
 mod parties;
@@ -36,9 +35,10 @@ mod shared;
 #[cfg(test)]
 mod tests;
 mod touch;
+mod vector_clocks;
 mod within;
 
 pub use global::{BlockRaces, GlobalRaces};
 pub use shared::SharedRaces;
 pub(crate) use shared::unit_shift;
-pub use touch::{Cells, Mark, Run, Touch, Values};
+pub use touch::{ByteRun, Cells, Mark, Touch, Values};

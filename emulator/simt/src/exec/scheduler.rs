@@ -7,55 +7,56 @@ use crate::check::WrongMask;
 
 use crate::program::{Op, OpKind};
 
-use super::Cx;
-use super::fiber::{Fiber, State};
-use super::warp::{self, Pause};
+use super::fiber::{Fiber, FiberState, Pause, join_ready};
+use super::warp;
+use super::worker::Worker;
 
 /// Operations of one turn of a warp.
 const TURN: i64 = 1 << 16;
 /// Turns in a row in which nothing happened but looking at memory, after which a block lets others run.
 const STUCK: u32 = 8;
-/// The same for turns that did other work, too.
+/// Like [`STUCK`], for turns that did other work, too.
 const STUCK_BUSY: u32 = 256;
-/// The same where all threads wait for phases of barriers in shared memory, after which that is a deadlock.
+/// Like [`STUCK`], where all threads wait for phases of barriers in shared memory, after which that is a deadlock.
 const STUCK_PHASES: u32 = 1 << 10;
-/// How many of these turns a loop gets each time that clocks went ahead.
+/// Turns that a loop gets each time that clocks went ahead.
 pub(super) const ROUNDS_OF_TIME: u32 = 16;
-/// How far clocks go ahead at first, and at most: some 50 days.
+/// First and last step by which clocks go ahead, up to some 50 days.
 const FIRST_STEP: u64 = 1 << 10;
 const LAST_STEP: u64 = 1 << 52;
 
-/// How a visit to a block ended.
+/// Result of a visit to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visit {
-    /// All warps have ended, or it was stopped.
+    /// The warps have ended, or the block was stopped.
     Ended,
-    /// It waits for memory that some other block must change.
+    /// The block waits for memory that another block must change.
     Stuck,
-    /// All threads that can run wait for phases of barriers in shared memory, which other blocks of the cluster may end.
+    /// The threads that can run wait for phases of barriers in shared memory, which other blocks of the cluster may
+    /// end.
     Phases,
     /// No thread can run, and some wait for the threads of the cluster.
     Waits,
 }
-impl Cx<'_> {
+impl Worker<'_> {
     /// Runs the block's warps in turn.
     pub(crate) fn visit(&mut self, last: &AtomicU64) -> Visit {
         let job = self.job;
-        self.listening = false;
-        self.block.seen.clear();
+        self.activity.caches_polls = false;
+        self.block.poll_cache.clear();
         loop {
             let mut ran = false;
             for w in 0..job.n_warps {
                 if !self.block.warps[w as usize]
                     .fibers
                     .iter()
-                    .any(|f| f.state == State::Ready)
+                    .any(|f| f.state == FiberState::Ready)
                 {
                     continue;
                 }
                 ran = true;
-                self.progress = false;
-                self.polled = false;
+                self.activity.progress = false;
+                self.activity.polled = false;
                 self.run_warp(w);
                 if self.stopped || last.load(Ordering::Relaxed) < self.block.unit {
                     return Visit::Ended;
@@ -64,13 +65,13 @@ impl Cx<'_> {
                     self.runaway(w);
                     return Visit::Ended;
                 }
-                self.moved |= self.progress || !self.polled;
-                match (self.progress, self.polled) {
+                self.activity.moved |= self.activity.progress || !self.activity.polled;
+                match (self.activity.progress, self.activity.polled) {
                     (true, _) => {
                         self.block.quiet = 0;
                         self.block.step = 0;
-                        if std::mem::take(&mut self.listening) {
-                            self.block.seen.clear();
+                        if std::mem::take(&mut self.activity.caches_polls) {
+                            self.block.poll_cache.clear();
                         }
                     }
                     (_, true) => self.block.quiet += 1,
@@ -104,9 +105,9 @@ impl Cx<'_> {
                 }
                 continue;
             }
-            let limit = if self.left > 0 { STUCK } else { STUCK_BUSY };
+            let limit = if self.warp.left > 0 { STUCK } else { STUCK_BUSY };
             // In the turns that are left before it lets others run, every warp looks again at what it waits for.
-            self.listening = self.block.quiet > STUCK / 2 * job.n_warps;
+            self.activity.caches_polls = self.block.quiet > STUCK / 2 * job.n_warps;
             if ran && self.block.quiet > limit * job.n_warps {
                 self.block.quiet = 0;
                 return Visit::Stuck;
@@ -114,8 +115,8 @@ impl Cx<'_> {
         }
     }
 
-    /// Nothing can happen in the block but that a loop gives up waiting by the clock: lets its clocks go ahead, each time by
-    /// twice as much. False: so far that no loop waits for that.
+    /// Lets the block's clocks go ahead, each time by twice as much, when only a loop that gives up waiting by the
+    /// clock could go on. False: so far that no loop waits for that.
     pub(super) fn let_time_pass(&mut self) -> bool {
         let reads = |op: &Op| matches!(op.kind, OpKind::ReadClock { .. });
         let step = (self.block.step * 2).max(FIRST_STEP);
@@ -127,38 +128,38 @@ impl Cx<'_> {
         true
     }
 
-    /// One turn of a warp: each fiber that can runs until it waits, ends, or has used up its share.
+    /// Runs a turn of a warp: each fiber that can runs until it waits, ends, or has used up its share.
     fn run_warp(&mut self, w: u32) {
         let job = self.job;
         let index = w as usize;
-        self.warp = w;
-        self.lanes.regs = self.block.regs_of(job, index);
-        self.lanes.preds = self.block.preds_of(job, index);
-        self.live = self.block.warps[index].live;
-        self.in_flight = self.block.warpgroups.is_in_flight(w);
+        self.warp.index = w;
+        self.warp.lanes.regs = self.block.regs_of(job, index);
+        self.warp.lanes.preds = self.block.preds_of(job, index);
+        self.warp.live = self.block.warps[index].live;
+        self.warp.in_flight = self.block.warpgroups.is_in_flight(w);
         if job.watch.checks() {
-            std::mem::swap(&mut self.shadow, &mut self.block.shadows[index]);
+            std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
-        if let Some(races) = &mut self.shared_races {
+        if let Some(races) = &mut self.checks.shared_races {
             races.enter(w);
         }
-        if let Some(races) = &mut self.global_races {
+        if let Some(races) = &mut self.checks.global_races {
             races.enter(w);
         }
-        self.left = TURN;
+        self.warp.left = TURN;
         loop {
             let fibers = &mut self.block.warps[index].fibers;
-            let Some(i) = fibers.iter().position(|f| f.state == State::Ready) else {
+            let Some(i) = fibers.iter().position(|f| f.state == FiberState::Ready) else {
                 break;
             };
             // Taken from the front and put back at the end: all get their turn.
-            self.fiber = fibers.remove(i);
-            self.turn_start = self.left;
+            self.warp.fiber = fibers.remove(i);
+            self.warp.turn_start = self.warp.left;
             let pause = warp::run(self);
             let warp = &mut self.block.warps[index];
-            warp.issued += (self.turn_start - self.left) as u64;
-            warp.live = self.live;
-            let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
+            warp.issued += (self.warp.turn_start - self.warp.left) as u64;
+            warp.live = self.warp.live;
+            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
             if pause != Pause::Ended {
                 warp.fibers.push(fiber);
             }
@@ -172,17 +173,17 @@ impl Cx<'_> {
             }
         }
         if job.watch.checks() {
-            std::mem::swap(&mut self.shadow, &mut self.block.shadows[index]);
+            std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
         let done = !self.block.warps[index]
             .fibers
             .iter()
-            .any(|f| f.state == State::Ready);
-        if let Some(races) = &mut self.shared_races {
-            races.leave(done, &mut self.collector);
+            .any(|f| f.state == FiberState::Ready);
+        if let Some(races) = &mut self.checks.shared_races {
+            races.leave(done, &mut self.checks.collector);
         }
-        if let Some(races) = &mut self.global_races {
-            races.leave(done, &mut self.collector);
+        if let Some(races) = &mut self.checks.global_races {
+            races.leave(done, &mut self.checks.collector);
         }
         self.block.spent = self.spent;
     }
@@ -190,13 +191,19 @@ impl Cx<'_> {
     /// Lanes that waited for each other go on, as soon as all are there.
     fn join_lanes(&mut self, w: usize) {
         let warp = &mut self.block.warps[w];
-        if warp.fibers.len() < 2 && !warp.fibers.iter().any(|f| matches!(f.state, State::Lanes { .. })) {
+        if warp.fibers.len() < 2
+            && !warp
+                .fibers
+                .iter()
+                .any(|f| matches!(f.state, FiberState::Lanes { .. }))
+        {
             return;
         }
         let mut ready = Vec::new();
         for f in &warp.fibers {
-            if let State::Lanes { need, place } = f.state {
-                let at_place = |g: &&Fiber| matches!(g.state, State::Lanes { place: p, .. } if p == place);
+            if let FiberState::Lanes { need, place } = f.state {
+                let at_place =
+                    |g: &&Fiber| matches!(g.state, FiberState::Lanes { place: p, .. } if p == place);
                 let there = warp.fibers.iter().filter(at_place).fold(0, |m, g| m | g.lanes());
                 ready.push(need & warp.live & !there == 0);
             } else {
@@ -207,7 +214,7 @@ impl Cx<'_> {
             if ready {
                 // Whoever is not joined below goes on alone.
                 f.forced = f.waits_at_its_place();
-                f.state = State::Ready;
+                f.state = FiberState::Ready;
             }
         }
         join_ready(&mut warp.fibers);
@@ -218,11 +225,11 @@ impl Cx<'_> {
         let mut any = false;
         let mut found = Vec::new();
         for w in 0..self.block.warps.len() {
-            self.warp = w as u32;
-            self.live = self.block.warps[w].live;
+            self.warp.index = w as u32;
+            self.warp.live = self.block.warps[w].live;
             let undefined = self.block.warps[w].undefined_mask;
             for f in &self.block.warps[w].fibers {
-                if let State::Lanes { need, .. } = f.state
+                if let FiberState::Lanes { need, .. } = f.state
                     && !undefined
                 {
                     let present = f.top().map_or(0, |t| t.mask);
@@ -231,43 +238,19 @@ impl Cx<'_> {
                 }
             }
             for f in &mut self.block.warps[w].fibers {
-                if matches!(f.state, State::Lanes { .. }) {
+                if matches!(f.state, FiberState::Lanes { .. }) {
                     f.forced = f.waits_at_its_place();
-                    f.state = State::Ready;
+                    f.state = FiberState::Ready;
                     any = true;
                 }
             }
         }
         if self.job.watch.checks() {
             for (w, at, present, details) in found {
-                self.warp = w;
+                self.warp.index = w;
                 self.report_at(at, Code::SyncMask, present, details);
             }
         }
         any
-    }
-}
-
-/// Joins fibers that can run and are at the same place.
-pub(super) fn join_ready(fibers: &mut Vec<Fiber>) {
-    let mut i = 0;
-    while i < fibers.len() {
-        if fibers[i].state != State::Ready {
-            i += 1;
-            continue;
-        }
-        let mut j = i + 1;
-        while j < fibers.len() {
-            let fits = fibers[j].state == State::Ready;
-            if fits {
-                let other = fibers.remove(j);
-                match fibers[i].join(other) {
-                    None => continue,
-                    Some(other) => fibers.insert(j, other),
-                }
-            }
-            j += 1;
-        }
-        i += 1;
     }
 }

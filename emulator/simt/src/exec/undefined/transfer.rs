@@ -1,4 +1,4 @@
-//! What arithmetic makes of undefined bits.
+//! Undefined bits of the results of arithmetic.
 //!
 //! Most operations that only move bits are asked themselves: run on the undefined bits of their sources instead of on
 //! the values, they give the undefined bits of the result. Operations on single bits and comparisons are run on
@@ -8,20 +8,20 @@ use super::super::{ZERO_LINE, bits};
 use crate::lanes::{AluArgs, AluFn, Class, Lanes, Line};
 use crate::program::{AluShape, Flow, Ordering};
 
-/// One register for each source.
+/// A register for each source.
 type Values = [[u64; 32]; 4];
 
 /// The sources of an operation.
 pub(super) struct Sources {
     pub(super) values: Values,
-    /// Which bits of the sources are undefined.
+    /// Undefined bits of the sources.
     pub(super) undefined: Values,
     /// Sources that are the same register have the same number.
     pub(super) same: [usize; 4],
 }
 
 /// The undefined bits of a result, and the lanes in which they have been more than moved.
-pub(super) struct Result {
+pub(super) struct AluResult {
     pub(super) undefined: [u64; 32],
     pub(super) computed: u32,
     /// By source: the lanes in which it has a part in what is undefined.
@@ -100,7 +100,7 @@ impl Bench {
     }
 }
 
-/// All bits of a class.
+/// Mask of a class's bits.
 pub(super) fn all_bits(class: Class) -> u64 {
     match class {
         Class::Pred => 1,
@@ -110,10 +110,10 @@ pub(super) fn all_bits(class: Class) -> u64 {
 }
 
 /// The undefined bits of an operation's result for the lanes `on`.
-pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, on: u32) -> Result {
+pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, on: u32) -> AluResult {
     let n = shape.srcs.len().min(4);
     let mut bench = Bench::new(run, args, shape);
-    let mut result = Result {
+    let mut result = AluResult {
         undefined: [0; 32],
         computed: on,
         from: [0; 4],
@@ -190,7 +190,7 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources
 }
 
 /// Tries all ways in which each source's undefined bits are all 0 or all 1: enough where bits do not mix.
-fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut Result) {
+fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut AluResult) {
     let n = bench.shape.srcs.len().min(4);
     // Registers that have undefined bits, each once.
     let mut unsure: Vec<usize> = (0..n)
@@ -242,7 +242,7 @@ fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut Result) {
 }
 
 /// Tries values that the first two sources could have and that compare differently.
-fn compared(bench: &mut Bench, sources: &Sources, on: u32, ordering: Ordering, result: &mut Result) {
+fn compared(bench: &mut Bench, sources: &Sources, on: u32, ordering: Ordering, result: &mut AluResult) {
     let n = bench.shape.srcs.len().min(4);
     let undefined = |i: usize, lane: usize| sources.undefined[i][lane];
     // Lowest and highest value of an integer.
@@ -345,7 +345,8 @@ mod tests {
         }
     }
 
-    /// What the result can be, found out by trying: bits that differ must be undefined. `exact`: and no others are.
+    /// Compares with the result's possible bits, found by trying: bits that differ must be undefined. `exact`: and no
+    /// others are.
     #[track_caller]
     fn check(instruction: &str, exact: bool) {
         let kernel = kernel(instruction);

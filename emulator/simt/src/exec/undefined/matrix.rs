@@ -1,27 +1,30 @@
 //! Undefined elements of tiles: through products, and between memory and the registers of several lanes.
 
-use super::shadow::{Origin, Origins};
-use super::{Cx, NOWHERE, bits, runs};
+use super::{NOWHERE, bits};
 use crate::check::Use;
-use crate::exec::access::Spec;
+use crate::exec::block::shadow::{Origin, Origins};
 use crate::exec::matrix::elements;
-use crate::exec::slow;
+use crate::exec::per_lane;
+use crate::exec::runs;
+use crate::exec::spec::AccessSpec;
+use crate::exec::worker::Worker;
 use crate::program::{MatrixAccess, Mma};
 
 /// Bytes of rows of matrices that are stored and not defined: the lane that has the row's address, the bytes as a
 /// mask, and where the first of them comes from.
 pub(in crate::exec) type Holes = Vec<(usize, u32, Origin)>;
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// A product: an undefined element of A reaches a row of D, one of B a column.
     #[cold]
     pub(in crate::exec) fn follow_mma(&mut self, mma: &Mma, pc: u32, on: u32) {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let [n_a, n_b, n_d] = mma.form.registers();
         let lanes = |src: &i32| {
-            self.shadow
+            self.checks
+                .shadow
                 .source(*src)
-                .map_or(0, |spot| self.shadow.lanes(spot) & on)
+                .map_or(0, |spot| self.checks.shadow.lanes(spot) & on)
         };
         let (a, b): (Vec<u32>, Vec<u32>) = (
             mma.a[..n_a].iter().map(lanes).collect(),
@@ -30,31 +33,31 @@ impl Cx<'_> {
         let mut results = Vec::with_capacity(n_d);
         for (register, &c) in mma.c[..n_d].iter().enumerate() {
             let reached = mma.form.reached(&a, &b, register);
-            let own = self.shadow.source(c);
+            let own = self.checks.shadow.source(c);
             results.push(std::array::from_fn::<_, 32, _>(|lane| {
-                let from_c = own.map_or(0, |spot| self.shadow.bits(spot, lane));
+                let from_c = own.map_or(0, |spot| self.checks.shadow.bits(spot, lane));
                 let undefined = reached[lane].undefined | mma.form.whole_sums(from_c);
                 let mut origins = Origins::NONE;
                 let factors = [(reached[lane].a, &mma.a[..]), (reached[lane].b, &mma.b[..])];
                 for (found, registers) in factors {
                     if let Some((register, lane)) = found
-                        && let Some(spot) = self.shadow.source(registers[register])
+                        && let Some(spot) = self.checks.shadow.source(registers[register])
                     {
-                        origins.join(&self.shadow.origins(spot, lane));
+                        origins.join(&self.checks.shadow.origins(spot, lane));
                     }
                 }
                 if let Some(spot) = own.filter(|_| from_c != 0) {
-                    origins.join(&self.shadow.origins(spot, lane));
+                    origins.join(&self.checks.shadow.origins(spot, lane));
                 }
                 origins.compute(instr);
                 (undefined, origins)
             }));
         }
         for (&dst, result) in mma.d.iter().zip(results) {
-            let spot = self.shadow.line(dst as u32);
+            let spot = self.checks.shadow.line(dst as u32);
             for lane in bits(on) {
                 let (undefined, origins) = result[lane];
-                self.shadow.undefine(spot, lane, undefined, origins);
+                self.checks.shadow.undefine(spot, lane, undefined, origins);
             }
         }
     }
@@ -62,7 +65,7 @@ impl Cx<'_> {
     /// `ldmatrix` has read rows, perhaps bytes that nothing wrote.
     #[inline]
     pub(in crate::exec) fn follow_matrices(&mut self, access: &MatrixAccess, pc: u32, on: u32) {
-        if self.fresh.lanes != 0 || !self.shadow.is_clean() {
+        if self.checks.fresh.lanes != 0 || !self.checks.shadow.is_clean() {
             self.follow_fresh_matrices(access, pc, on);
         }
     }
@@ -70,27 +73,27 @@ impl Cx<'_> {
     #[cold]
     fn follow_fresh_matrices(&mut self, access: &MatrixAccess, pc: u32, on: u32) {
         let instr = self.job.kernel.ops[pc as usize].instr;
-        let fresh = std::mem::take(&mut self.fresh.lanes);
+        let fresh = std::mem::take(&mut self.checks.fresh.lanes);
         let fresh = fresh & !self.report_in_flight(fresh, 16, instr);
         for (matrix, &dst) in access.regs.iter().take(usize::from(access.n)).enumerate() {
-            let spot = self.shadow.line(dst as u32);
-            self.shadow.define(spot, on);
+            let spot = self.checks.shadow.line(dst as u32);
+            self.checks.shadow.define(spot, on);
             for lane in bits(on) {
                 let (mut undefined, mut origins) = (0, Origins::NONE);
                 for (half, (row, column)) in elements(lane, access.transposed).into_iter().enumerate() {
                     let row = (8 * matrix + row) & 31;
-                    let bytes = self.fresh.bytes[row] >> (2 * column) & 3;
+                    let bytes = self.checks.fresh.bytes[row] >> (2 * column) & 3;
                     if fresh >> row & 1 == 0 || bytes == 0 {
                         continue;
                     }
                     let whole = (u64::from(bytes & 1) * 0xff) | (u64::from(bytes >> 1) * 0xff00);
                     undefined |= whole << (16 * half);
-                    let at = self.fresh.address[row];
+                    let at = self.checks.fresh.address[row];
                     let first = at + 2 * column as u64 + u64::from(bytes.trailing_zeros());
                     origins.join(&Origins::one(self.origin_of(at, first, 16, instr, row)));
                 }
                 if undefined != 0 {
-                    self.shadow.undefine(spot, lane, undefined, origins);
+                    self.checks.shadow.undefine(spot, lane, undefined, origins);
                 }
             }
         }
@@ -107,17 +110,17 @@ impl Cx<'_> {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let mut holes: Holes = Vec::new();
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
-            let Some(spot) = self.shadow.source(src) else {
+            let Some(spot) = self.checks.shadow.source(src) else {
                 continue;
             };
-            let lanes = self.shadow.lanes(spot) & on;
+            let lanes = self.checks.shadow.lanes(spot) & on;
             let computed = bits(lanes)
-                .filter(|&lane| self.shadow.origins(spot, lane).is_computed())
+                .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
                 .fold(0, |mask, lane| mask | 1 << lane);
             self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
             for lane in bits(lanes & !computed) {
-                let undefined = self.shadow.bits(spot, lane);
-                let origin = self.shadow.origins(spot, lane).first();
+                let undefined = self.checks.shadow.bits(spot, lane);
+                let origin = self.checks.shadow.origins(spot, lane).first();
                 for (half, (row, column)) in elements(lane, access.transposed).into_iter().enumerate() {
                     let row = 8 * matrix + row;
                     for byte in 0..2 {
@@ -138,8 +141,8 @@ impl Cx<'_> {
 
     /// Undefined bytes that `stmatrix` moved stay undefined in memory, which counts as written by now.
     #[cold]
-    pub(in crate::exec) fn leave_matrix_holes(&mut self, holes: &Holes, spec: &Spec<'_>, good: u32) {
-        let addresses = slow::addresses(self, spec);
+    pub(in crate::exec) fn leave_matrix_holes(&mut self, holes: &Holes, spec: &AccessSpec<'_>, good: u32) {
+        let addresses = per_lane::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         for &(lane, mask, origin) in holes.iter().filter(|(lane, ..)| good >> lane & 1 == 1) {
             let at = addresses[lane];
@@ -160,7 +163,7 @@ impl Cx<'_> {
     /// `movmatrix`: elements change their lanes.
     #[cold]
     pub(in crate::exec) fn follow_moved_matrix(&mut self, dst: u32, src: i32, on: u32) {
-        let source = self.shadow.source(src);
+        let source = self.checks.shadow.source(src);
         let moved: [(u64, Origins); 32] = std::array::from_fn(|lane| {
             let (mut undefined, mut origins) = (0, Origins::NONE);
             let Some(source) = source else {
@@ -168,18 +171,18 @@ impl Cx<'_> {
             };
             for (half, (row, column)) in elements(lane, true).into_iter().enumerate() {
                 let from = (4 * row + column / 2) & 31;
-                let bits = self.shadow.bits(source, from) >> (16 * (column % 2)) & 0xffff;
+                let bits = self.checks.shadow.bits(source, from) >> (16 * (column % 2)) & 0xffff;
                 if bits != 0 {
                     undefined |= bits << (16 * half);
-                    origins.join(&self.shadow.origins(source, from));
+                    origins.join(&self.checks.shadow.origins(source, from));
                 }
             }
             (undefined, origins)
         });
-        let spot = self.shadow.line(dst);
+        let spot = self.checks.shadow.line(dst);
         for lane in bits(on) {
             let (undefined, origins) = moved[lane];
-            self.shadow.undefine(spot, lane, undefined, origins);
+            self.checks.shadow.undefine(spot, lane, undefined, origins);
         }
     }
 }

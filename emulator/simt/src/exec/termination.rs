@@ -5,16 +5,17 @@ use crate::check::{BarrierGroup, Details};
 
 use crate::lanes::Line;
 
-use super::fiber::{Fiber, State};
-use super::warp::{self, Pause};
-use super::{Cx, Job};
+use super::fiber::{Fiber, FiberState, Pause};
+use super::job::Job;
+use super::warp;
+use super::worker::Worker;
 
 /// Rounds of a loop in which its state may come back, to be known for one without end.
 const MAX_ROUNDS: u32 = 1 << 10;
 /// Turns for that, in all.
 const MAX_TURNS: u32 = 1 << 14;
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// No thread can go on.
     pub(super) fn deadlock(&mut self) {
         let groups = self.groups(|_| true);
@@ -23,7 +24,7 @@ impl Cx<'_> {
             return;
         };
         let (instr, mask) = (first.instr, first.threads[warp]);
-        self.warp = warp as u32;
+        self.warp.index = warp as u32;
         self.report_at(
             instr,
             Code::Barrier,
@@ -38,13 +39,13 @@ impl Cx<'_> {
     }
     /// The budget is spent by blocks that wait for each other, of which this is one.
     pub(super) fn runaway_block(&mut self) {
-        let ready = |w: &super::block::Warp| w.fibers.iter().any(|f| f.state == State::Ready);
+        let ready = |w: &super::block::Warp| w.fibers.iter().any(|f| f.state == FiberState::Ready);
         let warp = self.block.warps.iter().position(ready).unwrap_or(0);
-        self.warp = warp as u32;
-        self.lanes.regs = self.block.regs_of(self.job, warp);
-        self.lanes.preds = self.block.preds_of(self.job, warp);
-        self.live = self.block.warps[warp].live;
-        self.in_flight = self.block.warpgroups.is_in_flight(warp as u32);
+        self.warp.index = warp as u32;
+        self.warp.lanes.regs = self.block.regs_of(self.job, warp);
+        self.warp.lanes.preds = self.block.preds_of(self.job, warp);
+        self.warp.live = self.block.warps[warp].live;
+        self.warp.in_flight = self.block.warpgroups.is_in_flight(warp as u32);
         self.runaway(warp as u32);
     }
 
@@ -52,7 +53,7 @@ impl Cx<'_> {
     pub(super) fn runaway(&mut self, w: u32) {
         let job = self.job;
         let (mut low, mut high) = (u32::MAX, 0);
-        let ready = |f: &Fiber| f.state == State::Ready;
+        let ready = |f: &Fiber| f.state == FiberState::Ready;
         let mask = self.block.warps[w as usize]
             .fibers
             .iter()
@@ -64,13 +65,13 @@ impl Cx<'_> {
             let Some(i) = fibers.iter().position(ready) else {
                 break;
             };
-            self.fiber = fibers.remove(i);
-            self.left = 0;
-            let start = self.fiber.top().map_or(0, |t| t.pc);
+            self.warp.fiber = fibers.remove(i);
+            self.warp.left = 0;
+            let start = self.warp.fiber.top().map_or(0, |t| t.pc);
             let pause = warp::run(self);
-            let end = self.fiber.top().map_or(0, |t| t.pc);
+            let end = self.warp.fiber.top().map_or(0, |t| t.pc);
             (low, high) = (low.min(start).min(end), high.max(start).max(end));
-            let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
+            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
             if pause != Pause::Ended {
                 self.block.warps[w as usize].fibers.push(fiber);
             }
@@ -78,7 +79,7 @@ impl Cx<'_> {
                 break;
             }
         }
-        self.warp = w;
+        self.warp.index = w;
         let loop_of = smallest_loop(job, low, high);
         let at = loop_of.map_or_else(|| low.min(job.kernel.ops.len() as u32 - 1), |(first, _)| first);
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
@@ -103,7 +104,7 @@ impl Cx<'_> {
     /// and no other thread is left to change what it reads.
     fn repeats(&mut self, w: u32, first: u32, last: u32) -> bool {
         let job = self.job;
-        let ready = |f: &Fiber| f.state == State::Ready;
+        let ready = |f: &Fiber| f.state == FiberState::Ready;
         let others = self.block.warps.iter().enumerate();
         let alone = { others }.all(|(other, warp)| other == w as usize || !warp.fibers.iter().any(ready));
         let blocks: u64 = job.grid.iter().map(|&n| u64::from(n)).product();
@@ -120,16 +121,16 @@ impl Cx<'_> {
             let Some(i) = fibers.iter().position(ready) else {
                 return false;
             };
-            self.fiber = fibers.remove(i);
-            self.left = 0;
-            self.progress = false;
+            self.warp.fiber = fibers.remove(i);
+            self.warp.left = 0;
+            self.activity.progress = false;
             let pause = warp::run(self);
-            let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
+            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
             if pause == Pause::Ended {
                 return false;
             }
             let pc = fiber.top().map_or(0, |t| t.pc);
-            let left = self.progress || self.stopped || !(first..=last).contains(&pc);
+            let left = self.activity.progress || self.stopped || !(first..=last).contains(&pc);
             let mut same = false;
             if kept
                 .as_ref()
@@ -161,24 +162,24 @@ impl Cx<'_> {
         let kernel = self.job.kernel;
         let lines = (0..kernel.n_lines as usize).map(|i| {
             // SAFETY: a warp has so many lines of registers, and this worker owns them.
-            unsafe { Line((*self.lanes.regs.add(i)).0) }
+            unsafe { Line((*self.warp.lanes.regs.add(i)).0) }
         });
         let preds = (0..kernel.n_preds as usize).map(|i| {
             // SAFETY: and so many predicates.
-            unsafe { *self.lanes.preds.add(i) }
+            unsafe { *self.warp.lanes.preds.add(i) }
         });
         (lines.collect(), preds.collect())
     }
 
     /// A warp polls memory without end while threads of its block wait at a barrier: for each other, it seems.
     fn waited_for(&mut self, running: u32) {
-        let mut groups = self.groups(|state| matches!(state, State::Barrier(_)));
+        let mut groups = self.groups(|state| matches!(state, FiberState::Barrier(_)));
         let Some(first) = groups.first() else { return };
         let Some(warp) = first.threads.iter().position(|mask| *mask != 0) else {
             return;
         };
         let (instr, mask) = (first.instr, first.threads[warp]);
-        let others = self.groups(|state| state == State::Ready);
+        let others = self.groups(|state| state == FiberState::Ready);
         let mut threads = vec![0; self.block.warps.len()].into_boxed_slice();
         for group in &others {
             threads
@@ -191,15 +192,15 @@ impl Cx<'_> {
             at_barrier: false,
             threads,
         });
-        let polling = self.warp;
-        self.warp = warp as u32;
+        let polling = self.warp.index;
+        self.warp.index = warp as u32;
         let details = Details::Barrier {
             groups,
             deadlock: true,
             late: None,
         };
         self.report_at(instr, Code::Barrier, mask, details);
-        self.warp = polling;
+        self.warp.index = polling;
     }
 }
 
@@ -222,7 +223,7 @@ fn stays(op: &crate::program::Op, alone: bool) -> bool {
     }
 }
 
-/// Some of these operations look at what others write while they run.
+/// True where one of these operations reads memory that others write while they run.
 fn polls(ops: &[crate::program::Op]) -> bool {
     use crate::program::{OpKind, Order};
     ops.iter().any(|op| match &op.kind {

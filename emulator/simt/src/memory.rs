@@ -11,14 +11,14 @@ use crate::program::window;
 
 pub(crate) mod bits;
 pub(crate) mod bytes;
+pub(crate) mod relaxed;
 pub mod rules;
 
 use bytes::Bytes;
 
 /// Allocations are numbered from here: host addresses (48 bits) are all below.
 pub const FIRST_NUMBER: u64 = 0x100;
-/// Where allocations start in their windows, at the least: what lies just before one still belongs to it in
-/// messages.
+/// Least offset of an allocation in its window: addresses just before one still belong to it in messages.
 const START: u64 = 1 << 36;
 /// Added to [`START`], with [`STAGGER`] for each number: the low 32 bits of an address are then neither 0 nor any
 /// other's. A kernel that was given its arguments in the wrong order takes them for a count, and a count of 0 would
@@ -42,7 +42,7 @@ const QUARANTINE: usize = 1 << 16;
 /// Bytes of the largest single allocation.
 const MAX_BYTES: u64 = (1 << window::BITS) - 2 * START - LOW - STAGGER * STAGGERED - ODD;
 
-/// Who asked for an allocation; used in messages.
+/// Requester of an allocation; used in messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Origin {
     /// `cuMemAlloc`, or the name of a module's variable.
@@ -78,7 +78,7 @@ pub struct OutOfMemory {
 /// Why a pointer cannot be freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FreeError {
-    /// Nothing was ever there, or it is not ours to free.
+    /// The address never was an allocation's, or the allocation is not the caller's to free.
     #[error("no allocation starts at this address")]
     NotAnAllocation,
     /// The allocation was freed before.
@@ -100,11 +100,10 @@ pub struct AddressError {
     pub address: u64,
     /// Bytes that were asked for.
     pub bytes: u64,
-    /// What the address belongs to, if to anything.
+    /// Allocation at or near the address.
     pub near: Option<AllocationInfo>,
 }
 
-/// What is known of an allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllocationInfo {
     /// Address of the first byte.
@@ -117,7 +116,6 @@ pub struct AllocationInfo {
     pub freed: bool,
     /// Host memory that is mapped.
     pub host: bool,
-    /// Who asked for it.
     pub origin: Origin,
 }
 
@@ -159,7 +157,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// What an address belongs to, in range or not.
+    /// Slot of an address, in range or not.
     pub(crate) fn slot(&self, address: u64) -> Option<&Slot> {
         let number = address >> window::BITS;
         self.slots
@@ -185,7 +183,7 @@ impl Table {
         inside.then_some((allocation, offset as usize))
     }
 
-    /// What is known about an address, for messages.
+    /// Allocation of an address, for messages.
     pub(crate) fn info(&self, address: u64) -> Option<AllocationInfo> {
         match self.slot(address) {
             Some(Slot::Live(a)) => Some(a.info()),
@@ -200,7 +198,7 @@ impl Table {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MemoryState {
     table: Arc<Table>,
     /// Freed slots, oldest first.
     resting: VecDeque<usize>,
@@ -211,7 +209,7 @@ struct State {
 /// Global memory of one device. Shared by all host threads and launches.
 #[derive(Debug)]
 pub struct Memory {
-    state: RwLock<State>,
+    state: RwLock<MemoryState>,
     limit: u64,
 }
 
@@ -261,13 +259,13 @@ impl Memory {
         state.used = state.used.saturating_sub(bytes);
     }
 
-    fn read_state(&self) -> std::sync::RwLockReadGuard<'_, State> {
+    fn read_state(&self) -> std::sync::RwLockReadGuard<'_, MemoryState> {
         self.state
             .read()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn write_state(&self) -> std::sync::RwLockWriteGuard<'_, State> {
+    fn write_state(&self) -> std::sync::RwLockWriteGuard<'_, MemoryState> {
         self.state
             .write()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -398,8 +396,8 @@ impl Memory {
         }
     }
 
-    /// What an address belongs to. Addresses a little outside an allocation still find it: compare with `base`
-    /// and `bytes`.
+    /// Allocation of an address. Addresses a little outside an allocation still find it: compare with `base` and
+    /// `bytes`.
     pub fn lookup(&self, address: u64) -> Option<AllocationInfo> {
         self.read_state().table.info(address)
     }
@@ -456,20 +454,20 @@ impl Memory {
         .map(|_| ())
     }
 
-    /// Whether no byte of a range was ever written, by the host or by a kernel. False for what is no range of one
+    /// True where no byte of a range was ever written, by the host or by a kernel. False for what is no range of one
     /// live allocation.
     pub fn is_untouched(&self, address: u64, bytes: u64) -> bool {
         let untouched = |own: &Bytes, offset| own.is_untouched(offset, bytes as usize);
         self.with(address, bytes, untouched).unwrap_or(false)
     }
 
-    /// Whether any of a range holds a copy of something that nothing wrote. False for what is no live allocation.
+    /// True where a range holds a copy of unwritten bytes. False for what is no live allocation.
     pub fn holds_undefined(&self, address: u64, bytes: u64) -> bool {
         let holds = |own: &Bytes, offset| own.holds_unmarked(offset, bytes as usize);
         self.with(address, bytes, holds).unwrap_or(false)
     }
 
-    /// Whether the host copied or filled any of an allocation. False for what is no live allocation.
+    /// True where the host copied into or filled an allocation. False for what is no live allocation.
     pub fn host_wrote(&self, address: u64) -> bool {
         self.with(address, 0, |bytes, _| bytes.host_wrote())
             .unwrap_or(false)

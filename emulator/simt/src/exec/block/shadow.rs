@@ -1,14 +1,14 @@
-//! Which bits of a warp's registers nothing has defined, and where each lane's come from.
+//! Undefined bits of a warp's registers, and each lane's origin of them.
 
-use super::super::bits;
+use crate::exec::bits;
 use crate::program::Unset;
 
 /// In place of an instruction: none.
 pub(crate) const NOWHERE: u32 = u32::MAX;
-/// Some instruction, which is not known any more.
+/// An instruction that is not known any more.
 pub(crate) const SOMEWHERE: u32 = u32::MAX - 1;
 
-/// Where an undefined value comes from, and what became of it.
+/// Origin of an undefined value, and its way since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The instruction that read it from memory that nothing had written; of a register that nothing has set, the first
@@ -16,7 +16,7 @@ pub(crate) struct Origin {
     pub(crate) load: u32,
     /// Bytes that it read per lane; 0 for a register.
     pub(crate) bytes: u32,
-    /// Where the lane read, in the one address space.
+    /// Address that the lane read, in the one address space.
     pub(crate) address: u64,
     /// The first arithmetic that it went through, or [`NOWHERE`].
     pub(crate) computed: u32,
@@ -27,14 +27,14 @@ pub(crate) struct Origin {
 }
 
 /// Most origins that are kept of one value.
-const MOST: usize = 3;
+const MAX_ORIGINS: usize = 3;
 
-/// Where a value comes from that may have been computed from several undefined ones.
+/// Origins of a value that may have been computed from several undefined ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origins([Origin; MOST]);
+pub(crate) struct Origins([Origin; MAX_ORIGINS]);
 
 impl Origins {
-    pub(crate) const NONE: Self = Self([Origin::NONE; MOST]);
+    pub(crate) const NONE: Self = Self([Origin::NONE; MAX_ORIGINS]);
 
     pub(crate) fn one(origin: Origin) -> Self {
         let mut all = Self::NONE;
@@ -62,7 +62,7 @@ impl Origins {
         }
     }
 
-    /// They went through arithmetic.
+    /// Records arithmetic on the value.
     pub(crate) fn compute(&mut self, instr: u32) {
         for origin in self.0.iter_mut().filter(|origin| origin.computed == NOWHERE) {
             origin.computed = instr;
@@ -75,7 +75,7 @@ impl Origins {
 }
 
 impl Origin {
-    /// Of a register that nothing has set when its warp starts, by [`Unset::reader`].
+    /// Origin of a register that is not set when its warp starts, by [`Unset::reader`].
     fn register(reader: u32) -> Self {
         Self {
             load: reader.min(SOMEWHERE),
@@ -84,7 +84,7 @@ impl Origin {
         }
     }
 
-    /// It was never in memory that nothing wrote: it is a register that nothing has set.
+    /// True for a register that nothing has set, rather than unwritten memory.
     pub(crate) fn is_register(&self) -> bool {
         self.bytes == 0
     }
@@ -99,7 +99,7 @@ impl Origin {
     };
 }
 
-/// One register with undefined bits.
+/// A register with undefined bits.
 #[derive(Debug)]
 pub(crate) struct Trace {
     /// Lanes that have any. What is kept of the others is stale.
@@ -119,7 +119,7 @@ pub(crate) struct Shadow {
 
 /// A register or predicate of a [`Shadow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spot(usize);
+pub(crate) struct ShadowIndex(usize);
 
 impl Shadow {
     pub(crate) fn new(n_lines: u32, n_preds: u32) -> Self {
@@ -133,7 +133,7 @@ impl Shadow {
         }
     }
 
-    /// All registers are defined.
+    /// True where all registers are defined.
     #[inline(always)]
     pub(crate) fn is_clean(&self) -> bool {
         self.live == 0
@@ -161,19 +161,19 @@ impl Shadow {
     }
 
     /// A source's place; `None` for constants and absent operands.
-    pub(crate) fn source(&self, src: i32) -> Option<Spot> {
-        (src >= 0).then_some(Spot(src as usize))
+    pub(crate) fn source(&self, src: i32) -> Option<ShadowIndex> {
+        (src >= 0).then_some(ShadowIndex(src as usize))
     }
 
-    pub(crate) fn line(&self, dst: u32) -> Spot {
-        Spot(dst as usize)
+    pub(crate) fn line(&self, dst: u32) -> ShadowIndex {
+        ShadowIndex(dst as usize)
     }
 
-    pub(crate) fn pred(&self, index: u32) -> Spot {
-        Spot(self.n_lines + index as usize)
+    pub(crate) fn pred(&self, index: u32) -> ShadowIndex {
+        ShadowIndex(self.n_lines + index as usize)
     }
 
-    pub(crate) fn get(&self, spot: Spot) -> Option<&Trace> {
+    pub(crate) fn get(&self, spot: ShadowIndex) -> Option<&Trace> {
         self.traces
             .get(spot.0)?
             .as_deref()
@@ -182,25 +182,25 @@ impl Shadow {
 
     /// Lanes with undefined bits.
     #[inline]
-    pub(crate) fn lanes(&self, spot: Spot) -> u32 {
+    pub(crate) fn lanes(&self, spot: ShadowIndex) -> u32 {
         self.get(spot).map_or(0, |trace| trace.lanes)
     }
 
-    /// One lane's undefined bits.
-    pub(crate) fn bits(&self, spot: Spot, lane: usize) -> u64 {
+    /// Undefined bits of a lane.
+    pub(crate) fn bits(&self, spot: ShadowIndex, lane: usize) -> u64 {
         self.get(spot)
             .filter(|trace| trace.lanes >> lane & 1 == 1)
             .map_or(0, |trace| trace.bits[lane])
     }
 
-    /// Where one lane's undefined bits come from.
-    pub(crate) fn origins(&self, spot: Spot, lane: usize) -> Origins {
+    /// Origins of a lane's undefined bits.
+    pub(crate) fn origins(&self, spot: ShadowIndex, lane: usize) -> Origins {
         self.get(spot)
             .map_or(Origins::NONE, |trace| trace.origins[lane & 31])
     }
 
     /// The lanes are defined from now on.
-    pub(crate) fn define(&mut self, spot: Spot, lanes: u32) {
+    pub(crate) fn define(&mut self, spot: ShadowIndex, lanes: u32) {
         let Some(Some(trace)) = self.traces.get_mut(spot.0) else {
             return;
         };
@@ -211,7 +211,7 @@ impl Shadow {
     }
 
     /// A lane has these undefined bits from now on.
-    pub(crate) fn undefine(&mut self, spot: Spot, lane: usize, bits: u64, origins: Origins) {
+    pub(crate) fn undefine(&mut self, spot: ShadowIndex, lane: usize, bits: u64, origins: Origins) {
         if bits == 0 {
             return self.define(spot, 1 << lane);
         }
@@ -232,7 +232,7 @@ impl Shadow {
     }
 
     /// Puts the result of an operation: the undefined bits of the lanes `on`.
-    pub(crate) fn put(&mut self, spot: Spot, on: u32, undefined: &[u64; 32], origins: &[Origins; 32]) {
+    pub(crate) fn put(&mut self, spot: ShadowIndex, on: u32, undefined: &[u64; 32], origins: &[Origins; 32]) {
         for lane in bits(on) {
             self.undefine(spot, lane, undefined[lane], origins[lane]);
         }

@@ -1,15 +1,16 @@
 //! Undefined elements in products of a warpgroup: one of A makes a row of sums undefined, one of B a column.
 
-use super::shadow::Origins;
-use super::{Cx, bits};
+use super::bits;
+use crate::exec::block::shadow::Origins;
+use crate::exec::worker::Worker;
 use crate::mma::arithmetic::AccumulatorType;
 use crate::mma::warpgroup::{self, WARP_ROWS};
 use crate::program::{Wgmma, WgmmaA, window};
 
-/// Of each row of A and column of B: the first byte in shared memory that nothing has written.
+/// First unwritten byte in shared memory, by row of A and column of B.
 pub(in crate::exec) type Unwritten = [Vec<Option<u32>>; 2];
 
-impl Cx<'_> {
+impl Worker<'_> {
     /// The running warp issues a product, to sums that are there if `adds`.
     pub(in crate::exec) fn follow_wgmma(
         &mut self,
@@ -20,7 +21,7 @@ impl Cx<'_> {
         unwritten: &Unwritten,
     ) {
         let whole = unwritten.iter().flatten().all(Option::is_none);
-        if whole && self.shadow.is_clean() {
+        if whole && self.checks.shadow.is_clean() {
             return;
         }
         let instr = self.job.kernel.ops[pc as usize].instr;
@@ -38,28 +39,32 @@ impl Cx<'_> {
         }
         if let WgmmaA::Registers(registers) = &wgmma.a {
             for (register, &src) in registers.iter().enumerate() {
-                let Some(spot) = self.shadow.source(src) else {
+                let Some(spot) = self.checks.shadow.source(src) else {
                     continue;
                 };
-                for lane in bits(self.shadow.lanes(spot) & on) {
+                for lane in bits(self.checks.shadow.lanes(spot) & on) {
                     let row = &mut rows[warpgroup::a_register(lane, register).0];
                     row.get_or_insert(Origins::NONE)
-                        .join(&self.shadow.origins(spot, lane));
+                        .join(&self.checks.shadow.origins(spot, lane));
                 }
             }
         }
         for (at, &line) in wgmma.d.iter().enumerate() {
-            let spot = self.shadow.line(line);
+            let spot = self.checks.shadow.line(line);
             let pair = match wgmma.sum {
                 AccumulatorType::F32 => at / 2,
                 AccumulatorType::F16 => at,
             };
             for lane in bits(on) {
                 let (row, column) = warpgroup::accumulator(lane, pair);
-                let own = if adds { self.shadow.bits(spot, lane) } else { 0 };
+                let own = if adds {
+                    self.checks.shadow.bits(spot, lane)
+                } else {
+                    0
+                };
                 let mut origins = Origins::NONE;
                 if own != 0 {
-                    origins.join(&self.shadow.origins(spot, lane));
+                    origins.join(&self.checks.shadow.origins(spot, lane));
                 }
                 let mut undefined = 0;
                 let elements: &[(usize, u64)] = match wgmma.sum {
@@ -74,7 +79,7 @@ impl Cx<'_> {
                     factors.iter().flatten().for_each(|more| origins.join(more));
                 }
                 origins.compute(instr);
-                self.shadow.undefine(spot, lane, undefined, origins);
+                self.checks.shadow.undefine(spot, lane, undefined, origins);
             }
         }
     }

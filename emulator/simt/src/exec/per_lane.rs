@@ -1,22 +1,24 @@
 //! Accesses that go wrong or lie in several places: looked up lane by lane.
 
 use crate::check::Code;
-use crate::check::race::{Cells, Run, Touch};
+use crate::check::race::{ByteRun, Cells, Touch};
 use crate::check::{AccessKind, BadAccess, Details, RemoteProblem};
 use crate::lanes::WARP;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 
-use super::access::{self, Spec};
-use super::cluster::Holder;
+use super::bits;
+use super::cluster_memory::Holder;
+use super::job::Job;
 use super::memo::Merge;
-use super::{Cx, Job, bits};
+use super::spec::{self, AccessSpec};
+use super::worker::Worker;
 
-/// Why a lane's access cannot be done.
-pub(crate) type Bad = (Code, MemSpace, u64);
+/// Reason why a lane's access fails: code, space and address.
+pub(crate) type LaneFault = (Code, MemSpace, u64);
 
 /// The memory that one lane accesses.
-struct Found {
+struct LaneMemory {
     host: *mut u8,
     /// `Global`, `Shared`, `Local` or `Param`.
     space: MemSpace,
@@ -25,24 +27,24 @@ struct Found {
 }
 
 /// The address of each lane, seen from the block that runs.
-pub(crate) fn addresses(cx: &Cx<'_>, spec: &Spec<'_>) -> [u64; WARP] {
-    access::addresses(&cx.lanes, spec.addr, spec.bias()).map(|address| cx.seen_from_here(address))
+pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WARP] {
+    spec::addresses(&worker.warp.lanes, spec.addr, spec.bias()).map(|address| worker.seen_from_here(address))
 }
 
-/// Finds each lane's memory and puts it in [`Cx::pointers`]. Gives the lanes for which there is any: all of
+/// Finds each lane's memory and puts it in [`Worker`]'s `access.pointers`. Gives the lanes for which there is any: all of
 /// `on`, when the launch goes on unharmed.
 #[cold]
 #[inline(never)]
-pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
-    let mut addresses = addresses(cx, spec);
+pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) -> u32 {
+    let mut addresses = addresses(worker, spec);
     let mut good = 0;
     let mut remote = 0;
-    let mut bad: Vec<(Bad, u32, u64)> = Vec::new();
+    let mut bad: Vec<(LaneFault, u32, u64)> = Vec::new();
     let mut spaces = [MemSpace::Generic; 32];
     for lane in bits(on) {
-        match find(cx, spec, addresses[lane], lane) {
+        match find(worker, spec, addresses[lane], lane) {
             Ok(found) => {
-                cx.pointers[lane] = found.host;
+                worker.access.pointers[lane] = found.host;
                 spaces[lane] = found.space;
                 match found.own {
                     Some(offset) => addresses[lane] = window::SHARED + offset,
@@ -72,7 +74,7 @@ pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
         };
         let problem = match (code, space) {
             (Code::Cluster, MemSpace::Shared) => {
-                not_own(cx, spec, address).or_else(|| cx.remote_problem(address))
+                not_own(worker, spec, address).or_else(|| worker.remote_problem(address))
             }
             _ => None,
         };
@@ -80,23 +82,28 @@ pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
             Some(problem) => Details::Remote { access, problem },
             None => Details::Access(access),
         };
-        cx.report(spec.pc, code, mask, details);
-        if cx.stopped {
+        worker.report(spec.pc, code, mask, details);
+        if worker.stopped {
             return 0;
         }
     }
-    if cx.job.watch.checks() {
-        check(cx, spec, good & !remote, &addresses, &spaces);
-        check_remote(cx, spec, good & remote, &addresses);
+    if worker.job.watch.checks() {
+        check(worker, spec, good & !remote, &addresses, &spaces);
+        check_remote(worker, spec, good & remote, &addresses);
     }
-    if cx.job.watch.counts() {
-        count(cx, spec, good & !remote, &addresses, &spaces);
+    if worker.job.watch.counts() {
+        count(worker, spec, good & !remote, &addresses, &spaces);
     }
     good
 }
 
-fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<Found, Bad> {
-    let job = cx.job;
+fn find(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    address: u64,
+    lane: usize,
+) -> Result<LaneMemory, LaneFault> {
+    let job = worker.job;
     let bytes = u64::from(spec.bytes);
     let aligned = address & (bytes - 1) == 0;
     let writes = spec.kind != AccessKind::Read;
@@ -114,23 +121,23 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
     match own {
         MemSpace::Shared => {
             let given = address.wrapping_sub(window::SHARED);
-            let offset = match cx.holder(given) {
+            let offset = match worker.holder(given) {
                 Holder::Own(offset) => offset,
                 Holder::Nobody(_) => return Err((Code::Cluster, MemSpace::Shared, given)),
-                Holder::Other(..) if not_own(cx, spec, given).is_some() => {
+                Holder::Other(..) if not_own(worker, spec, given).is_some() => {
                     return Err((Code::Cluster, MemSpace::Shared, given));
                 }
-                Holder::Other(rank, offset) => return find_remote(cx, spec, (given, rank, offset)),
+                Holder::Other(rank, offset) => return find_remote(worker, spec, (given, rank, offset)),
             };
-            let range = cx.block.shared_range(job, offset);
+            let range = worker.block.shared_range(job, offset);
             if !range.is_some_and(|(from, to)| inside(offset - u64::from(from), u64::from(to - from))) {
                 return Err((Code::OutOfBounds, MemSpace::Shared, offset));
             }
             if !aligned {
                 return Err((Code::Misaligned, MemSpace::Shared, offset));
             }
-            Ok(Found {
-                host: cx.block.shared_start().wrapping_add(offset as usize),
+            Ok(LaneMemory {
+                host: worker.block.shared_start().wrapping_add(offset as usize),
                 space: MemSpace::Shared,
                 own: Some(offset),
             })
@@ -144,9 +151,9 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             if !aligned {
                 return Err((Code::Misaligned, MemSpace::Local, offset));
             }
-            let at = cx.local_offset(lane) + offset as usize;
-            Ok(Found {
-                host: cx.block.local_start().wrapping_add(at),
+            let at = worker.local_offset(lane) + offset as usize;
+            Ok(LaneMemory {
+                host: worker.block.local_start().wrapping_add(at),
                 space: MemSpace::Local,
                 own: None,
             })
@@ -163,7 +170,7 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
                 return Err((Code::Misaligned, MemSpace::Param, offset));
             }
             let host = job.params.as_ptr().cast_mut().wrapping_add(offset as usize);
-            Ok(Found {
+            Ok(LaneMemory {
                 host,
                 space: MemSpace::Param,
                 own: None,
@@ -174,7 +181,7 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             if !aligned {
                 return Err((Code::Misaligned, MemSpace::Global, address));
             }
-            Ok(Found {
+            Ok(LaneMemory {
                 host,
                 space: MemSpace::Global,
                 own: None,
@@ -183,12 +190,12 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
     }
 }
 
-/// Whether an address is another block's, of an instruction that names the block's own shared memory.
-fn not_own(cx: &Cx<'_>, spec: &Spec<'_>, offset: u64) -> Option<RemoteProblem> {
-    let Holder::Other(rank, _) = cx.holder(offset) else {
+/// Problem of an address in another block, where the instruction names the block's own shared memory.
+fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<RemoteProblem> {
+    let Holder::Other(rank, _) = worker.holder(offset) else {
         return None;
     };
-    let kernel = cx.job.kernel;
+    let kernel = worker.job.kernel;
     let instr = kernel.ops[spec.pc as usize].instr;
     let reaches_all = spec.space == MemSpace::Generic
         || kernel.instrs[instr as usize]
@@ -198,14 +205,18 @@ fn not_own(cx: &Cx<'_>, spec: &Spec<'_>, offset: u64) -> Option<RemoteProblem> {
 }
 
 /// Finds memory in the shared memory of another block: `at` is the whole offset, the rank, and the offset in there.
-fn find_remote(cx: &mut Cx<'_>, spec: &Spec<'_>, at: (u64, u32, u64)) -> Result<Found, Bad> {
-    let (job, bytes) = (cx.job, u64::from(spec.bytes));
+fn find_remote(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    at: (u64, u32, u64),
+) -> Result<LaneMemory, LaneFault> {
+    let (job, bytes) = (worker.job, u64::from(spec.bytes));
     let (given, rank, offset) = at;
-    if cx.remote_problem(given).is_some() {
+    if worker.remote_problem(given).is_some() {
         return Err((Code::Cluster, MemSpace::Shared, given));
     }
     let inside = |(_, to): (u32, u32)| bytes <= u64::from(to) - offset;
-    let Some(block) = cx.member_mut(rank) else {
+    let Some(block) = worker.member_mut(rank) else {
         return Err((Code::Cluster, MemSpace::Shared, given));
     };
     if !block.shared_range(job, offset).is_some_and(inside) {
@@ -214,7 +225,7 @@ fn find_remote(cx: &mut Cx<'_>, spec: &Spec<'_>, at: (u64, u32, u64)) -> Result<
     if !offset.is_multiple_of(bytes) {
         return Err((Code::Misaligned, MemSpace::Shared, given));
     }
-    Ok(Found {
+    Ok(LaneMemory {
         host: block.shared_start().wrapping_add(offset as usize),
         space: MemSpace::Shared,
         own: None,
@@ -222,7 +233,12 @@ fn find_remote(cx: &mut Cx<'_>, spec: &Spec<'_>, at: (u64, u32, u64)) -> Result<
 }
 
 /// Finds global memory, whatever its alignment. Where it is written, the launch may write it without marks.
-pub(crate) fn find_global(job: &Job<'_>, address: u64, bytes: u64, writes: bool) -> Result<*mut u8, Bad> {
+pub(crate) fn find_global(
+    job: &Job<'_>,
+    address: u64,
+    bytes: u64,
+    writes: bool,
+) -> Result<*mut u8, LaneFault> {
     let Some((allocation, offset)) = job.table.find(address, bytes) else {
         return Err(match job.table.slot(address) {
             Some(Slot::Freed(_)) => (Code::UseAfterFree, MemSpace::Global, address),
@@ -240,8 +256,14 @@ pub(crate) fn find_global(job: &Job<'_>, address: u64, bytes: u64, writes: bool)
 }
 
 /// Reads of what nothing wrote, and races, lane by lane.
-fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spaces: &[MemSpace; 32]) {
-    let job = cx.job;
+fn check(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    good: u32,
+    addresses: &[u64; 32],
+    spaces: &[MemSpace; 32],
+) {
+    let job = worker.job;
     let n = spec.bytes as usize;
     let writes = spec.kind == AccessKind::Write;
     for lane in bits(good) {
@@ -250,17 +272,17 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
             MemSpace::Shared => {
                 let offset = (at - window::SHARED) as usize;
                 if writes {
-                    cx.block.shared_written.set(offset, n);
-                } else if !cx.block.shared_written.all(offset, n) {
-                    cx.look(lane, at, spec.bytes);
+                    worker.block.shared_written.set(offset, n);
+                } else if !worker.block.shared_written.all(offset, n) {
+                    worker.look(lane, at, spec.bytes);
                 }
             }
             MemSpace::Local => {
-                let offset = cx.local_offset(lane) + (at - window::LOCAL) as usize;
+                let offset = worker.local_offset(lane) + (at - window::LOCAL) as usize;
                 if writes {
-                    cx.block.local_written.set(offset, n);
-                } else if !cx.block.local_written.all(offset, n) {
-                    cx.look(lane, at, spec.bytes);
+                    worker.block.local_written.set(offset, n);
+                } else if !worker.block.local_written.all(offset, n) {
+                    worker.look(lane, at, spec.bytes);
                 }
             }
             MemSpace::Global => {
@@ -270,36 +292,36 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
                 if writes {
                     allocation.bytes.mark(offset, n);
                 } else if !allocation.bytes.is_written(offset, n) {
-                    cx.look(lane, at, spec.bytes);
+                    worker.look(lane, at, spec.bytes);
                 }
             }
             _ => {}
         }
-        tell_races(cx, spec, lane, at, spaces[lane]);
+        tell_races(worker, spec, lane, at, spaces[lane]);
     }
 }
 
 /// Reads of what nothing wrote, in the shared memory of other blocks.
-fn check_remote(cx: &mut Cx<'_>, spec: &Spec<'_>, lanes: u32, addresses: &[u64; 32]) {
+fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: u32, addresses: &[u64; 32]) {
     let n = spec.bytes as usize;
     for lane in bits(lanes) {
         let at = addresses[lane];
-        let (written, offset) = cx.shared_written_mut(at - window::SHARED);
+        let (written, offset) = worker.shared_written_mut(at - window::SHARED);
         if spec.kind == AccessKind::Write {
             written.set(offset, n);
         } else if !written.all(offset, n) {
-            cx.look(lane, at, spec.bytes);
+            worker.look(lane, at, spec.bytes);
         }
     }
 }
 
-fn tell_races(cx: &mut Cx<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: MemSpace) {
-    cx.serial += 1;
+fn tell_races(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, at: u64, space: MemSpace) {
+    worker.access.serial += 1;
     let touch = Touch {
         kind: spec.mark(),
         strong: spec.is_strong(),
-        instr: cx.job.kernel.ops[spec.pc as usize].instr,
-        warp: cx.warp,
+        instr: worker.job.kernel.ops[spec.pc as usize].instr,
+        warp: worker.warp.index,
         mask: 1 << lane,
         base: if space == MemSpace::Shared {
             at - window::SHARED
@@ -307,44 +329,50 @@ fn tell_races(cx: &mut Cx<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: Mem
             at
         },
         bytes: spec.bytes,
-        runs: &[Run {
+        runs: &[ByteRun {
             start: 0,
             bytes: spec.bytes,
         }],
         cells: Cells::default(),
         lanes: &[0; 32],
-        pattern: cx.serial,
+        pattern: worker.access.serial,
         overlapping: false,
         values: None,
     };
     match space {
         MemSpace::Shared => {
-            if let Some(races) = &mut cx.shared_races {
-                races.access(&touch, &mut cx.collector);
+            if let Some(races) = &mut worker.checks.shared_races {
+                races.access(&touch, &mut worker.checks.collector);
             }
         }
         MemSpace::Global => {
             if spec.is_strong()
-                && let Some(races) = &mut cx.shared_races
+                && let Some(races) = &mut worker.checks.shared_races
             {
-                races.flag(spec.mark(), cx.warp);
+                races.flag(spec.mark(), worker.warp.index);
             }
-            if let Some(races) = &mut cx.global_races {
-                races.access(&touch, &mut cx.collector);
+            if let Some(races) = &mut worker.checks.global_races {
+                races.access(&touch, &mut worker.checks.collector);
             }
         }
         _ => {}
     }
 }
 
-fn count(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spaces: &[MemSpace; 32]) {
+fn count(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    good: u32,
+    addresses: &[u64; 32],
+    spaces: &[MemSpace; 32],
+) {
     let lanes_in = |space: MemSpace| {
         bits(good)
             .filter(|&l| spaces[l] == space)
             .fold(0u32, |m, l| m | 1 << l)
     };
     let of = |mask: u32| std::array::from_fn(|l| (mask >> l & 1 != 0).then_some(addresses[l]));
-    let memo = &mut cx.memos[spec.memo];
+    let memo = &mut worker.access.memos[spec.memo];
     let (load, merge, atomic) = (memo.load, memo.merge, memo.atomic);
     let t = &mut memo.tally;
     let (global, shared) = (lanes_in(MemSpace::Global), lanes_in(MemSpace::Shared));

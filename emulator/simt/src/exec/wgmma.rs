@@ -8,120 +8,21 @@
 mod checks;
 mod multiply;
 
-use std::collections::{BTreeMap, VecDeque};
-
 use crate::check::BadWgmma;
 use crate::mma::warpgroup::WARPS;
 use crate::program::{OpKind, Wgmma, WgmmaA};
 
-use super::Cx;
-use super::fiber::State;
-use checks::Seen;
+use super::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
+use super::fiber::FiberState;
+use super::worker::Worker;
 
 /// Products that may be under way in a warpgroup, and by which one of its warps may be ahead of the others.
-const MOST: usize = 256;
+const MAX_PRODUCTS: usize = 256;
 
-/// The warpgroups of a block.
-#[derive(Debug, Default)]
-pub(crate) struct Warpgroups {
-    groups: Vec<Warpgroup>,
-    /// In a cluster, where checked: by instruction and factor, the descriptor of the block's last product.
-    last: BTreeMap<(u32, usize), u64>,
-}
-
-#[derive(Debug, Default)]
-struct Warpgroup {
-    /// Products that some warp has not waited for, the oldest first.
-    products: VecDeque<Pending>,
-    /// Number of the oldest.
-    first: u64,
-    warps: [Progress; WARPS as usize],
-    /// Waits so far.
-    waits: u64,
-    /// Where mistakes are looked for: of each warp, the lines that were written since its last `wgmma.fence`, and by which
-    /// instruction.
-    written: [BTreeMap<u32, u32>; WARPS as usize],
-}
-
-/// How far a warp is.
-#[derive(Debug, Default, Clone, Copy)]
-struct Progress {
-    /// Products that it has issued.
-    issued: u64,
-    /// Products that it has waited for.
-    waited: u64,
-    /// Groups that it has committed.
-    committed: u32,
-    /// Groups that its last wait left under way, plus one; 0: it has not waited.
-    left: u32,
-    /// It has executed `wgmma.fence`.
-    fenced: bool,
-    /// Uses of registers of products below this number have been reported.
-    told: u64,
-}
-
-/// A product under way: what each of the four warps has issued of it.
-#[derive(Debug, Default)]
-struct Pending {
-    parts: [Option<Part>; WARPS as usize],
-    /// A warp has waited for it.
-    complete: bool,
-}
-
-/// A warp's 16 rows of a product.
-#[derive(Debug)]
-struct Part {
-    /// The operation.
-    pc: u32,
-    on: u32,
-    group: u32,
-    /// Descriptors of A and B; that of A is 0 where A is in registers.
-    descriptors: [u64; 2],
-    a: Option<Box<[[u32; 32]; 4]>>,
-    /// The sums are added to what the registers hold.
-    adds: bool,
-    /// Lines that have got another use meanwhile.
-    lost: Vec<u32>,
-    done: bool,
-    /// Where mistakes are looked for: what its rows of A, and B, held.
-    seen: [Seen; 2],
-}
-
-impl Warpgroups {
-    pub(crate) fn clear(&mut self) {
-        self.groups.clear();
-        self.last.clear();
-    }
-
-    /// Products of a warp are under way.
-    pub(crate) fn is_in_flight(&self, warp: u32) -> bool {
-        let group = self.groups.get((warp / WARPS) as usize);
-        group.is_some_and(|group| {
-            let progress = group.warps[(warp % WARPS) as usize];
-            progress.waited < progress.issued
-        })
-    }
-
-    fn of(&mut self, warp: u32) -> &mut Warpgroup {
-        let group = (warp / WARPS) as usize;
-        if self.groups.len() <= group {
-            self.groups.resize_with(group + 1, Warpgroup::default);
-        }
-        &mut self.groups[group]
-    }
-}
-
-impl Warpgroup {
-    /// The place of a product in the list.
-    fn place(&self, number: u64) -> usize {
-        (number - self.first) as usize
-    }
-}
-
-impl Cx<'_> {
+impl Worker<'_> {
     /// `wgmma.fence`
     pub(crate) fn wgmma_fence(&mut self) {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         group.warps[own].fenced = true;
@@ -130,17 +31,17 @@ impl Cx<'_> {
 
     /// `wgmma.commit_group`
     pub(crate) fn wgmma_commit(&mut self) {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let progress = &mut self.block.warpgroups.of(warp).warps[(warp % WARPS) as usize];
         progress.committed = progress.committed.saturating_add(1);
     }
 
     /// Issues a product; false: the warp has to wait for the others of its group first.
     pub(crate) fn wgmma(&mut self, wgmma: &Wgmma, pc: u32, on: u32) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        if group.warps[own].issued - group.first >= MOST as u64 && !self.make_room(pc) {
+        if group.warps[own].issued - group.first >= MAX_PRODUCTS as u64 && !self.make_room(pc) {
             return false;
         }
         let lane = on.trailing_zeros() as usize;
@@ -150,7 +51,7 @@ impl Cx<'_> {
         };
         let descriptors = [a_descriptor, self.u64_at(wgmma.b, lane)];
         let adds = self.pred(wgmma.adds) >> lane & 1 == u32::from(!wgmma.negated);
-        let mut seen = [Seen::new(), Seen::new()];
+        let mut seen = [FactorBytes::new(), FactorBytes::new()];
         if self.job.watch.checks() {
             seen = self.check_wgmma(wgmma, pc, on, descriptors, adds);
             if self.check_order(wgmma, pc, on, descriptors) {
@@ -164,9 +65,9 @@ impl Cx<'_> {
         progress.issued += 1;
         let place = group.place(number);
         if place == group.products.len() {
-            group.products.push_back(Pending::default());
+            group.products.push_back(PendingProduct::default());
         }
-        group.products[place].parts[own] = Some(Part {
+        group.products[place].parts[own] = Some(WarpPart {
             pc,
             on,
             group: committed,
@@ -177,33 +78,37 @@ impl Cx<'_> {
             done: false,
             seen,
         });
-        self.in_flight = true;
+        self.warp.in_flight = true;
         self.wake_warpgroup();
-        self.progress = true;
+        self.activity.progress = true;
         true
     }
 
     /// The warps of the group of the running warp look again whether they can go on.
     pub(crate) fn wake_warpgroup(&mut self) {
-        let first = self.warp / WARPS * WARPS;
+        let first = self.warp.index / WARPS * WARPS;
         let warps = &mut self.block.warps;
         let end = warps.len().min((first + WARPS) as usize);
         for (at, warp) in warps[first as usize..end].iter_mut().enumerate() {
-            if first + at as u32 == self.warp {
+            if first + at as u32 == self.warp.index {
                 continue;
             }
-            for fiber in warp.fibers.iter_mut().filter(|f| f.state == State::Warpgroup) {
-                fiber.state = State::Ready;
+            for fiber in warp
+                .fibers
+                .iter_mut()
+                .filter(|f| f.state == FiberState::Warpgroup)
+            {
+                fiber.state = FiberState::Ready;
             }
         }
     }
 
     /// `wgmma.wait_group`; false: other warps of the group have to issue what it waits for first.
     pub(crate) fn wgmma_wait(&mut self, pending: u32, pc: u32) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        let Progress {
+        let WarpProgress {
             issued,
             waited,
             committed,
@@ -225,16 +130,16 @@ impl Cx<'_> {
         if self.job.watch.checks() {
             self.hand_over(waits);
         }
-        self.in_flight = end < issued;
+        self.warp.in_flight = end < issued;
         self.retire();
-        self.progress = true;
+        self.activity.progress = true;
         true
     }
 
     /// Performs the products of the running warp's group up to this number; false: the warp waits for others that have
     /// not issued them.
     fn wait_until(&mut self, end: u64, pc: u32) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let first = warp / WARPS * WARPS;
         let group = self.block.warpgroups.of(warp);
         let from = group.first;
@@ -252,9 +157,9 @@ impl Cx<'_> {
             waits |= lives && end > from && missing(end - 1, at);
         }
         if waits {
-            self.fiber.set_pc(pc);
-            self.fiber.at = self.job.kernel.ops[pc as usize].instr;
-            self.fiber.state = State::Warpgroup;
+            self.warp.fiber.set_pc(pc);
+            self.warp.fiber.at = self.job.kernel.ops[pc as usize].instr;
+            self.warp.fiber.state = FiberState::Warpgroup;
             return false;
         }
         for number in from..end {
@@ -270,7 +175,7 @@ impl Cx<'_> {
                     warps: lacks,
                     gone: lacks,
                 };
-                self.report_wgmma(product, self.live, problem);
+                self.report_wgmma(product, self.warp.live, problem);
                 if self.stopped {
                     return true;
                 }
@@ -288,7 +193,7 @@ impl Cx<'_> {
 
     /// Waits for the oldest product in place of the program.
     fn make_room(&mut self, pc: u32) -> bool {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let end = self.block.warpgroups.of(warp).first + 1;
         if !self.wait_until(end, pc) {
             return false;
@@ -302,7 +207,7 @@ impl Cx<'_> {
 
     /// Forgets products that all warps have waited for.
     fn retire(&mut self) {
-        let warp = self.warp;
+        let warp = self.warp.index;
         let first = warp / WARPS * WARPS;
         let lives: [bool; WARPS as usize] = std::array::from_fn(|at| {
             let other = self.block.warps.get(first as usize + at);
@@ -328,10 +233,10 @@ impl Cx<'_> {
         {
             return;
         }
-        let warp = self.warp;
+        let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        let Progress { issued, waited, .. } = group.warps[own];
+        let WarpProgress { issued, waited, .. } = group.warps[own];
         let mut needed = None;
         let mut wrong = None;
         for number in waited..issued {

@@ -1,0 +1,39 @@
+//! Barriers of a block (`bar.sync`), and warps that met at different ones.
+
+use crate::check::BarrierGroup;
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Barrier {
+    pub(crate) arrived: u32,
+    /// Threads that it waits for; 0: all of the block.
+    pub(crate) count: u32,
+    /// Threads whose predicate holds, and threads that brought one.
+    pub(crate) trues: u32,
+    pub(crate) voters: u32,
+}
+
+/// Meetings of whole warps at different barriers.
+#[derive(Debug, Default)]
+pub(crate) struct Apart {
+    /// The first such meeting.
+    pub(crate) first: Vec<BarrierGroup>,
+    /// Threads that passed a barrier in such a meeting.
+    pub(crate) passed: Vec<BarrierGroup>,
+    /// Threads of the block were said to be out of step.
+    pub(crate) told: bool,
+    /// Part of a warp waits at an aligned barrier, the rest of it was elsewhere.
+    pub(crate) part: Option<PartOfWarp>,
+    /// Such a part of a warp has been reported: later ones are not noted.
+    pub(crate) part_told: bool,
+}
+
+/// Lanes that came to a barrier without the rest of their warp.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartOfWarp {
+    pub(crate) id: u32,
+    pub(crate) instr: u32,
+    pub(crate) warp: u32,
+    pub(crate) here: u32,
+    /// Lanes that had neither exited nor arrived.
+    pub(crate) missing: u32,
+}

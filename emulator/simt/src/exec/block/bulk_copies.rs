@@ -1,0 +1,168 @@
+//! Bulk copies of a block that are under way.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use crate::tensor::{RANKS, Swizzle, TensorMap};
+
+/// Bytes that a swizzle keeps together.
+pub(crate) const PIECE: usize = 16;
+
+/// A copy of a box.
+#[derive(Debug, Clone)]
+pub(crate) struct BulkCopy {
+    pub(crate) map: Box<TensorMap>,
+    /// Coordinates of its first element.
+    pub(crate) at: [i32; RANKS],
+    /// Offset of the box in shared memory.
+    pub(crate) shared: u32,
+    /// The instruction, and the thread in the block that started it.
+    pub(crate) instr: u32,
+    pub(crate) thread: u32,
+    /// The block of that thread.
+    pub(crate) block: u64,
+    /// Phases of its barrier that had ended then; of a load.
+    pub(crate) phase: u64,
+}
+
+/// A copy from shared memory.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) copy: BulkCopy,
+    /// The thread's group that it belongs to.
+    pub(crate) group: u32,
+    /// Source bytes at its start, one run after the other; in checked launches.
+    pub(crate) seen: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct BulkCopies {
+    /// Loads, with the barriers that receive them.
+    pub(crate) loads: VecDeque<(u32, BulkCopy)>,
+    pub(crate) stores: VecDeque<Store>,
+    /// Groups committed, by thread.
+    pub(crate) committed: Vec<u32>,
+    /// A thread has executed `fence.proxy.async`.
+    pub(crate) fenced: bool,
+    /// Words of shared memory that copies wrote, as bits; where mistakes are looked for.
+    pub(crate) loaded: Vec<u64>,
+    /// By piece of 16 bytes that a copy of a box wrote: the swizzle, the instruction, and the bytes.
+    pub(crate) swizzles: HashMap<u32, (Swizzle, u32, [u8; PIECE])>,
+    /// Two loads to one place were under way at a time.
+    pub(crate) overlapped: bool,
+    /// By barrier: the last phase in which loads were started, and their bytes.
+    pub(crate) started: BTreeMap<u32, (u64, u64)>,
+}
+
+impl BulkCopies {
+    pub(crate) fn clear(&mut self) {
+        self.loads.clear();
+        self.stores.clear();
+        self.committed.clear();
+        self.fenced = false;
+        self.loaded.clear();
+        self.swizzles.clear();
+        self.started.clear();
+        self.overlapped = false;
+    }
+
+    /// Bytes of all loads that were started in a phase of a barrier; 0 when that was not the last such phase.
+    pub(crate) fn bytes_in(&self, barrier: u32, phase: u64) -> u64 {
+        let last = self.started.get(&barrier).filter(|(last, _)| *last == phase);
+        last.map_or(0, |(_, bytes)| *bytes)
+    }
+
+    /// The newest load that has yet to write one of `bytes` bytes at `offset` in shared memory, and its barrier.
+    pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<(u32, &BulkCopy)> {
+        let overlaps = |copy: &BulkCopy| {
+            let mut found = false;
+            copy.map.runs(copy.at, copy.shared, |run| {
+                found |= run.shared < offset + bytes && offset < run.shared + run.bytes;
+            });
+            found
+        };
+        let near = |copy: &BulkCopy| {
+            let (from, to) = (u64::from(offset), u64::from(offset + bytes));
+            let start = u64::from(copy.shared);
+            start < to && from < start + copy.map.shared_bytes()
+        };
+        let mut newest_first = self.loads.iter().rev();
+        newest_first
+            .find(|(_, copy)| near(copy) && overlaps(copy))
+            .map(|(barrier, copy)| (*barrier, copy))
+    }
+
+    /// True where overlapping loads left shared memory undefined.
+    pub(crate) fn has_overlapped(&self) -> bool {
+        self.overlapped
+    }
+
+    pub(crate) fn fence(&mut self) {
+        self.fenced = true;
+    }
+
+    /// Notes the words of shared memory that a load writes.
+    pub(crate) fn note_loaded(&mut self, copy: &BulkCopy) {
+        copy.map.runs(copy.at, copy.shared, |run| {
+            for word in run.shared / 4..(run.shared + run.bytes).div_ceil(4) {
+                let place = word as usize / 64;
+                if self.loaded.len() <= place {
+                    self.loaded.resize(place + 1, 0);
+                }
+                self.loaded[place] |= 1 << (word % 64);
+            }
+        });
+    }
+
+    /// Notes the swizzle of the pieces that a copy of a box has written; `shared` is the block's shared memory. Bytes and
+    /// single rows say nothing about a swizzle.
+    pub(crate) fn note_swizzle(&mut self, copy: &BulkCopy, shared: *const u8) {
+        let (rows, swizzle) = (copy.map.rank > 1, copy.map.swizzle);
+        copy.map.runs(copy.at, copy.shared, |run| {
+            for at in (run.shared..run.shared + run.bytes).step_by(PIECE) {
+                match rows {
+                    // SAFETY: the copy has written there.
+                    true => unsafe {
+                        let bytes = shared.add(at as usize).cast::<[u8; PIECE]>().read();
+                        self.swizzles.insert(at, (swizzle, copy.instr, bytes));
+                    },
+                    false => drop(self.swizzles.remove(&at)),
+                }
+            }
+        });
+    }
+
+    /// The swizzle with which a copy of a box wrote a piece that holds these bytes still, and the copy's instruction.
+    pub(crate) fn swizzle_of(&self, at: u32, bytes: &[u8; PIECE]) -> Option<(Swizzle, u32)> {
+        let (swizzle, instr, written) = self.swizzles.get(&at)?;
+        (written == bytes).then_some((*swizzle, *instr))
+    }
+
+    /// The first word of these pieces that ordinary stores wrote, where no thread of the block has executed
+    /// `fence.proxy.async`.
+    pub(crate) fn unfenced(&self, pieces: &[u32]) -> Option<u32> {
+        if self.fenced {
+            return None;
+        }
+        let words = pieces.iter().flat_map(|at| at / 4..at / 4 + 4);
+        { words }.find(|word| !self.is_loaded(*word)).map(|word| word * 4)
+    }
+
+    pub(crate) fn is_loaded(&self, word: u32) -> bool {
+        let bits = self.loaded.get(word as usize / 64).copied().unwrap_or(0);
+        bits >> (word % 64) & 1 == 1
+    }
+
+    /// Bytes under way to a barrier.
+    pub(crate) fn bytes_to(&self, barrier: u32) -> u64 {
+        let to_it = self.loads.iter().filter(|(to, _)| *to == barrier);
+        to_it.map(|(_, copy)| copy.map.box_bytes()).sum()
+    }
+
+    pub(crate) fn committed(&mut self, thread: u32) -> &mut u32 {
+        let thread = thread as usize;
+        if self.committed.len() <= thread {
+            self.committed.resize(thread + 1, 0);
+        }
+        &mut self.committed[thread]
+    }
+}

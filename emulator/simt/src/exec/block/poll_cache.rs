@@ -1,0 +1,77 @@
+//! Values that a waiting block has polled: running it again is of use only when one of them has changed.
+//!
+//! Without this, a chain of blocks that each wait for the next one costs the square of its length.
+
+use crate::memory::relaxed;
+
+/// Places remembered; a block that looks at more is gone back to in any case.
+const MAX_PLACES: usize = 128;
+
+/// Values that a block saw, since it last changed anything itself.
+#[derive(Debug, Default)]
+pub(crate) struct PollCache {
+    /// Address on this machine, bytes, value.
+    places: Vec<(*const u8, u8, u64)>,
+    /// The block polled more than that: a clock, or too many places.
+    more: bool,
+}
+
+impl PollCache {
+    pub(crate) fn clear(&mut self) {
+        self.places.clear();
+        self.more = false;
+    }
+
+    /// Notes a poll of something other than memory.
+    pub(crate) fn other(&mut self) {
+        self.more = true;
+    }
+
+    /// # Safety
+    /// `at` is readable for an element of `bytes` bytes and aligned to it, for as long as the launch lasts.
+    pub(crate) unsafe fn note(&mut self, at: *const u8, bytes: u8) {
+        // SAFETY: as the caller vouches.
+        let now = unsafe { relaxed::load(at, bytes) };
+        let known = self
+            .places
+            .iter_mut()
+            .find(|(known, n, _)| (*known, *n) == (at, bytes));
+        if let Some((.., value)) = known {
+            *value = now;
+        } else if self.places.len() < MAX_PLACES {
+            self.places.push((at, bytes, now));
+        } else {
+            self.more = true;
+        }
+    }
+
+    /// The block may find something new.
+    pub(crate) fn changed(&self) -> bool {
+        // SAFETY: `note` was given these places by a block of this launch, which lasts.
+        let differs =
+            |&(at, bytes, value): &(*const u8, u8, u64)| unsafe { relaxed::load(at, bytes) } != value;
+        self.more || self.places.is_empty() || self.places.iter().any(differs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_noticed() {
+        let mut value = 5u32;
+        let at = (&raw mut value).cast::<u8>();
+        let mut seen = PollCache::default();
+        assert!(seen.changed());
+        // SAFETY: the place is there until the end of the test.
+        unsafe {
+            seen.note(at, 4);
+            assert!(!seen.changed());
+            relaxed::store(at, 4, 6);
+            assert!(seen.changed());
+            seen.note(at, 4);
+        }
+        assert!(!seen.changed());
+    }
+}

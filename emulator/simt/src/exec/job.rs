@@ -1,0 +1,124 @@
+//! A launch as its workers see it, and the counters that they bring back.
+
+use std::sync::Arc;
+
+use crate::lanes::{CpuLevel, Line};
+use crate::launch::Environment;
+use crate::memory::Table;
+use crate::program::{Kernel, RANK_SHIFT};
+use crate::trace::Observer;
+
+use super::plan::Plan;
+
+/// A launch, as its workers share it.
+pub(crate) struct Job<'j> {
+    pub(crate) kernel: &'j Kernel,
+    pub(crate) plan: &'j Plan,
+    pub(crate) table: Arc<Table>,
+    pub(crate) params: &'j [u8],
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    /// Blocks of a cluster in x, y and z, and in all; 1 where there are none. `explicit_cluster`: the launch was given them.
+    pub(crate) cluster: [u32; 3],
+    pub(crate) cluster_blocks: u32,
+    pub(crate) explicit_cluster: bool,
+    /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster_constants`].
+    pub(crate) constants: Vec<Vec<Line>>,
+    pub(crate) n_threads: u32,
+    pub(crate) n_warps: u32,
+    pub(crate) shared_bytes: u32,
+    /// The narrowest access to shared and to global memory, as powers of two.
+    pub(crate) shared_shift: u32,
+    pub(crate) global_shift: u32,
+    pub(crate) dynamic_shared: u32,
+    /// Address of the workspace: [`crate::launch::LaunchOptions::grid_workspace`].
+    pub(crate) grid_workspace: u64,
+    pub(crate) watch: crate::launch::Watch,
+    pub(crate) level: CpuLevel,
+    pub(crate) environment: Environment<'j>,
+    pub(crate) budget: u64,
+    /// Local memory of a thread, with its stack; and the stack's size on a GPU.
+    pub(crate) local_bytes: u32,
+    pub(crate) stack_bytes: u32,
+    /// Memory for running blocks.
+    pub(crate) room: u64,
+    pub(crate) observer: Option<&'j dyn Observer>,
+}
+
+impl Job<'_> {
+    /// The linear index of a block, from that of its cluster and its rank.
+    pub(crate) fn block_of(&self, unit: u64, rank: u32) -> u64 {
+        let [x, y, _] = self.grid.map(u64::from);
+        let [cx, cy, cz] = self.cluster.map(u64::from);
+        let (nx, ny) = (x / cx, y / cy);
+        let rank = u64::from(rank);
+        let bx = unit % nx * cx + rank % cx;
+        let by = unit / nx % ny * cy + rank / cx % cy;
+        let bz = unit / nx / ny * cz + rank / cx / cy;
+        (bz * y + by) * x + bx
+    }
+
+    pub(crate) fn constants(&self, rank: u32) -> *const Line {
+        let of_rank = (rank as usize)
+            .checked_sub(1)
+            .and_then(|at| self.constants.get(at));
+        of_rank.unwrap_or(&self.kernel.consts).as_ptr()
+    }
+
+    /// The linear index of the first block of a cluster.
+    pub(crate) fn first_block(&self, unit: u64) -> u64 {
+        self.block_of(unit, 0)
+    }
+}
+
+/// The constants of the blocks of a cluster, from rank 1 on: addresses in shared memory have the rank above the offset. None
+/// where all are the same.
+pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> {
+    let of_rank = |rank: u32| {
+        let mut lines = kernel.consts.clone();
+        for &(at, wide) in &kernel.shared_consts {
+            let of_constant = lines.iter_mut().skip(at as usize).take(1 + usize::from(wide));
+            let low_words = of_constant.flat_map(|line| line.0.iter_mut().step_by(1 + usize::from(wide)));
+            low_words.for_each(|word| *word |= rank << RANK_SHIFT);
+        }
+        lines
+    };
+    match kernel.shared_consts.is_empty() {
+        true => Vec::new(),
+        false => (1..blocks).map(of_rank).collect(),
+    }
+}
+
+/// Counters by operation.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// Straight runs: +1 where one starts, -1 after its end, so that sums give how often each operation ran.
+    pub(crate) runs: Vec<u64>,
+    /// As `runs`, with the number of active lanes in place of 1.
+    pub(crate) lanes: Vec<u64>,
+    /// Active lanes that a guard turned off.
+    pub(crate) predicated_off: Vec<u64>,
+    /// Branches at which lanes diverged.
+    pub(crate) diverged: Vec<u64>,
+}
+
+impl Counts {
+    pub(crate) fn new(n_ops: usize) -> Self {
+        let zeros = || vec![0; n_ops + 1];
+        Self {
+            runs: zeros(),
+            lanes: zeros(),
+            predicated_off: zeros(),
+            diverged: zeros(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        let sum =
+            |a: &mut Vec<u64>, b: &Vec<u64>| a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_add(*b));
+        sum(&mut self.runs, &other.runs);
+        sum(&mut self.lanes, &other.lanes);
+        sum(&mut self.predicated_off, &other.predicated_off);
+        sum(&mut self.diverged, &other.diverged);
+    }
+}

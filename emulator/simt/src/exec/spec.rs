@@ -1,0 +1,103 @@
+//! Operands of a memory operation, and the addresses of its lanes.
+
+use crate::check::AccessKind;
+use crate::check::race::Mark;
+use crate::lanes::{Lanes, WARP};
+use crate::program::{Access, Addr, MemSpace, Order, window};
+
+/// Operands and properties of a memory operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AccessSpec<'a> {
+    pub(crate) space: MemSpace,
+    pub(crate) addr: &'a Addr,
+    /// Bytes that each lane accesses.
+    pub(crate) bytes: u32,
+    pub(crate) kind: AccessKind,
+    /// Memory order; [`Order::Strong`] for atomics.
+    pub(crate) order: Order,
+    /// For a store: where its values are.
+    pub(crate) store: Option<&'a Access>,
+    /// Position of the operation, and its memo.
+    pub(crate) pc: u32,
+    pub(crate) memo: usize,
+}
+
+impl<'a> AccessSpec<'a> {
+    /// A load or a store.
+    #[inline(always)]
+    pub(crate) fn of(a: &'a Access, kind: AccessKind, pc: u32, memo: usize) -> Self {
+        Self {
+            space: a.space,
+            addr: &a.addr,
+            bytes: u32::from(a.element) * u32::from(a.n),
+            kind,
+            order: a.order,
+            store: (kind == AccessKind::Write).then_some(a),
+            pc,
+            memo,
+        }
+    }
+
+    /// The kind of the access for the race checks.
+    pub(crate) fn mark(&self) -> Mark {
+        let excused = matches!(self.order, Order::Strong | Order::Guess);
+        Mark::new(self.kind, excused)
+    }
+
+    /// An atomic or a volatile, relaxed, acquire or release access.
+    pub(crate) fn is_strong(&self) -> bool {
+        matches!(self.order, Order::Strong | Order::InStep)
+    }
+
+    /// Sum that turns an address operand's value into an address in the one address space.
+    #[inline(always)]
+    pub(crate) fn bias(&self) -> u64 {
+        bias(self.space)
+    }
+}
+
+/// Start of a space in the one address space, which is added to address operands.
+#[inline(always)]
+pub(crate) fn bias(space: MemSpace) -> u64 {
+    match space {
+        MemSpace::Shared => window::SHARED,
+        MemSpace::Local => window::LOCAL,
+        MemSpace::Param => window::PARAM,
+        MemSpace::Global | MemSpace::Const | MemSpace::Generic => 0,
+    }
+}
+
+/// Host addresses of an access's lanes.
+#[derive(Clone, Copy)]
+pub(crate) enum Located {
+    /// The first active lane's; the others at the memo's distances.
+    Near(*mut u8),
+    /// The pointers of these lanes are in `AccessState::pointers`.
+    Far(u32),
+}
+
+/// An address operand's value as an address in the one address space.
+#[inline(always)]
+pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
+    let sum = value.wrapping_add(addr.offset as u64);
+    // 32-bit addresses wrap at 32 bits.
+    if addr.wide {
+        sum.wrapping_add(bias)
+    } else {
+        u64::from(sum as u32).wrapping_add(bias)
+    }
+}
+
+/// The address of each lane, offset included.
+pub(crate) fn addresses(lanes: &Lanes, addr: &Addr, bias: u64) -> [u64; WARP] {
+    // SAFETY: operands are in range, as `decode::validate` has established.
+    unsafe {
+        let source = lanes.source(addr.src);
+        if addr.wide {
+            let values = &*source.cast::<[u64; WARP]>();
+            std::array::from_fn(|lane| place(addr, bias, values[lane]))
+        } else {
+            std::array::from_fn(|lane| place(addr, bias, u64::from((*source).0[lane])))
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The state of one worker thread, in four parts: the block that it runs, the context of the running warp, the memos
+//! of memory instructions, and the state of the checks. The modules above add the operations.
+
+use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
+use crate::check::{Code, Collector, Details, Event};
+use crate::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
+
+use super::block::shadow::Shadow;
+use super::block::unwritten::Fresh;
+use super::block::{Block, local_stride};
+use super::fiber::Fiber;
+use super::job::{Counts, Job};
+use super::memo::Memo;
+
+pub(crate) struct Worker<'j> {
+    pub(crate) job: &'j Job<'j>,
+    pub(crate) block: Box<Block>,
+    pub(crate) warp: WarpContext,
+    pub(crate) access: AccessState<'j>,
+    pub(crate) checks: CheckState,
+    pub(crate) counts: Counts,
+    pub(crate) activity: Activity,
+    /// Thread-instructions of the block so far.
+    pub(crate) spent: u64,
+    /// The block cannot go on.
+    pub(crate) stopped: bool,
+    /// While a thread acts on another block of its cluster, which is in `block` then.
+    pub(crate) acting: Option<Acting>,
+}
+
+/// The running warp.
+pub(crate) struct WarpContext {
+    /// Registers of the warp.
+    pub(crate) lanes: Lanes,
+    pub(crate) index: u32,
+    /// Lanes that have not exited.
+    pub(crate) live: u32,
+    /// The running fiber, taken out of the block.
+    pub(crate) fiber: Fiber,
+    /// Operations left of the warp's turn, and how many the running fiber began with.
+    pub(crate) left: i64,
+    pub(crate) turn_start: i64,
+    /// The warp has asynchronous products (`wgmma`) under way.
+    pub(crate) in_flight: bool,
+}
+
+/// Memory instructions, as far as their last accesses speed up the next ones.
+pub(crate) struct AccessState<'j> {
+    pub(crate) memos: Vec<Memo<'j>>,
+    /// Number of the last access pattern that a memo learnt.
+    pub(crate) serial: u64,
+    /// Host addresses of an access that was looked up lane by lane. Boxed, so that the fields in use lie close together.
+    pub(crate) pointers: Box<[*mut u8; 32]>,
+}
+
+/// Events of a turn from which the scheduler decides who runs next.
+#[derive(Default)]
+pub(crate) struct Activity {
+    /// Memory changed or lanes exited, so warps that poll may get on.
+    pub(crate) progress: bool,
+    /// The visit to the block did anything besides reading memory.
+    pub(crate) moved: bool,
+    /// The turn read memory that others change.
+    pub(crate) polled: bool,
+    /// Nothing has happened for some turns: values that strong loads read go to the block's poll cache.
+    pub(crate) caches_polls: bool,
+}
+
+/// Checks of the block and of the running warp. The collector is used in every launch, the rest in checked ones.
+pub(crate) struct CheckState {
+    /// Mistakes of the block.
+    pub(crate) collector: Collector,
+    /// Undefined registers of the running warp.
+    pub(crate) shadow: Shadow,
+    /// Unwritten bytes that the last access read.
+    pub(crate) fresh: Box<Fresh>,
+    pub(crate) shared_races: Option<SharedRaces>,
+    pub(crate) global_races: Option<BlockRaces>,
+    /// A product (`wgmma`) may follow a write of its registers without `wgmma.fence` between.
+    pub(crate) follows_fences: bool,
+}
+
+/// A thread acts on another block, which is in [`Worker::block`] meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Acting {
+    /// Index and rank of the thread's own block.
+    pub(crate) block: u64,
+    pub(crate) rank: u32,
+}
+
+impl<'j> Worker<'j> {
+    pub(crate) fn new(job: &'j Job<'j>, memos: Vec<Memo<'j>>, global_races: Option<&GlobalRaces>) -> Self {
+        let kernel = job.kernel;
+        let checks = job.watch.checks();
+        let in_flight = kernel.in_flight.as_ref();
+        Self {
+            job,
+            block: Box::new(Block::new(job)),
+            warp: WarpContext {
+                lanes: Lanes {
+                    regs: std::ptr::null_mut(),
+                    consts: kernel.consts.as_ptr(),
+                    preds: std::ptr::null_mut(),
+                },
+                index: 0,
+                live: 0,
+                fiber: Fiber::new(0),
+                left: 0,
+                turn_start: 0,
+                in_flight: false,
+            },
+            access: AccessState {
+                memos,
+                serial: 0,
+                pointers: Box::new([std::ptr::null_mut(); 32]),
+            },
+            checks: CheckState {
+                collector: Collector::new(kernel, job.grid, job.block),
+                shadow: Shadow::default(),
+                fresh: Box::new(Fresh::new()),
+                shared_races: (checks && job.shared_bytes > 0 && job.cluster_blocks == 1)
+                    .then(|| SharedRaces::new(kernel)),
+                global_races: global_races.map(|all| BlockRaces::new(kernel, all)),
+                follows_fences: checks && in_flight.is_some_and(|known| known.unfenced.is_some()),
+            },
+            counts: Counts::new(if job.watch.counts() { kernel.ops.len() } else { 0 }),
+            activity: Activity::default(),
+            spent: 0,
+            stopped: false,
+            acting: None,
+        }
+    }
+
+    /// An observer sees the steps, products of the warp are under way, values of its registers are undefined, or the CPU
+    /// has none of the vector instructions that the other variants are compiled for.
+    #[inline(always)]
+    pub(crate) fn is_rare(&self) -> bool {
+        cfg!(not(vectors = "base")) && self.job.level == CpuLevel::Baseline
+            || self.warp.in_flight
+            || self.checks.follows_fences
+            || self.job.observer.is_some()
+            || !self.checks.shadow.is_clean()
+    }
+
+    /// A 32-bit operand, all lanes.
+    #[inline(always)]
+    pub(crate) fn u32s(&self, src: Src) -> [u32; 32] {
+        // SAFETY: decode keeps operands in range, which `decode::validate` has established.
+        unsafe { (*self.warp.lanes.source(src)).0 }
+    }
+
+    /// A 32-bit operand of one lane.
+    #[inline(always)]
+    pub(crate) fn u32_at(&self, src: Src, lane: usize) -> u32 {
+        // SAFETY: as above; `lane` is below 32.
+        unsafe { *self.warp.lanes.source(src).cast::<u32>().add(lane & 31) }
+    }
+
+    /// A 64-bit operand of one lane.
+    #[inline(always)]
+    pub(crate) fn u64_at(&self, src: Src, lane: usize) -> u64 {
+        // SAFETY: as above.
+        unsafe { *self.warp.lanes.source(src).cast::<u64>().add(lane & 31) }
+    }
+
+    /// The 32 lanes of a 32-bit register.
+    #[inline(always)]
+    pub(crate) fn out32(&mut self, dst: u32) -> &mut [u32; 32] {
+        // SAFETY: as above; the registers belong to the block, which this worker owns.
+        unsafe { &mut (*self.warp.lanes.regs.add(dst as usize)).0 }
+    }
+
+    /// The 32 lanes of a 64-bit register.
+    #[inline(always)]
+    pub(crate) fn out64(&mut self, dst: u32) -> &mut [u64; 32] {
+        // SAFETY: as above; a 64-bit register is two neighbouring lines.
+        unsafe { &mut *self.warp.lanes.regs.add(dst as usize).cast::<[u64; 32]>() }
+    }
+
+    /// Sets one lane of a 32-bit register.
+    #[inline(always)]
+    pub(crate) fn set32(&mut self, dst: i32, lane: usize, value: u32) {
+        if dst != NONE {
+            self.out32(dst as u32)[lane & 31] = value;
+        }
+    }
+
+    /// Sets one lane of a register of 8 bytes or fewer.
+    #[inline(always)]
+    pub(crate) fn set_lane(&mut self, dst: i32, wide: bool, lane: usize, value: u64) {
+        match wide {
+            _ if dst == NONE => {}
+            true => self.out64(dst as u32)[lane & 31] = value,
+            false => self.out32(dst as u32)[lane & 31] = value as u32,
+        }
+    }
+
+    /// The lanes for which a predicate holds.
+    #[inline(always)]
+    pub(crate) fn pred(&self, index: u32) -> u32 {
+        // SAFETY: in range, as above.
+        unsafe { *self.warp.lanes.preds.add(index as usize) }
+    }
+
+    /// Sets a predicate for some lanes.
+    #[inline(always)]
+    pub(crate) fn set_pred(&mut self, index: u32, value: u32, lanes: u32) {
+        // SAFETY: in range, as above.
+        unsafe {
+            let p = self.warp.lanes.preds.add(index as usize);
+            *p = (*p & !lanes) | (value & lanes);
+        }
+    }
+
+    /// Records what went wrong at operation `pc`. A checked launch goes on; otherwise the block stops.
+    #[cold]
+    pub(crate) fn report(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
+        let instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
+        self.report_at(instr, code, mask, details);
+    }
+
+    /// Reports a mistake of the instruction with this index.
+    pub(crate) fn report_at(&mut self, instr: u32, code: Code, mask: u32, details: Details) {
+        if self.stopped && !self.job.watch.checks() {
+            return;
+        }
+        let warp = self.warp.index;
+        self.checks.collector.record(Event {
+            code,
+            instr,
+            block: self.acting.map_or(self.block.index, |acting| acting.block),
+            warp,
+            mask,
+            details,
+        });
+        self.stopped |= !self.job.watch.checks();
+    }
+
+    /// Records what ends the block, checked or not.
+    #[cold]
+    pub(crate) fn fatal(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
+        self.report(pc, code, mask, details);
+        self.stopped = true;
+        self.block.fatal = true;
+    }
+
+    /// Start of a lane's local memory.
+    pub(crate) fn local_offset(&self, lane: usize) -> usize {
+        (self.warp.index as usize * WARP + lane) * local_stride(self.job)
+    }
+}

@@ -1,0 +1,179 @@
+//! Accesses to memory that several host threads share, by relaxed atomics of the widest natural size.
+//!
+//! A kernel's accesses may race with those of other blocks, of other launches and of the host, which a plain access in
+//! Rust must not. Everything goes through here but for two kinds of access:
+//!
+//! - the whole-warp loads and stores of `exec::data` for weak accesses of 4-byte elements. They are vector instructions,
+//!   which atomics would cut into 32 scalar ones. A weak access that races is undefined in PTX, too. On the CPUs for
+//!   which we compile, such an access reads some mixture of old and new bytes;
+//! - the shared and local memory of a block, which only its worker reaches, and the parameters, which nobody writes.
+//!
+//! Two racing accesses of different sizes are outside of Rust's memory model even if both are atomic. They exist where
+//! a program makes them (a word that is also stored by halves, a copy that runs during a kernel); on x86-64 and AArch64
+//! each byte is old or new.
+//!
+//! With a nightly compiler, Miri and ThreadSanitizer look for data races in the tests of this folder and in
+//! `tests/sharing.rs`. The sanitizer has to see the standard library, too, or it does not know of joins:
+//!
+//! ```text
+//! cargo +nightly miri test -p simt --lib memory::
+//! RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std --target x86_64-unknown-linux-gnu -p simt --test sharing
+//! ```
+
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Reads an element of 1, 2, 4 or 8 bytes, zero-extended.
+///
+/// # Safety
+/// `from` is readable for `bytes` bytes and aligned to them.
+#[inline(always)]
+pub(crate) unsafe fn load(from: *const u8, bytes: u8) -> u64 {
+    let from = from.cast_mut();
+    // SAFETY: as the caller vouches; all other accesses are atomic, or as the module allows.
+    unsafe {
+        match bytes {
+            1 => AtomicU8::from_ptr(from).load(Relaxed).into(),
+            2 => AtomicU16::from_ptr(from.cast()).load(Relaxed).into(),
+            4 => AtomicU32::from_ptr(from.cast()).load(Relaxed).into(),
+            _ => AtomicU64::from_ptr(from.cast()).load(Relaxed),
+        }
+    }
+}
+
+/// Writes the low bits of `value` to an element of 1, 2, 4 or 8 bytes.
+///
+/// # Safety
+/// `to` is writable for `bytes` bytes and aligned to them.
+#[inline(always)]
+pub(crate) unsafe fn store(to: *mut u8, bytes: u8, value: u64) {
+    // SAFETY: as in `load`.
+    unsafe {
+        match bytes {
+            1 => AtomicU8::from_ptr(to).store(value as u8, Relaxed),
+            2 => AtomicU16::from_ptr(to.cast()).store(value as u16, Relaxed),
+            4 => AtomicU32::from_ptr(to.cast()).store(value as u32, Relaxed),
+            _ => AtomicU64::from_ptr(to.cast()).store(value, Relaxed),
+        }
+    }
+}
+
+/// Splits `n` bytes at an address into natural elements: calls `f` with the offset and size of each.
+#[inline(always)]
+fn each_element(start: *const u8, n: usize, mut f: impl FnMut(usize, u8)) {
+    let mut at = 0;
+    while at < n {
+        if (start as usize + at).is_multiple_of(8) {
+            // Four at a time: nothing unrolls a loop of atomics.
+            while n - at >= 32 {
+                (0..4).for_each(|i| f(at + 8 * i, 8));
+                at += 32;
+            }
+            if at == n {
+                break;
+            }
+        }
+        let fits = (start as usize + at)
+            .trailing_zeros()
+            .min((n - at).ilog2())
+            .min(3);
+        f(at, 1 << fits);
+        at += 1 << fits;
+    }
+}
+
+/// Copies out of shared memory.
+///
+/// # Safety
+/// `from` is readable for as many bytes as `to` has. `to` is the caller's own.
+#[inline]
+pub(crate) unsafe fn copy_out(from: *const u8, to: &mut [u8]) {
+    let start = to.as_mut_ptr();
+    each_element(from, to.len(), |at, bytes| {
+        // SAFETY: as the caller vouches; `each_element` stays inside, and keeps to natural alignment.
+        unsafe {
+            let value = load(from.add(at), bytes).to_le_bytes();
+            std::ptr::copy_nonoverlapping(value.as_ptr(), start.add(at), bytes.into());
+        }
+    });
+}
+
+/// Copies into shared memory.
+///
+/// # Safety
+/// `to` is writable for as many bytes as `from` has.
+#[inline]
+pub(crate) unsafe fn copy_in(to: *mut u8, from: &[u8]) {
+    let start = from.as_ptr();
+    each_element(to, from.len(), |at, bytes| {
+        let mut value = [0; 8];
+        // SAFETY: as in `copy_out`.
+        unsafe {
+            std::ptr::copy_nonoverlapping(start.add(at), value.as_mut_ptr(), bytes.into());
+            store(to.add(at), bytes, u64::from_le_bytes(value));
+        }
+    });
+}
+
+/// Copies inside shared memory; the ranges may overlap.
+///
+/// # Safety
+/// `from` is readable and `to` is writable for `n` bytes.
+pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
+    let mut buffer = [0; 4096];
+    let mut piece = |at: usize| {
+        let piece = &mut buffer[..(n - at).min(4096)];
+        // SAFETY: as the caller vouches.
+        unsafe {
+            copy_out(from.add(at), piece);
+            copy_in(to.add(at), piece);
+        }
+    };
+    // No piece may overwrite what a later one reads.
+    let starts = (0..n).step_by(4096);
+    match from.cast_mut() < to {
+        true => starts.rev().for_each(&mut piece),
+        false => starts.for_each(&mut piece),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_any_alignment() {
+        let source: Vec<u8> = (0..64).collect();
+        for from in 0..16 {
+            for n in 0..40 {
+                let (mut out, mut back) = (vec![0; n], vec![0u8; 64]);
+                // SAFETY: `from + n` is at most 56.
+                unsafe {
+                    copy_out(source.as_ptr().add(from), &mut out);
+                    copy_in(back.as_mut_ptr().add(from), &out);
+                }
+                assert_eq!(out, source[from..from + n]);
+                assert_eq!(back[from..from + n], out);
+                assert!(
+                    back[..from]
+                        .iter()
+                        .chain(&back[from + n..])
+                        .all(|byte| *byte == 0)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn overlapping_copies_in_both_directions() {
+        let n = 9000;
+        for (from, to) in [(0, 5), (5, 0), (0, 5000), (5000, 0)] {
+            let mut bytes: Vec<u8> = (0..n + 5000).map(|i| (i * 7 % 251) as u8).collect();
+            let mut expected = bytes.clone();
+            expected.copy_within(from..from + n, to);
+            let start = bytes.as_mut_ptr();
+            // SAFETY: both ranges lie in `bytes`.
+            unsafe { copy(start.add(from), start.add(to), n) };
+            assert!(bytes == expected);
+        }
+    }
+}

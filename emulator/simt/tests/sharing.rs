@@ -1,0 +1,109 @@
+//! Memory that several host threads use at the same time: workers of a launch, launches, copies, the host's own program.
+//!
+//! Passes as an ordinary test; ThreadSanitizer finds data races in it: `src/memory/relaxed.rs` has the command.
+
+mod common;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+use common::{Arg, Device};
+use simt::launch::Watch;
+use simt::memory::Origin;
+
+const TALLY: &str = "
+    .visible .entry k(.param .u64 counter, .param .u64 own) {
+        .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .b16 %h<4>;
+        ld.param.u64 %rd1, [counter];
+        ld.param.u64 %rd2, [own];
+        red.global.add.u32 [%rd1], 1;
+        red.global.add.u64 [%rd1+8], 3;
+        mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;
+        mad.lo.u32 %r4, %r2, %r3, %r1;
+        mul.wide.u32 %rd3, %r4, 4;
+        add.u64 %rd4, %rd2, %rd3;
+        st.global.u32 [%rd4], %r4;
+        ld.global.u32 %r5, [%rd4];
+        add.u32 %r5, %r5, 1;
+        st.global.u16 [%rd4], %r5;
+        ret;
+    }";
+
+/// Blocks on two workers, two launches and copies by the host, all on the same counters.
+#[test]
+fn launches_and_copies_share_memory() {
+    const BLOCKS: u32 = 64;
+    const THREADS: u32 = 128;
+    let device = Device::new(TALLY).watch(Watch::Counted);
+    let n = (BLOCKS * THREADS) as usize;
+    let counter = device.words(&[0; 64]);
+    let own: [u64; 2] = std::array::from_fn(|_| device.words(&vec![0; n]));
+    thread::scope(|scope| {
+        let device = &device;
+        let launches = own.map(|own| {
+            scope.spawn(move || device.run(BLOCKS, THREADS, &[Arg::Long(counter), Arg::Long(own)]))
+        });
+        let mut last = 0;
+        while !launches.iter().all(thread::ScopedJoinHandle::is_finished) {
+            let now = device.read(counter, 1)[0];
+            assert!(now >= last, "a count fell from {last} to {now}");
+            last = now;
+            // Another part of the allocation that the launches count in.
+            device.memory.fill(counter + 32, &[7], 100).expect("in range");
+            device
+                .memory
+                .copy(counter + 101, counter + 32, 90)
+                .expect("in range");
+        }
+    });
+    let counts = device.read(counter, 4);
+    assert_eq!(counts[0], 2 * BLOCKS * THREADS);
+    assert_eq!(counts[2], 3 * 2 * BLOCKS * THREADS);
+    for own in own {
+        let expected: Vec<u32> = (0..n as u32).map(|i| i & !0xFFFF | (i + 1) & 0xFFFF).collect();
+        assert_eq!(device.read(own, n), expected);
+    }
+}
+
+/// A kernel polls a flag that the host sets, and answers, in memory that both have mapped.
+#[test]
+fn the_host_and_a_kernel_hand_over_words() {
+    const ECHO: &str = "
+        .visible .entry k(.param .u64 mailbox) {
+            .reg .pred %p1; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+            ld.param.u64 %rd1, [mailbox];
+            mov.u32 %r1, 0;
+        NEXT:
+            add.u32 %r1, %r1, 1;
+        POLL:
+            ld.volatile.global.u32 %r2, [%rd1];
+            setp.ne.u32 %p1, %r2, %r1;
+            @%p1 bra POLL;
+            ld.volatile.global.v2.u32 {%r3, %r4}, [%rd1+8];
+            add.u32 %r3, %r3, %r4;
+            st.volatile.global.u32 [%rd1+4], %r3;
+            st.volatile.global.u32 [%rd1+16], %r1;
+            setp.lt.u32 %p1, %r1, 50;
+            @%p1 bra NEXT;
+            ret;
+        }";
+    let device = Device::new(ECHO).watch(Watch::Plain);
+    let mailbox: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
+    let start = mailbox.as_ptr().cast::<u8>().cast_mut();
+    // SAFETY: the words outlive the launch and the mapping, and are atomics.
+    let mapped = unsafe { device.memory.map_host(start, 256, Origin::new("mailbox")) }.expect("free");
+    thread::scope(|scope| {
+        let launch = scope.spawn(|| device.run(1, 1, &[Arg::Long(mapped)]));
+        for round in 1..=50 {
+            mailbox[2].store(10 * round, Ordering::Relaxed);
+            mailbox[3].store(round, Ordering::Relaxed);
+            mailbox[0].store(round, Ordering::Release);
+            while mailbox[4].load(Ordering::Acquire) != round {
+                assert!(!launch.is_finished(), "the kernel gave up in round {round}");
+                thread::yield_now();
+            }
+            assert_eq!(mailbox[1].load(Ordering::Relaxed), 11 * round);
+        }
+    });
+    device.memory.unmap_host(mapped).expect("mapped");
+}
