@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use simt::gpu::Gpu;
-use simt::mma::arithmetic::{Factors, FactorType, Product, AccumulatorType, Unit};
+use simt::mma::arithmetic::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
 use tests::product::{
     ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,

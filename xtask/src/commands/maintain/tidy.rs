@@ -2,6 +2,7 @@
 //!
 //! Formatting and lints are `cargo fmt` and `cargo clippy`; what is here is about files that belong together.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -29,6 +30,9 @@ pub(crate) struct Args {
 
 /// Longest line of a kernel: the book shows them.
 const KERNEL_COLUMNS: usize = 120;
+
+/// Steps whose chapters have no picture yet; not for new ones.
+const WITHOUT_PICTURE: [&str; 1] = ["v11"];
 
 /// Something to put right.
 #[derive(Debug, PartialEq, Eq)]
@@ -92,6 +96,9 @@ fn complaints(root: &Path) -> Result<Vec<Complaint>> {
     };
     rules.kernels();
     rules.catalogue();
+    for step in STEPS {
+        rules.step(step);
+    }
     rules.manifests();
     rules.local_paths();
     rules.records();
@@ -274,6 +281,91 @@ impl Rules<'_> {
                 );
             }
         }
+    }
+
+    /// What a step needs beside its program and its kernels: tasks, a chapter with a picture, outputs, records.
+    fn step(&mut self, step: &Step) {
+        const CATALOGUE: &str = "course/catalog/src/steps.rs";
+        let id = step.id;
+        let at = self
+            .text(CATALOGUE)
+            .lines()
+            .position(|line| line.contains(&format!("\"{id}\"")));
+        let line = at.map_or(1, |at| at + 1);
+        let tasks = format!("steps/{id}/tasks.toml");
+        if !self.files.contains(&tasks) {
+            self.complain(
+                CATALOGUE,
+                line,
+                format!("{id} has no {tasks}"),
+                "write its tasks and questions",
+            );
+        }
+        let chapters = self.named(|name| {
+            let page = name
+                .strip_prefix("book/src/")
+                .and_then(|name| name.strip_suffix(".md"));
+            page.and_then(|page| page.strip_prefix(id))
+                .is_some_and(|rest| rest.starts_with('-'))
+        });
+        if chapters.is_empty() {
+            let what = format!("{id} has no chapter");
+            self.complain(
+                CATALOGUE,
+                line,
+                what,
+                format!("write book/src/{id}-{}.md", step.name),
+            );
+        }
+        let summary = self.text("book/src/SUMMARY.md");
+        for chapter in &chapters {
+            let page = chapter.trim_start_matches("book/src/");
+            if !summary.contains(&format!("({page})")) {
+                self.complain(
+                    chapter,
+                    1,
+                    "no reader finds this chapter",
+                    "name it in book/src/SUMMARY.md",
+                );
+            }
+        }
+        let pages: String = chapters.iter().map(|chapter| self.text(chapter)).collect();
+        if !chapters.is_empty() && !pages.contains("{{#figure") && !WITHOUT_PICTURE.contains(&id) {
+            let then = "draw one in book/figures, and show it with {{#figure NAME \"what it shows\"}}";
+            self.complain(&chapters[0], 1, format!("{id} has no picture"), then);
+        }
+        let outputs = self.text("book/outputs.toml");
+        let has_kernels = step.kernels.iter().any(|kernel| kernel.source.is_some());
+        if has_kernels && !outputs.contains(&format!("name = \"{id}-bench\"")) {
+            let what = format!("the output {id}-bench is missing");
+            self.complain(
+                "book/outputs.toml",
+                1,
+                what,
+                format!("run cargo xtask bench {id} for the chapter"),
+            );
+        }
+        let measured = self.measured();
+        for kernel in step.kernels {
+            let known = measured.contains(kernel.name) || catalog::NOT_MEASURED.contains(&kernel.name);
+            if kernel.source.is_some() && !known {
+                let then = format!(
+                    "measure it on a GPU with: cargo xtask bench {id} --save; before that, name it in catalog::NOT_MEASURED"
+                );
+                self.complain(CATALOGUE, line, format!("{} has no record", kernel.name), then);
+            }
+        }
+    }
+
+    /// Kernels that some record of a GPU has.
+    fn measured(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for file in self.named(|name| name.starts_with("book/data/") && name.ends_with(".json")) {
+            if let Ok(record) = Record::load(&self.root.join(file)) {
+                found.extend(record.measurements.into_iter().map(|one| one.kernel));
+            }
+        }
+        found
     }
 
     fn kernels_of(&mut self, step: &Step, catalogue: &str, line_of: &dyn Fn(&str) -> usize) {
@@ -459,6 +551,72 @@ mod tests {
         let found = complaints(&root).expect("files to read");
         let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert!(found.is_empty(), "{}", lines.join("\n"));
+    }
+
+    /// A new step, named in the catalogue and nowhere else, then with what each complaint asks for.
+    #[test]
+    fn a_new_step_is_complained_about_until_it_is_whole() {
+        const KERNEL: catalog::Kernel = catalog::Kernel {
+            name: "sgemm_v99_new",
+            source: Some("v99_new"),
+            work: catalog::Work::Sgemm,
+        };
+        const STEP: Step = Step {
+            id: "v99",
+            name: "new",
+            idea: "the newest idea",
+            kernels: &[KERNEL],
+        };
+        let root = std::env::temp_dir().join(format!("tidy-step-{}", std::process::id()));
+        let complained = |files: &[(&str, &str)]| {
+            for (name, text) in files {
+                let path = root.join(name);
+                std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+                std::fs::write(path, text).expect("a file");
+            }
+            let mut names = Vec::new();
+            walk(&root, &root, &mut names).expect("files");
+            let mut rules = Rules {
+                root: &root,
+                files: names,
+                found: Vec::new(),
+            };
+            rules.step(&STEP);
+            let lines: Vec<String> = rules.found.iter().map(ToString::to_string).collect();
+            lines.join("\n")
+        };
+        let catalogue = ("course/catalog/src/steps.rs", "// one\nid: \"v99\",\n");
+        insta::assert_snapshot!(complained(&[catalogue]), @r"
+        course/catalog/src/steps.rs:2: v99 has no steps/v99/tasks.toml; write its tasks and questions
+        course/catalog/src/steps.rs:2: v99 has no chapter; write book/src/v99-new.md
+        book/outputs.toml:1: the output v99-bench is missing; run cargo xtask bench v99 for the chapter
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save; before that, name it in catalog::NOT_MEASURED
+        ");
+        let chapter = ("book/src/v99-new.md", "# v99\n");
+        insta::assert_snapshot!(complained(&[("steps/v99/tasks.toml", ""), chapter]), @r#"
+        book/src/v99-new.md:1: no reader finds this chapter; name it in book/src/SUMMARY.md
+        book/src/v99-new.md:1: v99 has no picture; draw one in book/figures, and show it with {{#figure NAME "what it shows"}}
+        book/outputs.toml:1: the output v99-bench is missing; run cargo xtask bench v99 for the chapter
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save; before that, name it in catalog::NOT_MEASURED
+        "#);
+        let run = r#""runs": [{"id": "1", "date": "2000-01-01T00:00:00Z", "device": "a GPU", "emulated": false,
+            "capability": "9.0", "driver": "13.0", "host": "a CPU", "revision": "abc", "roofline": null, "cublas": null}]"#;
+        let measurement = r#"{"run": "1", "step": "v99", "kernel": "sgemm_v99_new", "shape": {"m": 1, "n": 1, "k": 1},
+            "seed": 1, "ptx_sha256": "", "outcome": {"failed": {"why": "", "details": ""}}}"#;
+        let whole = complained(&[
+            ("book/src/SUMMARY.md", "- [v99](v99-new.md)\n"),
+            (
+                "book/src/v99-new.md",
+                "{{#figure lanes \"which lane owns what\"}}\n",
+            ),
+            ("book/outputs.toml", "name = \"v99-bench\"\n"),
+            (
+                "book/data/a.json",
+                &format!("{{\"schema\": 1, {run}, \"measurements\": [{measurement}]}}"),
+            ),
+        ]);
+        let _ = std::fs::remove_dir_all(&root);
+        assert_eq!(whole, "");
     }
 
     #[test]
