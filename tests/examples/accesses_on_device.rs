@@ -50,9 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         unsafe {
             sys::cuModuleGetFunction(&mut function, loaded, name.as_ptr()).result()?;
             sys::cuLaunchKernel(function, 1, 1, 1, BLOCK, 1, 1, 0, queue, arguments, null_mut()).result()?;
-            sys::cuStreamSynchronize(queue)
-                .result()
-                .map_err(|error| format!("{}: {error}", kernel.name))?;
+            sys::cuStreamSynchronize(queue).result().map_err(|error| format!("{}: {error}", kernel.name))?;
         }
     }
     eprintln!("{} kernels ran on {}", kernels.len(), context.name()?);

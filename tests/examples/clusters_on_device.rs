@@ -77,14 +77,8 @@ fn load(text: &str) -> Result<sys::CUfunction, String> {
     let (mut loaded, mut kernel) = (null_mut(), null_mut());
     // SAFETY: as above; the text ends in a zero.
     unsafe {
-        check(
-            sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()),
-            "loading",
-        )?;
-        check(
-            sys::cuModuleGetFunction(&mut kernel, loaded, c"steps".as_ptr()),
-            "loading",
-        )?;
+        check(sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()), "loading")?;
+        check(sys::cuModuleGetFunction(&mut kernel, loaded, c"steps".as_ptr()), "loading")?;
     }
     Ok(kernel)
 }
@@ -126,36 +120,21 @@ fn run(case: &Case) -> Result<String, String> {
     unsafe {
         check(sys::cuMemAlloc_v2(&mut global, 4 * WORDS), "cuMemAlloc")?;
         check(sys::cuMemAlloc_v2(&mut results, size_of_val(&seen)), "cuMemAlloc")?;
-        check(
-            sys::cuMemcpyHtoD_v2(global, words.as_ptr().cast(), 4 * WORDS),
-            "copy",
-        )?;
-        check(
-            sys::cuMemcpyHtoD_v2(results, seen.as_ptr().cast(), size_of_val(&seen)),
-            "copy",
-        )?;
+        check(sys::cuMemcpyHtoD_v2(global, words.as_ptr().cast(), 4 * WORDS), "copy")?;
+        check(sys::cuMemcpyHtoD_v2(results, seen.as_ptr().cast(), size_of_val(&seen)), "copy")?;
         let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
         let launched = with_config(case.cluster, case.grid, 32, |config| {
             sys::cuLaunchKernelEx(config, kernel, arguments.as_mut_ptr(), null_mut())
         });
         check(launched, "launch")?;
         check(sys::cuCtxSynchronize(), "stopped by")?;
-        check(
-            sys::cuMemcpyDtoH_v2(seen.as_mut_ptr().cast(), results, size_of_val(&seen)),
-            "copy",
-        )?;
+        check(sys::cuMemcpyDtoH_v2(seen.as_mut_ptr().cast(), results, size_of_val(&seen)), "copy")?;
     }
     Ok(shown(&seen))
 }
 
 fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let case = Case {
-        name: "",
-        cluster: None,
-        grid: [1; 3],
-        body: "see %r3",
-        seen: &[],
-    };
+    let case = Case { name: "", cluster: None, grid: [1; 3], body: "see %r3", seen: &[] };
     let mut value: c_int = 0;
     let cluster_launch = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH;
     // SAFETY: a pointer to a local.
@@ -166,14 +145,8 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         ("width", Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH),
         ("height", Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT),
         ("depth", Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH),
-        (
-            "non-portable",
-            Of::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
-        ),
-        (
-            "policy",
-            Of::CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-        ),
+        ("non-portable", Of::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED),
+        ("policy", Of::CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE),
     ];
     let directives = [
         "",
@@ -247,25 +220,15 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
                     )?;
                 }
             }
-            for (cluster, threads) in [
-                (1, 32),
-                (2, 32),
-                (4, 32),
-                (8, 32),
-                (16, 32),
-                (2, 1024),
-                (8, 1024),
-                (3, 1024),
-                (16, 1024),
-            ] {
+            for (cluster, threads) in
+                [(1, 32), (2, 32), (4, 32), (8, 32), (16, 32), (2, 1024), (8, 1024), (3, 1024), (16, 1024)]
+            {
                 let mut n: c_int = -77;
                 // SAFETY: pointers to locals.
-                let code = with_config(
-                    Some([cluster, 1, 1]),
-                    [cluster * 4, 1, 1],
-                    threads,
-                    |config| unsafe { sys::cuOccupancyMaxActiveClusters(&mut n, kernel, config) },
-                );
+                let code =
+                    with_config(Some([cluster, 1, 1]), [cluster * 4, 1, 1], threads, |config| unsafe {
+                        sys::cuOccupancyMaxActiveClusters(&mut n, kernel, config)
+                    });
                 writeln!(
                     out,
                     "[{directives}] {allowed} active clusters of {cluster} with {threads}: {code:?} {n}"
@@ -277,10 +240,7 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
                 let code = with_config(None, [16, 1, 1], threads, |config| unsafe {
                     sys::cuOccupancyMaxPotentialClusterSize(&mut n, kernel, config)
                 });
-                writeln!(
-                    out,
-                    "[{directives}] {allowed} potential size with {threads}: {code:?} {n}"
-                )?;
+                writeln!(out, "[{directives}] {allowed} potential size with {threads}: {code:?} {n}")?;
             }
         }
         for (attribute, value) in [(11, 4), (12, 1), (13, 1), (11, -1), (15, 1), (15, 3)] {

@@ -97,10 +97,7 @@ fn write_modules(folder: &Path) -> Result<(), Box<dyn Error>> {
 fn known(folder: &Path) -> Answers {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = files.filter(|entry| entry.path().extension().is_some_and(|e| e == "bin"));
-    files
-        .filter_map(|entry| read_answers(&fs::read(entry.path()).ok()?))
-        .flatten()
-        .collect()
+    files.filter_map(|entry| read_answers(&fs::read(entry.path()).ok()?)).flatten().collect()
 }
 
 /// The fixtures to be run: `all`, or those `missing` in a folder.
@@ -130,10 +127,7 @@ fn parent(which: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
             .arg(folder)
             .spawn()?;
         let ended = wait(&mut child, PATIENCE)?;
-        let answers = fs::read(&part)
-            .ok()
-            .and_then(|bytes| read_answers(&bytes))
-            .unwrap_or_default();
+        let answers = fs::read(&part).ok().and_then(|bytes| read_answers(&bytes)).unwrap_or_default();
         start += answers.len();
         let progress = !answers.is_empty();
         all.extend(answers);
@@ -166,12 +160,7 @@ fn emulated(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut all = Answers::new();
     for group in modules(&list) {
         let members: Vec<&Fixture> = group.iter().map(|&i| &list[i]).collect();
-        all.extend(
-            members
-                .iter()
-                .map(|f| f.name.clone())
-                .zip(emulate(&members, None)),
-        );
+        all.extend(members.iter().map(|f| f.name.clone()).zip(emulate(&members, None)));
     }
     write_groups(&list, all, folder)
 }
@@ -182,13 +171,8 @@ fn write_groups(list: &[Fixture], mut all: Answers, folder: &Path) -> Result<(),
     groups.dedup();
     for group in groups {
         let names = list.iter().filter(|f| f.group() == group);
-        let answers = names
-            .filter_map(|f| all.remove_entry(&f.name))
-            .collect::<Answers>();
-        let failed: Vec<_> = answers
-            .iter()
-            .filter_map(|(name, a)| Some((name, a.as_ref().err()?)))
-            .collect();
+        let answers = names.filter_map(|f| all.remove_entry(&f.name)).collect::<Answers>();
+        let failed: Vec<_> = answers.iter().filter_map(|(name, a)| Some((name, a.as_ref().err()?))).collect();
         println!("{group}: {} answers, {} failed", answers.len(), failed.len());
         for (name, reason) in failed {
             println!("  {name}: {reason}");
@@ -266,11 +250,7 @@ const INPUT_BYTES: usize = 8 * 8192;
 const OUT_BYTES: usize = 8 * INPUT_BYTES;
 
 fn check(code: sys::CUresult, what: &str) -> Result<(), String> {
-    if code == sys::CUresult::CUDA_SUCCESS {
-        Ok(())
-    } else {
-        Err(format!("{what}: {code:?}"))
-    }
+    if code == sys::CUresult::CUDA_SUCCESS { Ok(()) } else { Err(format!("{what}: {code:?}")) }
 }
 
 impl Device {
@@ -282,10 +262,7 @@ impl Device {
             }
             check(sys::cuInit(0), "cuInit")?;
             let mut context = null_mut();
-            check(
-                sys::cuDevicePrimaryCtxRetain(&mut context, 0),
-                "cuDevicePrimaryCtxRetain",
-            )?;
+            check(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "cuDevicePrimaryCtxRetain")?;
             check(sys::cuCtxSetCurrent(context), "cuCtxSetCurrent")?;
             let mut buffers = [0; 4];
             for (k, buffer) in buffers.iter_mut().enumerate() {
@@ -297,11 +274,7 @@ impl Device {
             for (handle, source) in textures.iter_mut().zip(TEXTURES) {
                 *handle = texture(source)?;
             }
-            Ok(Self {
-                inputs: [buffers[0], buffers[1], buffers[2]],
-                out: buffers[3],
-                textures,
-            })
+            Ok(Self { inputs: [buffers[0], buffers[1], buffers[2]], out: buffers[3], textures })
         }
     }
 
@@ -310,19 +283,12 @@ impl Device {
         let mut version = 0;
         // SAFETY: the buffer is as long as said.
         unsafe {
-            check(
-                sys::cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as i32, 0),
-                "cuDeviceGetName",
-            )?;
+            check(sys::cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as i32, 0), "cuDeviceGetName")?;
             check(sys::cuDriverGetVersion(&mut version), "cuDriverGetVersion")?;
         }
         let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
         let name = String::from_utf8_lossy(&name[..end]).into_owned();
-        Ok(format!(
-            "{name}, driver for CUDA {}.{}",
-            version / 1000,
-            version % 1000 / 10
-        ))
+        Ok(format!("{name}, driver for CUDA {}.{}", version / 1000, version % 1000 / 10))
     }
 
     fn alive(&self) -> bool {
@@ -359,9 +325,7 @@ impl Device {
         let threads = fixture.threads();
         let mut out = vec![0u64; threads * fixture.outs];
         let mut blob = [0u8; BLOB];
-        blob.iter_mut()
-            .enumerate()
-            .for_each(|(i, byte)| *byte = i as u8 + 1);
+        blob.iter_mut().enumerate().for_each(|(i, byte)| *byte = i as u8 + 1);
         let mut arguments = [self.out, self.inputs[0], self.inputs[1], self.inputs[2]];
         let mut textures = self.textures;
         let mut parameters: Vec<*mut c_void> = arguments.iter_mut().map(|a| (a as *mut u64).cast()).collect();
@@ -371,15 +335,9 @@ impl Device {
         // SAFETY: buffers are as large as the copies, and the kernel has these parameters.
         unsafe {
             let mut function = null_mut();
-            check(
-                sys::cuModuleGetFunction(&mut function, handle, name.as_ptr()),
-                "cuModuleGetFunction",
-            )?;
+            check(sys::cuModuleGetFunction(&mut function, handle, name.as_ptr()), "cuModuleGetFunction")?;
             for (buffer, values) in self.inputs.iter().zip(&fixture.inputs) {
-                check(
-                    sys::cuMemcpyHtoD_v2(*buffer, values.as_ptr().cast(), 8 * threads),
-                    "cuMemcpyHtoD",
-                )?;
+                check(sys::cuMemcpyHtoD_v2(*buffer, values.as_ptr().cast(), 8 * threads), "cuMemcpyHtoD")?;
             }
             check(sys::cuMemsetD8_v2(self.out, 0, 8 * out.len()), "cuMemsetD8")?;
             let blocks = threads as u32 / BLOCK;
@@ -398,10 +356,7 @@ impl Device {
             );
             check(launched, "cuLaunchKernel")?;
             check(sys::cuCtxSynchronize(), "running it")?;
-            check(
-                sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.out, 8 * out.len()),
-                "cuMemcpyDtoH",
-            )?;
+            check(sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.out, 8 * out.len()), "cuMemcpyDtoH")?;
         }
         Ok(out)
     }
@@ -422,10 +377,7 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
             let words = source.words();
             let mut address = 0;
             check(sys::cuMemAlloc_v2(&mut address, 4 * words.len()), "cuMemAlloc")?;
-            check(
-                sys::cuMemcpyHtoD_v2(address, words.as_ptr().cast(), 4 * words.len()),
-                "cuMemcpyHtoD",
-            )?;
+            check(sys::cuMemcpyHtoD_v2(address, words.as_ptr().cast(), 4 * words.len()), "cuMemcpyHtoD")?;
             resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
             resource.res.linear.devPtr = address;
             resource.res.linear.format = format;

@@ -124,10 +124,7 @@ fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
                 .collect();
             for name in names.split('/').map(str::trim) {
                 let name = name.strip_prefix("cu").unwrap_or(name);
-                found.push(Call {
-                    name: format!("cu{name}"),
-                    arguments: arguments.clone(),
-                });
+                found.push(Call { name: format!("cu{name}"), arguments: arguments.clone() });
             }
         }
     }
@@ -184,14 +181,7 @@ impl Fuzzer {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a fresh mapping, of which the middle is opened.
         let arena = unsafe {
-            let start = libc::mmap(
-                std::ptr::null_mut(),
-                ARENA + 2 * page,
-                libc::PROT_NONE,
-                flags,
-                -1,
-                0,
-            );
+            let start = libc::mmap(std::ptr::null_mut(), ARENA + 2 * page, libc::PROT_NONE, flags, -1, 0);
             let inside = start.byte_add(page);
             if start == libc::MAP_FAILED
                 || libc::mprotect(inside, ARENA, libc::PROT_READ | libc::PROT_WRITE) != 0
@@ -216,13 +206,7 @@ impl Fuzzer {
             &long,
             "/dev/null",
         ];
-        let images = [
-            PTX,
-            ".version 8.0\n.target sm_80\n.entry k() { bogus; }",
-            "",
-            "\u{7f}ELF",
-            &long,
-        ];
+        let images = [PTX, ".version 8.0\n.target sm_80\n.entry k() { bogus; }", "", "\u{7f}ELF", &long];
         Ok(Self {
             calls,
             error_name: raw("cuGetErrorName").ok_or("no cuGetErrorName")?,
@@ -236,11 +220,7 @@ impl Fuzzer {
     fn call(&self, at: Raw, arguments: &[usize]) -> u32 {
         let a: [usize; 14] = std::array::from_fn(|i| arguments.get(i).copied().unwrap_or(0));
         // SAFETY: pointers are null or lead into the arena, which has room behind each of them.
-        unsafe {
-            at(
-                a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
-            )
-        }
+        unsafe { at(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13]) }
     }
 
     fn named(&self, name: &str, arguments: &[usize]) -> u32 {
@@ -272,17 +252,11 @@ impl Fuzzer {
         self.named("cuInit", &[0]);
         self.named("cuCtxCreate_v2", &[self.arena, 0, 0]);
         pool.values.push(self.get(0));
-        self.named(
-            "cuModuleLoadData",
-            &[self.arena, self.images[0].as_ptr() as usize],
-        );
+        self.named("cuModuleLoadData", &[self.arena, self.images[0].as_ptr() as usize]);
         let module = self.get(0);
         pool.values.push(module);
         for name in &self.texts[..5] {
-            self.named(
-                "cuModuleGetFunction",
-                &[self.arena, module as usize, name.as_ptr() as usize],
-            );
+            self.named("cuModuleGetFunction", &[self.arena, module as usize, name.as_ptr() as usize]);
             pool.values.push(self.get(0));
         }
         for _ in 0..4 {
@@ -294,12 +268,10 @@ impl Fuzzer {
             let (call, at) = &self.calls[pool.rng.random_range(0..self.calls.len())];
             // What is written to the first word may be a handle.
             self.set(0, &[0; 4]);
-            let followed = call.arguments.iter().any(|kind| {
-                matches!(
-                    kind,
-                    Kind::Memory | Kind::Pointers | Kind::Structure | Kind::Image
-                )
-            });
+            let followed = call
+                .arguments
+                .iter()
+                .any(|kind| matches!(kind, Kind::Memory | Kind::Pointers | Kind::Structure | Kind::Image));
             // Addresses of host memory, or sizes beyond it: both together would be this program's own mistake.
             let followed = followed || pool.rng.random_range(0..2u32) == 0;
             let mut first = true;
@@ -477,19 +449,13 @@ impl Pool {
 }
 
 fn main() -> ExitCode {
-    let variables = [
-        ("TILE_MEMORY", "64"),
-        ("TILE_BUDGET", "100000"),
-        ("TILE_DIAGNOSIS", "0"),
-        ("TILE_THREADS", "2"),
-    ];
+    let variables =
+        [("TILE_MEMORY", "64"), ("TILE_BUDGET", "100000"), ("TILE_DIAGNOSIS", "0"), ("TILE_THREADS", "2")];
     let mut fuzzer = None;
     fuzz::main(&variables, move |seed| {
         if fuzzer.is_none() {
             fuzzer = Some(Fuzzer::new().map_err(|error| error.to_string())?);
         }
-        fuzzer
-            .as_ref()
-            .map_or(Ok(String::new()), |fuzzer| fuzzer.run(seed))
+        fuzzer.as_ref().map_or(Ok(String::new()), |fuzzer| fuzzer.run(seed))
     })
 }

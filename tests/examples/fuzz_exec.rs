@@ -19,10 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut seconds, mut seed) = (60, 0);
     let mut arguments = std::env::args().skip(1);
     while let Some(option) = arguments.next() {
-        let value = arguments
-            .next()
-            .ok_or_else(|| format!("{option} wants a number"))?
-            .parse()?;
+        let value = arguments.next().ok_or_else(|| format!("{option} wants a number"))?.parse()?;
         match option.as_str() {
             "--seconds" => seconds = value,
             "--from" => seed = value,
@@ -35,9 +32,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         tally += torture::all(seed).map_err(|what| format!("seed {seed}: {what}"))?;
         seed += 1;
     }
-    eprintln!(
-        "seeds {first}..{seed} in {} s: {tally}",
-        start.elapsed().as_secs()
-    );
+    eprintln!("seeds {first}..{seed} in {} s: {tally}", start.elapsed().as_secs());
     Ok(())
 }

@@ -24,11 +24,7 @@ const MOST_SECONDS: f64 = 60.0;
 const MOST_BYTES: u64 = 6 << 30;
 
 fn main() -> ExitCode {
-    let variables = [
-        ("TILE_MEMORY", "64"),
-        ("TILE_BUDGET", "3000000"),
-        ("TILE_DIAGNOSIS", "0"),
-    ];
+    let variables = [("TILE_MEMORY", "64"), ("TILE_BUDGET", "3000000"), ("TILE_DIAGNOSIS", "0")];
     let mut begun = false;
     fuzz::main(&variables, move |seed| {
         if !std::mem::replace(&mut begun, true) {
@@ -40,10 +36,7 @@ fn main() -> ExitCode {
 
 fn begin() -> Result<(), String> {
     let _ = fuzz::driver()?;
-    let limit = libc::rlimit {
-        rlim_cur: MOST_BYTES,
-        rlim_max: MOST_BYTES,
-    };
+    let limit = libc::rlimit { rlim_cur: MOST_BYTES, rlim_max: MOST_BYTES };
     let mut context = null_mut();
     // SAFETY: valid places for what is read and written.
     unsafe {
@@ -120,19 +113,8 @@ fn launch(module: sys::CUmodule) -> Result<(), String> {
             }
         }
         let null = null_mut();
-        let launched = sys::cuLaunchKernel(
-            function,
-            3,
-            1,
-            1,
-            64,
-            1,
-            1,
-            0,
-            null,
-            pointers.as_mut_ptr(),
-            null_mut(),
-        );
+        let launched =
+            sys::cuLaunchKernel(function, 3, 1, 1, 64, 1, 1, 0, null, pointers.as_mut_ptr(), null_mut());
         let ended = sys::cuCtxSynchronize();
         if launched == CUDA_ERROR_UNKNOWN || ended == CUDA_ERROR_UNKNOWN {
             return Err("the launch ended in an unknown error".to_owned());

@@ -40,9 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// `V13.0.88` of the last lines but one.
 fn version(program: &Path) -> Result<String, Box<dyn Error>> {
     let text = run(Command::new(program).arg("--version"))?;
-    let version = text
-        .split_whitespace()
-        .find(|word| word.starts_with('V') && word.contains('.'));
+    let version = text.split_whitespace().find(|word| word.starts_with('V') && word.contains('.'));
     Ok(version.ok_or("a version was expected")?[1..].to_owned())
 }
 
@@ -59,11 +57,7 @@ fn widths(ptxas: &Path, nvdisasm: &Path, pattern: &str) -> Result<Widths, Box<dy
     let file = |ending: &str| folder.join(format!("pattern-{}.{ending}", std::process::id()));
     let (source, object) = (file("ptx"), file("cubin"));
     fs::write(&source, format!("{HEADER}{}", kernel("k", pattern)))?;
-    let assembled = run(Command::new(ptxas)
-        .arg("-arch=sm_90")
-        .arg(&source)
-        .arg("-o")
-        .arg(&object));
+    let assembled = run(Command::new(ptxas).arg("-arch=sm_90").arg(&source).arg("-o").arg(&object));
     let listed = assembled.and_then(|_| run(Command::new(nvdisasm).arg("-c").arg(&object)));
     let _ = fs::remove_file(source);
     let _ = fs::remove_file(object);

@@ -34,9 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let program = std::env::current_exe()?;
     for (index, (name, _, expected)) in all.iter().enumerate() {
-        let output = Command::new(&program)
-            .args(["--case", &index.to_string()])
-            .output()?;
+        let output = Command::new(&program).args(["--case", &index.to_string()]).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let answer = text.trim_end();
         match expected {
@@ -69,31 +67,16 @@ fn run(steps: &str) -> Result<String, String> {
         check(sys::cuCtxSetCurrent(context), "context")?;
         check(sys::cuMemAlloc_v2(&mut global, 4 * WORDS), "cuMemAlloc")?;
         check(sys::cuMemAlloc_v2(&mut results, 4 * SEEN), "cuMemAlloc")?;
-        check(
-            sys::cuMemcpyHtoD_v2(global, words.as_ptr().cast(), 4 * WORDS),
-            "copy",
-        )?;
-        check(
-            sys::cuMemcpyHtoD_v2(results, seen.as_ptr().cast(), 4 * SEEN),
-            "copy",
-        )?;
-        check(
-            sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()),
-            "loading",
-        )?;
-        check(
-            sys::cuModuleGetFunction(&mut kernel, loaded, c"steps".as_ptr()),
-            "loading",
-        )?;
+        check(sys::cuMemcpyHtoD_v2(global, words.as_ptr().cast(), 4 * WORDS), "copy")?;
+        check(sys::cuMemcpyHtoD_v2(results, seen.as_ptr().cast(), 4 * SEEN), "copy")?;
+        check(sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()), "loading")?;
+        check(sys::cuModuleGetFunction(&mut kernel, loaded, c"steps".as_ptr()), "loading")?;
         let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
         let (none, arguments) = (null_mut(), arguments.as_mut_ptr());
         let launched = sys::cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, none, arguments, null_mut());
         check(launched, "launch")?;
         check(sys::cuCtxSynchronize(), "stopped by")?;
-        check(
-            sys::cuMemcpyDtoH_v2(seen.as_mut_ptr().cast(), results, 4 * SEEN),
-            "copy",
-        )?;
+        check(sys::cuMemcpyDtoH_v2(seen.as_mut_ptr().cast(), results, 4 * SEEN), "copy")?;
     }
     Ok(shown(&seen))
 }

@@ -21,26 +21,13 @@ use tests::random_kernel::{BLOCK, GRID, OUTPUT_WORDS, input, line, tame};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let seeds: u64 = arguments
-        .next()
-        .ok_or("usage: random_on_device SEEDS HASHES [OUTPUTS]")?
-        .parse()?;
-    let mut hashes = BufWriter::new(File::create(
-        arguments.next().ok_or("where should the hashes go?")?,
-    )?);
-    let mut outputs = arguments
-        .next()
-        .map(File::create)
-        .transpose()?
-        .map(BufWriter::new);
+    let seeds: u64 = arguments.next().ok_or("usage: random_on_device SEEDS HASHES [OUTPUTS]")?.parse()?;
+    let mut hashes = BufWriter::new(File::create(arguments.next().ok_or("where should the hashes go?")?)?);
+    let mut outputs = arguments.next().map(File::create).transpose()?.map(BufWriter::new);
 
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
-    writeln!(
-        hashes,
-        "# {}, written by `random_on_device {seeds}`",
-        context.name()?
-    )?;
+    writeln!(hashes, "# {}, written by `random_on_device {seeds}`", context.name()?)?;
     for seed in 0..seeds {
         let text = tame(seed);
         let words = stream.clone_htod(&input(seed))?;
@@ -54,11 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let out = stream.clone_dtoh(&out)?;
         writeln!(hashes, "{}", line(seed, &text, &out))?;
         if let Some(outputs) = &mut outputs {
-            outputs.write_all(
-                &out.iter()
-                    .flat_map(|word| word.to_le_bytes())
-                    .collect::<Vec<u8>>(),
-            )?;
+            outputs.write_all(&out.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?;
         }
     }
     hashes.flush()?;
@@ -79,20 +62,8 @@ fn run(text: &str, mut pointers: [u64; 2], stream: sys::CUstream) -> Result<(), 
     unsafe {
         sys::cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 1, &mut option, &mut level).result()?;
         sys::cuModuleGetFunction(&mut kernel, module, c"random".as_ptr()).result()?;
-        sys::cuLaunchKernel(
-            kernel,
-            GRID,
-            1,
-            1,
-            BLOCK,
-            1,
-            1,
-            0,
-            stream,
-            arguments.as_mut_ptr(),
-            null_mut(),
-        )
-        .result()?;
+        sys::cuLaunchKernel(kernel, GRID, 1, 1, BLOCK, 1, 1, 0, stream, arguments.as_mut_ptr(), null_mut())
+            .result()?;
         sys::cuStreamSynchronize(stream).result()?;
         sys::cuModuleUnload(module).result()?;
     }

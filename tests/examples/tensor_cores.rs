@@ -18,25 +18,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("usage: tensor_cores FOLDER")?;
     let folder = Path::new(&folder);
     fs::create_dir_all(folder)?;
-    let bytes = |words: &[u32]| {
-        words
-            .iter()
-            .flat_map(|word| word.to_le_bytes())
-            .collect::<Vec<u8>>()
-    };
+    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut list = String::new();
     for (number, fixture) in fixtures().iter().enumerate() {
         let answer = fixture.emulate();
         fs::write(folder.join(format!("{number:02}.ptx")), fixture.ptx())?;
         fs::write(folder.join(format!("{number:02}.in")), bytes(&fixture.inputs))?;
         fs::write(folder.join(format!("{number:02}.out")), bytes(&answer))?;
-        writeln!(
-            list,
-            "{number:02} {} {} {}",
-            fixture.blocks(),
-            answer.len(),
-            fixture.name
-        )?;
+        writeln!(list, "{number:02} {} {} {}", fixture.blocks(), answer.len(), fixture.name)?;
     }
     fs::write(folder.join("list"), list)?;
     Ok(())

@@ -39,9 +39,7 @@ fn parent(file: &str, whole: Option<&str>) -> Result<(), Box<dyn Error>> {
     let program = std::env::current_exe()?;
     for (index, case) in cases().iter().enumerate() {
         // The child limits its own waits; what hangs in spite of that is ended by whoever started this.
-        let output = Command::new(&program)
-            .args(["--case", &index.to_string()])
-            .output()?;
+        let output = Command::new(&program).args(["--case", &index.to_string()]).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let mut lines = text.lines();
         let line = lines.next().unwrap_or("no answer");
@@ -110,10 +108,7 @@ fn run(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
         check(sys::cuCtxSetCurrent(context), "context")?;
         check(sys::cuMemAlloc_v2(&mut memory, TENSOR_BYTES), "cuMemAlloc")?;
         check(sys::cuMemAlloc_v2(&mut results, 4 * OUT_WORDS), "cuMemAlloc")?;
-        check(
-            sys::cuMemcpyHtoD_v2(memory, tensor.as_ptr().cast(), TENSOR_BYTES),
-            "copy",
-        )?;
+        check(sys::cuMemcpyHtoD_v2(memory, tensor.as_ptr().cast(), TENSOR_BYTES), "copy")?;
         let mut encode: *mut c_void = null_mut();
         let mut found = sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS;
         let name = c"cuTensorMapEncodeTiled";
@@ -143,18 +138,10 @@ fn run(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
 
         let text = CString::new(case.module()).map_err(|error| error.to_string())?;
         let (mut module, mut kernel) = (null_mut(), null_mut());
-        check(
-            sys::cuModuleLoadData(&mut module, text.as_ptr().cast()),
-            "loading",
-        )?;
-        check(
-            sys::cuModuleGetFunction(&mut kernel, module, c"copy".as_ptr()),
-            "loading",
-        )?;
-        let mut arguments: [*mut c_void; 2] = [
-            parameter.as_mut_ptr().cast(),
-            std::ptr::from_mut(&mut results).cast(),
-        ];
+        check(sys::cuModuleLoadData(&mut module, text.as_ptr().cast()), "loading")?;
+        check(sys::cuModuleGetFunction(&mut kernel, module, c"copy".as_ptr()), "loading")?;
+        let mut arguments: [*mut c_void; 2] =
+            [parameter.as_mut_ptr().cast(), std::ptr::from_mut(&mut results).cast()];
         let (bytes, null) = (SHARED_BYTES as u32, null_mut());
         let launched = sys::cuLaunchKernel(
             kernel,
@@ -171,14 +158,8 @@ fn run(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
         );
         check(launched, "launch")?;
         check(sys::cuCtxSynchronize(), "stopped by")?;
-        check(
-            sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), results, 4 * OUT_WORDS),
-            "copy",
-        )?;
-        check(
-            sys::cuMemcpyDtoH_v2(tensor.as_mut_ptr().cast(), memory, TENSOR_BYTES),
-            "copy",
-        )?;
+        check(sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), results, 4 * OUT_WORDS), "copy")?;
+        check(sys::cuMemcpyDtoH_v2(tensor.as_mut_ptr().cast(), memory, TENSOR_BYTES), "copy")?;
     }
     Ok((out, tensor))
 }

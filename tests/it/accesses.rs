@@ -48,26 +48,11 @@ const REASONS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "shared_red_max_u64_",
-        &[
-            "shared loads",
-            "load wavefronts",
-            "shared atomics",
-            "atomic wavefronts",
-            "wavefronts",
-            "ideal",
-        ],
+        &["shared loads", "load wavefronts", "shared atomics", "atomic wavefronts", "wavefronts", "ideal"],
         "the loop ends where memory holds more already, as it did there",
     ),
-    (
-        "cp_async_",
-        &["shared loads"],
-        "ptxas puts three loads that are never done before a group of copies",
-    ),
-    (
-        "cp_async_ca_4_strided",
-        &["copy wavefronts", "wavefronts"],
-        "a copy goes by the lines of its sources",
-    ),
+    ("cp_async_", &["shared loads"], "ptxas puts three loads that are never done before a group of copies"),
+    ("cp_async_ca_4_strided", &["copy wavefronts", "wavefronts"], "a copy goes by the lines of its sources"),
     (
         "cp_async_cg_16_conflicts",
         &["load sectors", "copy wavefronts", "wavefronts"],
@@ -99,18 +84,9 @@ fn counters_are_those_of_the_hardware() {
         let row = measured.iter().find(|row| row[0] == kernel.name);
         let row = row.unwrap_or_else(|| panic!("{} was not measured", kernel.name));
         let buffer = gpu.upload(&vec![0u8; BYTES]);
-        let options = LaunchOptions {
-            watch: Watch::Counted,
-            ..LaunchOptions::default()
-        };
+        let options = LaunchOptions { watch: Watch::Counted, ..LaunchOptions::default() };
         let report = gpu
-            .launch(
-                &module,
-                &kernel.name,
-                Shape::line(1, BLOCK),
-                &[buffer.into()],
-                options,
-            )
+            .launch(&module, &kernel.name, Shape::line(1, BLOCK), &[buffer.into()], options)
             .expect("a kernel that runs");
         for ((column, ours), theirs) in COLUMNS.iter().zip(&row[1..]) {
             let (ours, theirs) = (ours(&report.total), theirs.parse::<u64>().expect("a count"));

@@ -11,19 +11,10 @@ fn emulate(case: &Case, watch: Watch, threads: usize) -> Result<String, String> 
     let words = gpu.upload(&memory());
     let seen = gpu.upload(&[UNSEEN; BLOCKS * SEEN]);
     let loaded = Module::load(&gpu.memory, &module(case), None).map_err(|error| error.to_string())?;
-    let options = LaunchOptions {
-        watch,
-        budget: 1 << 22,
-        threads,
-        cluster: case.cluster,
-        ..LaunchOptions::default()
-    };
+    let options =
+        LaunchOptions { watch, budget: 1 << 22, threads, cluster: case.cluster, ..LaunchOptions::default() };
     let arguments = [Argument::from(words), Argument::from(seen)];
-    let shape = Shape {
-        grid: case.grid,
-        block: [32, 1, 1],
-        shared: 0,
-    };
+    let shape = Shape { grid: case.grid, block: [32, 1, 1], shared: 0 };
     let report = gpu.launch(&loaded, "steps", shape, &arguments, options)?;
     match report.findings.first() {
         Some(finding) => Err(finding.text.clone()),
@@ -40,12 +31,7 @@ fn check(case: &Case, watch: Watch, threads: usize, start: &str) -> Option<Strin
 
 #[test]
 fn blocks_see_what_ptx_defines() {
-    let ways = [
-        (Watch::Plain, 1),
-        (Watch::Plain, 4),
-        (Watch::Checked, 1),
-        (Watch::CheckedGlobalRaces, 4),
-    ];
+    let ways = [(Watch::Plain, 1), (Watch::Plain, 4), (Watch::Checked, 1), (Watch::CheckedGlobalRaces, 4)];
     let wrong: Vec<String> = (CASES.iter())
         .flat_map(|case| ways.map(|(watch, threads)| check(case, watch, threads, &expected(case))))
         .flatten()
@@ -55,8 +41,7 @@ fn blocks_see_what_ptx_defines() {
 
 #[test]
 fn wrong_uses_of_clusters_are_reported() {
-    let wrong: Vec<String> = (WRONG.iter())
-        .filter_map(|(case, start)| check(case, Watch::Checked, 1, start))
-        .collect();
+    let wrong: Vec<String> =
+        (WRONG.iter()).filter_map(|(case, start)| check(case, Watch::Checked, 1, start)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -32,10 +32,7 @@ fn every_form_answers_as_hardware_does() {
     let expected = expected();
     let list = fixtures();
     let mut bad = BTreeMap::new();
-    for group in list
-        .chunk_by(|a, b| a.target == b.target)
-        .flat_map(|run| run.chunks(20))
-    {
+    for group in list.chunk_by(|a, b| a.target == b.target).flat_map(|run| run.chunks(20)) {
         let members: Vec<&Fixture> = group.iter().collect();
         for (fixture, ours) in members.iter().zip(emulate(&members, None)) {
             let complaint = match (expected.get(&fixture.name), ours) {
@@ -50,13 +47,7 @@ fn every_form_answers_as_hardware_does() {
         }
     }
     let lines: Vec<String> = bad.iter().map(|(name, what)| format!("{name}: {what}")).collect();
-    assert!(
-        bad.is_empty(),
-        "{} of {} forms:\n{}",
-        bad.len(),
-        list.len(),
-        lines.join("\n")
-    );
+    assert!(bad.is_empty(), "{} of {} forms:\n{}", bad.len(), list.len(), lines.join("\n"));
 }
 
 #[test]
@@ -65,17 +56,11 @@ fn every_cpu_answers_alike() {
     let mut bad = Vec::new();
     // Every third form, and never the same twentieth of a family.
     let some: Vec<&Fixture> = list.iter().step_by(3).collect();
-    for members in some
-        .chunk_by(|a, b| a.target == b.target)
-        .flat_map(|run| run.chunks(20))
-    {
+    for members in some.chunk_by(|a, b| a.target == b.target).flat_map(|run| run.chunks(20)) {
         let best = emulate(members, None);
         for level in [CpuLevel::Baseline, CpuLevel::Avx2] {
             let others = emulate(members, Some(level));
-            let differ = members
-                .iter()
-                .zip(best.iter().zip(others))
-                .filter(|(_, (a, b))| *a != b);
+            let differ = members.iter().zip(best.iter().zip(others)).filter(|(_, (a, b))| *a != b);
             bad.extend(differ.map(|(fixture, _)| format!("{} at {level:?}", fixture.name)));
         }
     }
@@ -87,16 +72,12 @@ fn lanes_that_left_change_nothing_for_the_others() {
     let list = fixtures();
     // Instructions in which lanes do not meet.
     let alone = |f: &&Fixture| {
-        ["Synchronisation", "Control", "Data movement: shfl"]
-            .iter()
-            .all(|s| !f.section.starts_with(s))
+        ["Synchronisation", "Control", "Data movement: shfl"].iter().all(|s| !f.section.starts_with(s))
     };
     let mut bad = Vec::new();
     for members in list.iter().filter(alone).collect::<Vec<_>>().chunks(20) {
-        for ((fixture, all), some) in members
-            .iter()
-            .zip(emulate(members, None))
-            .zip(emulate_some_lanes(members))
+        for ((fixture, all), some) in
+            members.iter().zip(emulate(members, None)).zip(emulate_some_lanes(members))
         {
             let (Ok(all), Ok(some)) = (all, some) else {
                 bad.push(fixture.name.clone());

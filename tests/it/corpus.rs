@@ -17,10 +17,7 @@ use tests::gpu::Gpu;
 
 /// A device with one module of the corpus.
 fn load(name: &str) -> (Gpu, Module) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("data/corpus")
-        .join(name)
-        .with_extension("ptx");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/corpus").join(name).with_extension("ptx");
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let gpu = Gpu::default();
     let module = gpu.load(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -35,10 +32,7 @@ fn numbers(n: usize, seed: u32) -> Vec<u32> {
 
 /// Floats from -8 to 8.
 fn floats(n: usize, seed: u32) -> Vec<f32> {
-    numbers(n, seed)
-        .into_iter()
-        .map(|v| (v >> 8) as f32 / (1 << 20) as f32 - 8.0)
-        .collect()
+    numbers(n, seed).into_iter().map(|v| (v >> 8) as f32 / (1 << 20) as f32 - 8.0).collect()
 }
 
 /// Every element within `ulps` units in the last place.
@@ -46,9 +40,6 @@ fn close(got: &[f32], want: &[f64], ulps: f64) {
     assert_eq!(got.len(), want.len());
     for (i, (&g, &w)) in got.iter().zip(want).enumerate() {
         let unit = f64::from((w as f32).abs().max(f32::MIN_POSITIVE)) * f64::from(f32::EPSILON);
-        assert!(
-            (f64::from(g) - w).abs() <= ulps * unit,
-            "element {i}: {g}, expected {w}"
-        );
+        assert!((f64::from(g) - w).abs() <= ulps * unit, "element {i}: {g}, expected {w}");
     }
 }

@@ -63,14 +63,8 @@ fn every_kernel_of_the_ladder_is_on_record() {
     let kernels = STEPS.iter().flat_map(|step| step.kernels);
     for kernel in kernels.filter(|kernel| kernel.source.is_some()) {
         for shape in SHAPES {
-            let shape = catalog::Shape {
-                k: if kernel.work == Work::Transpose {
-                    0
-                } else {
-                    shape.k
-                },
-                ..shape
-            };
+            let shape =
+                catalog::Shape { k: if kernel.work == Work::Transpose { 0 } else { shape.k }, ..shape };
             if columns_of_maps(kernel.name)
                 .is_some_and(|n| !shape.n.is_multiple_of(n) || !shape.k.is_multiple_of(n))
             {
@@ -135,23 +129,13 @@ fn the_sheet_says_what_is_on_record_and_what_is_counted() {
         let found = sheet.find(&profile.kernel, Some(profile.shape));
         let name = format!("{} {}", profile.kernel, profile.shape);
         let found = found.unwrap_or_else(|| panic!("{SHEET} lacks {name}; {FRESH}"));
-        assert_eq!(
-            (&found.run, Some(found.measured)),
-            (&profile.run, profile.counts()),
-            "{name}; {FRESH}"
-        );
+        assert_eq!((&found.run, Some(found.measured)), (&profile.run, profile.counts()), "{name}; {FRESH}");
     }
     assert_eq!(sheet.launches.len(), profiles().count(), "{SHEET}; {FRESH}");
     // In the order of the launches that they measured.
     let mut runs: Vec<_> = RECORDS.iter().flat_map(|record| &record.runs).collect();
     runs.sort_by_key(|by| profiles().position(|profile| profile.run == by.run.id));
     assert!(sheet.runs.iter().eq(runs), "{SHEET}; {FRESH}");
-    assert!(
-        sheet.text() == read(SHEET),
-        "{SHEET} is laid out in another way; {FRESH}"
-    );
-    assert!(
-        sheet.page() == read(PAGE),
-        "{PAGE} is not the page of {SHEET}; {FRESH}"
-    );
+    assert!(sheet.text() == read(SHEET), "{SHEET} is laid out in another way; {FRESH}");
+    assert!(sheet.page() == read(PAGE), "{PAGE} is not the page of {SHEET}; {FRESH}");
 }

@@ -12,9 +12,7 @@ static DIAGNOSED: LazyLock<Vec<(Fixture, String)>> =
     LazyLock::new(|| fixture::folder("tests/fixtures/diagnosed"));
 
 fn ends_with(ending: &str) -> impl Iterator<Item = &'static (Fixture, String)> {
-    DIAGNOSED
-        .iter()
-        .filter(move |(one, _)| one.name.ends_with(ending))
+    DIAGNOSED.iter().filter(move |(one, _)| one.name.ends_with(ending))
 }
 
 #[test]
@@ -27,14 +25,9 @@ fn every_broken_kernel_is_told_as_what_it_is() {
     settings.set_prepend_module_to_snapshot(false);
     for kernel in ends_with("_broken") {
         let name = &kernel.0.name;
-        let fixture::Ran {
-            head, codes, text, ..
-        } = fixture::run(kernel, 1, true);
+        let fixture::Ran { head, codes, text, .. } = fixture::run(kernel, 1, true);
         if !head.expect.iter().all(|code| codes.contains(code)) {
-            wrong.push(format!(
-                "{name}: expected {:?}, found {codes:?}\n{text}",
-                head.expect
-            ));
+            wrong.push(format!("{name}: expected {:?}, found {codes:?}\n{text}", head.expect));
         }
         let short = name.trim_end_matches("_broken").to_owned();
         settings.bind(|| insta::assert_snapshot!(short, text));

@@ -10,11 +10,8 @@ const NAIVE: GemmKernel = GemmKernel {
     block: [16, 16, 1],
     strip: 0,
 };
-const SHARED_TILE: GemmKernel = GemmKernel {
-    name: "shared_tile",
-    ptx: include_str!("../../kernels/ptx/shared_tile.ptx"),
-    ..NAIVE
-};
+const SHARED_TILE: GemmKernel =
+    GemmKernel { name: "shared_tile", ptx: include_str!("../../kernels/ptx/shared_tile.ptx"), ..NAIVE };
 const REGISTER_TILE: GemmKernel = GemmKernel {
     name: "register_tile",
     ptx: include_str!("../../kernels/ptx/register_tile.ptx"),
@@ -28,31 +25,16 @@ fn check([m, n, k]: [usize; 3], seed: u64, kernels: &[GemmKernel], watch: Watch)
     let want = product.reference();
     for &kernel in kernels {
         let fmas = product.check(kernel, watch, &want).total.fmas;
-        assert!(
-            fmas >= (m * n * k) as u64,
-            "{} on {m} x {n} x {k}: {fmas} multiply-adds",
-            kernel.name
-        );
+        assert!(fmas >= (m * n * k) as u64, "{} on {m} x {n} x {k}: {fmas} multiply-adds", kernel.name);
     }
 }
 
 #[test]
 fn awkward_shapes() {
-    for shape in [
-        [1, 1, 1],
-        [7, 13, 5],
-        [15, 17, 16],
-        [17, 15, 33],
-        [129, 127, 9],
-        [3, 300, 64],
-        [257, 2, 31],
-    ] {
-        check(
-            shape,
-            7,
-            &[NAIVE, SHARED_TILE, REGISTER_TILE],
-            Watch::CheckedGlobalRaces,
-        );
+    for shape in
+        [[1, 1, 1], [7, 13, 5], [15, 17, 16], [17, 15, 33], [129, 127, 9], [3, 300, 64], [257, 2, 31]]
+    {
+        check(shape, 7, &[NAIVE, SHARED_TILE, REGISTER_TILE], Watch::CheckedGlobalRaces);
     }
 }
 

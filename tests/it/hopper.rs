@@ -218,12 +218,7 @@ const TO_FP32: [Plan; 2] = [
         threads: 384,
         shared: 229488,
         parameters: ["M N K alpha A:64x128/128/parts B:64x32/128/parts C"; 2],
-        launches: &[
-            ("2", SAME),
-            ("2", [1, 1, 1]),
-            ("2", [129, 131, 135]),
-            ("4", [300, 131, 515]),
-        ],
+        launches: &[("2", SAME), ("2", [1, 1, 1]), ("2", [129, 131, 135]), ("4", [300, 131, 515])],
     },
     Plan {
         source: "v12_tf32",
@@ -296,20 +291,11 @@ fn parts_add_up_to_the_element() {
 /// Tiles and boxes are swizzled for it.
 #[test]
 fn shared_memory_gives_no_excess_wavefront() {
-    const SOURCES: [&str; 5] = [
-        "v12_mma_ring",
-        "v12_store",
-        "v12_ping_pong",
-        "v12_small",
-        "v12_fp8",
-    ];
+    const SOURCES: [&str; 5] = ["v12_mma_ring", "v12_store", "v12_ping_pong", "v12_small", "v12_fp8"];
     let of = |plan: &&Plan| SOURCES.contains(&plan.source);
     // Threads of six_bf16 read and write no shared memory.
     let [_, of_tf32] = to_fp32();
-    for kernel in { PLANS.iter().filter(of) }
-        .flat_map(Plan::kernels)
-        .chain([of_tf32])
-    {
+    for kernel in { PLANS.iter().filter(of) }.flat_map(Plan::kernels).chain([of_tf32]) {
         let launch = head(&kernel.0.source).launches[0];
         let counters = run(&kernel, launch, 1).counters;
         let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);
@@ -353,9 +339,7 @@ fn row_of_unit(kind: FactorType, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]
     for (a, b) in a.chunks(at_a_time).zip(b.chunks(at_a_time)) {
         let mut row = vec![[0; 8]; at_a_time / 8];
         let mut columns = vec![[0; 8]; at_a_time * d.len() / 8];
-        a.iter()
-            .enumerate()
-            .for_each(|(k, a)| row[k / 8][k % 8] = bits(*a));
+        a.iter().enumerate().for_each(|(k, a)| row[k / 8][k % 8] = bits(*a));
         for (k, b) in b.iter().enumerate() {
             for (col, b) in b.iter().enumerate() {
                 columns[col / 8 * at_a_time + k][col % 8] = bits(*b);
@@ -395,9 +379,7 @@ impl Summed<'_> {
             let mut sums = vec![0.0; n];
             for (a, b) in a.chunks(self.promoted).zip(b.chunks(self.promoted)) {
                 let more = row_of_unit(self.kind, self.bits, a, b);
-                sums.iter_mut()
-                    .zip(more)
-                    .for_each(|(sum, more): (&mut f32, f32)| *sum += more);
+                sums.iter_mut().zip(more).for_each(|(sum, more): (&mut f32, f32)| *sum += more);
             }
             for (col, sum) in sums.into_iter().enumerate() {
                 let found = found[row * n + col];

@@ -31,25 +31,17 @@ const V01_ROW: GemmKernel = entry!("sgemm_v01_row_per_lane", "v01_row_per_lane",
 const V01_COL: GemmKernel = entry!("sgemm_v01_col_per_lane", "v01_col_per_lane", [32, 32], 1024);
 const V02_TILE16: GemmKernel = entry!("sgemm_v02_tile16", "v02_shared", [16, 16], 256);
 const V02_TILE32: GemmKernel = entry!("sgemm_v02_tile32", "v02_shared", [32, 32], 1024);
-const V02_STRIP: GemmKernel = GemmKernel {
-    strip: 2 * 16 * size_of::<f32>(),
-    ..entry!("sgemm_v02_strip", "v02_strip", [16, 16], 256)
-};
+const V02_STRIP: GemmKernel =
+    GemmKernel { strip: 2 * 16 * size_of::<f32>(), ..entry!("sgemm_v02_strip", "v02_strip", [16, 16], 256) };
 const V03_GLOBAL: GemmKernel = entry!("sgemm_v03_from_global", "v03_from_global", [128, 128], 256);
 const V03_SHARED: GemmKernel = entry!("sgemm_v03_from_shared", "v03_from_shared", [128, 128], 256);
 const V04: GemmKernel = entry!("sgemm_v04_float4", "v04_float4", [128, 128], 256);
-const V05: GemmKernel = entry!(
-    "sgemm_v05_bank_conflict_free",
-    "v05_bank_conflict_free",
-    [128, 128],
-    256
-);
+const V05: GemmKernel = entry!("sgemm_v05_bank_conflict_free", "v05_bank_conflict_free", [128, 128], 256);
 const V06: GemmKernel = entry!("sgemm_v06_outer_product", "v06_outer_product", [128, 128], 256);
 const V07: GemmKernel = entry!("sgemm_v07_double_buffer", "v07_double_buffer", [128, 128], 256);
 
-const SINGLE: [GemmKernel; 11] = [
-    V01_ROW, V01_COL, V02_TILE16, V02_TILE32, V02_STRIP, V03_GLOBAL, V03_SHARED, V04, V05, V06, V07,
-];
+const SINGLE: [GemmKernel; 11] =
+    [V01_ROW, V01_COL, V02_TILE16, V02_TILE32, V02_STRIP, V03_GLOBAL, V03_SHARED, V04, V05, V06, V07];
 const DOUBLE: [GemmKernel; 4] = [
     entry!("dgemm_v01_row_per_lane", "v01_row_per_lane", [32, 32], 1024),
     entry!("dgemm_v01_col_per_lane", "v01_col_per_lane", [32, 32], 1024),
@@ -118,12 +110,7 @@ fn whole_tiles(entry: GemmKernel) -> &'static Report {
 /// The instructions that ran and begin like this, in the order of the text.
 fn executed<'a>(report: &'a Report, opcode: &str) -> Vec<&'a InstrReport> {
     let ran = |i: &&InstrReport| i.counters.warp_instructions > 0;
-    let is = |i: &&InstrReport| {
-        i.text
-            .trim_start_matches(|c| c != ' ')
-            .trim_start()
-            .starts_with(opcode)
-    };
+    let is = |i: &&InstrReport| i.text.trim_start_matches(|c| c != ' ').trim_start().starts_with(opcode);
     let starts = |i: &&InstrReport| i.text.starts_with(opcode) || (i.text.starts_with('@') && is(i));
     report.instructions.iter().filter(ran).filter(starts).collect()
 }
@@ -137,11 +124,7 @@ fn sectors_per_request(report: &Report) -> [Vec<u64>; 2] {
     };
     [
         figures("ld.global", |c| c.global_load_sectors, |c| c.global_load_requests),
-        figures(
-            "st.global",
-            |c| c.global_store_sectors,
-            |c| c.global_store_requests,
-        ),
+        figures("st.global", |c| c.global_store_sectors, |c| c.global_store_requests),
     ]
 }
 
@@ -160,26 +143,11 @@ fn v02_global_loads_fall_by_the_tile() {
     let before = &whole_tiles(V01_COL).total;
     for (entry, tile) in [(V02_TILE16, 16), (V02_TILE32, 32)] {
         let total = &whole_tiles(entry).total;
-        assert_eq!(
-            before.global_load_requests,
-            tile * total.global_load_requests,
-            "{}",
-            entry.name
-        );
-        assert_eq!(
-            before.global_load_bytes,
-            tile * total.global_load_bytes,
-            "{}",
-            entry.name
-        );
+        assert_eq!(before.global_load_requests, tile * total.global_load_requests, "{}", entry.name);
+        assert_eq!(before.global_load_bytes, tile * total.global_load_bytes, "{}", entry.name);
         // A warp-wide load of A touched 1 sector and now 4, so sectors fall by less than requests: 5 per k became
         // 8 per 32 k, or 8 per 16 k.
-        assert_eq!(
-            before.global_load_sectors * 8,
-            5 * tile * total.global_load_sectors,
-            "{}",
-            entry.name
-        );
+        assert_eq!(before.global_load_sectors * 8, 5 * tile * total.global_load_sectors, "{}", entry.name);
     }
 }
 
@@ -197,44 +165,23 @@ fn v02_strip_is_refused_when_the_strips_do_not_fit() {
     let module = gpu.load(V02_STRIP.ptx).expect("committed PTX loads");
     let limit = 227 * 1024; // of a block on sm_90
     let k = limit / V02_STRIP.strip + 1;
-    let shape = Shape {
-        grid: [1, 1, 1],
-        block: [V02_STRIP.block[0], 1, 1],
-        shared: (k * V02_STRIP.strip) as u32,
-    };
-    let arguments: Vec<Argument> = [1, 1, k as i32]
-        .map(Argument::from)
-        .into_iter()
-        .chain([0u64; 3].map(Argument::from))
-        .collect();
-    let refused = gpu.launch(
-        &module,
-        V02_STRIP.name,
-        shape,
-        &arguments,
-        LaunchOptions::default(),
-    );
+    let shape =
+        Shape { grid: [1, 1, 1], block: [V02_STRIP.block[0], 1, 1], shared: (k * V02_STRIP.strip) as u32 };
+    let arguments: Vec<Argument> =
+        [1, 1, k as i32].map(Argument::from).into_iter().chain([0u64; 3].map(Argument::from)).collect();
+    let refused = gpu.launch(&module, V02_STRIP.name, shape, &arguments, LaunchOptions::default());
     let refused = refused.expect_err("more shared memory than there is");
-    assert!(
-        refused.starts_with("error[E-LAUNCH]: a block needs more shared memory"),
-        "{refused}"
-    );
+    assert!(refused.starts_with("error[E-LAUNCH]: a block needs more shared memory"), "{refused}");
 }
 
 #[test]
 fn v03_from_global_loads_sixteen_times_as_often() {
     let (global, shared) = (&whole_tiles(V03_GLOBAL).total, &whole_tiles(V03_SHARED).total);
-    assert_eq!(
-        global.shared_load_requests + global.shared_store_requests + global.barriers,
-        0
-    );
+    assert_eq!(global.shared_load_requests + global.shared_store_requests + global.barriers, 0);
     // 16 loads per k, or 8 per tile of 8 k.
     assert_eq!(global.global_load_requests, 16 * shared.global_load_requests);
     // 8 of them touch 2 sectors, 8 touch 16; of the others each touches 4.
-    assert_eq!(
-        global.global_load_sectors * 32,
-        (8 * 144) * shared.global_load_sectors
-    );
+    assert_eq!(global.global_load_sectors * 32, (8 * 144) * shared.global_load_sectors);
     assert_eq!(global.fmas, shared.fmas);
 }
 
@@ -249,10 +196,7 @@ fn v04_every_global_access_is_16_bytes_per_lane() {
     }
     let before = &whole_tiles(V03_SHARED).total;
     assert_eq!(before.global_load_requests, 4 * report.total.global_load_requests);
-    assert_eq!(
-        before.global_store_requests,
-        4 * report.total.global_store_requests
-    );
+    assert_eq!(before.global_store_requests, 4 * report.total.global_store_requests);
 }
 
 /// Wavefronts above the ideal: of stores, of loads as written, of loads as merged by ptxas.
@@ -304,14 +248,7 @@ fn v07_one_barrier_per_tile_and_two_buffers() {
     assert_eq!([before.total.barriers, after.total.barriers], [2 * tiles, tiles]);
     let shared_bytes = |entry: GemmKernel| {
         let module = Gpu::default().load(entry.ptx).expect("committed PTX loads");
-        module
-            .kernel(entry.name)
-            .expect("the entry")
-            .kernel()
-            .shared
-            .iter()
-            .map(|v| v.bytes)
-            .sum::<u32>()
+        module.kernel(entry.name).expect("the entry").kernel().shared.iter().map(|v| v.bytes).sum::<u32>()
     };
     assert_eq!(shared_bytes(V07), 2 * shared_bytes(V06));
 }
@@ -319,10 +256,7 @@ fn v07_one_barrier_per_tile_and_two_buffers() {
 #[test]
 fn v07_loads_the_next_tile_before_it_multiplies_this_one() {
     let line = |report: &Report, opcode: &str, after: u32| {
-        executed(report, opcode)
-            .iter()
-            .map(|i| i.ptx_line)
-            .find(|&line| line > after)
+        executed(report, opcode).iter().map(|i| i.ptx_line).find(|&line| line > after)
     };
     let report = whole_tiles(V07);
     let barrier = line(report, "bar.sync", 0).expect("a barrier");
@@ -332,11 +266,7 @@ fn v07_loads_the_next_tile_before_it_multiplies_this_one() {
 
     let report = whole_tiles(V06);
     let barrier = line(report, "bar.sync", 0).expect("a barrier");
-    assert_eq!(
-        line(report, "ld.global", barrier),
-        None,
-        "v06 loads before its barrier only"
-    );
+    assert_eq!(line(report, "ld.global", barrier), None, "v06 loads before its barrier only");
 }
 
 /// The kernels that a reader compares, in order.
@@ -356,15 +286,9 @@ const LADDER: [&str; 9] = [
 fn listing(name: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
     let text = fs::read_to_string(root.join(name).with_extension("cu")).expect("a source");
-    let marker = |line: &str| {
-        ["// ANCHOR", "// SOLUTION", "// STARTER"]
-            .iter()
-            .any(|m| line.trim().starts_with(m))
-    };
-    text.lines()
-        .filter(|line| !marker(line))
-        .map(str::to_owned)
-        .collect()
+    let marker =
+        |line: &str| ["// ANCHOR", "// SOLUTION", "// STARTER"].iter().any(|m| line.trim().starts_with(m));
+    text.lines().filter(|line| !marker(line)).map(str::to_owned).collect()
 }
 
 /// Lines of `new` that a diff shows as added to `old`.
@@ -375,11 +299,7 @@ fn lines_added(old: &[String], new: &[String]) -> usize {
         let mut diagonal = 0;
         for (j, other) in new.iter().enumerate() {
             let above = kept[j + 1];
-            kept[j + 1] = if line == other {
-                diagonal + 1
-            } else {
-                above.max(kept[j])
-            };
+            kept[j + 1] = if line == other { diagonal + 1 } else { above.max(kept[j]) };
             diagonal = above;
         }
     }
@@ -391,49 +311,21 @@ fn neighbours_differ_by_a_screen() {
     for names in LADDER.windows(2) {
         let [old, new] = [names[0], names[1]].map(listing);
         let added = lines_added(&old, &new);
-        let explained = new
-            .iter()
-            .any(|line| line.starts_with("// The diff is longer than a screen because"));
-        assert!(
-            (added <= 40) != explained,
-            "{} to {}: {added} lines",
-            names[0],
-            names[1]
-        );
+        let explained =
+            new.iter().any(|line| line.starts_with("// The diff is longer than a screen because"));
+        assert!((added <= 40) != explained, "{} to {}: {added} lines", names[0], names[1]);
     }
 }
 
 #[test]
 fn launch_bounds_are_what_is_launched_and_nothing_spills() {
     for entry in SINGLE.into_iter().chain(DOUBLE) {
-        let text = &entry.ptx[entry
-            .ptx
-            .find(&format!(".entry {}(", entry.name))
-            .expect("the entry")..];
-        let bounds = text
-            .lines()
-            .find(|line| line.starts_with(".maxntid"))
-            .expect("launch bounds");
-        assert_eq!(
-            bounds,
-            format!(".maxntid {}, 1, 1", entry.block[0]),
-            "{}",
-            entry.name
-        );
+        let text = &entry.ptx[entry.ptx.find(&format!(".entry {}(", entry.name)).expect("the entry")..];
+        let bounds = text.lines().find(|line| line.starts_with(".maxntid")).expect("launch bounds");
+        assert_eq!(bounds, format!(".maxntid {}, 1, 1", entry.block[0]), "{}", entry.name);
 
-        let mut devices = entry
-            .ptx
-            .lines()
-            .filter(|line| line.contains(&format!(": {}: ", entry.name)));
-        assert!(
-            devices.clone().count() >= 5,
-            "{}: registers of each architecture",
-            entry.name
-        );
-        assert!(
-            devices.all(|line| line.ends_with(" 0 bytes spilled")),
-            "{}",
-            entry.name
-        );
+        let mut devices = entry.ptx.lines().filter(|line| line.contains(&format!(": {}: ", entry.name)));
+        assert!(devices.clone().count() >= 5, "{}: registers of each architecture", entry.name);
+        assert!(devices.all(|line| line.ends_with(" 0 bytes spilled")), "{}", entry.name);
     }
 }

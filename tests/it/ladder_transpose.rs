@@ -41,17 +41,8 @@ const SWIZZLED: Transpose = transpose!("transpose_swizzled" in "swizzled", Some(
 const RECTANGULAR: Transpose = transpose!("transpose_rectangular" in "rectangular", Some(32), Some(32), 256);
 const FLOAT4: Transpose = transpose!("transpose_float4" in "float4", Some(64), Some(64), 256);
 
-const TRANSPOSES: [Transpose; 9] = [
-    SERIAL,
-    ROW_PER_THREAD,
-    COALESCED_READS,
-    COALESCED_WRITES,
-    TILE,
-    PADDED,
-    SWIZZLED,
-    RECTANGULAR,
-    FLOAT4,
-];
+const TRANSPOSES: [Transpose; 9] =
+    [SERIAL, ROW_PER_THREAD, COALESCED_READS, COALESCED_WRITES, TILE, PADDED, SWIZZLED, RECTANGULAR, FLOAT4];
 
 impl Transpose {
     /// Runs with all checks on; every element must arrive, and nothing else be written.
@@ -68,12 +59,7 @@ impl Transpose {
             &module,
             self.name,
             Shape::plane([blocks_x, blocks_y], [self.threads, 1]),
-            &[
-                (rows as i32).into(),
-                (cols as i32).into(),
-                source.into(),
-                target.into(),
-            ],
+            &[(rows as i32).into(), (cols as i32).into(), source.into(), target.into()],
         );
         let output: Vec<f32> = gpu.read(target, rows * cols);
         for (i, got) in output.iter().enumerate() {
@@ -143,10 +129,8 @@ fn traffic(of: &Counters) -> String {
 
 #[test]
 fn what_each_transpose_costs() {
-    let table: String = TRANSPOSES
-        .iter()
-        .map(|kernel| format!("{}: {}\n", kernel.name, traffic(&kernel.count())))
-        .collect();
+    let table: String =
+        TRANSPOSES.iter().map(|kernel| format!("{}: {}\n", kernel.name, traffic(&kernel.count()))).collect();
     insta::assert_snapshot!(table, @"
     transpose_serial: sectors: load 1, store 1
     transpose_row_per_thread: sectors: load 32, store 4
@@ -210,9 +194,7 @@ const PRODUCTS: [(&str, [bool; 2]); 4] = [
 ];
 
 fn transposed(rows: usize, cols: usize, matrix: &[f32]) -> Vec<f32> {
-    (0..rows * cols)
-        .map(|i| matrix[i % rows * cols + i / rows])
-        .collect()
+    (0..rows * cols).map(|i| matrix[i % rows * cols + i / rows]).collect()
 }
 
 /// Runs each of [`PRODUCTS`] with all checks on; C must equal the chain of multiply-adds bit for bit.
@@ -234,13 +216,7 @@ fn check_products([m, n, k]: [usize; 3]) -> [(&'static str, Counters); 4] {
         if b_transposed {
             as_stored.b = transposed(k, n, &product.b);
         }
-        (
-            name,
-            as_stored
-                .check(kernel, Watch::CheckedGlobalRaces, &want)
-                .launch
-                .total,
-        )
+        (name, as_stored.check(kernel, Watch::CheckedGlobalRaces, &want).launch.total)
     })
 }
 

@@ -86,10 +86,7 @@ fn check_all(shape: usize) {
         1 => !SLOW.contains(&profile.step.as_str()),
         _ => true,
     };
-    of_shape
-        .filter(quick)
-        .filter(|profile| profile.kernel != REFUSED)
-        .for_each(check);
+    of_shape.filter(quick).filter(|profile| profile.kernel != REFUSED).for_each(check);
 }
 
 #[test]
@@ -121,9 +118,7 @@ pub(super) fn numbers(n: usize, seed: u32) -> Vec<f32> {
 fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32) -> T) -> Vec<T> {
     let kernel = kernel(name);
     let profiles = profiles();
-    let profile = { profiles }
-        .find(|profile| profile.kernel == name)
-        .expect("on record");
+    let profile = { profiles }.find(|profile| profile.kernel == name).expect("on record");
     let (m, n, k) = (93, 95, 97);
     let (sizes, elements) = match kernel.work {
         Work::Transpose => (vec![m, n], vec![m * n, m * n]),
@@ -147,16 +142,11 @@ fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32
         block: profile.block,
         shared: profile.dynamic_shared,
     };
-    let options = LaunchOptions {
-        watch: Watch::CheckedGlobalRaces,
-        ..LaunchOptions::default()
-    };
+    let options = LaunchOptions { watch: Watch::CheckedGlobalRaces, ..LaunchOptions::default() };
     let report = gpu.launch(module, name, shape, &arguments, options);
     let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
     assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
-    let [.., last] = operands[..] else {
-        panic!("{name} has no operands")
-    };
+    let [.., last] = operands[..] else { panic!("{name} has no operands") };
     gpu.read(last, m * n)
 }
 
@@ -177,23 +167,12 @@ fn machine_code_computes_what_ptx_does() {
         let ptx = root().join("kernels/ptx").join(source).with_extension("ptx");
         let text = fs::read_to_string(ptx).expect("committed PTX");
         let gpu = Gpu::with_memory(1 << 30);
-        let (code, ptx) = (
-            machine_code(&gpu, source),
-            gpu.load(&text).expect("committed PTX loads"),
-        );
+        let (code, ptx) = (machine_code(&gpu, source), gpu.load(&text).expect("committed PTX loads"));
         if kernel.work == Work::Dgemm {
-            let bits = |module| {
-                result(&gpu, module, kernel.name, f64::from)
-                    .into_iter()
-                    .map(f64::to_bits)
-            };
+            let bits = |module| result(&gpu, module, kernel.name, f64::from).into_iter().map(f64::to_bits);
             assert!(bits(&code).eq(bits(&ptx)), "{}", kernel.name);
         } else {
-            let bits = |module| {
-                result(&gpu, module, kernel.name, |x| x)
-                    .into_iter()
-                    .map(f32::to_bits)
-            };
+            let bits = |module| result(&gpu, module, kernel.name, |x| x).into_iter().map(f32::to_bits);
             assert!(bits(&code).eq(bits(&ptx)), "{}", kernel.name);
         }
     }
@@ -215,10 +194,8 @@ fn machine_code_of_every_form_answers_as_hardware_does() {
     let modules = read_code(&read(data.join("machine/conformance.z"))).expect("modules");
     let (mut n, mut bad) = (0, Vec::new());
     for (names, cubin) in &modules {
-        let members: Option<Vec<&Fixture>> = names
-            .iter()
-            .map(|name| by_name.get(name.as_str()).copied())
-            .collect();
+        let members: Option<Vec<&Fixture>> =
+            names.iter().map(|name| by_name.get(name.as_str()).copied()).collect();
         let members = members.unwrap_or_else(|| {
             panic!("a fixture of {names:?} is gone: cargo run -p tests --example machine_conformance -- PTXAS --save")
         });
@@ -266,11 +243,7 @@ fn damaged_machine_code_is_refused_or_ends() {
                 threads: 1 + seed as usize % 3,
                 ..LaunchOptions::default()
             };
-            let shape = Shape {
-                grid: [2, 2, 1],
-                block: [16, 16, 1],
-                shared: 0,
-            };
+            let shape = Shape { grid: [2, 2, 1], block: [16, 16, 1], shared: 0 };
             ended += usize::from(gpu.launch_raw(kernel, shape, params, options).is_ok());
         }
     }
@@ -304,10 +277,7 @@ fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T)
                 8 => Argument::from(buffer),
                 n => Argument((0..n as u8).map(|byte| 200 + byte).collect()),
             });
-            let options = LaunchOptions {
-                watch: Watch::Counted,
-                ..LaunchOptions::default()
-            };
+            let options = LaunchOptions { watch: Watch::Counted, ..LaunchOptions::default() };
             let arguments: Vec<Argument> = arguments.collect();
             let report = gpu.launch(module, name, Shape::line(1, 128), &arguments, options);
             let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));

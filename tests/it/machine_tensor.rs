@@ -39,9 +39,7 @@ pub(super) fn runs(name: &str) -> bool {
 /// What a kernel leaves in C, bit by bit, and what was counted.
 fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 3]) -> (Vec<u32>, Counters) {
     let (name, threads, shared) = launch;
-    let Work::Tensor { operands, result, .. } = kernel(name).work else {
-        panic!("{name} multiplies tiles")
-    };
+    let Work::Tensor { operands, result, .. } = kernel(name).work else { panic!("{name} multiplies tiles") };
     let [m, n, k] = shape;
     let numbers = |n, seed| super::machine_code::numbers(n, seed);
     let upload = |numbers: Vec<f32>, format| match format {
@@ -54,25 +52,14 @@ fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 
         upload(numbers(m * n, 3), result),
     ];
     let arguments = arguments(module, name, &shape, &places);
-    let options = LaunchOptions {
-        watch: Watch::CheckedGlobalRaces,
-        ..LaunchOptions::default()
-    };
+    let options = LaunchOptions { watch: Watch::CheckedGlobalRaces, ..LaunchOptions::default() };
     let grid = [n.div_ceil(128) as u32, m.div_ceil(128) as u32, 1];
-    let shape = Shape {
-        grid,
-        block: [threads, 1, 1],
-        shared,
-    };
+    let shape = Shape { grid, block: [threads, 1, 1], shared };
     let report = gpu.launch(module, name, shape, &arguments, options);
     let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
     assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
     let c = match result {
-        Format::Bf16 => gpu
-            .read::<u16>(places[2], m * n)
-            .into_iter()
-            .map(u32::from)
-            .collect(),
+        Format::Bf16 => gpu.read::<u16>(places[2], m * n).into_iter().map(u32::from).collect(),
         _ => gpu.read(places[2], m * n),
     };
     (c, report.total)

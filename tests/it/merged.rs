@@ -19,9 +19,7 @@ fn data(name: &str) -> String {
 fn count(text: &str) -> Widths {
     let module = Gpu::default().load(text).expect("kernels that load");
     let kernels = module.kernels().iter().map(|k| merged(k.kernel()));
-    kernels.fold(Widths::default(), |sum, one| {
-        std::array::from_fn(|at| sum[at] + one[at])
-    })
+    kernels.fold(Widths::default(), |sum, one| std::array::from_fn(|at| sum[at] + one[at]))
 }
 
 #[test]
@@ -34,10 +32,7 @@ fn loads_of_programs_merge_as_ptxas_merges_them() {
         let words: Vec<&str> = line.split(' ').collect();
         let expected: Vec<usize> = words[2..].iter().filter_map(|w| w.parse().ok()).collect();
         let file = Path::new(words[0]);
-        let text = match diagnosed
-            .iter()
-            .find(|(one, _)| one.path == file.with_extension("cu"))
-        {
+        let text = match diagnosed.iter().find(|(one, _)| one.path == file.with_extension("cu")) {
             Some((_, ptx)) => ptx.clone(),
             None => fs::read_to_string(root.join(file)).expect(words[0]),
         };

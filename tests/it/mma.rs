@@ -27,9 +27,7 @@ fn elements() -> Vec<Elements> {
         let [name, numbers @ ..] = &line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("no name in `{line}`");
         };
-        let [count, operand, sum] = numbers else {
-            panic!("three numbers in `{line}`")
-        };
+        let [count, operand, sum] = numbers else { panic!("three numbers in `{line}`") };
         let number = |text: &str| text.parse::<usize>().expect("a number");
         let (count, operand, sum) = (number(count), number(operand), number(sum));
         rest = &rest[end + 1 + count..];
@@ -68,16 +66,8 @@ fn product(name: &str) -> Product {
         Some("e4m3") => FactorType::E4m3,
         _ => FactorType::E5m2,
     };
-    let sum = if parts.next() == Some("f16") {
-        AccumulatorType::F16
-    } else {
-        AccumulatorType::F32
-    };
-    let unit = if name.starts_with('w') {
-        Unit::Warpgroup
-    } else {
-        Unit::Warp
-    };
+    let sum = if parts.next() == Some("f16") { AccumulatorType::F16 } else { AccumulatorType::F32 };
+    let unit = if name.starts_with('w') { Unit::Warpgroup } else { Unit::Warp };
     Product::new(kind, sum, unit)
 }
 
@@ -113,9 +103,7 @@ fn diagonal(name: &str, a: &[Vec<u64>], b: &[Vec<u64>], c: &[u64]) -> Vec<u64> {
 /// Elements that are not as on an H200, the first as text.
 fn differences(of: &Elements) -> Option<String> {
     let at_once = of.a.chunks(8).zip(of.b.chunks(8)).zip(of.c.chunks(8));
-    let ours: Vec<u64> = at_once
-        .flat_map(|((a, b), c)| diagonal(&of.name, a, b, c))
-        .collect();
+    let ours: Vec<u64> = at_once.flat_map(|((a, b), c)| diagonal(&of.name, a, b, c)).collect();
     // Which NaN of an f64 goes on is not known.
     let both_nan = |x: u64, y: u64| f64::from_bits(x).is_nan() && f64::from_bits(y).is_nan();
     let same = |x: u64, y: u64| x == y || of.name.ends_with("f64") && both_nan(x, y);
@@ -142,10 +130,7 @@ fn elements_are_those_of_an_h200_bit_by_bit() {
 /// What the checks say of one block of a fixture, with its text changed.
 fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let all = fixtures();
-    let fixture = all
-        .iter()
-        .find(|f| f.name == name)
-        .expect("a fixture of this name");
+    let fixture = all.iter().find(|f| f.name == name).expect("a fixture of this name");
     let mut text = fixture.ptx();
     for (from, to) in edits {
         assert!(text.contains(from), "{from}");
@@ -155,10 +140,7 @@ fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let module = gpu.load(&text).expect("it loads");
     let n = 32 * fixture.outs * fixture.blocks();
     let arguments = [gpu.upload(&fixture.inputs), gpu.upload(&vec![0_u32; n])].map(Argument::from);
-    let options = LaunchOptions {
-        watch: Watch::Checked,
-        ..LaunchOptions::default()
-    };
+    let options = LaunchOptions { watch: Watch::Checked, ..LaunchOptions::default() };
     let report = gpu.launch(&module, "k", Shape::line(1, 32), &arguments, options);
     let report = report.expect("it runs");
     let texts: Vec<&str> = report.findings.iter().map(|f| f.text.as_str()).collect();
@@ -190,10 +172,7 @@ fn undefined_elements_are_followed() {
          ld.shared.b32 %r0, [%x];\nmma.sync",
     );
     let others = ("st.global.u32 [%out+0], %o0", "@%p st.global.u32 [%out+0], %o0");
-    let others_too = (
-        "st.global.u32 [%out+128], %o1",
-        "@%p st.global.u32 [%out+128], %o1",
-    );
+    let others_too = ("st.global.u32 [%out+128], %o1", "@%p st.global.u32 [%out+128], %o1");
     assert_eq!(changed(name, &[load, predicate, others, others_too]), "");
     insta::assert_snapshot!(changed(name, &[load, predicate]));
 }
@@ -201,10 +180,8 @@ fn undefined_elements_are_followed() {
 /// Products in which another NaN goes on than on an H200, in a few words; all others are the same.
 ///
 /// Of `f64`, which NaN goes on depends on the host's processor too.
-const OTHER_NANS: [&str; 2] = [
-    "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64",
-    "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64",
-];
+const OTHER_NANS: [&str; 2] =
+    ["mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64"];
 
 #[test]
 fn whole_instructions_give_what_an_h200_gives() {
@@ -264,8 +241,6 @@ fn fragments_of_cuda_c_multiply() {
     let c: Vec<u16> = fragments("product_f16", 256, |x| half::f16::from_f32(x).to_bits(), None);
     // A is read by columns, and C written by columns.
     let want = sums(16, |row, k| k * 16 + row, |k, column| k * 16 + column);
-    let turned: Vec<f32> = (0..256)
-        .map(|i| half::f16::from_bits(c[i % 16 * 16 + i / 16]).to_f32())
-        .collect();
+    let turned: Vec<f32> = (0..256).map(|i| half::f16::from_bits(c[i % 16 * 16 + i / 16]).to_f32()).collect();
     assert_eq!(turned, want);
 }

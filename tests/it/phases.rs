@@ -11,12 +11,7 @@ fn emulate(steps: &str, watch: Watch) -> Result<String, String> {
     let words = gpu.upload(&memory());
     let seen = gpu.upload(&[UNSEEN; SEEN]);
     let loaded = Module::load(&gpu.memory, &module(steps), None).map_err(|error| error.to_string())?;
-    let options = LaunchOptions {
-        watch,
-        budget: 1 << 20,
-        threads: 1,
-        ..LaunchOptions::default()
-    };
+    let options = LaunchOptions { watch, budget: 1 << 20, threads: 1, ..LaunchOptions::default() };
     let arguments = [Argument::from(words), Argument::from(seen)];
     let report = gpu.launch(&loaded, "steps", Shape::line(1, 32), &arguments, options)?;
     match report.findings.first() {
@@ -43,8 +38,7 @@ fn steps_see_what_ptx_defines() {
 
 #[test]
 fn wrong_steps_are_reported() {
-    let wrong: Vec<String> = (WRONG.iter())
-        .filter_map(|(name, steps, start)| check(name, steps, Watch::Checked, start))
-        .collect();
+    let wrong: Vec<String> =
+        (WRONG.iter()).filter_map(|(name, steps, start)| check(name, steps, Watch::Checked, start)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

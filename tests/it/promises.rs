@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 
 fn read(path: &str) -> String {
@@ -28,44 +26,28 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// The code of a file without its unit tests and comments.
 fn code(path: &Path) -> String {
-    let is_test = path
-        .file_stem()
-        .is_some_and(|name| name == "tests" || name == "testing" || name == "fuzz");
+    let is_test = path.file_stem().is_some_and(|name| name == "tests" || name == "testing" || name == "fuzz");
     let text = std::fs::read_to_string(path).expect("text");
     let end = text.find("mod tests {").unwrap_or(text.len());
-    let lines = text[..end]
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"));
-    if is_test {
-        String::new()
-    } else {
-        lines.collect::<Vec<_>>().join("\n")
-    }
+    let lines = text[..end].lines().filter(|line| !line.trim_start().starts_with("//"));
+    if is_test { String::new() } else { lines.collect::<Vec<_>>().join("\n") }
 }
 
 #[test]
 fn every_promise_names_the_tests_that_hold_it() {
     let text = read("ARCHITECTURE.md");
-    let section = text
-        .split("\n## ")
-        .find(|part| part.starts_with("Invariants"))
-        .expect("the section");
+    let section = text.split("\n## ").find(|part| part.starts_with("Invariants")).expect("the section");
     let promises: Vec<&str> = section.split("\n- ").skip(1).collect();
     assert!(promises.len() >= 7, "{}", promises.len());
     for promise in promises {
-        let (_, held) = promise
-            .split_once("Held by ")
-            .unwrap_or_else(|| panic!("nothing holds: {promise}"));
+        let (_, held) = promise.split_once("Held by ").unwrap_or_else(|| panic!("nothing holds: {promise}"));
         let tests: Vec<(&str, &str)> = held
             .split('`')
             .filter_map(|word| word.split_once("::").filter(|(file, _)| file.ends_with(".rs")))
             .collect();
         assert!(!tests.is_empty(), "no test holds: {promise}");
         for (file, name) in tests {
-            assert!(
-                read(file).contains(&format!("fn {name}(")),
-                "{file} has no test {name}"
-            );
+            assert!(read(file).contains(&format!("fn {name}(")), "{file} has no test {name}");
         }
     }
 }
@@ -84,12 +66,7 @@ fn the_emulator_does_no_input_or_output() {
         "static mut",
         "println!",
     ];
-    for folder in [
-        "emulator/ptx/src",
-        "emulator/sass/src",
-        "emulator/simt/src",
-        "emulator/diagnostics/src",
-    ] {
+    for folder in ["emulator/ptx/src", "emulator/sass/src", "emulator/simt/src", "emulator/diagnostics/src"] {
         for path in sources(&root().join(folder)) {
             let code = code(&path);
             let found: Vec<_> = FORBIDDEN.iter().filter(|word| code.contains(**word)).collect();
@@ -110,16 +87,8 @@ fn crates_without_unsafe_code_forbid_it() {
         "book/figures",
     ] {
         let lib = root().join(krate).join("src/lib.rs");
-        let lib = if lib.exists() {
-            lib
-        } else {
-            root().join(krate).join("src/main.rs")
-        };
-        assert!(
-            code(&lib).contains("#![forbid(unsafe_code)]"),
-            "{}",
-            lib.display()
-        );
+        let lib = if lib.exists() { lib } else { root().join(krate).join("src/main.rs") };
+        assert!(code(&lib).contains("#![forbid(unsafe_code)]"), "{}", lib.display());
     }
 }
 
@@ -132,10 +101,7 @@ fn dependencies_point_one_way() {
         ("emulator/simt", &["counters", "ptx", "sass"]),
         ("emulator/diagnostics", &["ptx", "simt"]),
         ("emulator/timing", &["sass", "simt"]),
-        (
-            "emulator/driver",
-            &["ptx", "sass", "simt", "diagnostics", "timing"],
-        ),
+        ("emulator/driver", &["ptx", "sass", "simt", "diagnostics", "timing"]),
         ("course/catalog", &[]),
         ("course/grader", &["catalog"]),
         ("xtask", &["catalog", "counters"]),
@@ -156,13 +122,9 @@ fn dependencies_point_one_way() {
     ];
     for (krate, may) in allowed {
         let manifest = read(&format!("{krate}/Cargo.toml"));
-        let section = manifest
-            .split("\n[")
-            .find(|part| part.starts_with("dependencies]"))
-            .unwrap_or_default();
-        let names = section
-            .lines()
-            .filter_map(|line| line.split(['.', ' ', '=']).next());
+        let section =
+            manifest.split("\n[").find(|part| part.starts_with("dependencies]")).unwrap_or_default();
+        let names = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
         let wrong: Vec<&str> = names
             .filter(|name| OURS.contains(name) || name.starts_with('v') && name.len() == 3)
             .filter(|name| !may.contains(name))

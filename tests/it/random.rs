@@ -17,12 +17,7 @@ fn random_kernels_give_what_an_h200_gave() {
             (found.as_deref() != Ok(expected)).then(|| format!("{expected}: {found:?}"))
         })
         .collect();
-    assert!(
-        wrong.is_empty(),
-        "{} kernels differ:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} kernels differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]

@@ -19,15 +19,12 @@ fn complaint(text: &str) -> Option<String> {
     }
     let mut symbols = Symbols::new();
     match module_variables(&module) {
-        Ok(variables) => variables
-            .iter()
-            .enumerate()
-            .for_each(|(k, v)| symbols.insert(&v.name, (k as u64 + 1) << 40)),
+        Ok(variables) => {
+            variables.iter().enumerate().for_each(|(k, v)| symbols.insert(&v.name, (k as u64 + 1) << 40))
+        }
         Err(error) => return Some(error.to_string()),
     }
-    decode(&module, &symbols, cpu_level())
-        .err()
-        .map(|error| error.to_string())
+    decode(&module, &symbols, cpu_level()).err().map(|error| error.to_string())
 }
 
 #[test]
@@ -36,29 +33,19 @@ fn every_form_decodes() {
         .iter()
         .filter_map(|fixture| Some(format!("{}: {}", fixture.name, complaint(&module(&[fixture]))?)))
         .collect();
-    assert!(
-        bad.is_empty(),
-        "{} forms do not decode:\n{}",
-        bad.len(),
-        bad.join("\n")
-    );
+    assert!(bad.is_empty(), "{} forms do not decode:\n{}", bad.len(), bad.join("\n"));
 }
 
 #[test]
 fn every_row_of_the_table_has_a_form() {
-    let rows: Vec<String> = missing()
-        .iter()
-        .map(|row| format!("{}: {}", row.section, row.pattern))
-        .collect();
+    let rows: Vec<String> = missing().iter().map(|row| format!("{}: {}", row.section, row.pattern)).collect();
     assert!(rows.is_empty(), "no fixture for:\n{}", rows.join("\n"));
     assert!(fixtures().len() >= 400);
 }
 
 #[test]
 fn committed_kernels_decode() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("tests/ lies in the repository");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository");
     let mut bad = Vec::new();
     let mut n = 0;
     for (one, ptx) in fixture::folder("tests/fixtures/diagnosed") {
@@ -66,10 +53,7 @@ fn committed_kernels_decode() {
         bad.extend(complaint(&ptx).map(|what| format!("{}: {what}", one.name)));
     }
     for folder in ["kernels/ptx", "tests/data/corpus"] {
-        for entry in fs::read_dir(root.join(folder))
-            .expect("a folder of kernels")
-            .flatten()
-        {
+        for entry in fs::read_dir(root.join(folder)).expect("a folder of kernels").flatten() {
             if entry.path().extension().is_some_and(|e| e == "ptx") {
                 n += 1;
                 let text = fs::read_to_string(entry.path()).expect("a readable file");

@@ -20,9 +20,7 @@ fn every_kernel_was_found_clean_by_every_tool() {
         for kernel in step.kernels.iter().filter(|kernel| kernel.source.is_some()) {
             for tool in TOOLS {
                 let of = |kernels: &[String]| kernels.iter().any(|name| name == kernel.name);
-                let said = verdicts
-                    .iter()
-                    .find(|said| said.tool == tool && of(&said.kernels));
+                let said = verdicts.iter().find(|said| said.tool == tool && of(&said.kernels));
                 if NOT_MEASURED.contains(&kernel.name) {
                     assert_eq!(said, None, "{} is on record", kernel.name);
                     continue;

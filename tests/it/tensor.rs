@@ -16,23 +16,12 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let out = gpu.upload(&vec![0u32; OUT_WORDS]);
     let map = case.map(tensor)?;
     let loaded = Module::load(&gpu.memory, &case.module(), None).map_err(|error| error.to_string())?;
-    let arguments = [
-        Argument(case.parameter(&map.encode()).to_vec()),
-        Argument::from(out),
-    ];
-    let shape = Shape {
-        shared: SHARED_BYTES as u32,
-        ..Shape::line(1, THREADS)
-    };
-    let options = LaunchOptions {
-        watch: Watch::Checked,
-        budget: 1 << 24,
-        threads: 1,
-        ..LaunchOptions::default()
-    };
-    let report = gpu
-        .launch(&loaded, "copy", shape, &arguments, options)
-        .map_err(|error| error.to_string())?;
+    let arguments = [Argument(case.parameter(&map.encode()).to_vec()), Argument::from(out)];
+    let shape = Shape { shared: SHARED_BYTES as u32, ..Shape::line(1, THREADS) };
+    let options =
+        LaunchOptions { watch: Watch::Checked, budget: 1 << 24, threads: 1, ..LaunchOptions::default() };
+    let report =
+        gpu.launch(&loaded, "copy", shape, &arguments, options).map_err(|error| error.to_string())?;
     // Where the wait gives up, what lies there is read all the same.
     let race = |finding: &&diagnostics::Finding| finding.code == Code::Race;
     match report.findings.iter().find(|finding| !race(finding)) {
@@ -61,10 +50,7 @@ fn boxes_are_copied_as_hardware_does() {
     let text = text.expect("the answers of an H200");
     let hardware: BTreeMap<&str, &str> = text.lines().filter_map(|line| line.split_once(": ")).collect();
     // Bytes arrive in parts there, and a phase ends as soon as those that have come are those that were expected.
-    let list: Vec<Case> = cases()
-        .into_iter()
-        .filter(|case| case.name != "barrier expects half")
-        .collect();
+    let list: Vec<Case> = cases().into_iter().filter(|case| case.name != "barrier expects half").collect();
     let wrong: Vec<String> = list
         .iter()
         .filter_map(|case| {
@@ -72,13 +58,7 @@ fn boxes_are_copied_as_hardware_does() {
             (theirs != Some(&ours.as_str())).then(|| format!("{}: {ours}, hardware {theirs:?}", case.name))
         })
         .collect();
-    assert!(
-        wrong.is_empty(),
-        "{} of {}:\n{}",
-        wrong.len(),
-        list.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), list.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -104,15 +84,8 @@ fn what_cannot_be_copied_is_reported() {
 
 /// What is found when the tensor has `rows` of the map's 40 rows of memory, or was freed.
 fn found_in(way: Way, rows: u64, freed: bool) -> String {
-    let name = if way == Way::Load {
-        "plain bottom"
-    } else {
-        "plain bottom store"
-    };
-    let case = cases()
-        .into_iter()
-        .find(|case| case.name == name)
-        .expect("a case");
+    let name = if way == Way::Load { "plain bottom" } else { "plain bottom store" };
+    let case = cases().into_iter().find(|case| case.name == name).expect("a case");
     let gpu = Gpu::default();
     let tensor = gpu.upload(&vec![1u8; rows as usize * 272]);
     let out = gpu.upload(&vec![0u32; OUT_WORDS]);
@@ -122,27 +95,17 @@ fn found_in(way: Way, rows: u64, freed: bool) -> String {
         gpu.memory.free(tensor).expect("it was there");
     }
     let arguments = [Argument(case.parameter(&map).to_vec()), Argument::from(out)];
-    let shape = Shape {
-        shared: SHARED_BYTES as u32,
-        ..Shape::line(1, THREADS)
-    };
+    let shape = Shape { shared: SHARED_BYTES as u32, ..Shape::line(1, THREADS) };
     let report = gpu.launch(&loaded, "copy", shape, &arguments, LaunchOptions::default());
     let report = report.expect("it starts");
-    let texts: Vec<&str> = report
-        .findings
-        .iter()
-        .map(|finding| finding.text.as_str())
-        .collect();
+    let texts: Vec<&str> = report.findings.iter().map(|finding| finding.text.as_str()).collect();
     texts.join("\n")
 }
 
 #[test]
 fn tensors_that_are_not_there_are_reported() {
     assert_eq!(found_in(Way::Load, 40, false), "");
-    let found = [
-        found_in(Way::Load, 38, false),
-        found_in(Way::Store, 38, false),
-        found_in(Way::Load, 40, true),
-    ];
+    let found =
+        [found_in(Way::Load, 38, false), found_in(Way::Store, 38, false), found_in(Way::Load, 40, true)];
     insta::assert_snapshot!(found.join("\n----\n"));
 }

@@ -116,12 +116,7 @@ fn table() -> String {
     let sum = |marks: &dyn Fn(&Row) -> u32| rows.iter().map(marks).sum::<u32>();
     let _ = write!(text, "| **of {}** |", 3 * rows.len());
     for place in 0..MARKS.len() {
-        let _ = write!(
-            text,
-            " **{} → {}** |",
-            sum(&|row| row.first[place]),
-            sum(&|row| row.second[place])
-        );
+        let _ = write!(text, " **{} → {}** |", sum(&|row| row.first[place]), sum(&|row| row.second[place]));
     }
     text.push('\n');
     text
@@ -135,8 +130,5 @@ fn the_table_of_the_book_is_made_of_the_rows() {
         std::fs::write(&path, &table).expect("the table can be written");
     }
     let there = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(
-        there, table,
-        "INSTA_UPDATE=always cargo test -p tests unseen writes it"
-    );
+    assert_eq!(there, table, "INSTA_UPDATE=always cargo test -p tests unseen writes it");
 }

@@ -25,16 +25,8 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>
         Argument(case.descriptors[1].to_le_bytes().to_vec()),
         Argument(u32::from(case.adds).to_le_bytes().to_vec()),
     ];
-    let shape = Shape {
-        shared: IMAGE_BYTES as u32,
-        ..Shape::line(1, THREADS)
-    };
-    let options = LaunchOptions {
-        watch,
-        budget: 1 << 26,
-        threads: 1,
-        ..LaunchOptions::default()
-    };
+    let shape = Shape { shared: IMAGE_BYTES as u32, ..Shape::line(1, THREADS) };
+    let options = LaunchOptions { watch, budget: 1 << 26, threads: 1, ..LaunchOptions::default() };
     let report = gpu
         .launch(module, &case.form.kernel(), shape, &arguments, options)
         .map_err(|error| error.to_string())?;
@@ -61,25 +53,13 @@ fn refused(target: &str, instruction: &str, why: &str) {
 fn what_is_not_emulated_is_refused_by_name() {
     let a_and_b = "{%r0, %r1, %r2, %r3}, %d0, %d1, 1";
     let integers = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8";
-    refused(
-        "sm_90a",
-        &format!("{integers} {a_and_b};"),
-        "`wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8`",
-    );
+    refused("sm_90a", &format!("{integers} {a_and_b};"), "`wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8`");
     let sparse = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16";
-    refused(
-        "sm_90a",
-        &format!("{sparse} {a_and_b}, 1, 1, 0, 0;"),
-        "`wgmma.mma_async.sp",
-    );
+    refused("sm_90a", &format!("{sparse} {a_and_b}, 1, 1, 0, 0;"), "`wgmma.mma_async.sp");
     let product = format!("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {a_and_b}");
     refused("sm_90a", &format!("{product}, 1, 1, 0;"), "takes 4 numbers");
     refused("sm_90a", &format!("{product}, 1, 2, 0, 0;"), "scaled by 1 or -1");
-    refused(
-        "sm_90",
-        &format!("{product}, 1, 1, 0, 0;"),
-        "needs `.target sm_90a`",
-    );
+    refused("sm_90", &format!("{product}, 1, 1, 0, 0;"), "needs `.target sm_90a`");
     refused("sm_90", "wgmma.fence.sync.aligned;", "needs `.target sm_90a`");
 }
 
@@ -97,10 +77,7 @@ fn checks_change_no_product() {
 
 #[test]
 fn products_are_those_of_hardware() {
-    let hardware: BTreeMap<&str, &str> = ANSWERS
-        .lines()
-        .filter_map(|line| line.rsplit_once(": "))
-        .collect();
+    let hardware: BTreeMap<&str, &str> = ANSWERS.lines().filter_map(|line| line.rsplit_once(": ")).collect();
     let gpu = Gpu::default();
     let module = Module::load(&gpu.memory, &module(), None).expect("it loads");
     let list = cases();
@@ -114,11 +91,5 @@ fn products_are_those_of_hardware() {
                 .then(|| format!("{}: {ours:?}, hardware {theirs:?}", case.name))
         })
         .collect();
-    assert!(
-        wrong.is_empty(),
-        "{} of {}:\n{}",
-        wrong.len(),
-        list.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), list.len(), wrong.join("\n"));
 }

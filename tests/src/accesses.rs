@@ -31,23 +31,11 @@ struct Pattern {
 }
 
 const fn on(name: &'static str, times: u32, shift: u32, mask: u32, step: u32) -> Pattern {
-    Pattern {
-        name,
-        times,
-        shift,
-        mask,
-        step,
-        start: 0,
-        lanes: u32::MAX,
-    }
+    Pattern { name, times, shift, mask, step, start: 0, lanes: u32::MAX }
 }
 
 const fn lanes(pattern: Pattern, name: &'static str, lanes: u32) -> Pattern {
-    Pattern {
-        name,
-        lanes,
-        ..pattern
-    }
+    Pattern { name, lanes, ..pattern }
 }
 
 const LINEAR: Pattern = on("linear", 1, 0, 31, 1);
@@ -77,11 +65,7 @@ const HALF_ON: Pattern = lanes(LINEAR, "half_on", 0xFFFF);
 const ODD_ON: Pattern = lanes(LINEAR, "odd_on", 0xAAAA_AAAA);
 const HALF_ONE: Pattern = lanes(ONE, "half_on_one", 0xFFFF);
 const SOME_ONE: Pattern = lanes(ONE, "seven_on_one", 0x1122_4409);
-const SHIFTED: Pattern = Pattern {
-    name: "shifted",
-    start: 3,
-    ..LINEAR
-};
+const SHIFTED: Pattern = Pattern { name: "shifted", start: 3, ..LINEAR };
 
 /// Sets of patterns. `banks` has those that differ in bank conflicts; `all`, every distribution that costs depend on.
 #[rustfmt::skip]
@@ -176,10 +160,7 @@ pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> String {
     let mut text =
         String::from(".version 8.4\n.target sm_90\n.address_size 64\n.const .align 4 .b8 table[256];\n");
     for Kernel { name, body, .. } in kernels {
-        let _ = write!(
-            text,
-            ".visible .entry {name}(.param .u64 data)\n{{\n{HEAD}{body}\nret;\n}}\n"
-        );
+        let _ = write!(text, ".visible .entry {name}(.param .u64 data)\n{{\n{HEAD}{body}\nret;\n}}\n");
     }
     text
 }

@@ -42,13 +42,7 @@ const fn case(
     body: &'static str,
     seen: &'static [&'static [u32]],
 ) -> Case {
-    Case {
-        name,
-        cluster: Some(cluster),
-        grid,
-        body,
-        seen,
-    }
+    Case { name, cluster: Some(cluster), grid, body, seen }
 }
 
 const PAIR: [u32; 3] = [2, 1, 1];

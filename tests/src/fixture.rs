@@ -33,11 +33,7 @@ pub struct Head {
 
 /// The lines at the top of a `.cu`.
 pub fn head(text: &str) -> Head {
-    let mut head = Head {
-        grid: [1; 3],
-        block: [1; 3],
-        ..Head::default()
-    };
+    let mut head = Head { grid: [1; 3], block: [1; 3], ..Head::default() };
     for line in text.lines().map_while(|line| line.strip_prefix("//")) {
         let Some((key, value)) = line.trim().split_once(':') else {
             continue;
@@ -82,9 +78,7 @@ fn argument(memory: &Memory, words: &[String]) -> Vec<u8> {
         };
     };
     let n: u32 = n.trim_end_matches(']').parse().expect("a length");
-    let address = memory
-        .alloc(u64::from(n) * 4, Origin::new("cuMemAlloc"))
-        .expect("there is room");
+    let address = memory.alloc(u64::from(n) * 4, Origin::new("cuMemAlloc")).expect("there is room");
     let (filled, value): (u32, fn(u32, u32) -> u32) = match words[1].as_str() {
         "empty" => (0, |i, _| i),
         "half" => (n / 2, |i, _| i),
@@ -129,9 +123,7 @@ fn included(line: &str) -> Option<&str> {
 
 /// The root of the checkout.
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("tests/ lies in the repository")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
 }
 
 /// The kernels of a folder with their PTX, in the order of their names. `tests/it/ptx_fresh.rs` compares the hashes.
@@ -139,14 +131,10 @@ fn root() -> &'static Path {
 /// # Panics
 /// When the folder has an error, or a kernel without PTX.
 pub fn folder(folder: &str) -> Vec<(Fixture, String)> {
-    let mut compiled = fixtures::compiled(root(), folder)
-        .expect("its PTX is readable")
-        .into_iter();
+    let mut compiled = fixtures::compiled(root(), folder).expect("its PTX is readable").into_iter();
     let found = fixtures::load(root(), folder).expect("its sources are readable");
     let with_ptx = found.into_iter().map(|one| {
-        let ptx = compiled
-            .find(|kernel| kernel.name == one.name)
-            .map(|kernel| kernel.ptx);
+        let ptx = compiled.find(|kernel| kernel.name == one.name).map(|kernel| kernel.ptx);
         let ptx = ptx.unwrap_or_else(|| panic!("{}: run `cargo xtask fixtures`", one.path.display()));
         (one, ptx)
     });
@@ -183,26 +171,17 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
         watch: Watch::CheckedGlobalRaces,
         budget: head.budget,
         threads,
-        names: Names {
-            params: Vec::new(),
-            sources,
-        },
+        names: Names { params: Vec::new(), sources },
         ..LaunchOptions::default()
     };
-    let shape = Shape {
-        grid: head.grid,
-        block: head.block,
-        shared: head.shared,
-    };
+    let shape = Shape { grid: head.grid, block: head.block, shared: head.shared };
     let config = shape.config(params, options);
     // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
     let allowed = check(loaded.kernel(), &config, None);
     match allowed.and_then(|()| gpu.launch(&loaded, &config)) {
-        Err(refused) => did_not_run(
-            head,
-            "E-LAUNCH",
-            diagnostics::refusal(loaded.kernel(), &config, &refused),
-        ),
+        Err(refused) => {
+            did_not_run(head, "E-LAUNCH", diagnostics::refusal(loaded.kernel(), &config, &refused))
+        }
         Ok(report) => {
             let wrong = wrong(&gpu.memory, &head, loaded.kernel(), &config.params);
             let report = diagnostics::Report::new(report, &loaded, &config);
@@ -214,10 +193,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
             let texts: Vec<&str> = findings.iter().map(|found| found.text.as_str()).collect();
             Ran {
                 head,
-                codes: findings
-                    .iter()
-                    .map(|found| found.code.as_str().to_owned())
-                    .collect(),
+                codes: findings.iter().map(|found| found.code.as_str().to_owned()).collect(),
                 text: texts.join("\n"),
                 findings,
                 wrong,
@@ -248,11 +224,5 @@ fn wrong(memory: &Memory, head: &Head, kernel: &Kernel, params: &[u8]) -> Vec<St
 }
 
 fn did_not_run(head: Head, code: &str, text: String) -> Ran {
-    Ran {
-        head,
-        codes: vec![code.to_owned()],
-        findings: Vec::new(),
-        text,
-        wrong: Vec::new(),
-    }
+    Ran { head, codes: vec![code.to_owned()], findings: Vec::new(), text, wrong: Vec::new() }
 }

@@ -60,13 +60,7 @@ impl<T: Number> Product<T> {
     pub fn random(m: usize, n: usize, k: usize, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut matrix = |words| (0..words).map(|_| T::random(&mut rng)).collect();
-        Self {
-            m,
-            n,
-            k,
-            a: matrix(m * k),
-            b: matrix(k * n),
-        }
+        Self { m, n, k, a: matrix(m * k), b: matrix(k * n) }
     }
 
     /// Each element as one chain of fused multiply-adds, k from 0 upwards.
@@ -100,9 +94,7 @@ impl<T: Number> Product<T> {
         let &Self { m, n, k, .. } = self;
         let name = format!("{} on {m} x {n} x {k}", kernel.name);
         let gpu = Gpu::with_memory(1 << 34);
-        let module = gpu
-            .load(kernel.ptx)
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let module = gpu.load(kernel.ptx).unwrap_or_else(|error| panic!("{name}: {error}"));
         let c = gpu.upload(&vec![T::NAN; m * n]);
         let mut arguments: Vec<Argument> = [m, n, k].map(|size| Argument::from(size as i32)).into();
         arguments.extend([gpu.upload(&self.a), gpu.upload(&self.b), c].map(Argument::from));
@@ -112,10 +104,7 @@ impl<T: Number> Product<T> {
             block: kernel.block,
             shared: (kernel.strip * k) as u32,
         };
-        let options = LaunchOptions {
-            watch,
-            ..LaunchOptions::default()
-        };
+        let options = LaunchOptions { watch, ..LaunchOptions::default() };
         let report = gpu.launch(&module, kernel.name, shape, &arguments, options);
         let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
         if let Some(finding) = report.findings.first() {

@@ -61,8 +61,7 @@ impl Gpu {
         params: Vec<u8>,
         options: LaunchOptions,
     ) -> Result<Report, String> {
-        self.launch_raw_with_codes(kernel, shape, params, options)
-            .map(|(report, _)| report)
+        self.launch_raw_with_codes(kernel, shape, params, options).map(|(report, _)| report)
     }
 
     /// The same, and the codes of all that went wrong: a report leaves out what follows from something else.
@@ -91,11 +90,8 @@ impl Gpu {
     /// # Panics
     /// When the launch is refused or a check found something.
     pub fn run(&self, module: &Module, name: &str, shape: Shape, arguments: &[Argument]) -> Report {
-        let options = LaunchOptions {
-            watch: Watch::CheckedGlobalRaces,
-            budget: 1 << 32,
-            ..LaunchOptions::default()
-        };
+        let options =
+            LaunchOptions { watch: Watch::CheckedGlobalRaces, budget: 1 << 32, ..LaunchOptions::default() };
         let report = match self.launch(module, name, shape, arguments, options) {
             Ok(report) => report,
             Err(refused) => panic!("{name}: {refused}"),

@@ -28,11 +28,7 @@ pub fn cubin(seed: u64) -> Vec<u8> {
         .map(|at| 16 * at)
         .filter(|&at| word(&cubin, at).is_some_and(is_instruction))
         .collect();
-    let n_instructions: usize = module
-        .kernels
-        .iter()
-        .map(|kernel| kernel.instructions.len())
-        .sum();
+    let n_instructions: usize = module.kernels.iter().map(|kernel| kernel.instructions.len()).sum();
     if words.is_empty() || n_instructions == 0 {
         return cubin;
     }
@@ -109,9 +105,7 @@ fn initialisers(rng: &mut ChaCha8Rng) -> String {
         let dims: String = (0..rng.random_range(0..4u32))
             .map(|_| format!("[{}]", 1u64 << rng.random_range(0..34u32)))
             .collect();
-        let list: Vec<String> = (0..size(rng, 5000))
-            .map(|_| rng.random_range(0..3u32).to_string())
-            .collect();
+        let list: Vec<String> = (0..size(rng, 5000)).map(|_| rng.random_range(0..3u32).to_string()).collect();
         let list = match rng.random_range(0..5u32) {
             0 => String::new(),
             1 => format!(" = {{{{{}}}, {{1}}}}", list.join(",")),
@@ -133,10 +127,7 @@ fn line(rng: &mut ChaCha8Rng) -> String {
         2 => format!("setp.lt.u32 %p{}, %r{b}, %r{c};", a % 4),
         3 => format!("@%p{} mov.u32 %r{b}, %tid.x;", a % 4),
         4 => format!("cvt.u64.u32 %d{}, %r{b};", a % 4),
-        5 => format!(
-            "fma.rn.f32 %f{a}, %f{b}, 0f{:08x}, %f{c};",
-            b * 0x1234_5678 % 0x7f80_0000
-        ),
+        5 => format!("fma.rn.f32 %f{a}, %f{b}, 0f{:08x}, %f{c};", b * 0x1234_5678 % 0x7f80_0000),
         6 => format!("shfl.sync.idx.b32 %r{a}, %r{b}, {c}, 31, -1;"),
         7 => format!("ld.shared.u32 %r{a}, [s+{}];", 4 * b),
         _ => format!("st.shared.u32 [s+{}], %r{b};", 4 * c),
@@ -169,11 +160,7 @@ fn doubling(rng: &mut ChaCha8Rng) -> String {
     let depth = size(rng, 110);
     let calls = rng.random_range(1..4usize);
     for i in 1..=depth {
-        let _ = writeln!(
-            text,
-            ".func f{i}() {{ {} ret; }}",
-            format!("call f{};", i - 1).repeat(calls)
-        );
+        let _ = writeln!(text, ".func f{i}() {{ {} ret; }}", format!("call f{};", i - 1).repeat(calls));
     }
     let _ = writeln!(text, ".entry k() {{ call f{depth}; ret; }}");
     text
@@ -213,11 +200,7 @@ fn declarations(rng: &mut ChaCha8Rng) -> String {
         [".maxntid 32, 1, 1 ", ".minnctapersm 2 ", ".pragma \"a\"; "][rng.random_range(0..3usize)];
     let n_directives = size(rng, 100) as usize;
     for i in 0..size(rng, 5000) {
-        let _ = writeln!(
-            text,
-            ".entry k{i}() {} {{ call f; ret; }}",
-            directive.repeat(n_directives)
-        );
+        let _ = writeln!(text, ".entry k{i}() {} {{ call f; ret; }}", directive.repeat(n_directives));
     }
     text
 }
@@ -227,9 +210,7 @@ fn names(rng: &mut ChaCha8Rng) -> String {
     let n = size(rng, 2000);
     match rng.random_range(0..5u32) {
         0 => {
-            let kernels: String = (0..n)
-                .map(|i| format!(".entry k{i}() {{ call f; ret; }}\n"))
-                .collect();
+            let kernels: String = (0..n).map(|i| format!(".entry k{i}() {{ call f; ret; }}\n")).collect();
             format!(".global .b32 {long};\n.func f() {{ .reg .b64 %d; mov.u64 %d, {long}; ret; }}\n{kernels}")
         }
         1 => {
@@ -242,19 +223,13 @@ fn names(rng: &mut ChaCha8Rng) -> String {
         }
         3 => {
             let inner: String = (0..n)
-                .map(|_| {
-                    format!(
-                        "{{ .shared .b32 {}; .local .b8 l[9]; }}\n",
-                        &long[..64.min(long.len())]
-                    )
-                })
+                .map(|_| format!("{{ .shared .b32 {}; .local .b8 l[9]; }}\n", &long[..64.min(long.len())]))
                 .collect();
             format!(".entry k() {{ {inner} ret; }}\n")
         }
         _ => {
-            let uses: String = (0..n.min(64))
-                .map(|i| format!("bogus{i}.u32 %{long};\nmov.b32 {long}, 1;\n"))
-                .collect();
+            let uses: String =
+                (0..n.min(64)).map(|i| format!("bogus{i}.u32 %{long};\nmov.b32 {long}, 1;\n")).collect();
             format!(".entry k() {{ {uses} ret; }}\n")
         }
     }
@@ -273,11 +248,7 @@ fn branches(rng: &mut ChaCha8Rng) -> String {
             _ => n - 1 - i,
         };
         let (a, b) = (rng.random_range(0..n_registers), rng.random_range(0..n_registers));
-        let _ = writeln!(
-            text,
-            "l{i}: add.u32 %r{a}, %r{b}, {i}; @%p{} bra l{target};",
-            i % 4
-        );
+        let _ = writeln!(text, "l{i}: add.u32 %r{a}, %r{b}, {i}; @%p{} bra l{target};", i % 4);
     }
     text + "ret; }\n"
 }
@@ -322,25 +293,15 @@ fn blocks(rng: &mut ChaCha8Rng) -> String {
 }
 
 fn files(rng: &mut ChaCha8Rng) -> String {
-    let path = [
-        "Cargo.toml",
-        "kernels/common.cuh",
-        "/dev/zero",
-        "/proc/self/mem",
-        "/",
-        "a.cu",
-        "/dev/stdin.cu",
-    ][rng.random_range(0..7usize)];
+    let path =
+        ["Cargo.toml", "kernels/common.cuh", "/dev/zero", "/proc/self/mem", "/", "a.cu", "/dev/stdin.cu"]
+            [rng.random_range(0..7usize)];
     let mut text = String::new();
     for i in 0..size(rng, 20_000) {
         let _ = writeln!(
             text,
             ".file {i} \"{path}{}\"",
-            if rng.random_range(0..2u32) == 0 {
-                i.to_string()
-            } else {
-                String::new()
-            }
+            if rng.random_range(0..2u32) == 0 { i.to_string() } else { String::new() }
         );
     }
     text + ".entry k() { .loc 1 1 1\n trap; }\n"

@@ -19,9 +19,7 @@ pub fn line(widths: &Widths, pattern: &str) -> String {
 
 /// Counts and pattern of each line that is no comment.
 pub fn lines(text: &str) -> impl Iterator<Item = (Option<Widths>, &str)> {
-    let lines = text
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.is_empty());
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     lines.map(|line| match line.split_once(" | ") {
         Some((counts, pattern)) => {
             let counts: Vec<usize> = counts.split(' ').filter_map(|n| n.parse().ok()).collect();
@@ -92,11 +90,7 @@ pub fn kernel(name: &str, pattern: &str) -> String {
             Some(b'x') => "u64",
             _ => "u32",
         };
-        let _ = write!(
-            text,
-            "st.global.{ty} [%out+{}], {register};{rest}",
-            65536 + 512 * at
-        );
+        let _ = write!(text, "st.global.{ty} [%out+{}], {register};{rest}", 65536 + 512 * at);
     }
     text.push_str("\nret;\n}\n");
     text

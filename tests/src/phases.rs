@@ -194,10 +194,7 @@ pub fn memory() -> Vec<u32> {
 
 /// The words seen, as text.
 pub fn shown(seen: &[u32]) -> String {
-    let n = seen
-        .iter()
-        .rposition(|word| *word != UNSEEN)
-        .map_or(0, |at| at + 1);
+    let n = seen.iter().rposition(|word| *word != UNSEEN).map_or(0, |at| at + 1);
     let words: Vec<String> = seen[..n].iter().map(u32::to_string).collect();
     words.join(" ")
 }

@@ -158,18 +158,10 @@ pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) 
     let kernel = module.kernel("split_v12").expect("it is in the same module");
     let pieces = rows * pitch_of_parts(cols) / 8;
     let parts = gpu.alloc::<u16>(3 * 8 * pieces);
-    let arguments = [
-        (rows as i32).into(),
-        (cols as i32).into(),
-        matrix.into(),
-        parts.into(),
-    ];
+    let arguments = [(rows as i32).into(), (cols as i32).into(), matrix.into(), parts.into()];
     let shape = Shape::plane([pieces.div_ceil(THREADS) as u32, 1], [THREADS as u32, 1]);
     let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
-    let options = LaunchOptions {
-        watch: Watch::CheckedGlobalRaces,
-        ..LaunchOptions::default()
-    };
+    let options = LaunchOptions { watch: Watch::CheckedGlobalRaces, ..LaunchOptions::default() };
     let config = shape.config(params, options);
     let report = gpu.launch(kernel, &config).expect("a launch");
     let findings = Report::new(report, kernel, &config).findings;
@@ -326,10 +318,7 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
         },
         ..LaunchOptions::default()
     };
-    let shape = Shape {
-        shared: head.shared,
-        ..Shape::plane(launch.blocks, [head.block, 1])
-    };
+    let shape = Shape { shared: head.shared, ..Shape::plane(launch.blocks, [head.block, 1]) };
     let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
     let config = shape.config(params, options);
     let has_beta = head.parameters.iter().any(|word| word == "beta");

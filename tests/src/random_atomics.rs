@@ -23,12 +23,9 @@ pub enum Mix {
     Racing,
 }
 
-const INTEGERS: [&str; 8] = [
-    "add.u32", "min.s32", "max.s32", "min.u32", "max.u32", "and.b32", "or.b32", "xor.b32",
-];
-const WIDE: [&str; 7] = [
-    "add.u64", "min.s64", "max.s64", "min.u64", "and.b64", "or.b64", "xor.b64",
-];
+const INTEGERS: [&str; 8] =
+    ["add.u32", "min.s32", "max.s32", "min.u32", "max.u32", "and.b32", "or.b32", "xor.b32"];
+const WIDE: [&str; 7] = ["add.u64", "min.s64", "max.s64", "min.u64", "and.b64", "or.b64", "xor.b64"];
 const RARE: [&str; 6] = ["inc.u32", "dec.u32", "exch.b32", "add.f32", "add.s32", "cas.b32"];
 
 /// A kernel: parameters are [`BUFFERS`] pointers, a pointer to one 64-bit word per thread, and a 32-bit bound.
@@ -132,9 +129,7 @@ fn atomic(rng: &mut ChaCha8Rng, form: &str, guard: &str, address: &str) -> Strin
 /// apart, or some of them the same or overlapping.
 pub fn buffers(seed: u64) -> (Vec<u64>, [usize; BUFFERS]) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xB0FF_E125);
-    let start = (0..WORDS * BUFFERS)
-        .map(|_| rng.random::<u64>() >> rng.random_range(0..64u32))
-        .collect();
+    let start = (0..WORDS * BUFFERS).map(|_| rng.random::<u64>() >> rng.random_range(0..64u32)).collect();
     let places = match rng.random_range(0..3u32) {
         0 => [0, WORDS, 2 * WORDS],
         1 => [0, 0, WORDS],

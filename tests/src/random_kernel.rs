@@ -125,21 +125,8 @@ const FORMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("d,d,r", &["shl.b64", "shr.s64", "shr.u64"]),
-    (
-        "d,d",
-        &["not.b64", "neg.s64", "abs.s64", "brev.b64", "mov.b64", "cnot.b64"],
-    ),
-    (
-        "r,d",
-        &[
-            "popc.b64",
-            "clz.b64",
-            "bfind.u64",
-            "cvt.u32.u64",
-            "cvt.sat.s32.s64",
-            "cvt.sat.u32.s64",
-        ],
-    ),
+    ("d,d", &["not.b64", "neg.s64", "abs.s64", "brev.b64", "mov.b64", "cnot.b64"]),
+    ("r,d", &["popc.b64", "clz.b64", "bfind.u64", "cvt.u32.u64", "cvt.sat.s32.s64", "cvt.sat.u32.s64"]),
     ("d,r,r", &["mul.wide.s32", "mul.wide.u32"]),
     ("d,r,r,d", &["mad.wide.s32", "mad.wide.u32"]),
     ("d,d,d,d", &["mad.lo.s64", "mad.hi.u64"]),
@@ -165,16 +152,7 @@ const FORMS: &[(&str, &[&str])] = &[
             "copysign.f32",
         ],
     ),
-    (
-        "f,f,f,f",
-        &[
-            "fma.rn.f32",
-            "fma.rz.f32",
-            "fma.rm.f32",
-            "fma.rp.ftz.f32",
-            "fma.rn.sat.f32",
-        ],
-    ),
+    ("f,f,f,f", &["fma.rn.f32", "fma.rz.f32", "fma.rm.f32", "fma.rp.ftz.f32", "fma.rn.sat.f32"]),
     (
         "f,f",
         &[
@@ -187,35 +165,12 @@ const FORMS: &[(&str, &[&str])] = &[
             "cvt.sat.f32.f32",
         ],
     ),
-    (
-        "e,e,e",
-        &[
-            "add.f64",
-            "sub.rz.f64",
-            "mul.f64",
-            "mul.rm.f64",
-            "div.rn.f64",
-            "min.f64",
-            "max.f64",
-        ],
-    ),
+    ("e,e,e", &["add.f64", "sub.rz.f64", "mul.f64", "mul.rm.f64", "div.rn.f64", "min.f64", "max.f64"]),
     ("e,e,e,e", &["fma.rn.f64", "fma.rz.f64", "fma.rp.f64"]),
-    (
-        "e,e",
-        &[
-            "abs.f64",
-            "neg.f64",
-            "sqrt.rn.f64",
-            "rcp.rn.f64",
-            "cvt.rni.f64.f64",
-        ],
-    ),
+    ("e,e", &["abs.f64", "neg.f64", "sqrt.rn.f64", "rcp.rn.f64", "cvt.rni.f64.f64"]),
     ("e,f", &["cvt.f64.f32"]),
     ("f,e", &["cvt.rn.f32.f64", "cvt.rz.f32.f64"]),
-    (
-        "r,f",
-        &["cvt.rzi.s32.f32", "cvt.rni.u32.f32", "cvt.rpi.s32.f32", "mov.b32"],
-    ),
+    ("r,f", &["cvt.rzi.s32.f32", "cvt.rni.u32.f32", "cvt.rpi.s32.f32", "mov.b32"]),
     ("f,r", &["cvt.rn.f32.s32", "cvt.rz.f32.u32", "mov.b32"]),
     ("d,e", &["cvt.rzi.s64.f64", "cvt.rni.u64.f64", "mov.b64"]),
     ("e,d", &["cvt.rn.f64.s64", "cvt.rp.f64.u64", "mov.b64"]),
@@ -237,33 +192,11 @@ const FORMS: &[(&str, &[&str])] = &[
     ("h,h", &["not.b16", "neg.s16", "mov.b16"]),
     ("h,f", &["cvt.rn.f16.f32", "cvt.rz.f16.f32", "cvt.rzi.s16.f32"]),
     ("f,h", &["cvt.f32.f16"]),
-    (
-        "h,r",
-        &["cvt.u16.u32", "cvt.sat.s16.s32", "cvt.s16.s8", "cvt.u16.u8"],
-    ),
+    ("h,r", &["cvt.u16.u32", "cvt.sat.s16.s32", "cvt.s16.s8", "cvt.u16.u8"]),
     ("r,h", &["cvt.u32.u16", "cvt.s32.s16"]),
-    (
-        "p,r,r",
-        &[
-            "setp.eq.s32",
-            "setp.lt.s32",
-            "setp.lt.u32",
-            "setp.ge.s32",
-            "setp.hi.u32",
-            "setp.ne.b32",
-        ],
-    ),
+    ("p,r,r", &["setp.eq.s32", "setp.lt.s32", "setp.lt.u32", "setp.ge.s32", "setp.hi.u32", "setp.ne.b32"]),
     ("p,d,d", &["setp.lt.s64", "setp.gt.u64", "setp.eq.b64"]),
-    (
-        "p,f,f",
-        &[
-            "setp.lt.f32",
-            "setp.geu.f32",
-            "setp.neu.ftz.f32",
-            "setp.nan.f32",
-            "setp.num.f32",
-        ],
-    ),
+    ("p,f,f", &["setp.lt.f32", "setp.geu.f32", "setp.neu.ftz.f32", "setp.nan.f32", "setp.num.f32"]),
     ("p,e,e", &["setp.lt.f64", "setp.equ.f64"]),
     ("p,p,p", &["and.pred", "or.pred", "xor.pred"]),
     ("p,p", &["not.pred", "mov.pred"]),
@@ -273,10 +206,7 @@ const FORMS: &[(&str, &[&str])] = &[
     ("f,f,f,r", &["slct.f32.s32"]),
     ("r,r,r,f", &["slct.b32.f32"]),
     ("r,f,f", &["set.lt.u32.f32", "set.ge.s32.f32"]),
-    (
-        "p,f",
-        &["testp.finite.f32", "testp.subnormal.f32", "testp.notanumber.f32"],
-    ),
+    ("p,f", &["testp.finite.f32", "testp.subnormal.f32", "testp.notanumber.f32"]),
 ];
 
 /// A kernel whose results depend on its input alone.
@@ -323,11 +253,7 @@ pub fn line(seed: u64, text: &str, output: &[u32]) -> String {
 }
 
 fn short_hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 struct Generator {
@@ -344,13 +270,7 @@ impl Generator {
     fn new(seed: u64, wild: bool) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let fuel = rng.random_range(10..120);
-        Self {
-            rng,
-            wild,
-            body: String::new(),
-            n_labels: 0,
-            fuel,
-        }
+        Self { rng, wild, body: String::new(), n_labels: 0, fuel }
     }
 
     fn kernel(mut self) -> String {
@@ -481,11 +401,7 @@ impl Generator {
         let name = *self.pick(names);
         let mut operands = Vec::new();
         for (i, class) in classes.split(',').enumerate() {
-            operands.push(if i == 0 || class == "p" {
-                self.reg(class)
-            } else {
-                self.source(class)
-            });
+            operands.push(if i == 0 || class == "p" { self.reg(class) } else { self.source(class) });
         }
         if name.starts_with("mov.b") && classes.split(',').nth(1) != classes.split(',').next() {
             // A bit-wise move between classes takes a register.
@@ -606,11 +522,7 @@ impl Generator {
     fn repeat(&mut self, depth: u32, together: bool) {
         let top = self.label();
         let same = self.rng.random::<bool>();
-        let trips = if same {
-            format!("{}", self.rng.random_range(1..6u32))
-        } else {
-            self.reg("r")
-        };
+        let trips = if same { format!("{}", self.rng.random_range(1..6u32)) } else { self.reg("r") };
         let text = format!("mov.b32 %count{top}, {trips}");
         self.line(&text);
         let text = format!("and.b32 %count{top}, %count{top}, 7");
@@ -646,28 +558,14 @@ impl Generator {
     /// Shuffles and votes where all lanes are together.
     fn warp_wide(&mut self) {
         let (a, b, p) = (self.reg("r"), self.reg("r"), self.reg("p"));
-        let members = if self.wild && self.rng.random() {
-            self.reg("r")
-        } else {
-            "-1".to_owned()
-        };
+        let members = if self.wild && self.rng.random() { self.reg("r") } else { "-1".to_owned() };
         let text = match self.rng.random_range(0..8u32) {
-            0 => format!(
-                "shfl.sync.idx.b32 {a}|{p}, {b}, {}, 31, {members}",
-                self.rng.random_range(0..32u32)
-            ),
-            1 => format!(
-                "shfl.sync.down.b32 {a}, {b}, {}, 31, {members}",
-                self.rng.random_range(0..32u32)
-            ),
-            2 => format!(
-                "shfl.sync.up.b32 {a}|{p}, {b}, {}, 0, {members}",
-                self.rng.random_range(0..32u32)
-            ),
-            3 => format!(
-                "shfl.sync.bfly.b32 {a}, {b}, {}, 31, {members}",
-                self.rng.random_range(0..32u32)
-            ),
+            0 => {
+                format!("shfl.sync.idx.b32 {a}|{p}, {b}, {}, 31, {members}", self.rng.random_range(0..32u32))
+            }
+            1 => format!("shfl.sync.down.b32 {a}, {b}, {}, 31, {members}", self.rng.random_range(0..32u32)),
+            2 => format!("shfl.sync.up.b32 {a}|{p}, {b}, {}, 0, {members}", self.rng.random_range(0..32u32)),
+            3 => format!("shfl.sync.bfly.b32 {a}, {b}, {}, 31, {members}", self.rng.random_range(0..32u32)),
             4 => format!("vote.sync.ballot.b32 {a}, {p}, {members}"),
             5 => format!("vote.sync.any.pred {p}, {}, {members}", self.reg("p")),
             6 => format!("match.any.sync.b32 {a}, {b}, {members}"),

@@ -15,9 +15,7 @@ use crate::gpu::{Argument, Gpu, Shape};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("tests/ lies in the repository")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
 }
 
 /// What is on record.
@@ -66,9 +64,7 @@ pub fn columns_of_maps(kernel: &str) -> Option<usize> {
 
 /// Arguments of a kernel of the ladder: sizes, the factor alpha if it has one, and where its operands are.
 pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64]) -> Vec<Argument> {
-    let kernel = module
-        .kernel(name)
-        .unwrap_or_else(|| panic!("{name} is not in its module"));
+    let kernel = module.kernel(name).unwrap_or_else(|| panic!("{name} is not in its module"));
     let n_params = kernel.kernel().params.len();
     let alpha = (n_params > sizes.len() + operands.len()).then(|| Argument::from(1.0f32));
     let sizes = sizes.iter().map(|&size| Argument::from(size as i32));
@@ -90,15 +86,8 @@ pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     };
     let operands: Vec<u64> = elements.iter().map(|&n| operand(n)).collect();
     let arguments = arguments(module, &profile.kernel, &sizes, &operands);
-    let shape = Shape {
-        grid: profile.grid,
-        block: profile.block,
-        shared: profile.dynamic_shared,
-    };
-    let options = LaunchOptions {
-        watch: Watch::Counted,
-        ..LaunchOptions::default()
-    };
+    let shape = Shape { grid: profile.grid, block: profile.block, shared: profile.dynamic_shared };
+    let options = LaunchOptions { watch: Watch::Counted, ..LaunchOptions::default() };
     let report = gpu
         .launch(module, &profile.kernel, shape, &arguments, options)
         .unwrap_or_else(|refused| panic!("{}: {refused}", profile.kernel));

@@ -151,13 +151,7 @@ impl Case {
         let element = ELEMENTS.get(self.kind as usize).ok_or("no such element")?;
         let swizzle = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128][(self.swizzle & 3) as usize];
         let fill = [Fill::Zeros, Fill::Nan][(self.fill & 1) as usize];
-        let Self {
-            dims,
-            strides,
-            box_dims,
-            steps,
-            ..
-        } = self;
+        let Self { dims, strides, box_dims, steps, .. } = self;
         TensorMap::new(address, *element, dims, strides, box_dims, steps, swizzle, fill)
             .map_err(|rule| rule.to_string())
     }
@@ -236,10 +230,7 @@ impl Case {
         match self.passed {
             Passed::Map => bytes[self.map_at..][..map.len()].copy_from_slice(map),
             Passed::Zeros => {}
-            Passed::Garbage => bytes
-                .iter_mut()
-                .enumerate()
-                .for_each(|(i, b)| *b = i as u8 ^ 0x5A),
+            Passed::Garbage => bytes.iter_mut().enumerate().for_each(|(i, b)| *b = i as u8 ^ 0x5A),
         }
         bytes
     }
@@ -340,42 +331,10 @@ fn copies() -> Vec<Case> {
     list.extend([
         tensor("1d bytes", 0, &[1000], &[], &[256], &[1], &[816]),
         tensor("1d words", 2, &[1000], &[], &[256], &[1], &[-16]),
-        tensor(
-            "3d shorts",
-            1,
-            &[24, 5, 7],
-            &[64, 320],
-            &[16, 4, 3],
-            &[1; 3],
-            &[16, 3, -1],
-        ),
-        tensor(
-            "3d longs",
-            4,
-            &[6, 9, 9],
-            &[48, 432],
-            &[4, 7, 8],
-            &[1, 3, 2],
-            &[-2, -1, 2],
-        ),
-        tensor(
-            "4d signed",
-            3,
-            &[16, 5, 3, 4],
-            &[64, 320, 1024],
-            &[8, 3, 2, 3],
-            &[1; 4],
-            &[8, 3, 2, -1],
-        ),
-        tensor(
-            "4d signed longs",
-            5,
-            &[4, 5, 3, 4],
-            &[64, 320, 1024],
-            &[2, 3, 2, 3],
-            &[1; 4],
-            &[2, 3, 2, 1],
-        ),
+        tensor("3d shorts", 1, &[24, 5, 7], &[64, 320], &[16, 4, 3], &[1; 3], &[16, 3, -1]),
+        tensor("3d longs", 4, &[6, 9, 9], &[48, 432], &[4, 7, 8], &[1, 3, 2], &[-2, -1, 2]),
+        tensor("4d signed", 3, &[16, 5, 3, 4], &[64, 320, 1024], &[8, 3, 2, 3], &[1; 4], &[8, 3, 2, -1]),
+        tensor("4d signed longs", 5, &[4, 5, 3, 4], &[64, 320, 1024], &[2, 3, 2, 3], &[1; 4], &[2, 3, 2, 1]),
         tensor(
             "5d halves",
             9,
@@ -402,12 +361,7 @@ fn copies() -> Vec<Case> {
         list.push(case.with(|c| c.expected = Some(expected)));
     }
     for (name, expected) in [("the part inside", 256), ("all", 512)] {
-        let case = matrix(
-            &format!("at the edge, barrier expects {name}"),
-            [16, 8],
-            0,
-            [56, 0],
-        );
+        let case = matrix(&format!("at the edge, barrier expects {name}"), [16, 8], 0, [56, 0]);
         list.push(case.with(|c| c.expected = Some(expected)));
     }
     for (name, expected) in [("rows", 1024), ("whole spans", 4096)] {
@@ -436,24 +390,8 @@ fn faults() -> Vec<Case> {
         list.push(matrix(&format!("shared memory at {to}")).with(|c| c.to = to));
         list.push(matrix(&format!("swizzled, shared memory at {to}")).with(|c| (c.to, c.swizzle) = (to, 2)));
     }
-    list.push(Case::tensor(
-        "column 8 of bytes",
-        0,
-        &[1000],
-        &[],
-        &[64],
-        &[1],
-        &[8],
-    ));
-    list.push(Case::tensor(
-        "column 4 of halves",
-        6,
-        &[1000],
-        &[],
-        &[64],
-        &[1],
-        &[4],
-    ));
+    list.push(Case::tensor("column 8 of bytes", 0, &[1000], &[], &[64], &[1], &[8]));
+    list.push(Case::tensor("column 4 of halves", 6, &[1000], &[], &[64], &[1], &[4]));
     let stores: Vec<Case> = list.iter().map(|case| case.clone().store()).collect();
     list.extend(stores);
     list

@@ -74,9 +74,7 @@ fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) 
 /// A word of packed elements.
 fn word(random: &mut Random, element: Element, family: &str) -> u32 {
     let (_, bits, _) = element;
-    (0..32 / bits.min(32)).fold(0, |word, i| {
-        word | (number(random, element, family) as u32) << (bits * i)
-    })
+    (0..32 / bits.min(32)).fold(0, |word, i| word | (number(random, element, family) as u32) << (bits * i))
 }
 
 fn list(registers: std::ops::Range<usize>, letter: &str) -> String {
@@ -107,9 +105,8 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
             false => writeln!(body, "mov.b32 %o{i}, %r{};", n + i),
         };
     }
-    let mut random = Random(name.bytes().fold(7_u64, |hash, byte| {
-        hash.wrapping_mul(31).wrapping_add(byte.into())
-    }));
+    let mut random =
+        Random(name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())));
     let mut inputs = Vec::new();
     for family in FAMILIES {
         for (registers, element) in [(n_a, a), (n_b, b), (n_c, c)] {
@@ -127,13 +124,7 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
             }
         }
     }
-    Fixture {
-        name,
-        ins: n * words,
-        outs: n_c * words,
-        inputs,
-        body,
-    }
+    Fixture { name, ins: n * words, outs: n_c * words, inputs, body }
 }
 
 /// Rows that lie in another order than their lanes.
@@ -182,34 +173,15 @@ fn store_matrix(n: usize, transposed: &str) -> Fixture {
 type Wmma = (Element, &'static [(&'static str, [usize; 3])], &'static [Element]);
 
 const WMMA: [Wmma; 4] = [
-    (
-        F16,
-        &[
-            ("m16n16k16", [8, 8, 8]),
-            ("m32n8k16", [8, 8, 8]),
-            ("m8n32k16", [8, 8, 8]),
-        ],
-        &[F32, F16],
-    ),
-    (
-        BF16,
-        &[
-            ("m16n16k16", [4, 4, 8]),
-            ("m32n8k16", [8, 2, 8]),
-            ("m8n32k16", [2, 8, 8]),
-        ],
-        &[F32],
-    ),
+    (F16, &[("m16n16k16", [8, 8, 8]), ("m32n8k16", [8, 8, 8]), ("m8n32k16", [8, 8, 8])], &[F32, F16]),
+    (BF16, &[("m16n16k16", [4, 4, 8]), ("m32n8k16", [8, 2, 8]), ("m8n32k16", [2, 8, 8])], &[F32]),
     (TF32, &[("m16n16k8", [4, 4, 8])], &[F32]),
     (F64, &[("m8n8k4", [1, 1, 2])], &[F64]),
 ];
 
 /// The three numbers of `m16n16k8`.
 fn sizes(shape: &str) -> [usize; 3] {
-    let numbers: Vec<usize> = shape[1..]
-        .split(['n', 'k'])
-        .filter_map(|number| number.parse().ok())
-        .collect();
+    let numbers: Vec<usize> = shape[1..].split(['n', 'k']).filter_map(|number| number.parse().ok()).collect();
     [numbers[0], numbers[1], numbers[2]]
 }
 
@@ -240,16 +212,11 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
         };
         for layout in ["row", "col"] {
             let parts = [("a", m, k, n_a, element), ("b", k, n, n_b, element)];
-            let sums = sums
-                .iter()
-                .map(|&sum| ("c", m, n, if sum.1 == 16 { 4 } else { n_c }, sum));
+            let sums = sums.iter().map(|&sum| ("c", m, n, if sum.1 == 16 { 4 } else { n_c }, sum));
             for (part, rows, columns, n, element) in parts.into_iter().chain(sums) {
                 let ld = leading(layout, rows, columns);
                 let (registers, moves) = fragment(0, n, element);
-                let name = format!(
-                    "wmma.load.{part}.sync.aligned.{layout}.{shape}.shared.{}",
-                    element.0
-                );
+                let name = format!("wmma.load.{part}.sync.aligned.{layout}.{shape}.shared.{}", element.0);
                 all.push(Fixture {
                     ins: 32,
                     outs: words(n, element),
@@ -266,9 +233,8 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
                     64 => text + &format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1),
                     _ => text + &format!("not.b32 %q{i}, %r{i};\n"),
                 });
-                let back = (0..16).fold(String::new(), |text, i| {
-                    text + &format!("ld.shared.b32 %o{i}, [%y+{}];\n", 4 * i)
-                });
+                let back = (0..16)
+                    .fold(String::new(), |text, i| text + &format!("ld.shared.b32 %o{i}, [%y+{}];\n", 4 * i));
                 all.push(Fixture {
                     ins: 32,
                     outs: 16,
@@ -297,10 +263,8 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
                      wmma.load.c.sync.aligned.row.{shape}.shared.{1} {c_registers}, [%tile+2048], {n};\n",
                     element.0, sum.0
                 );
-                let mut random = Random(
-                    name.bytes()
-                        .fold(9_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte)),
-                );
+                let mut random =
+                    Random(name.bytes().fold(9_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte)));
                 let mut inputs = vec![0; 2 * 1024];
                 for (block, family) in ["around one", "wide"].into_iter().enumerate() {
                     for place in 0..1024 {
@@ -380,12 +344,10 @@ impl Fixture {
 
     /// The module, with one kernel `k(in, out)`.
     pub fn ptx(&self) -> String {
-        let load = (0..self.ins).fold(String::new(), |text, i| {
-            text + &format!("ld.global.u32 %r{i}, [%in+{}];\n", 128 * i)
-        });
-        let store = (0..self.outs).fold(String::new(), |text, i| {
-            text + &format!("st.global.u32 [%out+{}], %o{i};\n", 128 * i)
-        });
+        let load = (0..self.ins)
+            .fold(String::new(), |text, i| text + &format!("ld.global.u32 %r{i}, [%in+{}];\n", 128 * i));
+        let store = (0..self.outs)
+            .fold(String::new(), |text, i| text + &format!("st.global.u32 [%out+{}], %o{i};\n", 128 * i));
         let (ins, outs) = (128 * self.ins, 128 * self.outs);
         format!(
             ".version 8.4\n.target sm_90\n.address_size 64\n\n// {}\n.visible .entry k(.param .u64 p_in, .param .u64 p_out)\n{{\n\
@@ -402,9 +364,7 @@ impl Fixture {
     /// What the emulated GPU answers, with all checks.
     pub fn emulate(&self) -> Vec<u32> {
         let gpu = Gpu::default();
-        let module = gpu
-            .load(&self.ptx())
-            .unwrap_or_else(|e| panic!("{}: {e}", self.name));
+        let module = gpu.load(&self.ptx()).unwrap_or_else(|e| panic!("{}: {e}", self.name));
         let n = 32 * self.outs * self.blocks();
         let (input, out) = (gpu.upload(&self.inputs), gpu.upload(&vec![0_u32; n]));
         let shape = Shape::line(self.blocks() as u32, 32);

@@ -40,11 +40,7 @@ impl AddAssign for Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            clean,
-            with_findings,
-            refused,
-        } = self;
+        let Self { clean, with_findings, refused } = self;
         write!(
             f,
             "{clean} kernels ran clean, {with_findings} ended in findings, {refused} were refused when loaded"
@@ -63,10 +59,7 @@ struct Setting {
 
 /// A tame kernel, a wild one and a damaged one of this seed, against all rules.
 pub fn all(seed: u64) -> Result<Tally, String> {
-    let mut tally = Tally {
-        clean: 1,
-        ..Tally::default()
-    };
+    let mut tally = Tally { clean: 1, ..Tally::default() };
     caught("tame", || tame_agrees_with_itself(seed))?;
     tally += caught("wild", || ends_the_same_way(&wild(seed), seed))?;
     tally += caught("damaged", || ends_the_same_way(&damaged(seed), seed))?;
@@ -77,15 +70,8 @@ pub fn all(seed: u64) -> Result<Tally, String> {
 
 /// Output of a tame kernel.
 pub fn output_of_tame(seed: u64) -> Result<Vec<u32>, String> {
-    let setting = Setting {
-        watch: Watch::Checked,
-        level: None,
-        threads: 1,
-        grid: GRID,
-    };
-    run(&tame(seed), seed, setting)
-        .map(|(_, output)| output)
-        .map_err(|refusal| refusal.to_string())
+    let setting = Setting { watch: Watch::Checked, level: None, threads: 1, grid: GRID };
+    run(&tame(seed), seed, setting).map(|(_, output)| output).map_err(|refusal| refusal.to_string())
 }
 
 fn caught<T>(kind: &str, rule: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
@@ -97,12 +83,7 @@ fn caught<T>(kind: &str, rule: impl FnOnce() -> Result<T, String>) -> Result<T, 
 
 fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
     let text = tame(seed);
-    let setting = |watch, level, threads, grid| Setting {
-        watch,
-        level,
-        threads,
-        grid,
-    };
+    let setting = |watch, level, threads, grid| Setting { watch, level, threads, grid };
     let mut first: Option<Vec<u32>> = None;
     let mut counts = None;
     for setting in [
@@ -110,12 +91,7 @@ fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
         setting(Watch::Counted, None, 1, MANY),
         setting(Watch::Plain, None, 2, MANY),
         setting(Watch::Counted, None, 4, MANY),
-        setting(
-            Watch::CheckedGlobalRaces,
-            Some(best().min(CpuLevel::Avx2)),
-            8,
-            MANY,
-        ),
+        setting(Watch::CheckedGlobalRaces, Some(best().min(CpuLevel::Avx2)), 8, MANY),
     ] {
         let (report, output) = run(&text, seed, setting).map_err(|what| format!("{setting:?}: {what}"))?;
         if let Some(finding) = report.findings.first() {
@@ -156,12 +132,8 @@ impl Ended {
     /// The first difference in what is promised: messages and counts, and memory of a launch that ran to its end.
     fn difference(&self, other: &Ended) -> Option<String> {
         let messages = |ended: &Ended| {
-            let texts: Vec<&str> = ended
-                .report
-                .findings
-                .iter()
-                .map(|finding| finding.text.as_str())
-                .collect();
+            let texts: Vec<&str> =
+                ended.report.findings.iter().map(|finding| finding.text.as_str()).collect();
             texts.join("\n")
         };
         let (mine, theirs) = (messages(self), messages(other));
@@ -169,36 +141,23 @@ impl Ended {
             return Some(format!("other messages:\n{mine}\n--\n{theirs}"));
         }
         if (self.report.counted, self.report.total) != (other.report.counted, other.report.total) {
-            return Some(format!(
-                "other counts:\n{:?}\n{:?}",
-                self.report.total, other.report.total
-            ));
+            return Some(format!("other counts:\n{:?}\n{:?}", self.report.total, other.report.total));
         }
         let at = self.memory.iter().zip(&other.memory).position(|(a, b)| a != b)?;
         let (a, b) = (self.memory[at], other.memory[at]);
         // Only a launch that ran to its end is counted.
-        self.report
-            .counted
-            .then(|| format!("byte {at} of the memory is {a:#x} and {b:#x}"))
+        self.report.counted.then(|| format!("byte {at} of the memory is {a:#x} and {b:#x}"))
     }
 }
 
 fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
     let mut first: Option<Ended> = None;
     for threads in THREADS {
-        let setting = Setting {
-            watch: Watch::CheckedGlobalRaces,
-            level: None,
-            threads,
-            grid: MANY,
-        };
+        let setting = Setting { watch: Watch::CheckedGlobalRaces, level: None, threads, grid: MANY };
         let ended = match run_with_codes(text, seed, setting) {
             Err(refusal) if refusal.is_empty() => return Err("refused without a reason".to_owned()),
             Err(_) => {
-                return Ok(Tally {
-                    refused: 1,
-                    ..Tally::default()
-                });
+                return Ok(Tally { refused: 1, ..Tally::default() });
             }
             Ok(ended) => ended,
         };
@@ -212,26 +171,13 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
             return Err(format!("{threads} threads: {what}"));
         }
     }
-    run(
-        text,
-        seed,
-        Setting {
-            watch: Watch::Plain,
-            level: None,
-            threads: 2,
-            grid: MANY,
-        },
-    )?;
+    run(text, seed, Setting { watch: Watch::Plain, level: None, threads: 2, grid: MANY })?;
     Ok(tally_of(first.as_ref()))
 }
 
 fn tally_of(ended: Option<&Ended>) -> Tally {
     let clean = u64::from(ended.is_some_and(|ended| ended.report.findings.is_empty()));
-    Tally {
-        clean,
-        with_findings: 1 - clean,
-        refused: 0,
-    }
+    Tally { clean, with_findings: 1 - clean, refused: 0 }
 }
 
 /// Blocks that meet on a few words: the same on any number of threads, unless a race is found.
@@ -249,18 +195,9 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
         if seed % 2 == 1 {
             pointers[1] = elsewhere;
         }
-        let mut params: Vec<u8> = pointers
-            .into_iter()
-            .chain([own])
-            .flat_map(u64::to_le_bytes)
-            .collect();
+        let mut params: Vec<u8> = pointers.into_iter().chain([own]).flat_map(u64::to_le_bytes).collect();
         params.extend(9u32.to_le_bytes());
-        let options = LaunchOptions {
-            watch,
-            threads,
-            budget: BUDGET,
-            ..LaunchOptions::default()
-        };
+        let options = LaunchOptions { watch, threads, budget: BUDGET, ..LaunchOptions::default() };
         let kernel = module.kernels().first().ok_or("no kernel")?;
         let shape = Shape::line(random_atomics::GRID, random_atomics::BLOCK);
         let (report, codes) = gpu.launch_raw_with_codes(kernel, shape, params, options)?;
@@ -269,26 +206,17 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
             gpu.read(elsewhere, start.len()),
             gpu.read(own, threads_in_all),
         ];
-        let memory = words
-            .concat()
-            .iter()
-            .flat_map(|word| word.to_le_bytes())
-            .collect();
-        Ok(Ended {
-            report,
-            codes,
-            memory,
-        })
+        let memory = words.concat().iter().flat_map(|word| word.to_le_bytes()).collect();
+        Ok(Ended { report, codes, memory })
     };
     let checked = ended(Watch::CheckedGlobalRaces, 1)?;
     let tally = tally_of(Some(&checked));
     if checked.races() {
         return match mix {
             Mix::Racing => Ok(tally),
-            Mix::Defined => Err(format!(
-                "a race where there is none:\n{}\n{text}",
-                checked.report.findings[0].text
-            )),
+            Mix::Defined => {
+                Err(format!("a race where there is none:\n{}\n{text}", checked.report.findings[0].text))
+            }
         };
     }
     for watch in [Watch::Counted, Watch::CheckedGlobalRaces] {
@@ -305,28 +233,19 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
 fn run(text: &str, seed: u64, setting: Setting) -> Result<(Report, Vec<u32>), String> {
     let ended = run_with_codes(text, seed, setting)?;
     let words = ended.memory.as_chunks::<4>().0.iter();
-    let output = words
-        .take(output_words(setting.grid))
-        .map(|bytes| u32::from_le_bytes(*bytes));
+    let output = words.take(output_words(setting.grid)).map(|bytes| u32::from_le_bytes(*bytes));
     Ok((ended.report, output.collect()))
 }
 
 fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, String> {
     let gpu = Gpu::with_memory(1 << 24);
     // Before loading: a module's variables may leave no room, and that is for loading to say.
-    let (source, target) = (
-        gpu.upload(&input(seed)),
-        gpu.upload(&vec![0u32; output_words(setting.grid)]),
-    );
-    let module = gpu
-        .load_at(text, setting.level)
-        .map_err(|error| error.to_string())?;
+    let (source, target) = (gpu.upload(&input(seed)), gpu.upload(&vec![0u32; output_words(setting.grid)]));
+    let module = gpu.load_at(text, setting.level).map_err(|error| error.to_string())?;
     let kernel = module.kernels().first().ok_or("no kernel")?;
     let mut params = [source.to_le_bytes(), target.to_le_bytes()].concat();
     params.resize(kernel.kernel().param_bytes as usize, 0);
-    let Setting {
-        watch, threads, grid, ..
-    } = setting;
+    let Setting { watch, threads, grid, .. } = setting;
     let options = LaunchOptions {
         watch,
         threads,
@@ -338,11 +257,7 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
     // The output, and behind it what became of the input.
     let mut memory: Vec<u8> = gpu.read(target, 4 * output_words(grid));
     memory.extend(gpu.read::<u8>(source, 4 * INPUT_WORDS));
-    Ok(Ended {
-        report,
-        codes,
-        memory,
-    })
+    Ok(Ended { report, codes, memory })
 }
 
 /// A wild kernel with a few of its characters, words and lines exchanged, lost or doubled.

@@ -62,11 +62,7 @@ pub struct Case {
 impl Form {
     /// Words of a thread that hold sums.
     pub fn words(&self) -> u32 {
-        if self.types.2 == "f32" {
-            self.n / 2
-        } else {
-            self.n / 4
-        }
+        if self.types.2 == "f32" { self.n / 2 } else { self.n / 4 }
     }
 
     /// Name of the kernel.
@@ -110,20 +106,12 @@ impl Form {
             rest.push_str(if minus { ", -1" } else { ", 1" });
         }
         if k == 16 {
-            let transposed = if self.a_in_registers {
-                &self.transposed[1..]
-            } else {
-                &self.transposed[..]
-            };
+            let transposed = if self.a_in_registers { &self.transposed[1..] } else { &self.transposed[..] };
             for &transposed in transposed {
                 rest.push_str(if transposed { ", 1" } else { ", 0" });
             }
         }
-        let first = if self.a_in_registers {
-            list(4, "a")
-        } else {
-            "%da".to_owned()
-        };
+        let first = if self.a_in_registers { list(4, "a") } else { "%da".to_owned() };
         let class = if d == "f32" { "f32" } else { "b32" };
         format!(
             ".visible .entry {name}(.param .u64 image, .param .u64 sums, .param .u64 out, .param .u64 a, .param .u64 b,\n\
@@ -201,13 +189,7 @@ pub fn cases() -> Vec<Case> {
     let plain = [packed(0, false, 1), packed(B_AT, false, 1)];
     let mut add = |what: &str, form: Form, descriptors: [u64; 2], adds: bool, special: bool| {
         let name = format!("{} {what}", form.kernel());
-        cases.push(Case {
-            name,
-            form,
-            descriptors,
-            adds,
-            special,
-        });
+        cases.push(Case { name, form, descriptors, adds, special });
     };
     for types in TYPES {
         for n in [8, 16, 64, 128, 256] {
@@ -217,23 +199,13 @@ pub fn cases() -> Vec<Case> {
             }
         }
         for special in [false, true] {
-            let what = if special {
-                "registers, special"
-            } else {
-                "registers"
-            };
-            let one = Form {
-                a_in_registers: true,
-                ..form(types, 64)
-            };
+            let what = if special { "registers, special" } else { "registers" };
+            let one = Form { a_in_registers: true, ..form(types, 64) };
             add(what, one, plain, true, special);
         }
         add("replaces", form(types, 64), plain, false, false);
         for minus in [[true, false], [false, true], [true, true]] {
-            let one = Form {
-                minus,
-                ..form(types, 16)
-            };
+            let one = Form { minus, ..form(types, 16) };
             add("negated", one, plain, true, true);
         }
         for (swizzle, name) in SWIZZLES {
@@ -248,10 +220,7 @@ pub fn cases() -> Vec<Case> {
         for transposed in [[true, false], [false, true], [true, true]] {
             for (a, a_name) in SWIZZLES {
                 for (b, b_name) in SWIZZLES {
-                    let one = Form {
-                        transposed,
-                        ..form(*types, 128)
-                    };
+                    let one = Form { transposed, ..form(*types, 128) };
                     let both = [packed(0, transposed[0], a), packed(B_AT, transposed[1], b)];
                     add(&format!("swizzles {a_name} {b_name}"), one, both, true, false);
                 }
@@ -264,68 +233,23 @@ pub fn cases() -> Vec<Case> {
     }
     let wide = |leading, stride, base, swizzle| descriptor(B_AT, leading, stride, base, swizzle);
     let b_only = |b: u64| [plain[0], b];
-    add(
-        "leading offset not used",
-        form(BF16, 64),
-        b_only(wide(4096, 1024, 0, 1)),
-        true,
-        false,
-    );
-    add(
-        "leading offset zero",
-        form(BF16, 64),
-        b_only(wide(0, 1024, 0, 1)),
-        true,
-        false,
-    );
-    add(
-        "rows apart",
-        form(BF16, 64),
-        b_only(wide(16, 1280, 0, 1)),
-        true,
-        false,
-    );
-    add(
-        "core matrices by column",
-        form(BF16, 64),
-        b_only(wide(1024, 128, 0, 0)),
-        true,
-        false,
-    );
-    add(
-        "core matrices apart",
-        form(BF16, 64),
-        b_only(wide(144, 400, 0, 0)),
-        true,
-        false,
-    );
+    add("leading offset not used", form(BF16, 64), b_only(wide(4096, 1024, 0, 1)), true, false);
+    add("leading offset zero", form(BF16, 64), b_only(wide(0, 1024, 0, 1)), true, false);
+    add("rows apart", form(BF16, 64), b_only(wide(16, 1280, 0, 1)), true, false);
+    add("core matrices by column", form(BF16, 64), b_only(wide(1024, 128, 0, 0)), true, false);
+    add("core matrices apart", form(BF16, 64), b_only(wide(144, 400, 0, 0)), true, false);
     for start in [128, 256, 16, 48, 512, 896] {
         let b = descriptor(B_AT + start, 16, 1024, 0, 1);
         add(&format!("start {start}"), form(BF16, 64), b_only(b), true, false);
         let b = descriptor(B_AT + start, 16, 512, 0, 2);
-        add(
-            &format!("start {start}, swizzle 64"),
-            form(BF16, 64),
-            b_only(b),
-            true,
-            false,
-        );
+        add(&format!("start {start}, swizzle 64"), form(BF16, 64), b_only(b), true, false);
     }
     for (start, base) in [(0, 1), (0, 3), (128, 1), (256, 2), (384, 3), (896, 7), (128, 2)] {
         let b = descriptor(B_AT + start, 16, 1024, base, 1);
-        add(
-            &format!("start {start}, base {base}"),
-            form(BF16, 64),
-            b_only(b),
-            true,
-            false,
-        );
+        add(&format!("start {start}, base {base}"), form(BF16, 64), b_only(b), true, false);
     }
     let across = |leading, stride, base, swizzle| {
-        let one = Form {
-            transposed: [false, true],
-            ..form(BF16, 128)
-        };
+        let one = Form { transposed: [false, true], ..form(BF16, 128) };
         (one, b_only(descriptor(B_AT, leading, stride, base, swizzle)))
     };
     for (what, (one, both)) in [
@@ -420,16 +344,8 @@ fn number(name: &str, special: bool, random: &mut Random) -> u32 {
         other => (bias + other as i32 % 5 - 2) as u32,
     };
     // FP8 would have a NaN in nearly every sum.
-    let exponent = if largest < 32 && exponent == largest {
-        largest - 1
-    } else {
-        exponent
-    };
-    let fraction = if exponent == largest && bits >> 20 & 1 == 0 {
-        0
-    } else {
-        fraction
-    };
+    let exponent = if largest < 32 && exponent == largest { largest - 1 } else { exponent };
+    let fraction = if exponent == largest && bits >> 20 & 1 == 0 { 0 } else { fraction };
     sign << (exponent_bits + fraction_bits) | exponent << fraction_bits | fraction
 }
 

@@ -31,10 +31,7 @@ pub(crate) fn declared() -> Command {
             let _ = writeln!(template, "  {literal}{name:<10}{literal:#} {about}");
         }
     }
-    let _ = write!(
-        template,
-        "\n{header}Options:{header:#}\n{{options}}{{after-help}}"
-    );
+    let _ = write!(template, "\n{header}Options:{header:#}\n{{options}}{{after-help}}");
     Cli::command().help_template(template)
 }
 
@@ -46,19 +43,13 @@ pub(crate) fn table() -> String {
     for (title, group) in GROUPS {
         let _ = writeln!(out, "| **{title}** | |");
         for command in group(Command::new("")).get_subcommands() {
-            let long = command
-                .get_long_about()
-                .map(|text| text.to_string().replace("\n\n", ". "));
+            let long = command.get_long_about().map(|text| text.to_string().replace("\n\n", ". "));
             let mut what = long.unwrap_or_else(|| about(command));
             let mut usage = format!("cargo xtask {}", command.get_name());
             for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
                 let _ = write!(usage, " {}", shown(arg));
                 if arg.is_trailing_var_arg_set() {
-                    let _ = write!(
-                        what,
-                        ": {}",
-                        arg.get_help().map(ToString::to_string).unwrap_or_default()
-                    );
+                    let _ = write!(what, ": {}", arg.get_help().map(ToString::to_string).unwrap_or_default());
                 }
             }
             let _ = writeln!(out, "| `{}` | {what} |", usage.replace('|', "\\|"));
@@ -103,26 +94,13 @@ mod tests {
     fn the_help_and_the_table_have_every_command() {
         let help = declared().render_help().to_string();
         let table = table();
-        for command in Cli::command()
-            .get_subcommands()
-            .filter(|command| !command.is_hide_set())
-        {
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
             let (name, about) = (command.get_name(), about(command));
             let line = format!("  {name:<10} {about}");
-            assert_eq!(
-                help.lines().filter(|shown| *shown == line).count(),
-                1,
-                "{name}: {help}"
-            );
-            assert!(
-                table.contains(&format!("| `cargo xtask {name}")),
-                "{name}: {table}"
-            );
+            assert_eq!(help.lines().filter(|shown| *shown == line).count(), 1, "{name}: {help}");
+            assert!(table.contains(&format!("| `cargo xtask {name}")), "{name}: {table}");
         }
-        assert!(
-            help.contains("\n  -h, --help ") && help.contains("Exit codes: 0 passed"),
-            "{help}"
-        );
+        assert!(help.contains("\n  -h, --help ") && help.contains("Exit codes: 0 passed"), "{help}");
     }
 
     #[test]

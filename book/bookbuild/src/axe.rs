@@ -21,10 +21,8 @@ pub(crate) struct Axe(String);
 impl Axe {
     /// Loads the script from `target/axe`, or from npm; the error is the reason why neither worked.
     pub(crate) fn load() -> Result<Self, String> {
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
-            PathBuf::from,
-        );
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
         let folder = target.join("axe");
         let path = folder.join(format!("axe-{VERSION}.min.js"));
         if let Some(text) = verified(&path) {
@@ -32,13 +30,9 @@ impl Axe {
         }
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let package = format!("axe-core@{VERSION}");
-        run(Command::new("npm")
-            .args(["pack", "--silent", &package])
-            .current_dir(&folder))?;
+        run(Command::new("npm").args(["pack", "--silent", &package]).current_dir(&folder))?;
         let packed = format!("axe-core-{VERSION}.tgz");
-        run(Command::new("tar")
-            .args(["-xzf", &packed, "package/axe.min.js"])
-            .current_dir(&folder))?;
+        run(Command::new("tar").args(["-xzf", &packed, "package/axe.min.js"]).current_dir(&folder))?;
         let moved = std::fs::rename(folder.join("package/axe.min.js"), &path);
         moved.map_err(|error| format!("{}: {error}", path.display()))?;
         match verified(&path) {
@@ -85,10 +79,9 @@ fn run(command: &mut Command) -> Result<(), String> {
     let out = command.stdin(Stdio::null()).output();
     match out {
         Err(error) => Err(format!("`{name}` cannot be started: {error}")),
-        Ok(out) if !out.status.success() => Err(format!(
-            "`{name}` failed: {}",
-            String::from_utf8_lossy(&out.stderr).trim()
-        )),
+        Ok(out) if !out.status.success() => {
+            Err(format!("`{name}` failed: {}", String::from_utf8_lossy(&out.stderr).trim()))
+        }
         Ok(_) => Ok(()),
     }
 }

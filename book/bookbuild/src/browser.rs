@@ -30,20 +30,8 @@ struct Screen {
 }
 
 const SCREENS: [Screen; 2] = [
-    Screen {
-        name: "phone",
-        width: 390,
-        height: 844,
-        is_phone: true,
-        theme: "light",
-    },
-    Screen {
-        name: "desk",
-        width: 1280,
-        height: 900,
-        is_phone: false,
-        theme: "dark",
-    },
+    Screen { name: "phone", width: 390, height: 844, is_phone: true, theme: "light" },
+    Screen { name: "desk", width: 1280, height: 900, is_phone: false, theme: "dark" },
 ];
 
 /// Elements that stick out on the right of `WIDTH`, unless a box around them scrolls; scrolling of the whole text
@@ -75,12 +63,7 @@ const USABLE: &str = include_str!("usable.js");
 /// Themes that no [`Screen`] uses.
 const THEMES: [&str; 3] = ["coal", "ayu", "rust"];
 /// Pages that between them have every coloured element.
-const COLOURFUL: [&str; 4] = [
-    "index.html",
-    "memory.html",
-    "v05-bank-conflict-free.html",
-    "chapter.html",
-];
+const COLOURFUL: [&str; 4] = ["index.html", "memory.html", "v05-bank-conflict-free.html", "chapter.html"];
 
 /// Search words, and the end of the address of the section that explains them.
 const SECTIONS: [(&str, &str); 3] = [
@@ -134,14 +117,9 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
             // The page of all chapters exceeds the maximum size of a screenshot.
             if let Some(shots) = shots.filter(|_| name != PRINT) {
                 std::fs::create_dir_all(shots)?;
-                let file = format!(
-                    "{}-{}.png",
-                    name.trim_end_matches(".html").replace('/', "-"),
-                    screen.name
-                );
-                let picture = tab
-                    .picture()
-                    .with_context(|| format!("taking a picture of {name}"))?;
+                let file =
+                    format!("{}-{}.png", name.trim_end_matches(".html").replace('/', "-"), screen.name);
+                let picture = tab.picture().with_context(|| format!("taking a picture of {name}"))?;
                 std::fs::write(shots.join(file), picture)?;
             }
         }
@@ -150,26 +128,16 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
     for what in check_interaction(&mut tab, &folder, &first)? {
         problems.insert(problem("index.html", what));
     }
-    Ok((
-        Browsed::Pages(pages.len(), no_axe),
-        problems.into_iter().collect(),
-    ))
+    Ok((Browsed::Pages(pages.len(), no_axe), problems.into_iter().collect()))
 }
 
 fn problem(page: &str, what: String) -> Problem {
-    Problem {
-        file: page.to_owned(),
-        line: 0,
-        what,
-    }
+    Problem { file: page.to_owned(), line: 0, what }
 }
 
 fn load(tab: &mut Tab, page: &Path) -> Result<()> {
     tab.events.clear();
-    let answer = tab.command(
-        "Page.navigate",
-        json!({"url": format!("file://{}", page.display())}),
-    )?;
+    let answer = tab.command("Page.navigate", json!({"url": format!("file://{}", page.display())}))?;
     if let Some(why) = answer["errorText"].as_str() {
         anyhow::bail!("{} cannot be loaded: {why}", page.display());
     }
@@ -204,10 +172,7 @@ fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Res
 /// Sets the colour scheme that selects the screen's theme.
 fn set_theme(tab: &mut Tab, screen: &Screen) -> Result<()> {
     let features = json!([{"name": "prefers-color-scheme", "value": screen.theme}]);
-    tab.command(
-        "Emulation.setEmulatedMedia",
-        json!({"media": "", "features": features}),
-    )?;
+    tab.command("Emulation.setEmulatedMedia", json!({"media": "", "features": features}))?;
     Ok(())
 }
 
@@ -222,11 +187,7 @@ fn axe_findings(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result
         let click = format!("document.getElementById('mdbook-theme-{theme}')?.click()");
         tab.value(&click)?;
         let found = axe.findings(tab, true)?;
-        out.extend(
-            found
-                .into_iter()
-                .map(|what| format!("in the theme {theme}: {what}")),
-        );
+        out.extend(found.into_iter().map(|what| format!("in the theme {theme}: {what}")));
     }
     tab.value("document.getElementById('mdbook-theme-default_theme')?.click()")?;
     Ok(out)
@@ -249,31 +210,20 @@ fn reported_errors(tab: &mut Tab, folder: &Path) -> Vec<String> {
             "Runtime.exceptionThrown" => {
                 let details = &about["exceptionDetails"];
                 let what = details["exception"]["description"].as_str();
-                out.push(format!(
-                    "throws: {}",
-                    what.map_or_else(|| text(&details["text"]), str::to_owned)
-                ));
+                out.push(format!("throws: {}", what.map_or_else(|| text(&details["text"]), str::to_owned)));
             }
             "Runtime.consoleAPICalled"
                 if matches!(about["type"].as_str(), Some("error" | "assert" | "warning")) =>
             {
-                out.push(format!(
-                    "says on the console: {}",
-                    text(&about["args"][0]["value"])
-                ));
+                out.push(format!("says on the console: {}", text(&about["args"][0]["value"])));
             }
             "Log.entryAdded" if about["entry"]["level"] == "error" => {
-                out.push(format!(
-                    "logs: {} {}",
-                    text(&about["entry"]["text"]),
-                    about["entry"]["url"]
-                ));
+                out.push(format!("logs: {} {}", text(&about["entry"]["text"]), about["entry"]["url"]));
             }
             "Network.requestWillBeSent" => {
                 let url = text(&about["request"]["url"]);
-                let stays = ["data:", "blob:", "about:", inside.as_str()]
-                    .iter()
-                    .any(|start| url.starts_with(start));
+                let stays =
+                    ["data:", "blob:", "about:", inside.as_str()].iter().any(|start| url.starts_with(start));
                 if !stays {
                     out.push(format!("asks for {url}, which is not in the book"));
                 }
@@ -313,9 +263,7 @@ fn check_interaction(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<St
         })",
     )?;
     if colours[0] == colours[1] {
-        out.push(format!(
-            "the dark theme has the colours of the light one: {colours}"
-        ));
+        out.push(format!("the dark theme has the colours of the light one: {colours}"));
     }
     out.extend(reported_errors(tab, folder));
     Ok(out)
@@ -346,12 +294,8 @@ fn search(tab: &mut Tab, words: &str) -> Result<String> {
 ///
 /// An explorer is an element with `data-explorer`; its result is in an `output` or an element with `data-result`.
 fn explore(tab: &mut Tab) -> Result<Vec<String>> {
-    const KEYS: [(&str, u32); 4] = [
-        ("ArrowRight", 39),
-        ("ArrowLeft", 37),
-        ("ArrowDown", 40),
-        ("ArrowUp", 38),
-    ];
+    const KEYS: [(&str, u32); 4] =
+        [("ArrowRight", 39), ("ArrowLeft", 37), ("ArrowDown", 40), ("ArrowUp", 38)];
     const CONTROLS: &str = "[...document.querySelectorAll('[data-explorer]')].flatMap((explorer) => \
          [...explorer.querySelectorAll('input, select')].map((control) => ({explorer, control})))";
     const RESULT: &str =
@@ -360,9 +304,7 @@ fn explore(tab: &mut Tab) -> Result<Vec<String>> {
     let dead = "[...document.querySelectorAll('[data-explorer]')].filter((e) => !e.querySelector('input, select')).map((e) => e.dataset.explorer)";
     for name in tab.value(dead)?.as_array().into_iter().flatten() {
         let name = name.as_str().unwrap_or("?");
-        out.push(format!(
-            "the explorer {name} has nothing to change: its script did not run"
-        ));
+        out.push(format!("the explorer {name} has nothing to change: its script did not run"));
     }
     let n = tab.value(&format!("({CONTROLS}).length"))?.as_u64().unwrap_or(0);
     for index in 0..n {
@@ -388,9 +330,7 @@ fn explore(tab: &mut Tab) -> Result<Vec<String>> {
                 "explorer.dataset.explorer + ': ' + (control.getAttribute('aria-label') || control.id || control.name)",
             ))?;
             let name = name.as_str().unwrap_or("?");
-            out.push(format!(
-                "the explorer's control {name} changes nothing when arrow keys are pressed"
-            ));
+            out.push(format!("the explorer's control {name} changes nothing when arrow keys are pressed"));
         }
     }
     Ok(out)

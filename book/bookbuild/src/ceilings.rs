@@ -55,10 +55,7 @@ pub(crate) fn table(
         median_ms(record, |ceiling| &ceiling.sustained),
     );
     for unit in units {
-        let rows = record
-            .ceilings
-            .iter()
-            .filter(|ceiling| ceiling.instruction.starts_with(unit));
+        let rows = record.ceilings.iter().filter(|ceiling| ceiling.instruction.starts_with(unit));
         let before = out.len();
         for ceiling in rows {
             let (burst, sustained) = (&ceiling.burst, &ceiling.sustained);
@@ -106,29 +103,16 @@ pub(crate) fn number(
     [unit, elements, what]: [&str; 3],
     sources: &mut Sources,
 ) -> Result<String, String> {
-    const WHAT: [&str; 8] = [
-        "burst",
-        "sustained",
-        "ghz",
-        "sustained_ghz",
-        "clocks",
-        "of_fp32",
-        "per_byte",
-        "per_l2_byte",
-    ];
+    const WHAT: [&str; 8] =
+        ["burst", "sustained", "ghz", "sustained_ghz", "clocks", "of_fp32", "per_byte", "per_l2_byte"];
     if !WHAT.contains(&what) {
-        return Err(format!(
-            "of a ceiling there are {}, not `{what}`",
-            WHAT.join(", ")
-        ));
+        return Err(format!("of a ceiling there are {}, not `{what}`", WHAT.join(", ")));
     }
     let Some(record) = record else {
         return Ok(NOT_YET.into());
     };
     let find = |unit: &str, elements: &str| {
-        record
-            .best(unit, elements)
-            .ok_or_else(|| format!("no `{unit}` of {elements} was measured"))
+        record.best(unit, elements).ok_or_else(|| format!("no `{unit}` of {elements} was measured"))
     };
     let found = find(unit, elements)?;
     let of_fp32 = found.burst.tflops / find(FMA[0], FMA[1])?.burst.tflops;
@@ -140,11 +124,7 @@ pub(crate) fn number(
         "sustained_ghz" => format!("{:.2} GHz", found.sustained.ghz),
         "clocks" => digits(found.burst.clocks, 3),
         "of_fp32" => format!("{}×", digits(of_fp32, 3)),
-        "per_byte" => flop(
-            record
-                .per_byte(found.burst.tflops)
-                .ok_or("no bandwidth was measured")?,
-        ),
+        "per_byte" => flop(record.per_byte(found.burst.tflops).ok_or("no bandwidth was measured")?),
         _ => flop(record.per_l2_byte(found.burst.tflops)),
     };
     if what == "per_l2_byte" {
@@ -227,10 +207,7 @@ mod tests {
         let burst = number(None, ["wgmma", "bf16", "burst"], &mut sources);
         assert_eq!(burst.as_deref(), Ok(NOT_YET));
         let table = table(None, &["wgmma"], &mut sources).expect("a sentence");
-        assert!(
-            table.contains("not measured yet") && table.contains("--example ceilings"),
-            "{table}"
-        );
+        assert!(table.contains("not measured yet") && table.contains("--example ceilings"), "{table}");
         assert!(sources.is_empty());
         // A misspelt quantity is an error even without a record.
         assert!(number(None, ["wgmma", "bf16", "speed"], &mut sources).is_err());

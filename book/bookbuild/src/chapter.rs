@@ -42,11 +42,7 @@ pub(crate) fn lines(text: &str) -> Vec<ChapterLine<'_>> {
             }
             (None, _) => comment(text, &mut in_comment),
         };
-        out.push(ChapterLine {
-            number: index + 1,
-            text,
-            kind,
-        });
+        out.push(ChapterLine { number: index + 1, text, kind });
     }
     out
 }

@@ -13,10 +13,7 @@ use crate::{Problems, RepoPaths, numbers, pages, ptx};
 /// [`Problems`] if something in the book must be corrected; any other error means that a check could not run.
 pub fn check(repo: &RepoPaths, report: impl Fn(&str)) -> Result<Made> {
     let made = make(repo, &Options::default())?;
-    report(&format!(
-        "built: {} chapters, nothing missing",
-        made.chapters.len()
-    ));
+    report(&format!("built: {} chapters, nothing missing", made.chapters.len()));
     let mut problems = numbers::check(repo, &made.chapters);
 
     problems.extend(pages::check(&made.folder)?);

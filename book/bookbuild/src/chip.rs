@@ -18,14 +18,9 @@ struct Constant {
 pub(crate) fn number(repo: &RepoPaths, args: &[&str], sources: &mut Sources) -> Result<String, String> {
     let (name, place) = match args {
         [name] => (*name, None),
-        [name, place] => (
-            *name,
-            Some(
-                place
-                    .parse::<usize>()
-                    .map_err(|_| format!("`{place}` is no place in a list"))?,
-            ),
-        ),
+        [name, place] => {
+            (*name, Some(place.parse::<usize>().map_err(|_| format!("`{place}` is no place in a list"))?))
+        }
         _ => return Err("`{{#n chip}}` wants a constant, and of a list the place in it".into()),
     };
     let path = repo.root().join(FILE);
@@ -37,14 +32,12 @@ pub(crate) fn number(repo: &RepoPaths, args: &[&str], sources: &mut Sources) -> 
         let names: Vec<&str> = tables.map(|(name, _)| name.as_str()).collect();
         format!("{FILE} has no constant `{name}`; it has {}", names.join(", "))
     })?;
-    let constant: Constant = constant
-        .clone()
-        .try_into()
-        .map_err(|error| format!("{name} in {FILE}: {error}"))?;
+    let constant: Constant =
+        constant.clone().try_into().map_err(|error| format!("{name} in {FILE}: {error}"))?;
     let value = match (&constant.value, place) {
-        (toml::Value::Array(values), Some(place)) => values
-            .get(place)
-            .ok_or_else(|| format!("{FILE} has {} values for {name}", values.len()))?,
+        (toml::Value::Array(values), Some(place)) => {
+            values.get(place).ok_or_else(|| format!("{FILE} has {} values for {name}", values.len()))?
+        }
         (toml::Value::Array(_), None) => {
             return Err(format!("{FILE} has {name} as a list; name the place in it"));
         }
@@ -52,8 +45,5 @@ pub(crate) fn number(repo: &RepoPaths, args: &[&str], sources: &mut Sources) -> 
         (value, None) => value,
     };
     sources.insert(format!("<code>{FILE}</code>"));
-    Ok(quoted(
-        &value.to_string(),
-        &format!("{name} in {FILE}: {}; {}", constant.how, constant.measured),
-    ))
+    Ok(quoted(&value.to_string(), &format!("{name} in {FILE}: {}; {}", constant.how, constant.measured)))
 }

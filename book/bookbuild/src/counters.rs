@@ -65,13 +65,9 @@ impl Counters {
                 continue;
             };
             sources.extend(self.source(counted));
-            let rows: Vec<_> = { counted.compared().into_iter() }
-                .map(|one| one.cells(kernel.name))
-                .collect();
+            let rows: Vec<_> = { counted.compared().into_iter() }.map(|one| one.cells(kernel.name)).collect();
             // A column of reasons is noise where all counts are equal.
-            let differs = rows
-                .iter()
-                .any(|[.., difference, why]| difference != "0" || !why.is_empty());
+            let differs = rows.iter().any(|[.., difference, why]| difference != "0" || !why.is_empty());
             let _ = writeln!(out, "`{}` at {size}:\n", kernel.name);
             out.push_str(match differs {
                 true => "| counter | emulated | Nsight Compute | |\n| --- | ---: | ---: | --- |\n",

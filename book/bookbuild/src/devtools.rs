@@ -28,12 +28,7 @@ pub(crate) struct Tab {
 }
 
 pub(crate) fn find() -> Option<PathBuf> {
-    const NAMES: [&str; 4] = [
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-        "google-chrome-stable",
-    ];
+    const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
     if let Some(path) = std::env::var_os("CHROMIUM") {
         return Some(path.into());
     }
@@ -48,20 +43,11 @@ impl Tab {
         let mut browser = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"])
             .arg(program)
-            .args([
-                "--headless=new",
-                "--remote-debugging-pipe",
-                "--no-first-run",
-                "--disable-gpu",
-            ])
+            .args(["--headless=new", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu"])
             // The browser loads only files of this repository; in containers it often runs as root, where its sandbox
             // does not work.
             .args(["--no-sandbox", "--disable-dev-shm-usage"])
-            .args([
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-            ])
+            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
             .args(["--disable-extensions", "--hide-scrollbars", "--mute-audio"])
             .arg(format!("--user-data-dir={}", profile.display()))
             .stdin(Stdio::piped())
@@ -81,15 +67,8 @@ impl Tab {
                 }
             }
         });
-        let mut tab = Self {
-            browser,
-            profile,
-            out,
-            messages,
-            session: String::new(),
-            n_sent: 0,
-            events: Vec::new(),
-        };
+        let mut tab =
+            Self { browser, profile, out, messages, session: String::new(), n_sent: 0, events: Vec::new() };
         let target = tab.command("Target.createTarget", json!({"url": "about:blank"}))?;
         let how = json!({"targetId": target["targetId"], "flatten": true});
         let session = tab.command("Target.attachToTarget", how)?;

@@ -29,32 +29,19 @@ pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side, String> {
     }
     let step = find_step(text)?;
     let source = main_kernel(step).ok_or_else(|| format!("{} has no kernel to show changes of", step.id))?;
-    Ok(Side {
-        name: step.id.to_owned(),
-        path: repo.root().join("kernels").join(source).with_extension("cu"),
-    })
+    Ok(Side { name: step.id.to_owned(), path: repo.root().join("kernels").join(source).with_extension("cu") })
 }
 
 /// Returns the source, under `kernels/`, of the kernel that the next step builds on.
 pub fn main_kernel(step: &catalog::Step) -> Option<&'static str> {
     // Sources that no later step builds on. v02's whole strip runs only while a strip fits into shared memory; the
     // others are v10's FP32 on tensor cores, and v12's small GEMMs and other element types.
-    const DETOURS: [&str; 7] = [
-        "v02_strip",
-        "v10_three_tf32",
-        "v12_small",
-        "v12_split",
-        "v12_six_bf16",
-        "v12_tf32",
-        "v12_fp8",
-    ];
+    const DETOURS: [&str; 7] =
+        ["v02_strip", "v10_three_tf32", "v12_small", "v12_split", "v12_six_bf16", "v12_tf32", "v12_fp8"];
     step.kernels
         .iter()
         .filter(|kernel| {
-            matches!(
-                kernel.work,
-                Work::Sgemm | Work::SgemmTransposed { .. } | Work::Tensor { .. }
-            )
+            matches!(kernel.work, Work::Sgemm | Work::SgemmTransposed { .. } | Work::Tensor { .. })
         })
         .filter_map(|kernel| kernel.source)
         .rfind(|source| !DETOURS.contains(source))
@@ -70,9 +57,7 @@ pub(crate) fn diff(
     let lines = |path: &Path| listings::listing(repo, path, Some(anchor));
     let (old_lines, new_lines) = (lines(&old.path)?, lines(&new.path)?);
     let (old_texts, new_texts) = (texts(&old_lines), texts(&new_lines));
-    let diff = TextDiff::configure()
-        .algorithm(Algorithm::Patience)
-        .diff_slices(&old_texts, &new_texts);
+    let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&old_texts, &new_texts);
     let mut out = String::new();
     let mut numbers = Vec::new();
     for group in diff.grouped_ops(CONTEXT) {

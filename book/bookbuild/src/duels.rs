@@ -27,16 +27,12 @@ struct DuelRow<'r> {
 impl Records {
     /// Returns the table of a step, optionally only of the sizes that follow.
     pub(crate) fn duels(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
-        let (step, sizes) = args
-            .split_first()
-            .ok_or("`{{#duels}}` wants a step: {{#duels v12}}")?;
+        let (step, sizes) = args.split_first().ok_or("`{{#duels}}` wants a step: {{#duels v12}}")?;
         let step = find_step(step)?;
         let mut rows = Vec::new();
         for (index, kernel) in step.kernels.iter().enumerate() {
-            let wanted: Vec<Shape> = sizes
-                .iter()
-                .map(|size| parse_shape(kernel.name, size))
-                .collect::<Result<_, _>>()?;
+            let wanted: Vec<Shape> =
+                sizes.iter().map(|size| parse_shape(kernel.name, size)).collect::<Result<_, _>>()?;
             for record in self.real() {
                 rows.extend(
                     rows_of(record, kernel, index)
@@ -84,10 +80,7 @@ fn rows_of<'r>(
     kernel: &'static Kernel,
     index: usize,
 ) -> impl Iterator<Item = DuelRow<'r>> {
-    let measurements = record
-        .measurements
-        .iter()
-        .filter(|measurement| measurement.kernel == kernel.name);
+    let measurements = record.measurements.iter().filter(|measurement| measurement.kernel == kernel.name);
     measurements.filter_map(move |measurement| {
         let Outcome::Passed(passed) = &measurement.outcome else {
             return None;
@@ -98,13 +91,6 @@ fn rows_of<'r>(
             Some(earlier) => (record.run(&earlier.run)?, earlier.algorithm),
             None => (record.run_of(measurement)?, yardstick.algorithm),
         };
-        Some(DuelRow {
-            shape: measurement.shape,
-            index,
-            kernel,
-            run,
-            duel,
-            algorithm,
-        })
+        Some(DuelRow { shape: measurement.shape, index, kernel, run, duel, algorithm })
     })
 }

@@ -22,11 +22,7 @@ pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<
     // A blank line would end the block of HTML.
     let svg: Vec<&str> = svg.lines().filter(|line| !line.trim().is_empty()).collect();
     // Screen readers skip the inside of an image, so a picture with links must not be one.
-    let role = if svg.iter().any(|line| line.starts_with("<a ")) {
-        "group"
-    } else {
-        "img"
-    };
+    let role = if svg.iter().any(|line| line.starts_with("<a ")) { "group" } else { "img" };
     let svg = svg.join("\n").replacen(
         "<svg",
         &format!("<svg role=\"{role}\" aria-labelledby=\"figure-{name}\" style=\"--width: {width}px\""),

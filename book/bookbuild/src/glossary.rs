@@ -68,12 +68,7 @@ pub(crate) struct Linker<'a> {
 impl<'a> Linker<'a> {
     /// `up` is the path from the page to the glossary's folder.
     pub(crate) fn new(glossary: &'a Glossary, up: &str) -> Self {
-        Self {
-            glossary,
-            to: format!("{up}{PAGE}"),
-            used: HashSet::new(),
-            folded: 0,
-        }
+        Self { glossary, to: format!("{up}{PAGE}"), used: HashSet::new(), folded: 0 }
     }
 
     pub(crate) fn line(&mut self, line: &ChapterLine<'_>) -> String {
@@ -153,10 +148,7 @@ mod tests {
     fn linked(page: &str) -> String {
         let glossary = Glossary::new(PAGE);
         let mut linker = Linker::new(&glossary, "");
-        let lines: Vec<String> = chapter::lines(page)
-            .iter()
-            .map(|line| linker.line(line))
-            .collect();
+        let lines: Vec<String> = chapter::lines(page).iter().map(|line| linker.line(line)).collect();
         lines.join("\n")
     }
 

@@ -143,9 +143,7 @@ const PYTHON: Language = Language {
         "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "None", "nonlocal", "not",
         "or", "pass", "raise", "return", "True", "try", "while", "with", "yield",
     ],
-    types: &[
-        "bool", "bytes", "dict", "float", "int", "list", "range", "str", "tuple",
-    ],
+    types: &["bool", "bytes", "dict", "float", "int", "list", "range", "str", "tuple"],
     line_comment: "#",
     has_block_comments: false,
     syntax: Syntax::Python,
@@ -255,9 +253,7 @@ fn tokens(language: &Language, line: &str, in_comment: &mut bool) -> String {
         } else if is_start && first.is_ascii_digit() && language.syntax != Syntax::Shell {
             (Some('n'), number(rest))
         } else if is_start && (first.is_alphabetic() || first == '_') {
-            let length = rest
-                .find(|c: char| !c.is_alphanumeric() && c != '_')
-                .unwrap_or(rest.len());
+            let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
             (word(language, &rest[..length]), length)
         } else {
             (None, first.len_utf8())
@@ -308,9 +304,7 @@ fn number(text: &str) -> usize {
         let is_point = c == '.' && !text[at..].starts_with("..");
         c.is_ascii_alphanumeric() || c == '_' || is_point || is_exponent && matches!(c, '+' | '-')
     };
-    text.char_indices()
-        .find(|one| !is_part(*one))
-        .map_or(text.len(), |(at, _)| at)
+    text.char_indices().find(|one| !is_part(*one)).map_or(text.len(), |(at, _)| at)
 }
 
 fn word(language: &Language, word: &str) -> Option<char> {

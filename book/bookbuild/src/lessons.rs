@@ -112,10 +112,7 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String, String> {
             ));
         }
     };
-    let mut out = format!(
-        "{}\n\n| minutes | | what | with |\n| --- | --- | --- | --- |\n",
-        lesson.aim
-    );
+    let mut out = format!("{}\n\n| minutes | | what | with |\n| --- | --- | --- | --- |\n", lesson.aim);
     let mut from = 0;
     for part in &lesson.part {
         let to = from + part.minutes.unwrap_or(rest);
@@ -123,12 +120,7 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String, String> {
         if part.minutes.is_none() {
             what.push_str(&estimate(repo, step, rest)?);
         }
-        let _ = writeln!(
-            out,
-            "| {from}–{to} | {} | {what} | {} |",
-            part.activity.word(),
-            part.with
-        );
+        let _ = writeln!(out, "| {from}–{to} | {} | {what} | {} |", part.activity.word(), part.with);
         from = to;
     }
     let _ = write!(out, "\n*Collect:* {}\n", lesson.collect);
@@ -142,10 +134,7 @@ fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String, String> {
         return Ok(String::new());
     };
     Ok(match task.minutes > rest {
-        true => format!(
-            " The task takes about {} minutes: begin here, and finish at home.",
-            task.minutes
-        ),
+        true => format!(" The task takes about {} minutes: begin here, and finish at home.", task.minutes),
         false => format!(" The task takes about {} minutes.", task.minutes),
     })
 }
@@ -163,27 +152,16 @@ pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String, String> {
         let mut sheets = Vec::new();
         for step in &session.steps {
             if !file.lesson.iter().any(|lesson| lesson.step == *step) {
-                return Err(format!(
-                    "the plan `{name}` names {step}, for which there is no lesson"
-                ));
+                return Err(format!("the plan `{name}` names {step}, for which there is no lesson"));
             }
             sheets.push(format!("[{step}](session-sheets.md#{step})"));
         }
         let (class, _) = tasks(repo, &session.tasks)?;
         let (home, minutes) = tasks(repo, &session.home)?;
         at_home += minutes;
-        let _ = writeln!(
-            out,
-            "| {number} | {} | {} | {class} | {home} |",
-            sheets.join(", "),
-            session.what
-        );
+        let _ = writeln!(out, "| {number} | {} | {} | {class} | {home} |", sheets.join(", "), session.what);
     }
-    let _ = write!(
-        out,
-        "\nIn class {} × {SESSION} minutes, at home about {at_home}.\n",
-        plan.session.len()
-    );
+    let _ = write!(out, "\nIn class {} × {SESSION} minutes, at home about {at_home}.\n", plan.session.len());
     Ok(out)
 }
 

@@ -45,13 +45,7 @@ impl LineCounts {
             )
         })?;
         let mut all = Self::default();
-        for CountedKernel {
-            file,
-            kernel,
-            shape,
-            lines,
-        } in kernels
-        {
+        for CountedKernel { file, kernel, shape, lines } in kernels {
             let names = all.launches.entry(file.clone()).or_default();
             if names.is_empty() {
                 *names = format!("{kernel} on {shape}");
@@ -59,9 +53,7 @@ impl LineCounts {
                 *names = format!("{kernel} and {names}");
             }
             for CountedLine { line, counts } in lines {
-                all.lines
-                    .entry((file.clone(), line))
-                    .or_insert_with(|| words(&counts));
+                all.lines.entry((file.clone(), line)).or_insert_with(|| words(&counts));
             }
         }
         Ok(all)

@@ -60,9 +60,8 @@ fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>, String> 
                 open = Some(index);
             }
             Some(("ANCHOR_END", name)) if name == anchor => {
-                let start = open
-                    .take()
-                    .ok_or_else(|| format!("ends the anchor `{anchor}` before it begins"))?;
+                let start =
+                    open.take().ok_or_else(|| format!("ends the anchor `{anchor}` before it begins"))?;
                 found = Some(start..index);
             }
             _ => {}
@@ -70,9 +69,9 @@ fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>, String> 
     }
     match (found, open) {
         (Some(range), None) => Ok(range),
-        (_, Some(_)) => Err(format!(
-            "never ends the anchor `{anchor}`; add a line `// ANCHOR_END: {anchor}`"
-        )),
+        (_, Some(_)) => {
+            Err(format!("never ends the anchor `{anchor}`; add a line `// ANCHOR_END: {anchor}`"))
+        }
         (None, None) => Err(match names(text).as_slice() {
             [] => format!("has no anchor `{anchor}`, nor any other; add `// ANCHOR: {anchor}` and its end"),
             names => format!("has no anchor `{anchor}`; it has {}", names.join(", ")),
@@ -81,18 +80,12 @@ fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>, String> 
 }
 
 fn names(text: &str) -> Vec<&str> {
-    text.lines()
-        .filter_map(mark)
-        .filter_map(|(kind, name)| (kind == "ANCHOR").then_some(name))
-        .collect()
+    text.lines().filter_map(mark).filter_map(|(kind, name)| (kind == "ANCHOR").then_some(name)).collect()
 }
 
 /// Parses `ANCHOR: map` in a comment of any language.
 fn mark(line: &str) -> Option<(&str, &str)> {
-    let text = line
-        .trim()
-        .trim_start_matches(['/', '#', '*', '-', '<', '!'])
-        .trim_start();
+    let text = line.trim().trim_start_matches(['/', '#', '*', '-', '<', '!']).trim_start();
     let (kind, name) = text.split_once(':')?;
     let name = name.trim().split([' ', '*', '-']).next().unwrap_or_default();
     matches!(kind, "ANCHOR" | "ANCHOR_END").then_some((kind, name))
@@ -109,22 +102,14 @@ fn is_mark(line: &str) -> bool {
 fn without_marks<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Numbered> {
     lines
         .filter(|(_, text)| !is_mark(text))
-        .map(|(index, text)| Numbered {
-            number: index + 1,
-            text: text.trim_end().to_owned(),
-        })
+        .map(|(index, text)| Numbered { number: index + 1, text: text.trim_end().to_owned() })
         .collect()
 }
 
 /// Removes the indentation that all lines share.
 fn outdent(lines: &mut [Numbered]) {
     let blanks = |line: &Numbered| line.text.len() - line.text.trim_start_matches(' ').len();
-    let common = lines
-        .iter()
-        .filter(|line| !line.text.is_empty())
-        .map(blanks)
-        .min()
-        .unwrap_or(0);
+    let common = lines.iter().filter(|line| !line.text.is_empty()).map(blanks).min().unwrap_or(0);
     for line in lines.iter_mut().filter(|line| !line.text.is_empty()) {
         line.text.drain(..common);
     }

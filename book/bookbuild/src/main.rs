@@ -1,11 +1,7 @@
 //! The program behind `cargo xtask book`; `bookbuild preprocess` is a preprocessor for a separately installed mdBook.
 
 #![forbid(unsafe_code)]
-#![allow(
-    clippy::print_stderr,
-    clippy::print_stdout,
-    reason = "this is where bookbuild speaks"
-)]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "this is where bookbuild speaks")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -72,9 +68,7 @@ enum Question {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.command {
-        Some(Job::Preprocess {
-            question: Some(Question::Supports { renderer }),
-        }) => {
+        Some(Job::Preprocess { question: Some(Question::Supports { renderer }) }) => {
             return ExitCode::from(u8::from(renderer != "html"));
         }
         Some(Job::Preprocess { question: None }) => preprocess(),
@@ -100,10 +94,7 @@ fn run(cli: &Cli) -> Result<()> {
     if let Some(only) = &cli.refresh {
         Outputs::load(&repo)?.refresh(&repo, only)?;
     }
-    let options = Options {
-        draft: cli.draft,
-        ..Options::default()
-    };
+    let options = Options { draft: cli.draft, ..Options::default() };
     if cli.watch {
         return bookbuild::watch(&repo, &options, cli.port, |address| {
             println!("{address}");

@@ -64,18 +64,9 @@ pub fn make(repo: &RepoPaths, options: &Options) -> Result<Made> {
     slides::write(&folder, &findings.slides).context("writing the slides")?;
     let mut chapters = Vec::new();
     for chapter in book.book.chapters() {
-        let path = repo
-            .chapters()
-            .join(chapter.source_path.clone().unwrap_or_default());
+        let path = repo.chapters().join(chapter.source_path.clone().unwrap_or_default());
         repo.note(&path);
-        chapters.push(Source {
-            shown: repo.shown(&path),
-            text: chapter.content.clone(),
-        });
+        chapters.push(Source { shown: repo.shown(&path), text: chapter.content.clone() });
     }
-    Ok(Made {
-        folder,
-        findings,
-        chapters,
-    })
+    Ok(Made { folder, findings, chapters })
 }

@@ -36,11 +36,7 @@ struct Allowed {
 pub(crate) fn check(repo: &RepoPaths, chapters: &[Source]) -> Vec<Problem> {
     let path = repo.book().join("allow-numbers.toml");
     let shown = repo.shown(&path);
-    let here = |what: String| Problem {
-        file: shown.clone(),
-        line: 0,
-        what,
-    };
+    let here = |what: String| Problem { file: shown.clone(), line: 0, what };
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let list: AllowList = match toml::from_str(&text) {
         Ok(list) => list,
@@ -48,10 +44,7 @@ pub(crate) fn check(repo: &RepoPaths, chapters: &[Source]) -> Vec<Problem> {
     };
     let mut problems = Vec::new();
     for allowed in list.allow.iter().filter(|a| a.reason.trim().is_empty()) {
-        problems.push(here(format!(
-            "`{}` has no reason; say where it comes from",
-            allowed.number
-        )));
+        problems.push(here(format!("`{}` has no reason; say where it comes from", allowed.number)));
     }
     let mut used = vec![false; list.allow.len()];
     for chapter in chapters {
@@ -81,10 +74,7 @@ pub(crate) fn check(repo: &RepoPaths, chapters: &[Source]) -> Vec<Problem> {
         }
     }
     for (allowed, _) in list.allow.iter().zip(&used).filter(|(_, used)| !**used) {
-        problems.push(here(format!(
-            "`{}` stands in no chapter; remove it",
-            allowed.number
-        )));
+        problems.push(here(format!("`{}` stands in no chapter; remove it", allowed.number)));
     }
     problems
 }
@@ -96,10 +86,7 @@ fn typed_messages(text: &str) -> impl Iterator<Item = usize> {
         LazyLock::new(|| Regex::new(r"(?:error|warning)\[[EW]-").expect("a fixed pattern"));
     let is_typed =
         |line: &chapter::ChapterLine<'_>| line.kind != LineKind::Comment && HEAD.is_match(line.text);
-    chapter::lines(text)
-        .into_iter()
-        .filter(is_typed)
-        .map(|line| line.number)
+    chapter::lines(text).into_iter().filter(is_typed).map(|line| line.number)
 }
 
 /// Returns numbers with a unit of measurement, and their lines.

@@ -173,12 +173,8 @@ impl Others {
 
     /// Returns the table of times for a type of elements; `called` is its name in text.
     fn times(&self, numbers: &str, called: &str) -> String {
-        let mut times = self
-            .of_numbers(numbers)
-            .times
-            .iter()
-            .filter(|time| time.numbers == numbers)
-            .peekable();
+        let mut times =
+            self.of_numbers(numbers).times.iter().filter(|time| time.numbers == numbers).peekable();
         if times.peek().is_none() {
             return format!(
                 "Products in {called} were not measured yet. On a machine with PyTorch and Triton this does it:\n\n\
@@ -228,10 +224,7 @@ impl Others {
 
     /// Returns the times of one implementation for a type of elements.
     fn times_of<'a>(&'a self, by: &str, numbers: &str) -> impl Iterator<Item = &'a Time> {
-        self.of_numbers(numbers)
-            .times
-            .iter()
-            .filter(move |time| time.by == by && time.numbers == numbers)
+        self.of_numbers(numbers).times.iter().filter(move |time| time.by == by && time.numbers == numbers)
     }
 
     fn time_at(&self, by: &str, numbers: &str, size: &str) -> Result<&Time, String> {
@@ -286,9 +279,7 @@ impl Others {
                 format!("{} %", digits(100.0 * found.tflops() / pytorch.tflops(), 3))
             }
             _ => {
-                return Err(format!(
-                    "of {by} there are ms, tflops and of_pytorch, not `{what}`"
-                ));
+                return Err(format!("of {by} there are ms, tflops and of_pytorch, not `{what}`"));
             }
         };
         let source = self.run(numbers).source();
@@ -336,12 +327,7 @@ mod tests {
         }
         assert!(n >= 13, "{n} products");
         for time in &others.times {
-            assert!(
-                time.of_bound < 1.0 && time.ms.0.len() >= 5,
-                "{} {}",
-                time.by,
-                time.size
-            );
+            assert!(time.of_bound < 1.0 && time.ms.0.len() >= 5, "{} {}", time.by, time.size);
         }
     }
 
@@ -352,10 +338,7 @@ mod tests {
         let run = others.run(BF16);
         assert_eq!(run.device, others.of_numbers(BF16).run.device);
         for (by, version) in [("CUTLASS", &run.cutlass), ("ThunderKittens", &run.thunderkittens)] {
-            assert!(
-                version.is_some() || others.times_of(by, BF16).next().is_none(),
-                "{by}"
-            );
+            assert!(version.is_some() || others.times_of(by, BF16).next().is_none(), "{by}");
         }
         for time in others.times_of("v12", BF16) {
             let name = time.kernel.as_deref().expect("its kernel");
@@ -363,10 +346,7 @@ mod tests {
         }
         // Every compared implementation is measured at each size.
         let squares = others.times_of(PYTORCH, BF16).count();
-        for by in OTHER_BF16
-            .into_iter()
-            .filter(|by| others.times_of(by, BF16).next().is_some())
-        {
+        for by in OTHER_BF16.into_iter().filter(|by| others.times_of(by, BF16).next().is_some()) {
             assert_eq!(others.times_of(by, BF16).count(), squares, "{by}");
         }
     }
@@ -380,9 +360,7 @@ mod tests {
     }
 
     fn table(others: &Others) -> String {
-        others
-            .table(&["times", "bf16"], &mut Sources::new())
-            .expect("a table")
+        others.table(&["times", "bf16"], &mut Sources::new()).expect("a table")
     }
 
     #[test]
@@ -392,10 +370,7 @@ mod tests {
         others.times[0].numbers = BF16.into();
         let shown = table(&others);
         assert!(shown.contains("| 1000 | PyTorch | 2.00 | 1.00 |"), "{shown}");
-        assert!(
-            shown.contains("Not measured yet: CUTLASS, ThunderKittens, v12."),
-            "{shown}"
-        );
+        assert!(shown.contains("Not measured yet: CUTLASS, ThunderKittens, v12."), "{shown}");
         others.times.extend(OTHER_BF16.map(|by| Time {
             by: by.into(),
             numbers: BF16.into(),
@@ -449,13 +424,7 @@ mod tests {
 
     #[test]
     fn names_of_templates_are_those_of_their_arguments() {
-        assert_eq!(
-            short_name("void a::Kernel2<b_256x128>(b_256x128::Params)"),
-            "b_256x128"
-        );
-        assert_eq!(
-            short_name("gemm_ffma_execute_kernel__5x_cublas"),
-            "gemm_ffma_execute_kernel"
-        );
+        assert_eq!(short_name("void a::Kernel2<b_256x128>(b_256x128::Params)"), "b_256x128");
+        assert_eq!(short_name("gemm_ffma_execute_kernel__5x_cublas"), "gemm_ffma_execute_kernel");
     }
 }

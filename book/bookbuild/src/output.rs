@@ -66,11 +66,7 @@ impl Output {
         if self.errors {
             text.push_str(&errors);
         }
-        Ok(format!(
-            "{HEAD}\n$ {}\n{}\n",
-            self.command,
-            plain(&text).trim_end()
-        ))
+        Ok(format!("{HEAD}\n$ {}\n{}\n", self.command, plain(&text).trim_end()))
     }
 
     /// Writes the file, unless only volatile text changed.
@@ -101,10 +97,7 @@ impl Output {
         let (line, was, is) = self.first_difference(&old, new)?;
         Ok(Some((
             format!("{shown}:{line}"),
-            format!(
-                "is stale: it has `{was}` where `{}` prints `{is}`; {again}",
-                self.command
-            ),
+            format!("is stale: it has `{was}` where `{}` prints `{is}`; {again}", self.command),
         )))
     }
 
@@ -138,10 +131,7 @@ fn stable_line(line: &str) -> String {
         let pattern = |text: &str| Regex::new(text).expect("a fixed pattern");
         vec![
             (pattern(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?"), "~date"),
-            (
-                pattern(r"[\d.]+ ?(ns|µs|us|ms|s|min|GFLOP/s|TFLOP/s|MHz|GHz)\b"),
-                "~",
-            ),
+            (pattern(r"[\d.]+ ?(ns|µs|us|ms|s|min|GFLOP/s|TFLOP/s|MHz|GHz)\b"), "~"),
             (pattern(r"\s+"), " "),
             (pattern(r"[-─=]{3,}"), "---"),
         ]
@@ -165,18 +155,13 @@ pub(crate) fn start(repo: &RepoPaths, line: &str) -> Result<Command> {
     let program = words.next().context("a command in book/outputs.toml is empty")?;
     let cargo = std::env::var_os("CARGO").filter(|_| program == "cargo");
     let mut command = Command::new(cargo.unwrap_or_else(|| program.into()));
-    environment(command.args(words))
-        .current_dir(repo.root())
-        .stdin(Stdio::null());
+    environment(command.args(words)).current_dir(repo.root()).stdin(Stdio::null());
     Ok(command)
 }
 
 /// Sets the environment of all commands: the emulated device, no colours, a hundred columns.
 pub(crate) fn environment(command: &mut Command) -> &mut Command {
-    command
-        .env("TILE_DEVICE", "emulated")
-        .env("NO_COLOR", "1")
-        .env("COLUMNS", "100");
+    command.env("TILE_DEVICE", "emulated").env("NO_COLOR", "1").env("COLUMNS", "100");
     // Cargo sets these variables for this program; the next one must not see them.
     for variable in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
         command.env_remove(variable);

@@ -29,10 +29,7 @@ const LEFT_OUT: &str = "…";
 fn only(text: &str, titles: &[&str]) -> Result<String, String> {
     let (command, printed) = text.split_once('\n').unwrap_or((text, ""));
     let paragraphs = || printed.split("\n\n").map(|p| p.trim_matches('\n'));
-    if let Some(title) = titles
-        .iter()
-        .find(|title| !paragraphs().any(|p| p.starts_with(**title)))
-    {
+    if let Some(title) = titles.iter().find(|title| !paragraphs().any(|p| p.starts_with(**title))) {
         return Err(format!("has no paragraph that begins with `{title}`"));
     }
     let mut shown = vec![command];
@@ -104,7 +101,5 @@ fn cell<'a>(text: &'a str, row: &str, column: &str) -> Option<&'a str> {
 /// Splits a line at two or more blanks; returns each text with its first column.
 fn cells(line: &str) -> Vec<(usize, &str)> {
     static CELL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\S+(?: \S+)*").expect("a fixed pattern"));
-    CELL.find_iter(line)
-        .map(|cell| (line[..cell.start()].chars().count(), cell.as_str()))
-        .collect()
+    CELL.find_iter(line).map(|cell| (line[..cell.start()].chars().count(), cell.as_str())).collect()
 }

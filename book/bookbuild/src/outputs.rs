@@ -69,23 +69,14 @@ impl Outputs {
     pub fn refresh(&self, repo: &RepoPaths, only: &[String]) -> Result<()> {
         for name in only {
             let is_output = self.output.iter().any(|output| output.name == *name);
-            if !is_output
-                && !self
-                    .transcripts
-                    .iter()
-                    .any(|transcript| transcript.is_called(name))
-            {
+            if !is_output && !self.transcripts.iter().any(|transcript| transcript.is_called(name)) {
                 bail!(
                     "{} lists no output `{name}`, and book/transcripts has none",
                     repo.shown(&Self::path(repo))
                 );
             }
         }
-        for output in self
-            .output
-            .iter()
-            .filter(|o| only.is_empty() || only.contains(&o.name))
-        {
+        for output in self.output.iter().filter(|o| only.is_empty() || only.contains(&o.name)) {
             output.write(repo, output.run(repo)?)?;
         }
         let wanted =
@@ -138,10 +129,9 @@ impl Outputs {
         for (transcript, programs) in self.transcripts.iter().zip(programs.iter().cycle()) {
             made.extend(transcript.outputs().map(|name| format!("{name}.txt")));
             match transcript.run(repo, programs) {
-                Err(error) => stale(
-                    format!("book/transcripts/{}.toml", transcript.name),
-                    format!("{error:#}"),
-                ),
+                Err(error) => {
+                    stale(format!("book/transcripts/{}.toml", transcript.name), format!("{error:#}"))
+                }
                 Ok(TranscriptRun::NotRun(why)) => {
                     report(&format!("transcript {}: not run: {why}", transcript.name))
                 }
@@ -211,20 +201,13 @@ impl Program {
 
     /// Runs the program in a temporary folder, and returns the files that it writes.
     fn new_files(&self, repo: &RepoPaths) -> Result<Vec<(String, Vec<u8>)>> {
-        let folder = repo
-            .root()
-            .join("target")
-            .join(format!("book-fresh-{}", std::process::id()));
+        let folder = repo.root().join("target").join(format!("book-fresh-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
         let files = self.run(repo, &folder).and_then(|()| {
             let mut files = Vec::new();
             for entry in std::fs::read_dir(&folder)? {
                 let path = entry?.path();
-                let name = path
-                    .file_name()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned();
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 files.push((name, std::fs::read(&path)?));
             }
             files.sort();

@@ -44,10 +44,7 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
         match file.extension().and_then(|e| e.to_str()) {
             Some("html") => drop(pages.insert(file.clone(), read(&text))),
             Some("css") => {
-                let sheet = Page {
-                    loads: urls(&text),
-                    ..Page::default()
-                };
+                let sheet = Page { loads: urls(&text), ..Page::default() };
                 pages.insert(file.clone(), sheet);
             }
             _ => {}
@@ -56,18 +53,12 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
     for (path, page) in &pages {
         let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
         let mut problem = |what: String| {
-            problems.push(Problem {
-                file: name.clone(),
-                line: 0,
-                what,
-            });
+            problems.push(Problem { file: name.clone(), line: 0, what });
         };
         for target in &page.loads {
             match is_outside(target) {
                 true if is_inline(target) => {}
-                true => problem(format!(
-                    "loads {target} from outside of the book; put it into book/theme"
-                )),
+                true => problem(format!("loads {target} from outside of the book; put it into book/theme")),
                 false => {
                     if let Err(why) = find(folder, path, target, &pages) {
                         problem(format!("loads `{target}`: {why}"));
@@ -83,22 +74,15 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
         let is_page = path.extension().is_some_and(|e| e == "html") && name != PRINT;
         let weight = |file: &Path| std::fs::metadata(file).map_or(0, |data| data.len());
         let loaded = page.loads.iter().filter(|target| !is_outside(target));
-        let loaded = loaded.map(|target| {
-            weight(&crate::repo_paths::flat(
-                &path.parent().unwrap_or(folder).join(target),
-            ))
-        });
+        let loaded = loaded
+            .map(|target| weight(&crate::repo_paths::flat(&path.parent().unwrap_or(folder).join(target))));
         let bytes = weight(path) + loaded.sum::<u64>();
         if is_page && bytes > HEAVIEST {
-            problem(format!(
-                "weighs {bytes} bytes with what it loads, more than {HEAVIEST}"
-            ));
+            problem(format!("weighs {bytes} bytes with what it loads, more than {HEAVIEST}"));
         }
         if name != PRINT {
             for id in &page.twice {
-                problem(format!(
-                    "has two elements called `{id}`; links find only the first"
-                ));
+                problem(format!("has two elements called `{id}`; links find only the first"));
             }
         }
     }
@@ -173,10 +157,7 @@ fn urls(css: &str) -> BTreeSet<String> {
         LazyLock::new(|| Regex::new(r"(?s)/\*.*?\*/").expect("a fixed pattern"));
     let css = COMMENT.replace_all(css, "");
     let found = URL.captures_iter(&css).filter_map(|found| found.get(1));
-    found
-        .map(|url| url.as_str().to_owned())
-        .filter(|url| !url.starts_with('#') && url != "url(")
-        .collect()
+    found.map(|url| url.as_str().to_owned()).filter(|url| !url.starts_with('#') && url != "url(").collect()
 }
 
 fn read(html: &str) -> Page {

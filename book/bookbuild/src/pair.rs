@@ -51,11 +51,7 @@ struct Way {
 impl Way {
     /// Sum of the durations of a queue's operations, on the device where it is largest.
     fn busy(&self, queue: &str) -> Option<f64> {
-        let most = self
-            .events
-            .iter()
-            .map(|events| busy(events, queue))
-            .fold(0.0, f64::max);
+        let most = self.events.iter().map(|events| busy(events, queue)).fold(0.0, f64::max);
         (most > 0.0).then_some(most)
     }
 
@@ -80,9 +76,7 @@ impl Size {
     /// Smallest median time on one device.
     fn of_one(&self) -> f64 {
         let of_one = self.ways.iter().filter(|way| !way.on_two());
-        of_one
-            .map(|way| way.total_ms.median())
-            .fold(f64::INFINITY, f64::min)
+        of_one.map(|way| way.total_ms.median()).fold(f64::INFINITY, f64::min)
     }
 }
 
@@ -108,10 +102,7 @@ impl Pair {
     }
 
     fn size(&self, size: &str) -> Result<&Size, String> {
-        let found = self
-            .sizes
-            .iter()
-            .find(|candidate| candidate.shape.typed() == size);
+        let found = self.sizes.iter().find(|candidate| candidate.shape.typed() == size);
         found.ok_or_else(|| format!("{size} was not measured on two devices by v13"))
     }
 
@@ -194,8 +185,7 @@ impl Pair {
                 let total = found.total_ms.median();
                 let busy = |queue| {
                     let busy = found.busy(queue);
-                    busy.map(ms)
-                        .ok_or_else(|| format!("{what} of {way} at {size} were not recorded"))
+                    busy.map(ms).ok_or_else(|| format!("{what} of {way} at {size} were not recorded"))
                 };
                 match what {
                     "ms" => ms(total),
@@ -212,9 +202,6 @@ impl Pair {
             }
         };
         sources.insert(self.source());
-        Ok(quoted(
-            &text,
-            &format!("v13 two, {way} at {size}, {}", self.source()),
-        ))
+        Ok(quoted(&text, &format!("v13 two, {way} at {size}, {}", self.source())))
     }
 }

@@ -25,10 +25,7 @@ pub(crate) fn number(
         }
         _ => false,
     };
-    let launch = text
-        .lines()
-        .map(|line| line.split('\t').collect::<Vec<_>>())
-        .find(|cells| is_it(cells));
+    let launch = text.lines().map(|line| line.split('\t').collect::<Vec<_>>()).find(|cells| is_it(cells));
     let Some([.., measured, predicted, bound, binds]) = launch.as_deref() else {
         return Err(format!("{FILE} has no launch of {kernel} at {size}"));
     };

@@ -80,11 +80,7 @@ pub struct BookPreprocessor {
 impl BookPreprocessor {
     /// Creates a preprocessor; in a draft, problems show in the pages and do not stop the build.
     pub fn new(repo: RepoPaths, draft: bool) -> Self {
-        Self {
-            repo,
-            draft,
-            findings: Rc::default(),
-        }
+        Self { repo, draft, findings: Rc::default() }
     }
 
     /// Returns the findings, which grow while mdBook runs.
@@ -99,14 +95,8 @@ impl Preprocessor for BookPreprocessor {
     }
 
     fn run(&self, context: &PreprocessorContext, mut book: Book) -> Result<Book, Error> {
-        let settings: Settings = context
-            .config
-            .get(&format!("preprocessor.{NAME}"))?
-            .unwrap_or_default();
-        let pages: Vec<PathBuf> = book
-            .chapters()
-            .filter_map(|chapter| chapter.path.clone())
-            .collect();
+        let settings: Settings = context.config.get(&format!("preprocessor.{NAME}"))?.unwrap_or_default();
+        let pages: Vec<PathBuf> = book.chapters().filter_map(|chapter| chapter.path.clone()).collect();
         // Comments at the head of the steps' chapters; errors in them are reported with their chapters.
         let mut heads: Vec<StepHead> = book
             .chapters()
@@ -116,23 +106,13 @@ impl Preprocessor for BookPreprocessor {
         let mut findings = self.findings.borrow_mut();
         let records = Records::load(&self.repo, settings.record);
         let terms = |chapter: &&Chapter| chapter.path.as_deref() == Some(Path::new(glossary::PAGE));
-        let page = book
-            .chapters()
-            .find(terms)
-            .map(|chapter| chapter.content.as_str());
+        let page = book.chapters().find(terms).map(|chapter| chapter.content.as_str());
         let glossary = Glossary::new(page.unwrap_or_default());
         let counts = LineCounts::load(&self.repo).map_err(Error::msg)?;
         book.for_each_mut(|item: &mut BookItem| {
             if let BookItem::Chapter(chapter) = item {
-                let mut page = Page::new(
-                    &self.repo,
-                    &records,
-                    &glossary,
-                    &pages,
-                    &heads,
-                    chapter,
-                    &mut findings,
-                );
+                let mut page =
+                    Page::new(&self.repo, &records, &glossary, &pages, &heads, chapter, &mut findings);
                 let text = page.filled(&chapter.content);
                 let text = blocks::render_blocks(&text, &page.included, &counts);
                 page.findings.slides.push(page.deck);
@@ -212,11 +192,7 @@ impl<'a> Page<'a> {
     }
 
     fn problem(&mut self, line: usize, what: String) {
-        self.findings.problems.push(Problem {
-            file: self.shown.clone(),
-            line,
-            what,
-        });
+        self.findings.problems.push(Problem { file: self.shown.clone(), line, what });
     }
 
     fn filled(&mut self, text: &str) -> String {
@@ -231,10 +207,7 @@ impl<'a> Page<'a> {
             if line.kind == LineKind::Prose
                 && let Some(heading) = line.text.strip_prefix('#')
             {
-                heading
-                    .trim_start_matches('#')
-                    .trim()
-                    .clone_into(&mut self.heading);
+                heading.trim_start_matches('#').trim().clone_into(&mut self.heading);
             }
             let text = match line.kind {
                 LineKind::Prose if is_glossary => items.line(line.text),
@@ -282,15 +255,10 @@ impl<'a> Page<'a> {
     }
 
     fn directive(&mut self, line: &ChapterLine<'_>, directive: &Directive<'_>) -> Result<String, String> {
-        let Directive {
-            name, args, alone, ..
-        } = directive;
+        let Directive { name, args, alone, .. } = directive;
         let in_code = line.kind == LineKind::Code;
         if !DIRECTIVES.contains(name) {
-            return Err(format!(
-                "there is no directive `{name}`; there are {}",
-                DIRECTIVES.join(", ")
-            ));
+            return Err(format!("there is no directive `{name}`; there are {}", DIRECTIVES.join(", ")));
         }
         match (*name, in_code) {
             ("n", false) => {
@@ -405,9 +373,7 @@ impl<'a> Page<'a> {
             Some((_, anchor))
                 if anchor.is_empty() || anchor.starts_with(|c: char| c.is_ascii_digit() || c == ':') =>
             {
-                return Err(format!(
-                    "`{what}` counts lines, which move; name an anchor of the file instead"
-                ));
+                return Err(format!("`{what}` counts lines, which move; name an anchor of the file instead"));
             }
             Some((path, anchor)) => (path, Some(anchor)),
             None => (*what, None),
@@ -418,17 +384,12 @@ impl<'a> Page<'a> {
                 "the listing of {path} stands outside of a fence; put ```cpp and ``` around it"
             ));
         }
-        let folder = self
-            .repo
-            .chapters()
-            .join(self.path.parent().unwrap_or(Path::new("")));
+        let folder = self.repo.chapters().join(self.path.parent().unwrap_or(Path::new("")));
         let path = crate::repo_paths::flat(&folder.join(path));
         let lines = listings::listing(self.repo, &path, anchor)?;
         let text = listings::text(&lines);
         if in_code && text.lines().any(|line| line.trim_start().starts_with("```")) {
-            return Err(format!(
-                "{what} has a line that begins with ```; it would end the listing"
-            ));
+            return Err(format!("{what} has a line that begins with ```; it would end the listing"));
         }
         self.shows(&path, line);
         if in_code {
@@ -442,17 +403,10 @@ impl<'a> Page<'a> {
     }
 
     fn diff(&mut self, line: &ChapterLine<'_>, old: &str, new: &str, anchor: &str) -> Result<String, String> {
-        let (old, new) = (
-            differences::side(self.repo, old)?,
-            differences::side(self.repo, new)?,
-        );
+        let (old, new) = (differences::side(self.repo, old)?, differences::side(self.repo, new)?);
         let (text, numbers) = differences::diff(self.repo, &old, &new, anchor)?;
         // The first line follows the one that opens the block.
-        self.included.push(Included {
-            at: self.at + 1,
-            file: self.repo.shown(&new.path),
-            numbers,
-        });
+        self.included.push(Included { at: self.at + 1, file: self.repo.shown(&new.path), numbers });
         self.shows(&old.path, line);
         self.shows(&new.path, line);
         Ok(format!("```diff\n{text}\n```"))
@@ -474,11 +428,7 @@ impl<'a> Page<'a> {
         };
         let page = self.pages.iter().find(is_its)?;
         let up = self.path.components().count().saturating_sub(1);
-        Some(format!(
-            "{}{}",
-            "../".repeat(up),
-            page.with_extension("html").display()
-        ))
+        Some(format!("{}{}", "../".repeat(up), page.with_extension("html").display()))
     }
 }
 

@@ -115,12 +115,7 @@ impl Bound {
 pub(crate) fn span(ms: &Samples) -> String {
     let all = ms.0.iter().copied();
     let (least, most) = (all.clone().fold(f64::INFINITY, f64::min), all.fold(0.0, f64::max));
-    format!(
-        "{} | {} … {}",
-        digits(ms.median(), 3),
-        digits(least, 3),
-        digits(most, 3)
-    )
+    format!("{} | {} … {}", digits(ms.median(), 3), digits(least, 3), digits(most, 3))
 }
 
 pub(crate) fn size_of(bytes: usize) -> String {
@@ -187,12 +182,8 @@ impl Process {
         for entry in &self.measured {
             put(entry, "");
             if entry.what == "a module from PTX" {
-                self.later_process
-                    .iter()
-                    .for_each(|entry| put(entry, ", in the next process"));
-                self.without_cache
-                    .iter()
-                    .for_each(|entry| put(entry, ", without the driver's cache"));
+                self.later_process.iter().for_each(|entry| put(entry, ", in the next process"));
+                self.without_cache.iter().for_each(|entry| put(entry, ", without the driver's cache"));
             }
         }
         out
@@ -292,10 +283,7 @@ impl Process {
             }
         }
         match n_rows {
-            0 => Err(format!(
-                "no graph of {} was measured with nothing to do",
-                sizes.join(", ")
-            )),
+            0 => Err(format!("no graph of {} was measured with nothing to do", sizes.join(", "))),
             _ => Ok(out),
         }
     }
@@ -308,10 +296,7 @@ impl Process {
             String::from("| copy | bytes of a row | MB | ms | GB/s |\n| --- | ---: | ---: | ---: | ---: |\n");
         for event in way.events.iter().filter(|event| event.queue == "in") {
             // Only copies of the full height of A or the full width of B.
-            let (columns, rows) = (
-                event.what.starts_with("A, columns"),
-                event.what.starts_with("B, rows"),
-            );
+            let (columns, rows) = (event.what.starts_with("A, columns"), event.what.starts_with("B, rows"));
             if !columns && !rows {
                 continue;
             }
@@ -348,9 +333,7 @@ impl Process {
                 "product" => ms(bound.kernel_ms),
                 "copy_out" => ms(bound.copy_out_ms),
                 _ => {
-                    return Err(format!(
-                        "of `alone` there are copy_in, product and copy_out; not `{what}`"
-                    ));
+                    return Err(format!("of `alone` there are copy_in, product and copy_out; not `{what}`"));
                 }
             };
             (comparison, text)

@@ -17,9 +17,7 @@ pub(crate) fn number(
     sources: &mut Sources,
 ) -> Result<String, String> {
     let (_, known) = find_kernel(kernel)?;
-    let source = known
-        .source
-        .ok_or_else(|| format!("{kernel} is not made from a source of ours"))?;
+    let source = known.source.ok_or_else(|| format!("{kernel} is not made from a source of ours"))?;
     let unit = match what {
         "registers" => "registers",
         "shared" => "bytes smem",
@@ -37,10 +35,7 @@ pub(crate) fn number(
         .find_map(|(key, rest)| (key == "compiler").then_some(rest))
         .unwrap_or("ptxas");
     sources.insert(format!("{compiler} (headers of <code>kernels/ptx</code>)"));
-    Ok(quoted(
-        value,
-        &format!("{what} of {kernel} on {device}, {compiler}"),
-    ))
+    Ok(quoted(value, &format!("{what} of {kernel} on {device}, {compiler}")))
 }
 
 /// Method by which the listings were compared.
@@ -118,11 +113,6 @@ fn compiled(
     match out.status.code() {
         Some(0) => Ok(None),
         Some(STALE) => Ok(Some(said)),
-        _ => Err(said
-            .lines()
-            .last()
-            .unwrap_or("no compiler")
-            .trim_start_matches("error: ")
-            .to_owned()),
+        _ => Err(said.lines().last().unwrap_or("no compiler").trim_start_matches("error: ").to_owned()),
     }
 }

@@ -17,18 +17,15 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
     let step = find_step(step)?;
     let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));
     let catalogues = catalogues.collect::<Result<Vec<_>, _>>()?;
-    let (again, all): (Vec<_>, Vec<_>) = quiz::of_step(&catalogues, step.id)
-        .into_iter()
-        .partition(|posed| posed.again.is_some());
+    let (again, all): (Vec<_>, Vec<_>) =
+        quiz::of_step(&catalogues, step.id).into_iter().partition(|posed| posed.again.is_some());
     let own = match ids {
         [] => all,
         ids => ids
             .iter()
             .map(|id| {
                 let found = all.iter().find(|posed| posed.question.id == *id);
-                found
-                    .copied()
-                    .ok_or_else(|| format!("{} has no question `{id}`", step.id))
+                found.copied().ok_or_else(|| format!("{} has no question `{id}`", step.id))
             })
             .collect::<Result<_, _>>()?,
     };
@@ -44,12 +41,7 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
     }
     if ids.is_empty() {
         for posed in again {
-            let _ = write!(
-                out,
-                "**Again, from {}.** {}\n\n",
-                posed.step,
-                with_folded_answer(posed.question)
-            );
+            let _ = write!(out, "**Again, from {}.** {}\n\n", posed.step, with_folded_answer(posed.question));
         }
     }
     Ok(out)
@@ -65,11 +57,8 @@ fn with_folded_answer(question: &Question) -> String {
         }
         out.push('\n');
     }
-    let _ = write!(
-        out,
-        "<details><summary>Answer</summary>\n\n{}\n\n</details>",
-        answer_with_reason(question)
-    );
+    let _ =
+        write!(out, "<details><summary>Answer</summary>\n\n{}\n\n</details>", answer_with_reason(question));
     out
 }
 

@@ -13,10 +13,7 @@ pub(crate) type Sources = BTreeSet<String>;
 pub(crate) fn quoted(text: &str, about: &str) -> String {
     // A no-break space keeps the unit on the line of its number.
     let text = text.replacen(' ', "&nbsp;", 1);
-    format!(
-        "<span class=\"measured\" title=\"{}\">{text}</span>",
-        about.replace('"', "&quot;")
-    )
+    format!("<span class=\"measured\" title=\"{}\">{text}</span>", about.replace('"', "&quot;"))
 }
 
 /// Formats `n` significant digits without an exponent: 0.0123, 1.23, 12.3, 123, 1234.

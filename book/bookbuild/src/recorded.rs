@@ -15,9 +15,7 @@ impl Records {
     /// Returns a table for each kind of work in a step, with columns for other devices. Words behind the step select
     /// sizes and kernels.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
-        let (step, choice) = args
-            .split_first()
-            .ok_or("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
+        let (step, choice) = args.split_first().ok_or("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
         let step = find_step(step)?;
         let mut chosen: Vec<&Kernel> = Vec::new();
         let mut sizes: Vec<&str> = Vec::new();
@@ -35,11 +33,7 @@ impl Records {
         let real = self.real();
         let (main, others) = real.split_first().map_or((None, &[][..]), |(a, b)| (Some(a), b));
         for family in Family::all() {
-            let kernels: Vec<_> = chosen
-                .iter()
-                .filter(|k| k.work.family() == family)
-                .copied()
-                .collect();
+            let kernels: Vec<_> = chosen.iter().filter(|k| k.work.family() == family).copied().collect();
             if let Some(main) = main {
                 out.push_str(&one_table(main, others, family, &kernels, &sizes, sources)?);
             }
@@ -85,12 +79,8 @@ type TimedRow<'r> = (Shape, &'r Kernel, Option<&'r Measurement>);
 
 /// Returns a kernel's measurements on real GPUs.
 fn measured<'r>(record: &'r Record, kernel: &Kernel) -> Vec<&'r Measurement> {
-    let all = record
-        .measurements
-        .iter()
-        .filter(|measurement| measurement.kernel == kernel.name);
-    all.filter(|measurement| record.run_of(measurement).is_some_and(|run| !run.emulated))
-        .collect()
+    let all = record.measurements.iter().filter(|measurement| measurement.kernel == kernel.name);
+    all.filter(|measurement| record.run_of(measurement).is_some_and(|run| !run.emulated)).collect()
 }
 
 struct Beside<'r> {
@@ -104,20 +94,11 @@ impl<'r> Beside<'r> {
     fn among(records: &[&'r Record], rows: &[TimedRow<'_>]) -> Vec<Self> {
         let has = |record: &&&Record| {
             let timed = |(shape, kernel, _): &TimedRow<'_>| {
-                record
-                    .of(kernel.name, *shape)
-                    .is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
+                record.of(kernel.name, *shape).is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
             };
             rows.iter().any(timed)
         };
-        records
-            .iter()
-            .filter(has)
-            .map(|record| Self {
-                record,
-                name: name_of(record).to_owned(),
-            })
-            .collect()
+        records.iter().filter(has).map(|record| Self { record, name: name_of(record).to_owned() }).collect()
     }
 
     /// Returns cells of a kernel at a shape, and the sources of their numbers.
@@ -128,17 +109,10 @@ impl<'r> Beside<'r> {
         });
         let cell = |what: &&str| {
             let (run, passed) = found.as_ref()?;
-            value(kernel, shape, run, passed, what)
-                .ok()
-                .map(|text| bare(&text))
+            value(kernel, shape, run, passed, what).ok().map(|text| bare(&text))
         };
-        let cells = quantities
-            .iter()
-            .map(|what| cell(what).unwrap_or_else(|| "–".into()));
-        (
-            cells.collect(),
-            found.map(|(run, _)| run_source(run, kernel.work)),
-        )
+        let cells = quantities.iter().map(|what| cell(what).unwrap_or_else(|| "–".into()));
+        (cells.collect(), found.map(|(run, _)| run_source(run, kernel.work)))
     }
 }
 
@@ -152,25 +126,18 @@ fn one_table(
 ) -> Result<String, String> {
     let mut rows: Vec<TimedRow<'_>> = Vec::new();
     for kernel in kernels {
-        let wanted: Vec<Shape> = sizes
-            .iter()
-            .map(|size| parse_shape(kernel.name, size))
-            .collect::<Result<_, _>>()?;
+        let wanted: Vec<Shape> =
+            sizes.iter().map(|size| parse_shape(kernel.name, size)).collect::<Result<_, _>>()?;
         let is_wanted = |shape: &Shape| wanted.is_empty() || wanted.contains(shape);
         let here = measured(record, kernel);
         if here.is_empty() {
             // Includes kernels that only other devices have run.
             let elsewhere = others.iter().map(|other| measured(other, kernel));
-            let shapes = elsewhere
-                .flatten()
-                .map(|measurement| measurement.shape)
-                .filter(is_wanted);
+            let shapes = elsewhere.flatten().map(|measurement| measurement.shape).filter(is_wanted);
             let shapes: BTreeSet<Shape> = shapes.collect();
             rows.extend(shapes.into_iter().map(|shape| (shape, *kernel, None)));
         }
-        let here = here
-            .into_iter()
-            .filter(|measurement| is_wanted(&measurement.shape));
+        let here = here.into_iter().filter(|measurement| is_wanted(&measurement.shape));
         rows.extend(here.map(|measurement| (measurement.shape, *kernel, Some(measurement))));
     }
     if rows.is_empty() {
@@ -188,9 +155,7 @@ fn one_table(
             Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
             _ => false,
         };
-    let (of, of_key) = yardstick(family)
-        .filter(|_| rows.iter().any(has_yardstick))
-        .unzip();
+    let (of, of_key) = yardstick(family).filter(|_| rows.iter().any(has_yardstick)).unzip();
     let with_kernel = kernels.len() > 1;
     let mut head = vec!["size"];
     head.extend(with_kernel.then_some("kernel"));
@@ -224,10 +189,7 @@ fn one_table(
         });
         let run = run.transpose()?;
         runs.extend(run.map(|run| run_source(run, kernel.work)));
-        match run
-            .zip(measurement)
-            .map(|(run, measurement)| (run, &measurement.outcome))
-        {
+        match run.zip(measurement).map(|(run, measurement)| (run, &measurement.outcome)) {
             None => {}
             Some((run, Outcome::Passed(passed))) => {
                 for what in ["ms", rate_key].into_iter().chain(of_key).chain(["spread"]) {

@@ -46,11 +46,7 @@ impl Records {
                 .map_err(|error| format!("{} is not JSON: {error}", repo.shown(&path)))?;
             if value["runs"].is_array() && value["measurements"].is_array() {
                 let record = Record::load(&path).map_err(|error| error.to_string())?;
-                let stem = path
-                    .file_stem()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned();
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 all.push((stem, record));
             }
         }
@@ -137,10 +133,7 @@ impl Records {
         let found = real.iter().find(|record| name_of(record) == device);
         found.copied().ok_or_else(|| {
             let names: Vec<&str> = real.iter().map(|record| name_of(record)).collect();
-            format!(
-                "no record is of a GPU named {device}, but of {}",
-                names.join(", ")
-            )
+            format!("no record is of a GPU named {device}, but of {}", names.join(", "))
         })
     }
 
@@ -155,10 +148,7 @@ impl Records {
         let text = match what {
             "fp32_tflops" => format!("{} TFLOP/s", digits(roofline.fp32_tflops, 3)),
             "copy_gbs" => format!("{:.0} GB/s", roofline.copy_gbs),
-            "ridge" => format!(
-                "{} FLOP/B",
-                digits(roofline.fp32_tflops * 1e3 / roofline.copy_gbs, 2)
-            ),
+            "ridge" => format!("{} FLOP/B", digits(roofline.fp32_tflops * 1e3 / roofline.copy_gbs, 2)),
             "name" => escaped(&run.device),
             _ => {
                 return Err(format!(
@@ -167,10 +157,7 @@ impl Records {
             }
         };
         sources.insert(run_source(run, Work::Sgemm));
-        Ok(quoted(
-            &text,
-            &format!("measured, {}", run_source(run, Work::Sgemm)),
-        ))
+        Ok(quoted(&text, &format!("measured, {}", run_source(run, Work::Sgemm))))
     }
 
     /// Returns a counter of the emulated GPU, or the ratio `a/b` of two, such as sectors per multiply-add.
@@ -196,13 +183,7 @@ impl Records {
             None => grouped(get(counter)?, "&nbsp;"),
         };
         sources.extend(self.counters.source(counted));
-        Ok(quoted(
-            &text,
-            &format!(
-                "{counter} of {kernel} at {}, counted by the emulated GPU",
-                counted.shape
-            ),
-        ))
+        Ok(quoted(&text, &format!("{counter} of {kernel} at {}, counted by the emulated GPU", counted.shape)))
     }
 }
 
@@ -233,25 +214,18 @@ fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, 
     let (step, known) = find_kernel(kernel)?;
     let shape = parse_shape(kernel, size)?;
     let again = format!("measure it with: cargo xtask bench {} --save", step.id);
-    let found = record.of(known.name, shape).ok_or_else(|| {
-        format!(
-            "{kernel} at {shape} was not recorded on {}; {again}",
-            name_of(record)
-        )
-    })?;
+    let found = record
+        .of(known.name, shape)
+        .ok_or_else(|| format!("{kernel} at {shape} was not recorded on {}; {again}", name_of(record)))?;
     let run = record
         .run_of(found)
         .ok_or_else(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
     match &found.outcome {
-        Outcome::Passed(passed) => Ok((
-            run,
-            passed,
-            format!("{kernel} at {shape}, {}", run_source(run, known.work)),
-        )),
+        Outcome::Passed(passed) => {
+            Ok((run, passed, format!("{kernel} at {shape}, {}", run_source(run, known.work))))
+        }
         Outcome::Failed { why, .. } => Err(format!("{kernel} at {shape} failed ({why}): it has no speed")),
-        Outcome::NotRun { why } => Err(format!(
-            "{kernel} at {shape} was not run ({why}): it has no speed"
-        )),
+        Outcome::NotRun { why } => Err(format!("{kernel} at {shape} was not run ({why}): it has no speed")),
     }
 }
 
@@ -294,10 +268,7 @@ pub(crate) fn value(
             .ok_or_else(|| format!("{name} was not timed beside it"))?;
         Ok::<f64, String>(yardstick.hot.median() / hot()? * 100.0)
     };
-    let roofline = || {
-        run.roofline
-            .ok_or("the run does not know the ceilings of its device")
-    };
+    let roofline = || run.roofline.ok_or("the run does not know the ceilings of its device");
     Ok(match what {
         "ms" => ms(hot()?),
         "cold_ms" => ms(median(&passed.cold, "cold")?),
@@ -316,14 +287,10 @@ pub(crate) fn value(
         "of_peak" => format!("{} %", percent(tflops(hot()?) / roofline()?.fp32_tflops * 100.0)),
         "of_bandwidth" => format!("{} %", percent(gbs(hot()?) / roofline()?.copy_gbs * 100.0)),
         "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
-        "sustained_tflops" => format!(
-            "{} TFLOP/s",
-            digits(tflops(mean_duel_ms(passed, |duel| &duel.sustained)?), 3)
-        ),
-        "burst_tflops" => format!(
-            "{} TFLOP/s",
-            digits(tflops(mean_duel_ms(passed, |duel| &duel.burst)?), 3)
-        ),
+        "sustained_tflops" => {
+            format!("{} TFLOP/s", digits(tflops(mean_duel_ms(passed, |duel| &duel.sustained)?), 3))
+        }
+        "burst_tflops" => format!("{} TFLOP/s", digits(tflops(mean_duel_ms(passed, |duel| &duel.burst)?), 3)),
         "spread" => {
             let samples = passed.hot.as_ref().ok_or("no hot times were recorded")?;
             format!("{:.1} %", samples.spread() * 100.0)

@@ -18,10 +18,7 @@ impl RepoPaths {
     /// `root` is the folder that contains `book/book.toml`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
-        Self {
-            root: root.canonicalize().unwrap_or(root),
-            read: Arc::default(),
-        }
+        Self { root: root.canonicalize().unwrap_or(root), read: Arc::default() }
     }
 
     pub fn root(&self) -> &Path {
@@ -48,10 +45,7 @@ impl RepoPaths {
     /// Formats a path relative to the repository.
     pub fn shown(&self, path: &Path) -> String {
         let path = flat(path);
-        path.strip_prefix(&self.root)
-            .unwrap_or(&path)
-            .display()
-            .to_string()
+        path.strip_prefix(&self.root).unwrap_or(&path).display().to_string()
     }
 
     /// Reads a text file, and records it as part of the book.

@@ -74,11 +74,8 @@ pub fn watch(
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
         .with_context(|| format!("port {port} is taken; choose another with --port N"))?;
     let address = format!("http://{}/", listener.local_addr()?);
-    let server = Arc::new(Server {
-        folder: RwLock::default(),
-        state: Mutex::default(),
-        changed: Condvar::new(),
-    });
+    let server =
+        Arc::new(Server { folder: RwLock::default(), state: Mutex::default(), changed: Condvar::new() });
     let mut seen = file_times(repo);
     build(repo, options, &server)?;
     let accepting = Arc::clone(&server);
@@ -123,10 +120,7 @@ fn file_times(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> 
         let data = path.metadata().ok()?;
         Some((data.modified().ok()?, data.len()))
     };
-    files
-        .into_iter()
-        .map(|path| (path.clone(), time(&path)))
-        .collect()
+    files.into_iter().map(|path| (path.clone(), time(&path))).collect()
 }
 
 #[expect(clippy::print_stderr, reason = "somebody watches")]
@@ -194,12 +188,7 @@ fn respond_to(server: &Server, stream: TcpStream) -> std::io::Result<()> {
                 "<!DOCTYPE html><p>The book has no page {}.</p>{SCRIPT}",
                 catalog::text::escaped(path)
             );
-            respond(
-                stream,
-                "404 Not Found",
-                "text/html; charset=utf-8",
-                text.as_bytes(),
-            )
+            respond(stream, "404 Not Found", "text/html; charset=utf-8", text.as_bytes())
         }
     }
 }

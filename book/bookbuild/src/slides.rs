@@ -57,10 +57,7 @@ fn page(decks: &[&Deck]) -> String {
         let title = escaped(&deck.title);
         let _ = writeln!(contents, "<li><a href=\"#deck-{number}\">{title}</a></li>");
         let idea = deck.step.map_or_else(String::new, |step| {
-            format!(
-                "<p class=\"idea\">{}</p>",
-                escaped(&catalog::text::capital(step.idea))
-            )
+            format!("<p class=\"idea\">{}</p>", escaped(&catalog::text::capital(step.idea)))
         });
         let _ = writeln!(
             body,
@@ -92,11 +89,8 @@ fn section(chapter: &str, slide: &Slide) -> String {
             format!("<section><h2>{heading}</h2>\n{html}</section>\n")
         }
         Slide::Question(question) => {
-            let choices: String = question
-                .choices
-                .iter()
-                .map(|choice| format!("<li>{}</li>", escaped(choice)))
-                .collect();
+            let choices: String =
+                question.choices.iter().map(|choice| format!("<li>{}</li>", escaped(choice))).collect();
             let choices = match choices.is_empty() {
                 true => String::new(),
                 false => format!("<ol type=\"a\">{choices}</ol>"),

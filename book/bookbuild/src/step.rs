@@ -42,9 +42,7 @@ fn parse(text: &str) -> Result<StepHead, String> {
             Some(("after", steps)) => after = steps.split(',').map(find_step).collect::<Result<_, _>>()?,
             Some(("gpu", word @ ("no" | "yes" | "helps"))) => gpu = Some(word.to_owned()),
             _ => {
-                return Err(format!(
-                    "`{word}` is none of minutes=N, after=vNN, gpu=no|yes|helps"
-                ));
+                return Err(format!("`{word}` is none of minutes=N, after=vNN, gpu=no|yes|helps"));
             }
         }
     }

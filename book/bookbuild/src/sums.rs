@@ -15,11 +15,7 @@ pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Resu
     let record = Record::references(&repo.data()).map_err(|error| error.to_string())?;
     let mut rows = String::new();
     for kernel in step.kernels {
-        let sums: Vec<&Sum> = record
-            .sums
-            .iter()
-            .filter(|sum| sum.kernel == kernel.name)
-            .collect();
+        let sums: Vec<&Sum> = record.sums.iter().filter(|sum| sum.kernel == kernel.name).collect();
         if sums.is_empty() {
             continue;
         }

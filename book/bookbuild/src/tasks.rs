@@ -49,10 +49,7 @@ pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String, String>
 
 pub(crate) fn slide(repo: &RepoPaths, name: &str) -> Result<Slide, String> {
     let task = task(repo, name)?;
-    Ok(Slide::Task {
-        name: task.name.to_string(),
-        minutes: task.minutes,
-    })
+    Ok(Slide::Task { name: task.name.to_string(), minutes: task.minutes })
 }
 
 /// Describes the file that a learner begins with.
@@ -70,11 +67,8 @@ pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String, String> {
     let task = task(repo, name)?;
     let mut out = criteria(&task);
     if let Some(why) = limits(repo, &task.name.step) {
-        let _ = write!(
-            out,
-            "\n<details><summary>Why these limits</summary>\n\n{}\n\n</details>\n",
-            prose(&why)
-        );
+        let _ =
+            write!(out, "\n<details><summary>Why these limits</summary>\n\n{}\n\n</details>\n", prose(&why));
     }
     Ok(out)
 }
@@ -103,12 +97,8 @@ fn criteria(task: &Task) -> String {
 
 /// Formats the sizes of the counted launch, such as `256×256×64`.
 fn sizes(criterion: &Criterion) -> String {
-    let sizes: Vec<String> = criterion
-        .shape
-        .iter()
-        .filter(|size| **size > 0)
-        .map(ToString::to_string)
-        .collect();
+    let sizes: Vec<String> =
+        criterion.shape.iter().filter(|size| **size > 0).map(ToString::to_string).collect();
     sizes.join("×")
 }
 
@@ -130,14 +120,10 @@ fn limits(repo: &RepoPaths, step: &str) -> Option<String> {
 pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
     let catalogue = catalogue(repo, step)?;
     let id = |task: &Task| task.name.id.clone().unwrap_or_default();
-    if let Some(gone) = ids
-        .iter()
-        .find(|wanted_id| !catalogue.tasks.iter().any(|task| id(task) == **wanted_id))
+    if let Some(gone) =
+        ids.iter().find(|wanted_id| !catalogue.tasks.iter().any(|task| id(task) == **wanted_id))
     {
-        return Err(format!(
-            "{} has no task `{step}.{gone}`",
-            task::file_of(step).display()
-        ));
+        return Err(format!("{} has no task `{step}.{gone}`", task::file_of(step).display()));
     }
     let wanted = |task: &&Task| {
         task.kind == TaskKind::Transfer && (ids.is_empty() || ids.contains(&id(task).as_str()))
@@ -174,11 +160,7 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
     for hint in task.hints.iter().filter(|hint| !hint.symptom.is_empty()) {
         let criterion = task.does.iter().find(|criterion| criterion.id == hint.symptom);
         let means = criterion.map_or("", |criterion| criterion.misses.as_str());
-        rows.push((
-            &hint.symptom,
-            means,
-            hint.levels.first().map_or("", String::as_str),
-        ));
+        rows.push((&hint.symptom, means, hint.levels.first().map_or("", String::as_str)));
     }
     for criterion in &task.does {
         if !rows.iter().any(|(code, ..)| *code == criterion.id) {
@@ -190,14 +172,7 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
         let kernels: Vec<String> = wrong
             .iter()
             .filter(|kernel| kernel.task.name == task.name && kernel.expect.iter().any(|known| known == code))
-            .map(|kernel| {
-                kernel
-                    .name
-                    .rsplit('/')
-                    .next()
-                    .unwrap_or_default()
-                    .replace('-', " ")
-            })
+            .map(|kernel| kernel.name.rsplit('/').next().unwrap_or_default().replace('-', " "))
             .collect();
         let ask = match (means, ask) {
             ("", ask) => prose(ask),
@@ -219,18 +194,13 @@ pub(crate) fn text(text: &str) -> String {
     let paragraphs: Vec<String> = text
         .trim()
         .split("\n\n")
-        .map(
-            |paragraph| match paragraph.lines().any(|line| line.starts_with(' ')) {
-                true => {
-                    let lines: Vec<&str> = paragraph
-                        .lines()
-                        .map(|line| line.trim_start_matches(' '))
-                        .collect();
-                    format!("```cpp\n{}\n```", lines.join("\n"))
-                }
-                false => prose(paragraph),
-            },
-        )
+        .map(|paragraph| match paragraph.lines().any(|line| line.starts_with(' ')) {
+            true => {
+                let lines: Vec<&str> = paragraph.lines().map(|line| line.trim_start_matches(' ')).collect();
+                format!("```cpp\n{}\n```", lines.join("\n"))
+            }
+            false => prose(paragraph),
+        })
         .collect();
     paragraphs.join("\n\n")
 }
@@ -263,6 +233,5 @@ pub(crate) fn prose(text: &str) -> String {
 /// Escapes everything that Markdown takes for markup.
 fn escaped(text: &str) -> String {
     static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\\*_<\[\]`|]").expect("a fixed pattern"));
-    MARK.replace_all(text, |mark: &Captures<'_>| format!("\\{}", &mark[0]))
-        .into_owned()
+    MARK.replace_all(text, |mark: &Captures<'_>| format!("\\{}", &mark[0])).into_owned()
 }

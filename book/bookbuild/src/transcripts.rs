@@ -94,11 +94,7 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
         let text = std::fs::read_to_string(&path)?;
         let mut transcript: Transcript =
             toml::from_str(&text).with_context(|| format!("{} is not a transcript", repo.shown(&path)))?;
-        transcript.name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        transcript.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         found.push(transcript);
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -107,9 +103,7 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
 
 impl Transcript {
     pub(crate) fn outputs(&self) -> impl Iterator<Item = String> {
-        self.step
-            .iter()
-            .filter_map(|step| Some(format!("{}-{}", self.name, step.name.as_ref()?)))
+        self.step.iter().filter_map(|step| Some(format!("{}-{}", self.name, step.name.as_ref()?)))
     }
 
     /// Returns true if `name` is that of the transcript or of one of its outputs.
@@ -170,11 +164,7 @@ impl TranscriptStep {
         let errors = String::from_utf8_lossy(&out.stderr).into_owned();
         let mut text = String::from_utf8_lossy(&out.stdout).into_owned();
         if out.status.code() != Some(self.exit) {
-            bail!(
-                "`{command}` ended with {}, not with exit code {}:\n{text}{errors}",
-                out.status,
-                self.exit
-            );
+            bail!("`{command}` ended with {}, not with exit code {}:\n{text}{errors}", out.status, self.exit);
         }
         if self.errors {
             // Lines with `+` are commands that a program starts; they contain paths of this machine.
@@ -239,10 +229,7 @@ pub(crate) struct Sandbox {
 
 impl Sandbox {
     fn new(repo: &RepoPaths, name: &str) -> Result<Self> {
-        let folder = repo
-            .root()
-            .join("target")
-            .join(format!("transcript-{name}-{}", std::process::id()));
+        let folder = repo.root().join("target").join(format!("transcript-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(folder.join("target"))?;
         for entry in std::fs::read_dir(repo.root())? {
@@ -255,10 +242,7 @@ impl Sandbox {
         if compiler.is_dir() {
             link(&compiler, &folder.join("target/nvrtc"))?;
         }
-        Ok(Self {
-            folder,
-            root: repo.root().to_owned(),
-        })
+        Ok(Self { folder, root: repo.root().to_owned() })
     }
 
     /// Returns the path of a file that a transcript may change: much of the folder is links into the checkout.
@@ -266,16 +250,10 @@ impl Sandbox {
         let file = self.folder.join(path);
         let is_link = file.is_symlink();
         let climbs = path.components().any(|part| part == Component::ParentDir);
-        let real_folder = file
-            .ancestors()
-            .skip(1)
-            .find_map(|folder| folder.canonicalize().ok());
+        let real_folder = file.ancestors().skip(1).find_map(|folder| folder.canonicalize().ok());
         let own = self.folder.canonicalize()?;
         match is_link || climbs || !real_folder.is_some_and(|folder| folder.starts_with(own)) {
-            true => bail!(
-                "{} is a file of the checkout, which no transcript changes",
-                path.display()
-            ),
+            true => bail!("{} is a file of the checkout, which no transcript changes", path.display()),
             false => Ok(file),
         }
     }
@@ -300,9 +278,7 @@ fn link(from: &Path, to: &Path) -> std::io::Result<()> {
 
 #[cfg(not(unix))]
 fn link(_: &Path, _: &Path) -> std::io::Result<()> {
-    Err(std::io::Error::other(
-        "transcripts are made where there are symbolic links",
-    ))
+    Err(std::io::Error::other("transcripts are made where there are symbolic links"))
 }
 
 /// Built programs that the commands of transcripts start.
@@ -335,10 +311,7 @@ impl Programs {
         let text = String::from_utf8_lossy(&out.stdout);
         let program = text.lines().find_map(is_one).context("cargo built no xtask")?;
         let folder = program.parent().context("a program lies in a folder")?.to_owned();
-        Ok(Self {
-            folder,
-            no_compiler: OnceLock::new(),
-        })
+        Ok(Self { folder, no_compiler: OnceLock::new() })
     }
 
     /// Prepares a command. `cargo xtask` becomes the program that was just built, with the transcript's folder as its
@@ -377,15 +350,9 @@ impl Programs {
         if let Some(known) = self.no_compiler.get() {
             return Ok(known.clone());
         }
-        let out = self
-            .start(sandbox, "cargo xtask ptx --check kernels/v01_col_per_lane.cu")?
-            .output()?;
+        let out = self.start(sandbox, "cargo xtask ptx --check kernels/v01_col_per_lane.cu")?.output()?;
         let errors = String::from_utf8_lossy(&out.stderr);
-        let last = errors
-            .lines()
-            .last()
-            .unwrap_or("no compiler")
-            .trim_start_matches("error: ");
+        let last = errors.lines().last().unwrap_or("no compiler").trim_start_matches("error: ");
         let why = (out.status.code() == Some(NOT_RUN)).then(|| last.to_owned());
         Ok(self.no_compiler.get_or_init(|| why).clone())
     }

@@ -25,29 +25,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let x_on_gpu = stream.clone_htod(&x)?;
     println!("{} of {N} numbers are negative", N / 4);
 
-    for (name, atomics) in [
-        ("count_lost", 0),
-        ("count_atomic", N / 32),
-        ("count_by_block", N / 256),
-    ] {
+    for (name, atomics) in [("count_lost", 0), ("count_atomic", N / 32), ("count_by_block", N / 256)] {
         let kernel = module.load_function(name)?;
         let mut count = stream.alloc_zeros::<i32>(1)?;
         let n = N as i32;
         let mut launch = stream.launch_builder(&kernel);
         launch.arg(&n).arg(&x_on_gpu).arg(&mut count);
-        let config = LaunchConfig {
-            grid_dim: ((N / 256) as u32, 1, 1),
-            block_dim: (256, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config =
+            LaunchConfig { grid_dim: ((N / 256) as u32, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: the arguments are what the kernel takes, and x has n floats.
         unsafe { launch.launch(config) }?;
         let count = stream.clone_dtoh(&count)?[0];
         exhibits::expect("global_atomic_requests", atomics as u64);
-        println!(
-            "{name}: {count}, with {} atomic requests",
-            exhibits::shown("global_atomic_requests")
-        );
+        println!("{name}: {count}, with {} atomic requests", exhibits::shown("global_atomic_requests"));
         assert_eq!(count == (N / 4) as i32, name != "count_lost");
     }
     // ANCHOR_END: program
@@ -64,13 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // SAFETY: as before.
         unsafe { launch.launch(LaunchConfig::for_num_elems(N as u32)) }?;
         let report: serde_json::Value = serde_json::from_str(&emulator.report().ok_or("no report")?)?;
-        println!(
-            "\n{}",
-            report["findings"][0]["text"]
-                .as_str()
-                .ok_or("no finding")?
-                .trim_end()
-        );
+        println!("\n{}", report["findings"][0]["text"].as_str().ok_or("no finding")?.trim_end());
     }
     Ok(())
 }

@@ -35,10 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "ends of the blocks' sums: {:?}",
         to.chunks(BLOCK).map(|sums| sums[BLOCK - 1]).collect::<Vec<_>>()
     );
-    assert!(
-        to.chunks(BLOCK)
-            .all(|sums| sums.iter().enumerate().all(|(i, sum)| *sum == i as i32 + 1))
-    );
+    assert!(to.chunks(BLOCK).all(|sums| sums.iter().enumerate().all(|(i, sum)| *sum == i as i32 + 1)));
 
     // 1 + 2 * 7 barriers, and every warp of every block arrives at each.
     let arrivals = (N_BLOCKS * (BLOCK / 32) * (1 + 2 * 7)) as u64;

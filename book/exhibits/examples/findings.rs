@@ -15,11 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         let text = std::fs::read_to_string(&path)?;
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         // `error[E-OOB]: read past the end of `A`      path:line:column`
         let told = text
             .lines()
@@ -31,15 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 title.split("  ").next().unwrap_or(title),
             ),
             // The module does not load, so there is no launch to tell of.
-            None => (
-                "refused when loaded",
-                text.rsplit("---").next().unwrap_or(&text).trim(),
-            ),
+            None => ("refused when loaded", text.rsplit("---").next().unwrap_or(&text).trim()),
         };
-        by_code
-            .entry(code.to_owned())
-            .or_default()
-            .push(format!("{name}: {title}"));
+        by_code.entry(code.to_owned()).or_default().push(format!("{name}: {title}"));
     }
     let n: usize = by_code.values().map(Vec::len).sum();
     println!("{n} broken kernels in tests/fixtures/diagnosed:");

@@ -20,11 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let far_apart = module.load_function("far_apart")?;
     let input: Vec<f32> = (0..N).map(|i| i as f32).collect();
     let from = stream.clone_htod(&input)?;
-    let config = LaunchConfig {
-        grid_dim: ((N / 128) as u32, 1, 1),
-        block_dim: (128, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config =
+        LaunchConfig { grid_dim: ((N / 128) as u32, 1, 1), block_dim: (128, 1, 1), shared_mem_bytes: 0 };
 
     let mut to = stream.alloc_zeros::<f32>(N)?;
     let mut launch = stream.launch_builder(&side_by_side);

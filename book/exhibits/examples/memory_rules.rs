@@ -15,10 +15,7 @@ type Lanes = [Option<u64>];
 // ANCHOR: sectors
 /// Global memory: the distinct sectors of 32 bytes that the lanes touch.
 fn sectors(lanes: &Lanes, bytes: u64) -> usize {
-    let touched = lanes
-        .iter()
-        .flatten()
-        .flat_map(|at| at / 32..=(at + bytes - 1) / 32);
+    let touched = lanes.iter().flatten().flat_map(|at| at / 32..=(at + bytes - 1) / 32);
     touched.collect::<BTreeSet<u64>>().len()
 }
 // ANCHOR_END: sectors
@@ -26,9 +23,7 @@ fn sectors(lanes: &Lanes, bytes: u64) -> usize {
 // ANCHOR: wavefronts
 /// Shared memory: each part of the warp takes as many wavefronts as its busiest bank has distinct words.
 fn wavefronts(lanes: &Lanes, bytes: u64, is_load: bool) -> usize {
-    parts(lanes, bytes, is_load)
-        .map(|part| busiest_bank(part, bytes))
-        .sum()
+    parts(lanes, bytes, is_load).map(|part| busiest_bank(part, bytes)).sum()
 }
 
 fn busiest_bank(lanes: &Lanes, bytes: u64) -> usize {
@@ -64,9 +59,7 @@ fn parts(lanes: &Lanes, bytes: u64, is_load: bool) -> impl Iterator<Item = &Lane
 
 /// The least: one wavefront for each part in which a lane takes part.
 fn ideal(lanes: &Lanes, bytes: u64, is_load: bool) -> usize {
-    parts(lanes, bytes, is_load)
-        .filter(|part| part.iter().any(Option::is_some))
-        .count()
+    parts(lanes, bytes, is_load).filter(|part| part.iter().any(Option::is_some)).count()
 }
 
 fn main() {
@@ -86,18 +79,12 @@ fn main() {
         };
         assert_eq!(ours.to_string(), *measured, "{space} {op} {name}");
         if space == "shared" {
-            assert_eq!(
-                ideal(&lanes, bytes, is_load).to_string(),
-                *measured_ideal,
-                "{op} {name}"
-            );
+            assert_eq!(ideal(&lanes, bytes, is_load).to_string(), *measured_ideal, "{op} {name}");
         }
         n_equal += 1;
         if !name.starts_with("random") {
             let kind = format!("{space} {op}s of {bytes:2} bytes, {counter}");
-            told.entry(kind)
-                .or_default()
-                .push(format!("{measured:>2}  {name}"));
+            told.entry(kind).or_default().push(format!("{measured:>2}  {name}"));
         }
     }
     for (kind, patterns) in told.iter().filter(|(kind, _)| kind.contains("load")) {

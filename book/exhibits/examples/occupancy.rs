@@ -23,34 +23,15 @@ fn blocks_that_fit(threads: u32, registers: u32, shared: u32) -> [u32; 3] {
     let of_a_warp = (32 * registers).next_multiple_of(256);
     // The system keeps 1 KiB of each block, and hands out units of 128 bytes.
     let of_a_block = (shared + 1024).next_multiple_of(128);
-    [
-        THREADS / threads,
-        REGISTERS / 4 / of_a_warp * 4 / warps,
-        SHARED / of_a_block,
-    ]
+    [THREADS / threads, REGISTERS / 4 / of_a_warp * 4 / warps, SHARED / of_a_block]
 }
 // ANCHOR_END: limits
 
 /// Machine code, kernel, threads of a block, dynamic shared memory.
 const KERNELS: [(&[u8], &str, u32, u32); 6] = [
-    (
-        include_bytes!("../../../kernels/cubin/v01_col_per_lane.cubin"),
-        "sgemm_v01_col_per_lane",
-        1024,
-        0,
-    ),
-    (
-        include_bytes!("../../../kernels/cubin/v02_shared.cubin"),
-        "sgemm_v02_tile16",
-        256,
-        0,
-    ),
-    (
-        include_bytes!("../../../kernels/cubin/v02_shared.cubin"),
-        "sgemm_v02_tile32",
-        1024,
-        0,
-    ),
+    (include_bytes!("../../../kernels/cubin/v01_col_per_lane.cubin"), "sgemm_v01_col_per_lane", 1024, 0),
+    (include_bytes!("../../../kernels/cubin/v02_shared.cubin"), "sgemm_v02_tile16", 256, 0),
+    (include_bytes!("../../../kernels/cubin/v02_shared.cubin"), "sgemm_v02_tile32", 1024, 0),
     (
         // At K = 1024.
         include_bytes!("../../../kernels/cubin/v02_strip.cubin"),
@@ -58,18 +39,8 @@ const KERNELS: [(&[u8], &str, u32, u32); 6] = [
         256,
         128 * 1024,
     ),
-    (
-        include_bytes!("../../../kernels/cubin/v03_from_shared.cubin"),
-        "sgemm_v03_from_shared",
-        256,
-        0,
-    ),
-    (
-        include_bytes!("../../../kernels/cubin/v07_double_buffer.cubin"),
-        "sgemm_v07_double_buffer",
-        256,
-        0,
-    ),
+    (include_bytes!("../../../kernels/cubin/v03_from_shared.cubin"), "sgemm_v03_from_shared", 256, 0),
+    (include_bytes!("../../../kernels/cubin/v07_double_buffer.cubin"), "sgemm_v07_double_buffer", 256, 0),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -79,9 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "kernel                   threads  registers  shared  threads  registers  shared  blocks  warps"
     );
     for (cubin, name, threads, dynamic) in KERNELS {
-        let kernel = context
-            .load_module(Ptx::from_binary(cubin.to_vec()))?
-            .load_function(name)?;
+        let kernel = context.load_module(Ptx::from_binary(cubin.to_vec()))?.load_function(name)?;
         // ANCHOR: ask
         let of = |what| kernel.get_attribute(what).map(i32::unsigned_abs);
         let registers = of(CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?;

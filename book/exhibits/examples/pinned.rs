@@ -32,25 +32,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     stream.memcpy_htod(&outbound, &mut on_device)?;
     stream.memcpy_dtoh(&on_device, &mut inbound)?;
     // `as_slice` waits for the copy that fills it.
-    assert!(
-        inbound
-            .as_slice()?
-            .iter()
-            .enumerate()
-            .all(|(i, value)| *value == i as f32)
-    );
+    assert!(inbound.as_slice()?.iter().enumerate().all(|(i, value)| *value == i as f32));
     println!("{N} floats there and back");
 
     // The driver knows which memory is its own.
     let pageable = vec![0.0f32; N];
-    println!(
-        "pinned memory is known to the driver: {}",
-        is_known(inbound.as_ptr()?.cast())
-    );
-    println!(
-        "a Vec is known to the driver: {}",
-        is_known(pageable.as_ptr().cast())
-    );
+    println!("pinned memory is known to the driver: {}", is_known(inbound.as_ptr()?.cast()));
+    println!("a Vec is known to the driver: {}", is_known(pageable.as_ptr().cast()));
     assert!(is_known(inbound.as_ptr()?.cast()) && !is_known(pageable.as_ptr().cast()));
     Ok(())
 }

@@ -21,10 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let powers = module.load_function("powers")?;
     println!("powers: found");
     let square = module.load_function("square");
-    println!(
-        "square: {}",
-        square.map_or_else(harness::words, |_| "found".into())
-    );
+    println!("square: {}", square.map_or_else(harness::words, |_| "found".into()));
 
     // __launch_bounds__ is a promise, and a launch that breaks it is refused.
     let most = powers.get_attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
@@ -37,11 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let n = 256i32;
     let mut launch = stream.launch_builder(&powers);
     launch.arg(&n).arg(&x_on_gpu).arg(&mut squares).arg(&mut cubes);
-    let config = LaunchConfig {
-        grid_dim: (2, 1, 1),
-        block_dim: (128, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = LaunchConfig { grid_dim: (2, 1, 1), block_dim: (128, 1, 1), shared_mem_bytes: 0 };
     // SAFETY: the arguments are what the kernel takes, and the buffers have n floats.
     unsafe { launch.launch(config) }?;
     assert_eq!(stream.clone_dtoh(&squares)?[9], 81.0);

@@ -20,11 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let input: Vec<i32> = (0..LENGTH * THREADS).map(|i| (i * 37 % 101) as i32).collect();
     let from = stream.clone_htod(&input)?;
     let order = stream.clone_htod(&[7i32, 6, 5, 4, 3, 2, 1, 0])?; // the same order, as data
-    let one_block = LaunchConfig {
-        grid_dim: (1, 1, 1),
-        block_dim: (THREADS as u32, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let one_block =
+        LaunchConfig { grid_dim: (1, 1, 1), block_dim: (THREADS as u32, 1, 1), shared_mem_bytes: 0 };
 
     let mut sums = stream.alloc_zeros::<i32>(THREADS)?;
     let in_registers = module.load_function("in_registers")?;
@@ -34,10 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     unsafe { launch.launch(one_block) }?;
     let expected = stream.clone_dtoh(&sums)?;
     exhibits::expect("local_requests", 0);
-    println!(
-        "in_registers: {} local accesses",
-        exhibits::shown("local_requests")
-    );
+    println!("in_registers: {} local accesses", exhibits::shown("local_requests"));
 
     let in_local = module.load_function("in_local")?;
     let mut launch = stream.launch_builder(&in_local);

@@ -21,10 +21,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let from = stream.clone_htod(&input)?;
 
     // The size is part of the kernel, or of the launch.
-    for (name, shared_mem_bytes) in [
-        ("turn_round", 0),
-        ("turn_round_dynamic", (BLOCK * size_of::<f32>()) as u32),
-    ] {
+    for (name, shared_mem_bytes) in
+        [("turn_round", 0), ("turn_round_dynamic", (BLOCK * size_of::<f32>()) as u32)]
+    {
         let kernel = module.load_function(name)?;
         let config = LaunchConfig {
             grid_dim: ((N / BLOCK) as u32, 1, 1),
@@ -37,36 +36,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         // SAFETY: the arguments are what the kernel takes, and both buffers have a float for each thread.
         unsafe { launch.launch(config) }?;
         let to = stream.clone_dtoh(&to)?;
-        assert!(
-            to.chunks(BLOCK)
-                .zip(input.chunks(BLOCK))
-                .all(|(to, from)| to.iter().eq(from.iter().rev()))
-        );
-        println!(
-            "{name}: each block's part turned round; first {:?}, last {:?}",
-            to[0],
-            to[BLOCK - 1]
-        );
+        assert!(to.chunks(BLOCK).zip(input.chunks(BLOCK)).all(|(to, from)| to.iter().eq(from.iter().rev())));
+        println!("{name}: each block's part turned round; first {:?}, last {:?}", to[0], to[BLOCK - 1]);
     }
     // ANCHOR_END: program
 
     // ANCHOR: banks
     let read_strided = module.load_function("read_strided")?;
-    let one_warp = LaunchConfig {
-        grid_dim: (1, 1, 1),
-        block_dim: (32, 1, 1),
-        shared_mem_bytes: 0,
-    };
-    for (stride, wavefronts) in [
-        (0, 1),
-        (1, 1),
-        (2, 2),
-        (3, 1),
-        (8, 8),
-        (16, 16),
-        (32, 32),
-        (33, 1),
-    ] {
+    let one_warp = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: 0 };
+    for (stride, wavefronts) in [(0, 1), (1, 1), (2, 2), (3, 1), (8, 8), (16, 16), (32, 32), (33, 1)] {
         let mut to = stream.alloc_zeros::<f32>(32)?;
         let mut launch = stream.launch_builder(&read_strided);
         launch.arg(&stride).arg(&mut to);
@@ -74,10 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         unsafe { launch.launch(one_warp) }?;
         assert_eq!(stream.clone_dtoh(&to)?[31], (31 * stride) as f32);
         exhibits::expect("shared_load_wavefronts", wavefronts);
-        println!(
-            "words {stride:2} apart: {:>2} wavefronts",
-            exhibits::shown("shared_load_wavefronts")
-        );
+        println!("words {stride:2} apart: {:>2} wavefronts", exhibits::shown("shared_load_wavefronts"));
     }
     Ok(())
 }

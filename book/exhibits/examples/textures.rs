@@ -29,14 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: the arguments are what the kernel takes, both buffers have n floats, and they do not overlap.
     unsafe { launch.launch(LaunchConfig::for_num_elems(256)) }?;
     assert_eq!(stream.clone_dtoh(&to)?[..3], [1.0, 2.0, 3.0]);
-    assert!(
-        PTX.contains("ld.global.nc.f32"),
-        "the compiler used what __restrict__ promises"
-    );
-    println!(
-        "read-only loads: {} requests",
-        exhibits::shown("global_load_requests")
-    );
+    assert!(PTX.contains("ld.global.nc.f32"), "the compiler used what __restrict__ promises");
+    println!("read-only loads: {} requests", exhibits::shown("global_load_requests"));
     // ANCHOR_END: read_only
 
     // ANCHOR: texture

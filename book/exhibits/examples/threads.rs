@@ -33,9 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("block.thread of each element:");
     for row in 0..3 {
-        let line: Vec<String> = (0..10)
-            .map(|col| format!("{}.{}", block[row * 10 + col], thread[row * 10 + col]))
-            .collect();
+        let line: Vec<String> =
+            (0..10).map(|col| format!("{}.{}", block[row * 10 + col], thread[row * 10 + col])).collect();
         println!("  {}", line.join(" "));
     }
     assert_eq!((block[2 * 10 + 9], thread[2 * 10 + 9]), (5, 1)); // row 2, column 9
@@ -45,17 +44,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Grids are long in x, and short in y and z.
     let nothing = module.load_function("nothing")?;
     for grid_dim in [(100_000, 1, 1), (1, 65_535, 1), (1, 100_000, 1)] {
-        let config = LaunchConfig {
-            grid_dim,
-            block_dim: (32, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config = LaunchConfig { grid_dim, block_dim: (32, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: the kernel takes no arguments and does nothing.
         let outcome = unsafe { stream.launch_builder(&nothing).launch(config) };
-        println!(
-            "a grid of {grid_dim:?} blocks: {}",
-            if outcome.is_ok() { "runs" } else { "is refused" }
-        );
+        println!("a grid of {grid_dim:?} blocks: {}", if outcome.is_ok() { "runs" } else { "is refused" });
         assert_eq!(outcome.is_ok(), grid_dim.1 <= 65_535);
     }
     stream.synchronize()?;

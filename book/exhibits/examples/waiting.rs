@@ -52,10 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Ok((in_flight, f64::from(ROUNDS * in_flight) / clocks))
         };
         let (one, four) = (rate("one_load", 1)?, rate("four_loads", 4)?);
-        println!(
-            "{warps:11}  {:8}  {:10.1}  {:10}  {:10.1}",
-            one.0, one.1, four.0, four.1
-        );
+        println!("{warps:11}  {:8}  {:10.1}  {:10}  {:10.1}", one.0, one.1, four.0, four.1);
     }
     // ANCHOR_END: loads
     Ok(())
@@ -79,14 +76,7 @@ impl Bench {
         let stream = context.default_stream();
         let from = stream.alloc_zeros(PART * n_sms as usize)?;
         let to = stream.alloc_zeros(1024 * n_sms as usize)?;
-        Ok(Self {
-            stream,
-            module,
-            n_sms,
-            ghz: f64::from(khz) / 1e6,
-            from,
-            to,
-        })
+        Ok(Self { stream, module, n_sms, ghz: f64::from(khz) / 1e6, from, to })
     }
 
     /// Clocks that `rounds` rounds take, without the launch.
@@ -97,11 +87,8 @@ impl Bench {
     /// Clocks of a launch: predicted on the emulated GPU, measured on another.
     fn launch(&self, kernel: &str, warps: u32, rounds: u32) -> Result<f64, Box<dyn Error>> {
         let kernel = self.module.load_function(kernel)?;
-        let config = LaunchConfig {
-            grid_dim: (self.n_sms, 1, 1),
-            block_dim: (32 * warps, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config =
+            LaunchConfig { grid_dim: (self.n_sms, 1, 1), block_dim: (32 * warps, 1, 1), shared_mem_bytes: 0 };
         let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
         if let Some(emulator) = emulator_client::find() {
             emulator.predict_next();

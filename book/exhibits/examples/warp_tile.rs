@@ -10,11 +10,7 @@ use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
 const PTX: &str = include_str!("../kernels/warp_tile.ptx");
-const SHAPE: Shape = Shape {
-    m: 128,
-    n: 128,
-    k: 64,
-};
+const SHAPE: Shape = Shape { m: 128, n: 128, k: 64 };
 /// Warps of the only block.
 const WARPS: u64 = 8;
 
@@ -26,16 +22,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let right = pitfall::on_the_cpu(SHAPE, &a, &b);
     println!("loads of shared memory by one warp for one k");
     println!("placement  rows x columns  loads  wavefronts  excess");
-    for (kernel, owns, wavefronts) in [
-        ("wide_lanes", "16 x 128", 12),
-        ("in_rows_lanes", "32 x 64", 12),
-        ("in_pairs_lanes", "32 x 64", 8),
-    ] {
-        let piece = Pitfall {
-            ptx: PTX,
-            kernel,
-            geometry: pitfall::in_a_row::<128>,
-        };
+    for (kernel, owns, wavefronts) in
+        [("wide_lanes", "16 x 128", 12), ("in_rows_lanes", "32 x 64", 12), ("in_pairs_lanes", "32 x 64", 8)]
+    {
+        let piece = Pitfall { ptx: PTX, kernel, geometry: pitfall::in_a_row::<128> };
         let mut c = vec![f32::NAN; SHAPE.m * SHAPE.n];
         piece.multiply(SHAPE, &a, &b, &mut c)?;
         assert_eq!(c, right);

@@ -25,40 +25,15 @@ macro_rules! wrong {
 
 const KERNELS: [Wrong; 12] = [
     // v02 without its second barrier.
-    on_emulator(
-        wrong!("v02_one_barrier"),
-        "sgemm_v02_tile16",
-        pitfall::in_a_row::<16>,
-        [16, 16, 40],
-    ),
+    on_emulator(wrong!("v02_one_barrier"), "sgemm_v02_tile16", pitfall::in_a_row::<16>, [16, 16, 40]),
     // v03 with sums that begin again in each tile.
-    by_check(
-        wrong!("v03_begins_again"),
-        "sgemm_v03_from_shared",
-        pitfall::in_a_row::<128>,
-        [64, 96, 16],
-    ),
+    by_check(wrong!("v03_begins_again"), "sgemm_v03_from_shared", pitfall::in_a_row::<128>, [64, 96, 16]),
     // v03 with half of a tile.
-    on_emulator(
-        wrong!("v03_half_a_tile"),
-        "sgemm_v03_from_shared",
-        pitfall::in_a_row::<128>,
-        [100, 1, 1],
-    ),
+    on_emulator(wrong!("v03_half_a_tile"), "sgemm_v03_from_shared", pitfall::in_a_row::<128>, [100, 1, 1]),
     // v03 with a bound that forgets the loop.
-    on_emulator(
-        wrong!("v03_wrong_index"),
-        "sgemm_v03_from_shared",
-        pitfall::in_a_row::<128>,
-        [1, 1, 1],
-    ),
+    on_emulator(wrong!("v03_wrong_index"), "sgemm_v03_from_shared", pitfall::in_a_row::<128>, [1, 1, 1]),
     // v04 with an index that counts groups.
-    on_emulator(
-        wrong!("v04_without_width"),
-        "sgemm_v04_float4",
-        pitfall::in_a_row::<128>,
-        [1, 1, 1],
-    ),
+    on_emulator(wrong!("v04_without_width"), "sgemm_v04_float4", pitfall::in_a_row::<128>, [1, 1, 1]),
     // v05 that stores to other columns than it multiplied.
     by_check(
         wrong!("v05_other_columns"),
@@ -67,33 +42,13 @@ const KERNELS: [Wrong; 12] = [
         [128, 128, 24],
     ),
     // v06 with rows that do not begin on 16 bytes.
-    on_emulator(
-        wrong!("v06_padded_by_one"),
-        "sgemm_v06_outer_product",
-        pitfall::in_a_row::<128>,
-        [1, 1, 1],
-    ),
+    on_emulator(wrong!("v06_padded_by_one"), "sgemm_v06_outer_product", pitfall::in_a_row::<128>, [1, 1, 1]),
     // v06 that stores its second piece beside the first.
-    by_check(
-        wrong!("v06_second_piece"),
-        "sgemm_v06_outer_product",
-        pitfall::in_a_row::<128>,
-        [128, 128, 24],
-    ),
+    by_check(wrong!("v06_second_piece"), "sgemm_v06_outer_product", pitfall::in_a_row::<128>, [128, 128, 24]),
     // v07 without the product after the loop.
-    by_check(
-        wrong!("v07_last_product"),
-        "sgemm_v07_double_buffer",
-        pitfall::in_a_row::<128>,
-        [128, 128, 24],
-    ),
+    by_check(wrong!("v07_last_product"), "sgemm_v07_double_buffer", pitfall::in_a_row::<128>, [128, 128, 24]),
     // v07 with buffers that are never exchanged.
-    on_emulator(
-        wrong!("v07_one_buffer"),
-        "sgemm_v07_double_buffer",
-        pitfall::in_a_row::<128>,
-        [16, 16, 24],
-    ),
+    on_emulator(wrong!("v07_one_buffer"), "sgemm_v07_double_buffer", pitfall::in_a_row::<128>, [16, 16, 24]),
     // v08 with a return above the barrier.
     transpose(wrong!("v08_early_return")),
     // v08 without its barrier.
@@ -111,11 +66,7 @@ const fn on_emulator(
 ) -> Wrong {
     Wrong {
         name,
-        pitfall: Pitfall {
-            ptx,
-            kernel,
-            geometry,
-        },
+        pitfall: Pitfall { ptx, kernel, geometry },
         shape: Shape { m, n, k },
         caught: |wrong| pitfall::wrong(&wrong.pitfall, wrong.shape),
     }

@@ -142,10 +142,8 @@ pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Erro
     emulator.set_checks(Some(Checks::GlobalRaces));
     let outcome = run();
     emulator.set_checks(Some(Checks::Off));
-    let report: Value = emulator
-        .report()
-        .and_then(|report| serde_json::from_str(&report).ok())
-        .unwrap_or_default();
+    let report: Value =
+        emulator.report().and_then(|report| serde_json::from_str(&report).ok()).unwrap_or_default();
     let texts: Vec<&str> = report["findings"]
         .as_array()
         .into_iter()
@@ -203,10 +201,7 @@ pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Res
     if let Some(result) = result {
         let right = |at: usize| start[at % rows * cols + at / rows];
         let n_wrong = (0..result.len()).filter(|&at| result[at] != right(at)).count();
-        say(&format!(
-            "{n_wrong} of {} elements of the result are wrong",
-            result.len()
-        ));
+        say(&format!("{n_wrong} of {} elements of the result are wrong", result.len()));
     }
     Ok(())
 }
@@ -231,18 +226,14 @@ pub fn what_check_says(pitfall: &Pitfall, about: Shape) {
     let all = shapes::awkward(Work::Sgemm);
     assert!(all.contains(&about), "check does not try {about}");
     let outcomes = all.iter().map(|shape| (shape, judge(pitfall, *shape)));
-    let failed: Vec<_> = outcomes
-        .filter_map(|(shape, outcome)| Some((shape, outcome.err()?)))
-        .collect();
+    let failed: Vec<_> = outcomes.filter_map(|(shape, outcome)| Some((shape, outcome.err()?))).collect();
     say(&format!(
         "\ncargo xtask check's shapes, inputs and bounds: {} of {} shapes fail; {about}:",
         failed.len(),
         all.len()
     ));
     let told = failed.into_iter().find(|(shape, _)| **shape == about);
-    let Some((_, told)) = told else {
-        panic!("{} is right on {about}: it is no pitfall", pitfall.kernel)
-    };
+    let Some((_, told)) = told else { panic!("{} is right on {about}: it is no pitfall", pitfall.kernel) };
     for line in told.lines() {
         say(&format!("  {line}"));
     }

@@ -15,9 +15,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn stem(path: &Path) -> &str {
-    path.file_stem()
-        .and_then(|stem| stem.to_str())
-        .unwrap_or_default()
+    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
 }
 
 fn read(path: &Path) -> String {
@@ -32,9 +30,7 @@ fn code(text: &str) -> Vec<String> {
 
 /// The part that the book shows; a file may have other kernels beside it.
 fn shown(text: &str) -> &str {
-    let (_, rest) = text
-        .split_once("// ANCHOR: kernel")
-        .expect("the book shows a part");
+    let (_, rest) = text.split_once("// ANCHOR: kernel").expect("the book shows a part");
     rest.split_once("// ANCHOR_END: kernel").expect("and it ends").0
 }
 
@@ -66,13 +62,7 @@ fn wrong_kernels_have_one_mistake() {
             .iter()
             .filter(|path| stem(path).starts_with(step))
             .map(|path| (path, read(path)))
-            .map(|(path, right)| {
-                (
-                    path,
-                    missing(&code(shown(&right)), &copy),
-                    missing(&copy, &code(&right)),
-                )
-            })
+            .map(|(path, right)| (path, missing(&code(shown(&right)), &copy), missing(&copy, &code(&right))))
             .min_by_key(|(_, gone, new)| gone.len() + new.len());
         let (right, gone, new) = nearest.expect("a step has kernels");
         assert!(

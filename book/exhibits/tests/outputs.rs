@@ -68,20 +68,13 @@ fn run(program: &str) -> [String; 2] {
         .unwrap_or_else(|error| panic!("{} does not start: {error}", path.display()));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(
-        output.status.success(),
-        "{program}: {}\n{out}{err}",
-        output.status
-    );
+    assert!(output.status.success(), "{program}: {}\n{out}{err}", output.status);
     [trimmed(&out), trimmed(&(out + &err))]
 }
 
 /// The text of the book, without what made it.
 fn shown(program: &str) -> String {
-    let path = folder()
-        .join("../src/generated")
-        .join(output_of(program))
-        .with_extension("txt");
+    let path = folder().join("../src/generated").join(output_of(program)).with_extension("txt");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let command = format!("$ cargo run -q -p exhibits --example {program}\n");
     let (_, shown) = text
@@ -122,10 +115,7 @@ fn deceives(program: &str, believed: &str, caught: &[&str]) {
 fn says(program: &str, caught: &[&str]) {
     let text = shown(program);
     for words in caught {
-        assert!(
-            text.contains(words),
-            "{program} says nothing of `{words}`:\n{text}"
-        );
+        assert!(text.contains(words), "{program} says nothing of `{words}`:\n{text}");
     }
 }
 
@@ -134,69 +124,25 @@ fn every_pitfall_is_shown_and_caught() {
     const CLEAN: &str = "nothing to report: every access was legal";
     const FAILS: &str = "of 15 shapes fail";
     let exhibits: [(&str, &str, &[&str]); 15] = [
-        (
-            "wrong_operand",
-            "largest error 0",
-            &[CLEAN, FAILS, "A is read where B belongs"],
-        ),
-        (
-            "failed_launch",
-            "kernel time, best of 10: 0.0 ms",
-            &["error[E-LAUNCH]", "at most 256 threads"],
-        ),
-        (
-            "early_return",
-            "128: largest error 0",
-            &["E-UNINIT", "W-EXITED", "the lower and the right edge"],
-        ),
-        (
-            "only_multiples",
-            "256: largest error 0",
-            &["E-OOB", "CUDA_ERROR_ILLEGAL_ADDRESS"],
-        ),
+        ("wrong_operand", "largest error 0", &[CLEAN, FAILS, "A is read where B belongs"]),
+        ("failed_launch", "kernel time, best of 10: 0.0 ms", &["error[E-LAUNCH]", "at most 256 threads"]),
+        ("early_return", "128: largest error 0", &["E-UNINIT", "W-EXITED", "the lower and the right edge"]),
+        ("only_multiples", "256: largest error 0", &["E-OOB", "CUDA_ERROR_ILLEGAL_ADDRESS"]),
         ("nan_passes", "largest error 0", &["E-UNINIT", "(4096 are NaN)"]),
-        (
-            "wrong_bound",
-            "200: largest error 0",
-            &["E-OOB", "2048 were never written"],
-        ),
+        ("wrong_bound", "200: largest error 0", &["E-OOB", "2048 were never written"]),
         ("first_tile_only", "100x70x64: largest error 0", &[CLEAN, FAILS]),
-        (
-            "swapped_result",
-            "largest error 0",
-            &[CLEAN, "rows and columns are swapped"],
-        ),
-        (
-            "even_tiles",
-            "250: largest error 0",
-            &[CLEAN, "the last 8 of 40 terms of each sum are missing"],
-        ),
-        (
-            "loose_tolerance",
-            "0 elements are off",
-            &[CLEAN, "the last 1 of 8 terms"],
-        ),
-        (
-            "whole_strip",
-            "K = 384: largest error 0",
-            &["error[E-LAUNCH]", "more than 48 KiB"],
-        ),
+        ("swapped_result", "largest error 0", &[CLEAN, "rows and columns are swapped"]),
+        ("even_tiles", "250: largest error 0", &[CLEAN, "the last 8 of 40 terms of each sum are missing"]),
+        ("loose_tolerance", "0 elements are off", &[CLEAN, "the last 1 of 8 terms"]),
+        ("whole_strip", "K = 384: largest error 0", &["error[E-LAUNCH]", "more than 48 KiB"]),
         ("left_over", "largest error 0", &[CLEAN, "were never written"]),
         (
             "tuned_later",
             "blocks of 16 x 16: 0 elements are wrong",
             &["11520 of 15360 elements are wrong", "E-RACE"],
         ),
-        (
-            "not_waited",
-            "still at work: true",
-            &["less than what it took: true"],
-        ),
-        (
-            "lucky_race",
-            "10000 of 10000 differences are right",
-            &["error[E-RACE]"],
-        ),
+        ("not_waited", "still at work: true", &["less than what it took: true"]),
+        ("lucky_race", "10000 of 10000 differences are right", &["error[E-RACE]"]),
     ];
     for (name, believed, caught) in exhibits {
         deceives(&format!("pitfalls {name}"), believed, caught);
@@ -217,10 +163,7 @@ fn every_wrong_kernel_is_caught() {
         ("v06_second_piece", &["7680 were never written"]),
         ("v07_last_product", &["the last 1 of 24 terms"]),
         ("v07_one_buffer", &["E-RACE", "a fast thread goes on"]),
-        (
-            "v08_early_return",
-            &["nothing to report", "elements of the result are wrong"],
-        ),
+        ("v08_early_return", &["nothing to report", "elements of the result are wrong"]),
         ("v08_no_barrier", &["E-RACE", "`tile[1][0]`"]),
     ];
     for (name, caught) in exhibits {

@@ -26,19 +26,12 @@ struct SharedAccess {
 
 impl SharedAccess {
     fn of(reached: &Reached<'_>) -> Self {
-        Self {
-            addresses: reached.addresses(),
-            bytes: reached.access.bytes,
-            load: reached.access.load,
-        }
+        Self { addresses: reached.addresses(), bytes: reached.access.bytes, load: reached.access.load }
     }
 
     fn with_rows(&self, from: u64, to: u64) -> Self {
         let moved = |offset: u64| offset / from * to + offset % from;
-        Self {
-            addresses: self.addresses.map(|address| address.map(moved)),
-            ..*self
-        }
+        Self { addresses: self.addresses.map(|address| address.map(moved)), ..*self }
     }
 
     fn cost(&self) -> rules::SharedCost {
@@ -143,10 +136,8 @@ fn sharing(access: &SharedAccess) -> Option<String> {
     let wavefronts = access.wavefronts();
     let all: BTreeSet<Vec<usize>> = wavefronts.iter().flat_map(|w| w.values().cloned()).collect();
     let wide = access.bytes > 4;
-    let apart: BTreeSet<usize> = all
-        .iter()
-        .map(|lanes| lanes.last().unwrap_or(&0) - lanes.first().unwrap_or(&0))
-        .collect();
+    let apart: BTreeSet<usize> =
+        all.iter().map(|lanes| lanes.last().unwrap_or(&0) - lanes.first().unwrap_or(&0)).collect();
     let all_apart = apart.len();
     let pairs = all.iter().all(|lanes| lanes.len() == 2);
     match apart.first() {
@@ -178,11 +169,7 @@ fn compare(title: &str, description: &str, cases: &[ComparedAccess]) -> String {
             (n, 0) => format!("{n} wavefronts, none too many"),
             (n, excess) => format!("{n} wavefronts, {excess} too many"),
         };
-        let ink = if excess > 0 {
-            "strong ink-bad"
-        } else {
-            "strong ink-c"
-        };
+        let ink = if excess > 0 { "strong ink-bad" } else { "strong ink-c" };
         drawing.text(ink, Anchor::End, (WIDTH, y), count);
         y += 19.0;
         drawing.note(y, &case.code);
@@ -240,10 +227,7 @@ pub(crate) fn stores_of_a() -> anyhow::Result<String> {
         .find(|r| !r.access.load)
         .with_context(|| format!("{KERNEL} stores nothing to a_tile"))?;
     let padded = SharedAccess::of(store);
-    let (rows, pad) = (
-        machine::constant(KERNEL, "BM")?,
-        machine::constant(KERNEL, "PAD")?,
-    );
+    let (rows, pad) = (machine::constant(KERNEL, "BM")?, machine::constant(KERNEL, "PAD")?);
     let bytes = |floats: u32| u64::from(floats) * WORD;
     let plain = padded.with_rows(bytes(rows + pad), bytes(rows));
     Ok(compare(
@@ -289,28 +273,17 @@ pub(crate) fn fragments_of_b() -> anyhow::Result<String> {
 
 pub(crate) fn columns() -> anyhow::Result<String> {
     /// Not the first warp, so that its column is not at the edge.
-    const WARP: WarpPosition = WarpPosition {
-        block: [0, 0],
-        warp: 5,
-    };
+    const WARP: WarpPosition = WarpPosition { block: [0, 0], warp: 5 };
     const DOT: f64 = 4.0;
-    let kernels = [
-        ("transpose_tile", "tile"),
-        ("transpose_padded", "padded"),
-        ("transpose_swizzled", "swizzled"),
-    ];
+    let kernels =
+        [("transpose_tile", "tile"), ("transpose_padded", "padded"), ("transpose_swizzled", "swizzled")];
     let mut drawing = Drawing::new(
         "A column of the tile in three layouts",
         "Three squares of 32 banks across and rows of shared memory down. Marked are the 32 words that one warp reads \
          when it reads a column of the tile: a vertical line, all in one bank, for the plain tile; a diagonal for the \
          padded one; scattered, one in each bank, for the swizzled one.",
     );
-    drawing.text(
-        "strong",
-        Anchor::Start,
-        (0.0, 14.0),
-        "One warp reads column 5 of the tile",
-    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), "One warp reads column 5 of the tile");
     let edge = DOT * BANKS as f64;
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let top = 66.0;
@@ -327,12 +300,7 @@ pub(crate) fn columns() -> anyhow::Result<String> {
         drawing.text("strong", Anchor::Start, (x, 38.0), name);
         drawing.text("dim", Anchor::Start, (x, top - 6.0), "bank 0");
         drawing.text("dim", Anchor::End, (x + edge, top - 6.0), "31");
-        let words: Vec<usize> = access
-            .addresses
-            .iter()
-            .flatten()
-            .map(|a| (a / WORD) as usize)
-            .collect();
+        let words: Vec<usize> = access.addresses.iter().flatten().map(|a| (a / WORD) as usize).collect();
         let n_rows = 33.0;
         let frame = Rect::new(x, top, edge, DOT * n_rows);
         drawing.rect("faint", frame);
@@ -343,11 +311,7 @@ pub(crate) fn columns() -> anyhow::Result<String> {
         };
         drawing.rects(full, words.iter().map(spot));
         drawing.rect("frame", frame);
-        let ink = if cost.wavefronts > cost.ideal {
-            "strong ink-bad"
-        } else {
-            "strong ink-c"
-        };
+        let ink = if cost.wavefronts > cost.ideal { "strong ink-bad" } else { "strong ink-c" };
         let plural = if cost.wavefronts == 1 { "" } else { "s" };
         let count = format!("{} wavefront{plural}", cost.wavefronts);
         drawing.text(ink, Anchor::Start, (x, frame.bottom() + 20.0), count);
@@ -363,11 +327,7 @@ mod tests {
 
     #[track_caller]
     fn check(addresses: Addresses, bytes: u32, load: bool) {
-        let access = SharedAccess {
-            addresses,
-            bytes,
-            load,
-        };
+        let access = SharedAccess { addresses, bytes, load };
         assert_eq!(access.wavefronts().len() as u32, access.cost().wavefronts);
     }
 
@@ -410,9 +370,6 @@ mod tests {
             bytes: 4,
             load: false,
         };
-        assert_eq!(
-            access.with_rows(132 * 4, 128 * 4).addresses[3],
-            Some(3 * 128 * 4 + 8)
-        );
+        assert_eq!(access.with_rows(132 * 4, 128 * 4).addresses[3], Some(3 * 128 * 4 + 8));
     }
 }

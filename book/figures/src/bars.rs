@@ -11,18 +11,8 @@ pub(crate) fn missing(title: &str) -> String {
     let mut drawing = Drawing::new(title, "No record of measurements yet.");
     drawing.round("faint", Rect::new(0.0, 0.0, WIDTH, 92.0), 6.0);
     drawing.text("strong", Anchor::Start, (16.0, 28.0), title);
-    drawing.text(
-        "",
-        Anchor::Start,
-        (16.0, 52.0),
-        "No record yet. On a machine with a GPU:",
-    );
-    drawing.text(
-        "code",
-        Anchor::Start,
-        (16.0, 74.0),
-        "cargo xtask bench all --save",
-    );
+    drawing.text("", Anchor::Start, (16.0, 52.0), "No record yet. On a machine with a GPU:");
+    drawing.text("code", Anchor::Start, (16.0, 74.0), "cargo xtask bench all --save");
     drawing.finish(92.0)
 }
 
@@ -51,20 +41,12 @@ struct Bar {
 }
 
 fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
-    let summary: Vec<String> = bars
-        .iter()
-        .map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value)))
-        .collect();
+    let summary: Vec<String> =
+        bars.iter().map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value))).collect();
     let mut drawing = Drawing::new(title, format!("Bars: {}.", summary.join(", "))).with_heading();
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let mut y = 28.0;
-    for Bar {
-        label,
-        value,
-        part,
-        page,
-    } in bars
-    {
+    for Bar { label, value, part, page } in bars {
         if let Some(page) = page {
             drawing.link(page);
         }
@@ -138,11 +120,7 @@ fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static Kernel> {
 
 /// Draws the transposes, beside a copy of as many bytes.
 pub(crate) fn transposes(record: Option<&Record>) -> String {
-    const SHAPE: Shape = Shape {
-        m: 8192,
-        n: 8192,
-        k: 0,
-    };
+    const SHAPE: Shape = Shape { m: 8192, n: 8192, k: 0 };
     let title = format!("Transposes at {}: GB/s, and part of a copy", SHAPE.m);
     let Some(recorded) = Recorded::new(record) else {
         return missing(&title);
@@ -165,12 +143,7 @@ pub(crate) fn transposes(record: Option<&Record>) -> String {
     let Some(copy) = copy else {
         return missing(&title);
     };
-    bars.push(Bar {
-        label: "copy".to_owned(),
-        value: rate(copy),
-        part: None,
-        page: None,
-    });
+    bars.push(Bar { label: "copy".to_owned(), value: rate(copy), part: None, page: None });
     draw(&title, "GB/s", &bars, &recorded.provenance())
 }
 

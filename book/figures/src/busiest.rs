@@ -16,10 +16,7 @@ fn record() -> anyhow::Result<Record> {
 
 /// Loads the records of tensor core kernels, which the timing model does not cover, for each GPU.
 fn tensor_records() -> anyhow::Result<[Record; 2]> {
-    Ok([
-        load("book/data/h200-tensor-busiest.json")?,
-        load("book/data/h100-80gb-hbm3-tensor-busiest.json")?,
-    ])
+    Ok([load("book/data/h200-tensor-busiest.json")?, load("book/data/h100-80gb-hbm3-tensor-busiest.json")?])
 }
 
 fn load(path: &str) -> anyhow::Result<Record> {
@@ -31,21 +28,14 @@ fn needs(launch: &Launch) -> anyhow::Result<&'static Needs> {
     let shape = [launch.shape.m, launch.shape.n, launch.shape.k].map(|size| size as u32);
     let mut all = profiled().iter();
     all.find(|needs| needs.kernel == launch.kernel && needs.shape == shape)
-        .with_context(|| {
-            format!(
-                "{} at {} is not in data/profiled.tsv",
-                launch.kernel, launch.shape
-            )
-        })
+        .with_context(|| format!("{} at {} is not in data/profiled.tsv", launch.kernel, launch.shape))
 }
 
 /// Returns the model's time for a launch in microseconds, and the profiled launch.
 pub(crate) fn at(kernel: &str, shape: Shape) -> anyhow::Result<(f64, Launch)> {
     let launches = record()?.launches.into_iter();
     let mut launches = launches.filter(|launch| launch.kernel == kernel && launch.shape == shape);
-    let launch = launches
-        .next()
-        .with_context(|| format!("{kernel} at {shape} was not profiled"))?;
+    let launch = launches.next().with_context(|| format!("{kernel} at {shape} was not profiled"))?;
     Ok((needs(&launch)?.predicted_us, launch))
 }
 
@@ -112,10 +102,7 @@ const REASONS: [(&str, &str); 9] = [
 ];
 
 fn percent(stalls: &[(&str, f64)], name: &str) -> String {
-    let part = stalls
-        .iter()
-        .find(|(stall, _)| *stall == name)
-        .map_or(0.0, |(_, part)| *part);
+    let part = stalls.iter().find(|(stall, _)| *stall == name).map_or(0.0, |(_, part)| *part);
     format!("{:.0}", 100.0 * part)
 }
 
@@ -158,9 +145,7 @@ pub fn tensor(step: &str) -> anyhow::Result<String> {
     titles.extend(WAITS.map(|(_, title)| title));
     let mut rows = Vec::new();
     let records = tensor_records()?;
-    let all = records
-        .iter()
-        .flat_map(|record| record.launches.iter().map(move |launch| (record, launch)));
+    let all = records.iter().flat_map(|record| record.launches.iter().map(move |launch| (record, launch)));
     for (record, launch) in all.filter(|(_, one)| step.kernel(&one.kernel).is_some()) {
         let metric = |name: &str| {
             let found = launch.metrics.get(name).copied();
@@ -212,13 +197,8 @@ pub fn climb() -> anyhow::Result<String> {
         let launch = launches
             .find(|launch| launch.kernel == name && launch.shape == Shape::square(SIZE))
             .with_context(|| format!("{name} at {SIZE} was not profiled"))?;
-        let metric = |name: &str| {
-            launch
-                .metrics
-                .get(name)
-                .copied()
-                .with_context(|| format!("{name} is missing"))
-        };
+        let metric =
+            |name: &str| launch.metrics.get(name).copied().with_context(|| format!("{name} is missing"));
         let multiply_adds = (SIZE * SIZE * SIZE) as f64 / 32.0;
         let busy = |unit| launch.busy(unit).map_or(String::new(), |n| format!("{n:.1}"));
         let mut row = vec![
@@ -255,9 +235,7 @@ mod tests {
             );
             let Ok(needs) = needs else { continue };
             let binding_units = binding_units(needs);
-            let exception = EXCEPTIONS
-                .iter()
-                .find(|e| e.kernels.contains(&launch.kernel.as_str()));
+            let exception = EXCEPTIONS.iter().find(|e| e.kernels.contains(&launch.kernel.as_str()));
             assert_eq!(
                 launch.agrees(&binding_units),
                 exception.is_none(),

@@ -24,19 +24,11 @@ struct KernelPoint {
 }
 
 const fn bf16(kernel: &'static str, label: &'static str, tile: [usize; 2]) -> KernelPoint {
-    KernelPoint {
-        kernel,
-        label,
-        tile,
-        bytes: 2,
-    }
+    KernelPoint { kernel, label, tile, bytes: 2 }
 }
 
 const BY_WARPS: &[KernelPoint] = &[
-    KernelPoint {
-        bytes: 4,
-        ..bf16("sgemm_v07_double_buffer", "v07, FP32", [128, 128])
-    },
+    KernelPoint { bytes: 4, ..bf16("sgemm_v07_double_buffer", "v07, FP32", [128, 128]) },
     bf16("bf16gemm_v10_wmma", "wmma", [128, 128]),
     bf16("bf16gemm_v10_shared", "shared", [128, 128]),
     bf16("bf16gemm_v10_large_warps", "large warps", [128, 128]),
@@ -71,23 +63,11 @@ const MMA: Roof = ("mma.sync", "bf16", "mma.sync");
 const WGMMA: Roof = ("wgmma", "bf16", "wgmma");
 
 pub(crate) fn by_warps(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
-    draw(
-        "Tensor cores by mma.sync, bf16",
-        ceilings,
-        record,
-        &[FMA, MMA],
-        BY_WARPS,
-    )
+    draw("Tensor cores by mma.sync, bf16", ceilings, record, &[FMA, MMA], BY_WARPS)
 }
 
 pub(crate) fn by_warpgroups(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
-    draw(
-        "Tensor cores by wgmma, bf16",
-        ceilings,
-        record,
-        &[MMA, WGMMA],
-        BY_WARPGROUPS,
-    )
+    draw("Tensor cores by wgmma, bf16", ceilings, record, &[MMA, WGMMA], BY_WARPGROUPS)
 }
 
 /// Loads the record of peak rates; `None` if they were not measured.
@@ -125,43 +105,16 @@ fn draw(
     let (top, bottom) = (40.0, 340.0);
     const LOW: f64 = 10.0;
     const HIGH: f64 = 1000.0;
-    let x = Axis {
-        low: LOW,
-        high: HIGH,
-        from: 42.0,
-        to: WIDTH - 18.0,
-        log: true,
-    };
-    let y = Axis {
-        low: LOW,
-        high: HIGH,
-        from: bottom,
-        to: top,
-        log: true,
-    };
+    let x = Axis { low: LOW, high: HIGH, from: 42.0, to: WIDTH - 18.0, log: true };
+    let y = Axis { low: LOW, high: HIGH, from: bottom, to: top, log: true };
     for tick in [LOW, 100.0, HIGH] {
         drawing.line("line", (x.at(tick), top), (x.at(tick), bottom));
         drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
-        drawing.text(
-            "dim",
-            Anchor::Middle,
-            (x.at(tick), bottom + 19.0),
-            tick.to_string(),
-        );
-        drawing.text(
-            "dim",
-            Anchor::End,
-            (x.from - 3.0, y.at(tick) + 5.0),
-            tick.to_string(),
-        );
+        drawing.text("dim", Anchor::Middle, (x.at(tick), bottom + 19.0), tick.to_string());
+        drawing.text("dim", Anchor::End, (x.from - 3.0, y.at(tick) + 5.0), tick.to_string());
     }
     drawing.text("dim", Anchor::Start, (x.from + 4.0, bottom - 8.0), "TFLOP/s");
-    drawing.text(
-        "dim",
-        Anchor::End,
-        (x.to, bottom + 38.0),
-        "FLOP per byte of tiles",
-    );
+    drawing.text("dim", Anchor::End, (x.to, bottom + 38.0), "FLOP per byte of tiles");
 
     let roofs: Vec<(&str, f64)> = roofs
         .iter()
@@ -196,9 +149,7 @@ fn draw(
         .collect();
     let wanted: Vec<f64> = points.iter().map(|point| y.at(point.1)).collect();
     // Starts below the text above the roof of mma.sync, which is in both pictures.
-    let from = ceilings
-        .best(MMA.0, MMA.1)
-        .map_or(highest, |one| one.burst.tflops);
+    let from = ceilings.best(MMA.0, MMA.1).map_or(highest, |one| one.burst.tflops);
     let labels = spread_labels(&wanted, 17.0, y.at(from) + 16.0, bottom - 12.0);
     let column = WIDTH - 102.0;
     for ((point, tflops), to) in points.iter().zip(&labels) {
@@ -214,20 +165,13 @@ fn draw(
         _ => "Kernels: not measured yet.".to_owned(),
     };
     let foot = [
-        format!(
-            "Slanted, from right to left: memory {} TB/s,",
-            tb(roofline.copy_gbs)
-        ),
+        format!("Slanted, from right to left: memory {} TB/s,", tb(roofline.copy_gbs)),
         format!(
             "L2 {} TB/s, L2 where all read the same {}.",
             tb(ceilings.l2.own_gbs),
             tb(ceilings.l2.same_gbs)
         ),
-        format!(
-            "Units, memory: {}, {}.",
-            ceilings.run.device,
-            day(&ceilings.run.date)
-        ),
+        format!("Units, memory: {}, {}.", ceilings.run.device, day(&ceilings.run.date)),
         format!("L2: {}, {}.", ceilings.l2.device, day(&ceilings.l2.date)),
         of_kernels,
     ];
@@ -270,20 +214,14 @@ mod tests {
     #[test]
     fn what_was_not_measured_is_not_drawn() {
         for svg in [by_warps(None, None), by_warpgroups(None, None)] {
-            assert!(
-                svg.contains("Not measured yet") && svg.contains("--example ceilings"),
-                "{svg}"
-            );
+            assert!(svg.contains("Not measured yet") && svg.contains("--example ceilings"), "{svg}");
         }
     }
 
     #[test]
     fn roofs_are_drawn_before_kernels_were_measured() {
         let ceilings = ceilings();
-        let (warps, groups) = (
-            by_warps(Some(&ceilings), None),
-            by_warpgroups(Some(&ceilings), None),
-        );
+        let (warps, groups) = (by_warps(Some(&ceilings), None), by_warpgroups(Some(&ceilings), None));
         assert!(
             warps.contains("FP32 60.0") && warps.contains("mma.sync 651") && !warps.contains("wgmma 934")
         );
@@ -307,9 +245,7 @@ mod tests {
     #[test]
     fn tiles_are_those_of_the_kernels() -> anyhow::Result<()> {
         for point in BY_WARPGROUPS {
-            let path = machine::root()
-                .join("kernels")
-                .join(machine::source_of(point.kernel)?);
+            let path = machine::root().join("kernels").join(machine::source_of(point.kernel)?);
             let text = std::fs::read_to_string(path.with_extension("cu"))?;
             let of_block = match text.split_once(" = Tiles<") {
                 Some((_, rest)) => {
@@ -322,12 +258,7 @@ mod tests {
                 ],
             };
             let blocks = if text.contains("__cluster_dims__") { 2 } else { 1 };
-            assert_eq!(
-                [blocks * of_block[0], of_block[1]],
-                point.tile,
-                "{}",
-                point.kernel
-            );
+            assert_eq!([blocks * of_block[0], of_block[1]], point.tile, "{}", point.kernel);
         }
         Ok(())
     }

@@ -8,11 +8,7 @@ use crate::machine;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// Large enough for a main loop, small enough to run every time.
-pub(crate) const SHAPE: Shape = Shape {
-    m: 256,
-    n: 256,
-    k: 512,
-};
+pub(crate) const SHAPE: Shape = Shape { m: 256, n: 256, k: 512 };
 
 pub(crate) const KERNELS: &[(&str, &str)] = &[
     ("sgemm_v01_row_per_lane", "v01 row"),
@@ -78,22 +74,11 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             let part = (1.0 + (value / most).log10() / 4.0).clamp(0.0, 1.0);
             drawing.rect("faint", frame);
             let length = room * part;
-            let class = if column == 3 {
-                "bad"
-            } else {
-                ["a", "a", "b"][column]
-            };
+            let class = if column == 3 { "bad" } else { ["a", "a", "b"][column] };
             if *value > 0.0 && length > 0.0 {
-                drawing.rect(
-                    class,
-                    Rect::new(frame.right() - length, frame.y, length, frame.height),
-                );
+                drawing.rect(class, Rect::new(frame.right() - length, frame.y, length, frame.height));
             }
-            let shown = if *value == 0.0 {
-                "0".to_owned()
-            } else {
-                digits(*value)
-            };
+            let shown = if *value == 0.0 { "0".to_owned() } else { digits(*value) };
             drawing.text("", Anchor::End, (right(column), y + 15.0), shown);
         }
         y += 33.0;
@@ -121,11 +106,7 @@ mod tests {
     #[test]
     fn v05_and_later_have_no_wavefront_too_many() -> anyhow::Result<()> {
         assert!(count("sgemm_v04_float4", 3)? > 0);
-        for kernel in [
-            "sgemm_v05_bank_conflict_free",
-            "sgemm_v06_outer_product",
-            "sgemm_v07_double_buffer",
-        ] {
+        for kernel in ["sgemm_v05_bank_conflict_free", "sgemm_v06_outer_product", "sgemm_v07_double_buffer"] {
             assert_eq!(count(kernel, 3)?, 0, "{kernel}");
         }
         Ok(())

@@ -48,10 +48,7 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
     }
     for subject in steps::SUBJECTS {
         let (trace, answer) = steps::counted(subject)?;
-        cases.push(Case {
-            ask: format!("stepped({trace})"),
-            answer: answer.to_string(),
-        });
+        cases.push(Case { ask: format!("stepped({trace})"), answer: answer.to_string() });
     }
     Ok(cases)
 }
@@ -72,12 +69,7 @@ fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
 
 /// Makes a case of an order of two warps, with the result of the emulated GPU when it is forced into that order.
 fn raced(race: Race) -> anyhow::Result<Case> {
-    let Race {
-        first,
-        second,
-        leader,
-        lead,
-    } = race;
+    let Race { first, second, leader, lead } = race;
     let order = race.order();
     let found = race::forced(&order).with_context(|| format!("{race:?}"))?;
     let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(",");
@@ -128,10 +120,7 @@ fn patterns() -> Vec<(Addresses, u32)> {
         }
         for distance in [1, 2, 3] {
             all.push((every(&|lane| Some((lane & !distance) * 4)), bytes));
-            all.push((
-                every(&|lane| (lane % 5 != 0).then_some((lane & !distance) * 8)),
-                bytes,
-            ));
+            all.push((every(&|lane| (lane % 5 != 0).then_some((lane & !distance) * 8)), bytes));
         }
         all.push(([None; 32], bytes));
         for off in [1, 3, 4, 12, 28] {
@@ -159,11 +148,8 @@ fn patterns() -> Vec<(Addresses, u32)> {
 /// Adds accesses of real kernels, written as the explorers write them.
 fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     const SIZE: usize = 64;
-    let tiles = [
-        ("transpose_tile", 0, false),
-        ("transpose_padded", 1, false),
-        ("transpose_swizzled", 0, true),
-    ];
+    let tiles =
+        [("transpose_tile", 0, false), ("transpose_padded", 1, false), ("transpose_swizzled", 0, true)];
     for (kernel, padding, swizzle) in tiles {
         for warp in [0, 1, 5, 31] {
             let position = WarpPosition { block: [0, 0], warp };
@@ -182,10 +168,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         }
     }
     let shape = Shape::square(SIZE);
-    let position = WarpPosition {
-        block: [0, 0],
-        warp: 0,
-    };
+    let position = WarpPosition { block: [0, 0], warp: 0 };
     let strided = [
         ("sgemm_v01_row_per_lane", 0, SIZE),
         ("sgemm_v01_row_per_lane", 1, 0),
@@ -264,10 +247,7 @@ impl Engine {
     pub fn here() -> Vec<Self> {
         let runs = |name: &str| {
             let mut command = Command::new(name);
-            command
-                .arg("--version")
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
+            command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
             command.status().is_ok_and(|status| status.success())
         };
         let browsers = ["chromium", "chromium-browser", "google-chrome", "chrome"];

@@ -7,10 +7,8 @@ use catalog::Shape;
 use crate::machine::{self, FIRST};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-const KERNELS: [(&str, &str); 2] = [
-    ("sgemm_v05_bank_conflict_free", "v05"),
-    ("sgemm_v06_outer_product", "v06"),
-];
+const KERNELS: [(&str, &str); 2] =
+    [("sgemm_v05_bank_conflict_free", "v05"), ("sgemm_v06_outer_product", "v06")];
 /// Not the first k, where the compiler may hoist loads.
 const K: usize = 3;
 const LANE: usize = 0;
@@ -20,16 +18,8 @@ const LANE: usize = 0;
 fn loads(kernel: &'static str, array: &str) -> anyhow::Result<Vec<Vec<usize>>> {
     let edge = machine::constant(kernel, "BM")? as usize;
     let depth = machine::constant(kernel, "BK")? as usize;
-    let pad = if array == "a_tile" {
-        machine::constant(kernel, "PAD")? as usize
-    } else {
-        0
-    };
-    let shape = Shape {
-        m: edge,
-        n: edge,
-        k: depth,
-    };
+    let pad = if array == "a_tile" { machine::constant(kernel, "PAD")? as usize } else { 0 };
+    let shape = Shape { m: edge, n: edge, k: depth };
     let trace = machine::product(kernel, shape, FIRST)?;
     let row = edge + pad;
     let mut loads = BTreeSet::new();
@@ -54,13 +44,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     }
     let summary: Vec<String> = panels
         .iter()
-        .map(|(name, a, b)| {
-            format!(
-                "{name} takes {} loads for a_frag and {} for b_frag",
-                a.len(),
-                b.len()
-            )
-        })
+        .map(|(name, a, b)| format!("{name} takes {} loads for a_frag and {} for b_frag", a.len(), b.len()))
         .collect();
     let mut drawing = Drawing::new(
         title,
@@ -78,12 +62,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         let n_cols: usize = b.iter().map(Vec::len).sum();
         drawing.text("strong", Anchor::Start, (left, 38.0), *name);
         let (x, y) = (left + 30.0, 76.0);
-        drawing.text(
-            "ink-b",
-            Anchor::Start,
-            (x, 62.0 - 8.0),
-            format!("b_frag: {} loads", b.len()),
-        );
+        drawing.text("ink-b", Anchor::Start, (x, 62.0 - 8.0), format!("b_frag: {} loads", b.len()));
         let mut at = 0;
         for load in b {
             let r = Rect::new(x + CELL * at as f64, y - 16.0, CELL * load.len() as f64, 13.0);
@@ -102,20 +81,10 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         });
         drawing.rects("c2", cells);
         let (mx, my) = (x + CELL * n_cols as f64 / 2.0, y + CELL * n_rows as f64 / 2.0);
-        drawing.text(
-            "strong",
-            Anchor::Middle,
-            (mx, my + 1.0),
-            (n_rows * n_cols).to_string(),
-        );
+        drawing.text("strong", Anchor::Middle, (mx, my + 1.0), (n_rows * n_cols).to_string());
         drawing.text("", Anchor::Middle, (mx, my + 18.0), "multiply-adds");
         bottom = y + CELL * n_rows as f64;
-        drawing.text(
-            "ink-a",
-            Anchor::Start,
-            (x - 16.0, bottom + 20.0),
-            format!("a_frag: {} loads", a.len()),
-        );
+        drawing.text("ink-a", Anchor::Start, (x - 16.0, bottom + 20.0), format!("a_frag: {} loads", a.len()));
     }
     drawing.note(bottom + 44.0, "One box, one load instruction of the PTX.");
     Ok(drawing.finish(bottom + 52.0))

@@ -21,33 +21,16 @@ struct Parts {
 
 fn parts() -> anyhow::Result<Parts> {
     let tile = machine::tile(KERNEL)?;
-    let shape = Shape {
-        m: tile[0] as usize,
-        n: tile[1] as usize,
-        k: 8,
-    };
+    let shape = Shape { m: tile[0] as usize, n: tile[1] as usize, k: 8 };
     let trace = machine::product(KERNEL, shape, FIRST)?;
-    let [threads, ..] = trace
-        .kernel()
-        .max_threads
-        .context("the kernel has launch bounds")?;
+    let [threads, ..] = trace.kernel().max_threads.context("the kernel has launch bounds")?;
     let stores = trace.global(2);
     let owned = stores.iter().map(|store| store.access.bytes as usize / 4).sum();
-    Ok(Parts {
-        grid: tile.map(|edge| SIZE as u32 / edge),
-        tile,
-        threads,
-        owned,
-    })
+    Ok(Parts { grid: tile.map(|edge| SIZE as u32 / edge), tile, threads, owned })
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let Parts {
-        grid,
-        tile,
-        threads,
-        owned,
-    } = parts()?;
+    let Parts { grid, tile, threads, owned } = parts()?;
     let n_warps = threads / LANES;
     let title = format!("One launch: v03 on {SIZE} × {SIZE}");
     let mut drawing = Drawing::new(
@@ -93,14 +76,8 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     zoom(&mut drawing, marked, frame);
     let (across, down) = (8, LANES / 8);
     let (w, h) = (WIDE / f64::from(across), frame.height / f64::from(down));
-    let lane = |i: u32| {
-        Rect::new(
-            third + w * f64::from(i % across),
-            frame.y + h * f64::from(i / across),
-            w,
-            h,
-        )
-    };
+    let lane =
+        |i: u32| Rect::new(third + w * f64::from(i % across), frame.y + h * f64::from(i / across), w, h);
     drawing.rects("b2", (0..LANES).map(|i| lane(i).inset(0.8)));
     for i in [0, across - 1, LANES - across, LANES - 1] {
         let (x, y) = lane(i).middle();
@@ -109,30 +86,13 @@ pub(crate) fn draw() -> anyhow::Result<String> {
 
     let y = TOP + EDGE + 22.0;
     let columns = [
-        (
-            first,
-            [
-                format!("{} × {} blocks", grid[0], grid[1]),
-                "in any order".to_owned(),
-            ],
-        ),
-        (
-            second,
-            [
-                format!("{threads} threads"),
-                format!("{} × {} of C", tile[0], tile[1]),
-            ],
-        ),
+        (first, [format!("{} × {} blocks", grid[0], grid[1]), "in any order".to_owned()]),
+        (second, [format!("{threads} threads"), format!("{} × {} of C", tile[0], tile[1])]),
         (third, [format!("{LANES} lanes"), format!("{owned} of C each")]),
     ];
     for (x, lines) in columns {
         for (i, line) in lines.iter().enumerate() {
-            drawing.text(
-                if i == 0 { "" } else { "dim" },
-                Anchor::Start,
-                (x, y + 19.0 * i as f64),
-                line,
-            );
+            drawing.text(if i == 0 { "" } else { "dim" }, Anchor::Start, (x, y + 19.0 * i as f64), line);
         }
     }
     Ok(drawing.finish(y + 28.0))
@@ -151,10 +111,7 @@ mod tests {
     #[test]
     fn the_threads_of_a_block_own_its_tile() -> anyhow::Result<()> {
         let parts = parts()?;
-        assert_eq!(
-            parts.threads as usize * parts.owned,
-            (parts.tile[0] * parts.tile[1]) as usize
-        );
+        assert_eq!(parts.threads as usize * parts.owned, (parts.tile[0] * parts.tile[1]) as usize);
         Ok(())
     }
 }

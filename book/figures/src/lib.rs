@@ -64,14 +64,8 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
         figures.push(Figure { name, svg });
         Ok(())
     };
-    add(
-        "v01-row-per-lane",
-        sectors::draw("sgemm_v01_row_per_lane", "row_per_lane: what one warp touches"),
-    )?;
-    add(
-        "v01-col-per-lane",
-        sectors::draw("sgemm_v01_col_per_lane", "col_per_lane: what one warp touches"),
-    )?;
+    add("v01-row-per-lane", sectors::draw("sgemm_v01_row_per_lane", "row_per_lane: what one warp touches"))?;
+    add("v01-col-per-lane", sectors::draw("sgemm_v01_col_per_lane", "col_per_lane: what one warp touches"))?;
     for (name, key) in [("v01-steps", "v01"), ("v02-steps", "v02"), ("v05-steps", "v05")] {
         add(name, steps::overview(key))?;
     }
@@ -104,10 +98,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("roofline", plots::roofline(record))?;
     let ceilings = ceilings::load()?;
     add("v10-roofline", Ok(ceilings::by_warps(ceilings.as_ref(), record)))?;
-    add(
-        "v12-roofline",
-        Ok(ceilings::by_warpgroups(ceilings.as_ref(), record)),
-    )?;
+    add("v12-roofline", Ok(ceilings::by_warpgroups(ceilings.as_ref(), record)))?;
     add("transposes", Ok(bars::transposes(record)))?;
     add("cpus", Ok(bars::cpus(record)))?;
     add("memories", Ok(memories::draw(record)))?;

@@ -28,10 +28,7 @@ pub(crate) struct WarpPosition {
 }
 
 /// The first warp of the first block.
-pub(crate) const FIRST: WarpPosition = WarpPosition {
-    block: [0, 0],
-    warp: 0,
-};
+pub(crate) const FIRST: WarpPosition = WarpPosition { block: [0, 0], warp: 0 };
 
 /// Trace of one warp, and the counters of the launch.
 pub(crate) struct Trace {
@@ -78,19 +75,11 @@ impl Trace {
 
     /// Returns the accesses to the shared array whose symbol contains `name`.
     pub(crate) fn shared(&self, name: &str) -> Vec<Reached<'_>> {
-        let Some(array) = self
-            .kernel()
-            .shared
-            .iter()
-            .find(|array| array.name.contains(name))
-        else {
+        let Some(array) = self.kernel().shared.iter().find(|array| array.name.contains(name)) else {
             return Vec::new();
         };
         let (start, end) = (u64::from(array.offset), u64::from(array.offset + array.bytes));
-        self.reached(
-            |access, first| access.space == MemSpace::Shared && (start..end).contains(&first),
-            start,
-        )
+        self.reached(|access, first| access.space == MemSpace::Shared && (start..end).contains(&first), start)
     }
 
     fn reached(&self, wanted: impl Fn(&Access, u64) -> bool, base: u64) -> Vec<Reached<'_>> {
@@ -120,17 +109,12 @@ impl Trace {
 pub(crate) fn source_of(kernel: &str) -> anyhow::Result<&'static str> {
     let mut all = STEPS.iter().flat_map(|step| step.kernels);
     let found = all.find(|k| k.name == kernel);
-    found
-        .and_then(|k| k.source)
-        .with_context(|| format!("the ladder has no kernel {kernel}"))
+    found.and_then(|k| k.source).with_context(|| format!("the ladder has no kernel {kernel}"))
 }
 
 /// Returns the value of `constexpr int NAME = 128` in a kernel's source.
 pub(crate) fn constant(kernel: &str, name: &str) -> anyhow::Result<u32> {
-    let path = root()
-        .join("kernels")
-        .join(source_of(kernel)?)
-        .with_extension("cu");
+    let path = root().join("kernels").join(source_of(kernel)?).with_extension("cu");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let value = catalog::constants::constant(&text, name);
     value.with_context(|| format!("{}: no constant {name}", path.display()))
@@ -167,10 +151,7 @@ fn run(launch: &Launch, traced: Option<WarpPosition>) -> anyhow::Result<Trace> {
     let kernel = module
         .kernel(launch.kernel)
         .with_context(|| format!("{} has no kernel {}", path.display(), launch.kernel))?;
-    let threads = kernel
-        .kernel()
-        .max_threads
-        .context("the kernel has no launch bounds")?;
+    let threads = kernel.kernel().max_threads.context("the kernel has no launch bounds")?;
     let mut arguments: Vec<Argument> = launch.sizes.iter().map(|&size| size.into()).collect();
     let mut buffers = Vec::new();
     for bytes in &launch.buffers {
@@ -178,20 +159,12 @@ fn run(launch: &Launch, traced: Option<WarpPosition>) -> anyhow::Result<Trace> {
         arguments.push(address.into());
         buffers.push(address);
     }
-    let shape = gpu::Shape {
-        grid: [launch.grid[0], launch.grid[1], 1],
-        block: threads,
-        shared: 0,
-    };
+    let shape = gpu::Shape { grid: [launch.grid[0], launch.grid[1], 1], block: threads, shared: 0 };
     let params = Gpu::params(kernel.kernel(), &arguments)?;
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = match traced {
         Some(WarpPosition { block: [x, y], warp }) => {
-            let follow = Follow {
-                block: [x, y, 0],
-                warp,
-                most: MOST_STEPS,
-            };
+            let follow = Follow { block: [x, y, 0], warp, most: MOST_STEPS };
             gpu.trace(kernel, &config, follow)?
         }
         None => (gpu.launch(kernel, &config)?, Vec::new()),
@@ -199,12 +172,7 @@ fn run(launch: &Launch, traced: Option<WarpPosition>) -> anyhow::Result<Trace> {
     if let Some(code) = report.mistakes.codes().first() {
         bail!("{} on the emulated GPU: {}", launch.kernel, code.as_str());
     }
-    Ok(Trace {
-        report,
-        steps,
-        loaded: Arc::clone(kernel),
-        buffers,
-    })
+    Ok(Trace { report, steps, loaded: Arc::clone(kernel), buffers })
 }
 
 /// Prepares a GEMM on zero matrices: the pictures depend on addresses, not on values.
@@ -214,16 +182,9 @@ fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
     let bytes = |rows: usize, cols: usize| 4 * (rows * cols) as u64;
     Ok(Launch {
         kernel,
-        grid: [
-            (shape.n as u32).div_ceil(tile_n),
-            (shape.m as u32).div_ceil(tile_m),
-        ],
+        grid: [(shape.n as u32).div_ceil(tile_n), (shape.m as u32).div_ceil(tile_m)],
         sizes,
-        buffers: vec![
-            bytes(shape.m, shape.k),
-            bytes(shape.k, shape.n),
-            bytes(shape.m, shape.n),
-        ],
+        buffers: vec![bytes(shape.m, shape.k), bytes(shape.k, shape.n), bytes(shape.m, shape.n)],
     })
 }
 

@@ -8,19 +8,9 @@ use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 /// A kind of memory: its name, its scope, and how it is accessed.
 const LEVELS: [(&str, &str, &str, &str); 4] = [
     ("registers", "one thread", "by name", "c2"),
-    (
-        "shared memory, L1 cache",
-        "one block",
-        "32 banks, 4 bytes each",
-        "b2",
-    ),
+    ("shared memory, L1 cache", "one block", "32 banks, 4 bytes each", "b2"),
     ("L2 cache", "all blocks", "sectors of 32 bytes", "d2"),
-    (
-        "global memory",
-        "all blocks, and the host",
-        "sectors of 32 bytes",
-        "a2",
-    ),
+    ("global memory", "all blocks, and the host", "sectors of 32 bytes", "a2"),
 ];
 
 pub(crate) fn draw(record: Option<&Record>) -> String {
@@ -38,12 +28,7 @@ pub(crate) fn draw(record: Option<&Record>) -> String {
         let r = Rect::new(0.0, y, width, HEIGHT);
         drawing.round(class, r, 6.0);
         drawing.text("strong", Anchor::Start, (14.0, y + 26.0), name);
-        drawing.text(
-            "dim",
-            Anchor::Start,
-            (14.0, y + 47.0),
-            format!("{scope}; {access}"),
-        );
+        drawing.text("dim", Anchor::Start, (14.0, y + 47.0), format!("{scope}; {access}"));
         let rate = match (&roof, i) {
             (Some((roof, _)), 0) => Some((format!("{:.1} TFLOP/s", roof.fp32_tflops), "multiply-adds")),
             (Some((roof, _)), 3) => Some((format!("{:.2} TB/s", roof.copy_gbs / 1000.0), "copied")),

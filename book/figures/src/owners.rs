@@ -14,11 +14,7 @@ const CELL: f64 = 1.0;
 
 /// Returns the elements of C that each lane of a warp stores, as (row, column).
 fn owned(kernel: &'static str, edge: usize, warp: u32) -> anyhow::Result<Vec<BTreeSet<(usize, usize)>>> {
-    let shape = Shape {
-        m: edge,
-        n: edge,
-        k: 8,
-    };
+    let shape = Shape { m: edge, n: edge, k: 8 };
     let position = WarpPosition { block: [0, 0], warp };
     let trace = machine::product(kernel, shape, position)?;
     let mut lanes = vec![BTreeSet::new(); LANES];
@@ -62,10 +58,7 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     drawing.rect("faint", close);
     drawing.rects("tint", runs(&all).into_iter().map(|run| place(close, cell, run)));
     for (lane, colour) in shown {
-        drawing.rects(
-            colour,
-            runs(&warp[lane]).into_iter().map(|run| place(close, cell, run)),
-        );
+        drawing.rects(colour, runs(&warp[lane]).into_iter().map(|run| place(close, cell, run)));
     }
     let lines_of = |every: usize| (every..edge).step_by(every);
     drawing.rects(
@@ -86,10 +79,7 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     drawing.rect("faint", frame);
     drawing.rects("tint", runs(&all).into_iter().map(|run| place(frame, CELL, run)));
     for (lane, colour) in shown {
-        drawing.rects(
-            colour,
-            runs(&warp[lane]).into_iter().map(|run| place(frame, CELL, run)),
-        );
+        drawing.rects(colour, runs(&warp[lane]).into_iter().map(|run| place(frame, CELL, run)));
     }
     drawing.rect("frame", frame);
 
@@ -125,19 +115,12 @@ fn runs(elements: &BTreeSet<(usize, usize)>) -> Vec<ElementRun> {
     for &(row, col) in elements {
         match flat.last_mut() {
             Some(run) if run.row == row && run.col + run.n == col => run.n += 1,
-            _ => flat.push(ElementRun {
-                row,
-                col,
-                n: 1,
-                n_rows: 1,
-            }),
+            _ => flat.push(ElementRun { row, col, n: 1, n_rows: 1 }),
         }
     }
     let mut tall: Vec<ElementRun> = Vec::new();
     for run in flat {
-        let above = tall
-            .iter_mut()
-            .find(|t| t.col == run.col && t.n == run.n && t.row + t.n_rows == run.row);
+        let above = tall.iter_mut().find(|t| t.col == run.col && t.n == run.n && t.row + t.n_rows == run.row);
         match above {
             Some(above) => above.n_rows += 1,
             None => tall.push(run),
@@ -178,10 +161,8 @@ fn lines(elements: &BTreeSet<(usize, usize)>) -> Vec<String> {
                 vec![format!("{what}"), format!("{}, … {last}", some.join(", "))]
             }
             ref several => {
-                let parts: Vec<String> = several
-                    .iter()
-                    .map(|(start, n)| format!("{start}–{}", start + n - 1))
-                    .collect();
+                let parts: Vec<String> =
+                    several.iter().map(|(start, n)| format!("{start}–{}", start + n - 1)).collect();
                 vec![what.to_owned(), parts.join(", ")]
             }
         }
@@ -210,11 +191,7 @@ mod tests {
 
     #[test]
     fn every_element_of_the_tile_has_one_owner() -> anyhow::Result<()> {
-        for kernel in [
-            "sgemm_v03_from_shared",
-            "sgemm_v05_bank_conflict_free",
-            "sgemm_v06_outer_product",
-        ] {
+        for kernel in ["sgemm_v03_from_shared", "sgemm_v05_bank_conflict_free", "sgemm_v06_outer_product"] {
             let mut n = 0;
             let mut all = BTreeSet::new();
             for warp in 0..8 {

@@ -79,9 +79,8 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         .iter()
         .map(|(kernel, label, class)| {
             let sizes = recorded.sizes(kernel).into_iter().filter(regular);
-            let points: Vec<(usize, f64)> = sizes
-                .filter_map(|size| Some((size, tflops(&recorded, kernel, size)?)))
-                .collect();
+            let points: Vec<(usize, f64)> =
+                sizes.filter_map(|size| Some((size, tflops(&recorded, kernel, size)?))).collect();
             (*label, *class, points)
         })
         .filter(|(_, _, points)| points.len() > 1)
@@ -99,13 +98,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
          idle; the lines level off where it is full.",
     ).with_heading();
     let (top, bottom) = (34.0, 390.0);
-    let x = Axis {
-        low: low as f64,
-        high: high as f64,
-        from: 36.0,
-        to: WIDTH - 76.0,
-        log: true,
-    };
+    let x = Axis { low: low as f64, high: high as f64, from: 36.0, to: WIDTH - 76.0, log: true };
     const TICKS: [f64; 11] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
     let y = Axis {
         low: TICKS.into_iter().rfind(|tick| *tick <= least).unwrap_or(least),
@@ -116,27 +109,15 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
     };
     for tick in TICKS.into_iter().filter(|t| (y.low..=y.high).contains(t)) {
         drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
-        drawing.text(
-            "dim",
-            Anchor::End,
-            (x.from - 6.0, y.at(tick) + 5.0),
-            tick.to_string(),
-        );
+        drawing.text("dim", Anchor::End, (x.from - 6.0, y.at(tick) + 5.0), tick.to_string());
     }
     let mut size = low;
     while size <= high {
-        drawing.text(
-            "dim",
-            Anchor::Middle,
-            (x.at(size as f64), bottom + 19.0),
-            size.to_string(),
-        );
+        drawing.text("dim", Anchor::Middle, (x.at(size as f64), bottom + 19.0), size.to_string());
         size *= 2;
     }
-    let wanted: Vec<f64> = lines
-        .iter()
-        .map(|(_, _, points)| y.at(points.last().map_or(0.0, |(_, t)| *t)))
-        .collect();
+    let wanted: Vec<f64> =
+        lines.iter().map(|(_, _, points)| y.at(points.last().map_or(0.0, |(_, t)| *t))).collect();
     let labels = spread_labels(&wanted, 17.0, top, bottom);
     for ((label, class, points), at) in lines.iter().zip(&labels) {
         let path: Vec<(f64, f64)> = points.iter().map(|(s, t)| (x.at(*s as f64), y.at(*t))).collect();
@@ -147,12 +128,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         }
         let end = path.last().copied().unwrap_or_default();
         drawing.line("line", (end.0 + 5.0, end.1), (x.to + 14.0, *at));
-        drawing.text(
-            &format!("ink-{class}"),
-            Anchor::Start,
-            (x.to + 17.0, at + 5.0),
-            label,
-        );
+        drawing.text(&format!("ink-{class}"), Anchor::Start, (x.to + 17.0, at + 5.0), label);
     }
     drawing.note(bottom + 44.0, recorded.provenance());
     drawing.finish(bottom + 52.0)
@@ -202,13 +178,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         to: WIDTH - 8.0,
         log: true,
     };
-    let y = Axis {
-        low: 0.1,
-        high: 100.0,
-        from: bottom,
-        to: top,
-        log: true,
-    };
+    let y = Axis { low: 0.1, high: 100.0, from: bottom, to: top, log: true };
     for decade in [0.01, 0.1, 1.0, 10.0, 100.0] {
         if decade >= x.low {
             drawing.line("line", (x.at(decade), top), (x.at(decade), bottom));
@@ -221,21 +191,11 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         }
         if decade >= y.low {
             drawing.line("line", (x.from, y.at(decade)), (x.to, y.at(decade)));
-            drawing.text(
-                "dim",
-                Anchor::End,
-                (x.from - 5.0, y.at(decade) + 5.0),
-                decade.to_string(),
-            );
+            drawing.text("dim", Anchor::End, (x.from - 5.0, y.at(decade) + 5.0), decade.to_string());
         }
     }
     drawing.text("dim", Anchor::Start, (x.from + 4.0, top + 16.0), "TFLOP/s");
-    drawing.text(
-        "dim",
-        Anchor::End,
-        (x.to, bottom + 38.0),
-        "FLOP per byte of sectors",
-    );
+    drawing.text("dim", Anchor::End, (x.to, bottom + 38.0), "FLOP per byte of sectors");
     let knee = 1000.0 * roof.fp32_tflops / roof.copy_gbs;
     let copy = |intensity: f64| intensity * roof.copy_gbs / 1000.0;
     let start = (y.low * 1000.0 / roof.copy_gbs).max(x.low);
@@ -257,10 +217,8 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         format!("copy {} TB/s", digits(roof.copy_gbs / 1000.0)),
     );
     // The fast kernels are close together: here they are one frame, which is enlarged below.
-    let (near, alone): (Vec<KernelPoint>, Vec<KernelPoint>) = points
-        .iter()
-        .copied()
-        .partition(|point| point.2 >= roof.fp32_tflops * CLOSE);
+    let (near, alone): (Vec<KernelPoint>, Vec<KernelPoint>) =
+        points.iter().copied().partition(|point| point.2 >= roof.fp32_tflops * CLOSE);
     for (label, intensity, tflops) in &alone {
         let at = (x.at(*intensity), y.at(*tflops));
         drawing.circle("a", at, 4.5);
@@ -291,12 +249,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         ];
         drawing.polyline("rule", &corners);
         let names = format!("{} to {}", near[0].0, near[near.len() - 1].0);
-        drawing.text(
-            "",
-            Anchor::End,
-            (frame.right() + 8.0, frame.bottom() + 17.0),
-            &names,
-        );
+        drawing.text("", Anchor::End, (frame.right() + 8.0, frame.bottom() + 17.0), &names);
         at = draw_closeup(&mut drawing, &near, roof.fp32_tflops, bottom + 62.0);
     }
     let foot = [
@@ -324,10 +277,7 @@ fn draw_closeup(drawing: &mut Drawing, points: &[KernelPoint], ceiling: f64, fro
     drawing.text("strong", Anchor::Start, (0.0, from), "The frame, enlarged");
     let edges = |pick: fn(&KernelPoint) -> f64| {
         let values = || points.iter().map(pick);
-        (
-            values().fold(f64::INFINITY, f64::min),
-            values().fold(0.0, f64::max),
-        )
+        (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
     };
     let ((left, right), (low, _)) = (edges(|p| p.1), edges(|p| p.2));
     let x = Axis {
@@ -350,21 +300,11 @@ fn draw_closeup(drawing: &mut Drawing, points: &[KernelPoint], ceiling: f64, fro
     };
     for tick in ticks(x, 5.0) {
         drawing.line("line", (x.at(tick), top), (x.at(tick), bottom));
-        drawing.text(
-            "dim",
-            Anchor::Middle,
-            (x.at(tick), bottom + 19.0),
-            tick.to_string(),
-        );
+        drawing.text("dim", Anchor::Middle, (x.at(tick), bottom + 19.0), tick.to_string());
     }
     for tick in ticks(y, 10.0) {
         drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
-        drawing.text(
-            "dim",
-            Anchor::End,
-            (x.from - 5.0, y.at(tick) + 5.0),
-            tick.to_string(),
-        );
+        drawing.text("dim", Anchor::End, (x.from - 5.0, y.at(tick) + 5.0), tick.to_string());
     }
     drawing.polyline("rule", &[(x.from, y.at(ceiling)), (x.to, y.at(ceiling))]);
     let wanted: Vec<f64> = points.iter().map(|p| y.at(p.2)).collect();
@@ -395,10 +335,7 @@ mod tests {
         let placed = spread_labels(&[10.0, 11.0, 12.0, 90.0], 17.0, 0.0, 100.0);
         let mut sorted = placed.clone();
         sorted.sort_by(f64::total_cmp);
-        assert!(
-            sorted.windows(2).all(|pair| pair[1] - pair[0] >= 17.0),
-            "{placed:?}"
-        );
+        assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] >= 17.0), "{placed:?}");
     }
 
     #[test]

@@ -7,10 +7,8 @@ use crate::sass::{Code, OperandRead, Reuse, by_bank};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// A kernel, its label, and the first of eight consecutive multiply-adds with the usual cost in its loop.
-const RUNS: [(&str, &str, u32); 2] = [
-    ("sgemm_v04_float4", "v04", 0x1470),
-    ("sgemm_v07_double_buffer", "v07", 0x1950),
-];
+const RUNS: [(&str, &str, u32); 2] =
+    [("sgemm_v04_float4", "v04", 0x1470), ("sgemm_v07_double_buffer", "v07", 0x1950)];
 const LENGTH: usize = 8;
 
 const CHIP: f64 = 62.0;
@@ -84,12 +82,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         drawing.text("dim", Anchor::Start, (x + 24.0, legend + 13.0), label);
     }
     drawing.round("frame", Rect::new(238.0, legend, 18.0, 16.0), 3.0);
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (262.0, legend + 13.0),
-        "kept, not read again",
-    );
+    drawing.text("dim", Anchor::Start, (262.0, legend + 13.0), "kept, not read again");
     Ok(drawing.finish(legend + 22.0))
 }
 
@@ -117,23 +110,14 @@ fn panel(drawing: &mut Drawing, top: f64, name: &str, run: &[Multiply]) -> f64 {
             };
             drawing.round(class, chip.inset(0.5), 3.0);
             let (x, middle) = chip.middle();
-            drawing.text(
-                ink,
-                Anchor::Middle,
-                (x, middle + 5.0),
-                format!("R{}", read.register),
-            );
+            drawing.text(ink, Anchor::Middle, (x, middle + 5.0), format!("R{}", read.register));
         }
         for ((x, n), class) in BANKS.into_iter().zip(multiply.banks).zip(["a", "b"]) {
             let square = |i| Rect::new(x + (SQUARE + 4.0) * i as f64, y + 2.5, SQUARE, SQUARE);
             drawing.rects(class, (0..n).map(square));
         }
         let clocks = multiply.clocks();
-        let ink = if clocks > 1 {
-            "strong ink-bad"
-        } else {
-            "strong ink-c"
-        };
+        let ink = if clocks > 1 { "strong ink-bad" } else { "strong ink-c" };
         drawing.text(ink, Anchor::End, (WIDTH - 14.0, y + 15.0), clocks.to_string());
         y += ROW;
     }
@@ -159,10 +143,7 @@ mod tests {
             }
             let usual = LENGTH as f64 * clocks as f64 / n as f64;
             let shown: usize = run(kernel, first)?.iter().map(Multiply::clocks).sum();
-            assert!(
-                (usual - shown as f64).abs() < 0.75,
-                "{name}: {shown} clocks, usual are {usual:.1}"
-            );
+            assert!((usual - shown as f64).abs() < 0.75, "{name}: {shown} clocks, usual are {usual:.1}");
         }
         Ok(())
     }

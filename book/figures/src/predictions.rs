@@ -50,12 +50,7 @@ fn plot(points: &[Point]) -> String {
     let title = "Predicted and measured time of launches";
     if points.is_empty() {
         let mut drawing = Drawing::new(title, "No predictions yet.");
-        drawing.text(
-            "",
-            Anchor::Start,
-            (0.0, 14.0),
-            "No predictions yet: see the examples of `timing`.",
-        );
+        drawing.text("", Anchor::Start, (0.0, 14.0), "No predictions yet: see the examples of `timing`.");
         return drawing.finish(24.0);
     }
     let n = |set| points.iter().filter(|point| point.set == set).count();
@@ -72,25 +67,11 @@ fn plot(points: &[Point]) -> String {
             points.len()
         ),
     ).with_heading();
-    let all = || {
-        points
-            .iter()
-            .flat_map(|point| [point.measured_us, point.predicted_us])
-    };
+    let all = || points.iter().flat_map(|point| [point.measured_us, point.predicted_us]);
     let low = all().fold(f64::INFINITY, f64::min).log10().floor() as i32;
     let high = all().fold(0.0, f64::max).log10().ceil() as i32;
-    let x = Axis {
-        low,
-        high,
-        from: 62.0,
-        to: WIDTH - 12.0,
-    };
-    let y = Axis {
-        low,
-        high,
-        from: 350.0,
-        to: 34.0,
-    };
+    let x = Axis { low, high, from: 62.0, to: WIDTH - 12.0 };
+    let y = Axis { low, high, from: 350.0, to: 34.0 };
     let (left, right) = (10_f64.powi(low), 10_f64.powi(high));
     // The band, clipped at the frame.
     let (less, more) = (1.0 - CLOSE, 1.0 + CLOSE);
@@ -102,25 +83,15 @@ fn plot(points: &[Point]) -> String {
         (right, right * less),
         (left / less, left),
     ];
-    let path: Vec<String> = corners
-        .iter()
-        .map(|(a, b)| format!("{:.1} {:.1}", x.at(*a), y.at(*b)))
-        .collect();
+    let path: Vec<String> = corners.iter().map(|(a, b)| format!("{:.1} {:.1}", x.at(*a), y.at(*b))).collect();
     drawing.path("faint", &format!("M{}z", path.join("L")));
     for decade in x.decades() {
         drawing.line("line", (x.at(decade), y.to), (x.at(decade), y.from));
         drawing.line("line", (x.from, y.at(decade)), (x.to, y.at(decade)));
-        drawing.text(
-            "dim",
-            Anchor::End,
-            (x.from - 5.0, y.at(decade) + 5.0),
-            time(decade),
-        );
+        drawing.text("dim", Anchor::End, (x.from - 5.0, y.at(decade) + 5.0), time(decade));
     }
     drawing.line("dash", (x.at(left), y.at(left)), (x.at(right), y.at(right)));
-    marks(&mut drawing, points, |point| {
-        (x.at(point.measured_us), y.at(point.predicted_us))
-    });
+    marks(&mut drawing, points, |point| (x.at(point.measured_us), y.at(point.predicted_us)));
     drawing.text("", Anchor::Start, (x.from + 6.0, y.to + 16.0), "predicted");
 
     let (top, bottom) = (376.0, 536.0);
@@ -128,12 +99,7 @@ fn plot(points: &[Point]) -> String {
         let part = (error.clamp(-WORST, WORST) + WORST) / (2.0 * WORST);
         bottom - part * (bottom - top)
     };
-    let band = Rect::new(
-        x.from,
-        height(CLOSE),
-        x.to - x.from,
-        height(-CLOSE) - height(CLOSE),
-    );
+    let band = Rect::new(x.from, height(CLOSE), x.to - x.from, height(-CLOSE) - height(CLOSE));
     drawing.rect("faint", band);
     for percent in [-50, -15, 0, 15, 50] {
         let at = height(f64::from(percent) / 100.0);
@@ -150,9 +116,7 @@ fn plot(points: &[Point]) -> String {
         let at = x.at(decade).min(WIDTH - 20.0);
         drawing.text("dim", Anchor::Middle, (at, bottom + 18.0), time(decade));
     }
-    marks(&mut drawing, points, |point| {
-        (x.at(point.measured_us), height(point.error()))
-    });
+    marks(&mut drawing, points, |point| (x.at(point.measured_us), height(point.error())));
     let beyond = points.iter().filter(|point| point.error().abs() > WORST).count();
     let label = match beyond {
         0 => "error".to_owned(),
@@ -163,19 +127,9 @@ fn plot(points: &[Point]) -> String {
 
     let legend = bottom + 62.0;
     drawing.circle("a", (6.0, legend - 5.0), 3.0);
-    drawing.text(
-        "",
-        Anchor::Start,
-        (16.0, legend),
-        format!("kernels of the ladder: {}", n(Set::Ladder)),
-    );
+    drawing.text("", Anchor::Start, (16.0, legend), format!("kernels of the ladder: {}", n(Set::Ladder)));
     drawing.circle("line-b", (226.0, legend - 5.0), 3.5);
-    drawing.text(
-        "",
-        Anchor::Start,
-        (238.0, legend),
-        format!("held out: {}", n(Set::HeldOut)),
-    );
+    drawing.text("", Anchor::Start, (238.0, legend), format!("held out: {}", n(Set::HeldOut)));
     drawing.note(legend + 21.0, DEVICE);
     drawing.finish(legend + 30.0)
 }
@@ -196,9 +150,7 @@ const CLASSES: [Class; 8] = [
     ("v01", |point| is_of(point, &["sgemm_v01"])),
     ("v02", |point| is_of(point, &["sgemm_v02"])),
     ("v03", |point| is_of(point, &["sgemm_v03"])),
-    ("v04 to v07", |point| {
-        is_of(point, &["sgemm_v04", "sgemm_v05", "sgemm_v06", "sgemm_v07"])
-    }),
+    ("v04 to v07", |point| is_of(point, &["sgemm_v04", "sgemm_v05", "sgemm_v06", "sgemm_v07"])),
     ("FP64", |point| is_of(point, &["dgemm", "double."])),
     ("transposes", |point| is_of(point, &["transpose"])),
     ("all of the ladder", |point| point.set == Set::Ladder),
@@ -214,14 +166,7 @@ pub fn errors() -> String {
     if points().is_empty() {
         return "no predictions yet: see the examples of `timing`\n".to_owned();
     }
-    let titles = [
-        "kernel",
-        "launches",
-        "mean error",
-        "largest",
-        "within 15 %",
-        "bound alone",
-    ];
+    let titles = ["kernel", "launches", "mean error", "largest", "within 15 %", "bound alone"];
     let mut rows = Vec::new();
     for (name, is_in) in CLASSES {
         let of: Vec<&Point> = points().iter().filter(|point| is_in(point)).collect();
@@ -230,14 +175,9 @@ pub fn errors() -> String {
         }
         let n = of.len() as f64;
         let mean = of.iter().map(|point| point.error().abs()).sum::<f64>() / n;
-        let worst = of
-            .iter()
-            .map(|point| point.error())
-            .max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let worst = of.iter().map(|point| point.error()).max_by(|a, b| a.abs().total_cmp(&b.abs()));
         let close = of.iter().filter(|point| point.error().abs() <= CLOSE).count();
-        let bound = of
-            .iter()
-            .map(|point| (point.bound_us / point.measured_us - 1.0).abs());
+        let bound = of.iter().map(|point| (point.bound_us / point.measured_us - 1.0).abs());
         rows.push(vec![
             name.to_owned(),
             of.len().to_string(),

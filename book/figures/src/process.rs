@@ -110,19 +110,12 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let ways = WAYS
         .iter()
         .map(|name| {
-            let found = ways
-                .iter()
-                .find(|way| way.variant == *name && !way.events.is_empty());
+            let found = ways.iter().find(|way| way.variant == *name && !way.events.is_empty());
             let events = &found.with_context(|| format!("{name} has no events"))?.events;
             Ok((*name, events.as_slice()))
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(time_lines(
-        "From the host and back, at 8192",
-        &ways,
-        &[IN, KERNEL, OUT],
-        run,
-    ))
+    Ok(time_lines("From the host and back, at 8192", &ways, &[IN, KERNEL, OUT], run))
 }
 
 pub(crate) fn draw_two() -> anyhow::Result<String> {
@@ -149,28 +142,17 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &R
     let end = |events: &[Event]| events.iter().map(|event| event.end_ms).fold(0.0, f64::max);
     let last = ways.iter().map(|(_, events)| end(events)).fold(0.0, f64::max);
     let x = |ms: f64| LEFT + ms / last * (WIDTH - LEFT);
-    let totals: Vec<_> = ways
-        .iter()
-        .map(|(name, events)| format!("{name}: {:.1} ms", end(events)))
-        .collect();
+    let totals: Vec<_> = ways.iter().map(|(name, events)| format!("{name}: {:.1} ms", end(events))).collect();
     let mut drawing = Drawing::new(
         title,
-        format!(
-            "A box for each copy and each product, by its time. {}.",
-            totals.join("; ")
-        ),
+        format!("A box for each copy and each product, by its time. {}.", totals.join("; ")),
     )
     .with_heading();
     let row = 14.0;
     let mut y = 24.0;
     for (name, events) in ways {
         drawing.text("", Anchor::Start, (0.0, y + 14.0), *name);
-        drawing.text(
-            "dim",
-            Anchor::End,
-            (WIDTH, y + 14.0),
-            format!("{:.1} ms", end(events)),
-        );
+        drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), format!("{:.1} ms", end(events)));
         y += 20.0;
         for (queue, name, class) in rows {
             drawing.note(y + 10.0, *name);
@@ -190,11 +172,7 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &R
     }
     let mut ms = 0.0;
     while ms < last {
-        let text = if ms == 0.0 {
-            "0".into()
-        } else {
-            format!("{ms:.0} ms")
-        };
+        let text = if ms == 0.0 { "0".into() } else { format!("{ms:.0} ms") };
         // The last label is right-aligned if it would cross the edge.
         let (anchor, at) = match x(ms) + HALF_A_LABEL > WIDTH {
             true => (Anchor::End, WIDTH),
@@ -204,9 +182,6 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &R
         ms += STEP;
     }
     let day = catalog::text::day(&run.date);
-    drawing.note(
-        y + 26.0,
-        format!("{}, {day}; by events in its streams.", run.device),
-    );
+    drawing.note(y + 26.0, format!("{}, {day}; by events in its streams.", run.device));
     drawing.finish(y + 36.0)
 }

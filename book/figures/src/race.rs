@@ -39,14 +39,8 @@ impl Race {
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let flags = [(true, true), (true, false), (false, true), (false, false)];
         flags.into_iter().flat_map(|(first, second)| {
-            (0..2).flat_map(move |leader| {
-                (1..=ACCESSES).map(move |lead| Self {
-                    first,
-                    second,
-                    leader,
-                    lead,
-                })
-            })
+            (0..2)
+                .flat_map(move |leader| (1..=ACCESSES).map(move |lead| Self { first, second, leader, lead }))
         })
     }
 
@@ -93,8 +87,7 @@ pub(crate) struct TileAccess {
 impl TileAccess {
     /// Returns true unless a load found another row than intended.
     pub(crate) fn found_own_row(&self) -> bool {
-        self.row
-            .is_none_or(|row| self.found == Some(self.round * EDGE + row))
+        self.row.is_none_or(|row| self.found == Some(self.round * EDGE + row))
     }
 }
 
@@ -113,12 +106,7 @@ pub(crate) fn replay(order: &[usize]) -> Vec<TileAccess> {
                 *place = Some(round * EDGE + row);
             }
         }
-        events.push(TileAccess {
-            warp,
-            round,
-            row,
-            found: row.and_then(|row| tile[row]),
-        });
+        events.push(TileAccess { warp, round, row, found: row.and_then(|row| tile[row]) });
     }
     events
 }
@@ -161,19 +149,11 @@ fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
     arguments.extend([a, b, c].map(Argument::from));
     let shape = Shape::line(1, (EDGE * EDGE) as u32);
     let params = Gpu::params(kernel.kernel(), &arguments)?;
-    let follow = Follow {
-        block: [0; 3],
-        warp: 0,
-        most: 1 << 16,
-    };
+    let follow = Follow { block: [0; 3], warp: 0, most: 1 << 16 };
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = gpu.trace(kernel, &config, follow)?;
     anyhow::ensure!(report.mistakes.codes().is_empty(), "it goes wrong");
-    let tile = kernel
-        .kernel()
-        .shared
-        .iter()
-        .find(|array| array.name.contains("b_tile"));
+    let tile = kernel.kernel().shared.iter().find(|array| array.name.contains("b_tile"));
     let tile = tile.context("no tile of B")?;
     let its = u64::from(tile.offset)..u64::from(tile.offset + tile.bytes);
     let mut lines = Vec::new();
@@ -238,12 +218,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     const LABELS: f64 = 62.0;
     const ROW: f64 = 22.0;
     let title = "Two warps at the tile of B, in order";
-    let hurry = |second| Race {
-        first: true,
-        second,
-        leader: 1,
-        lead: ACCESSES,
-    };
+    let hurry = |second| Race { first: true, second, leader: 1, lead: ACCESSES };
     let mut drawing = Drawing::new(
         title,
         "Two time lines. S: the warp stores its four rows of the tile; a digit: it takes this row of it. With both \
@@ -252,16 +227,10 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     ).with_heading();
     let right = result(&replay(&hurry(true).order()));
     let mut y = 26.0;
-    for (race, name) in [
-        (hurry(true), "both barriers"),
-        (hurry(false), "without the second barrier"),
-    ] {
+    for (race, name) in [(hurry(true), "both barriers"), (hurry(false), "without the second barrier")] {
         let order = race.order();
         let events = replay(&order);
-        anyhow::ensure!(
-            forced(&order)? == result(&events),
-            "the emulated GPU computes something else"
-        );
+        anyhow::ensure!(forced(&order)? == result(&events), "the emulated GPU computes something else");
         drawing.text("strong", Anchor::Start, (0.0, y + 16.0), name);
         y += 24.0;
         let cell = (WIDTH - LABELS) / events.len() as f64;
@@ -286,19 +255,9 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         let wrong = c.iter().zip(&right).filter(|(got, want)| got != want).count();
         let says = match wrong {
             0 => format!("C[0][0] = {}: right", c[0]),
-            n => format!(
-                "C[0][0] = {}, not {}; {n} of {} are wrong",
-                c[0],
-                right[0],
-                c.len()
-            ),
+            n => format!("C[0][0] = {}, not {}; {n} of {} are wrong", c[0], right[0], c.len()),
         };
-        drawing.text(
-            if wrong == 0 { "dim" } else { "ink-bad" },
-            Anchor::Start,
-            (LABELS, y + 17.0),
-            says,
-        );
+        drawing.text(if wrong == 0 { "dim" } else { "ink-bad" }, Anchor::Start, (LABELS, y + 17.0), says);
         y += 32.0;
     }
     let legend = "S: stores four rows; a digit: takes this row of the tile";
@@ -327,15 +286,7 @@ mod tests {
     }
 
     fn correct_result() -> Vec<f32> {
-        let events = replay(
-            &Race {
-                first: true,
-                second: true,
-                leader: 0,
-                lead: 1,
-            }
-            .order(),
-        );
+        let events = replay(&Race { first: true, second: true, leader: 0, lead: 1 }.order());
         result(&events)
     }
 
@@ -368,26 +319,14 @@ mod tests {
             let events = replay(&race.order());
             assert_eq!(events.len(), 2 * ROUNDS * ACCESSES);
             let right_result = result(&events) == correct_result();
-            assert_eq!(
-                right_result,
-                events.iter().all(TileAccess::found_own_row),
-                "{race:?}"
-            );
+            assert_eq!(right_result, events.iter().all(TileAccess::found_own_row), "{race:?}");
             assert!(right_result || !(race.first && race.second), "{race:?}");
         }
         let wrong = |first, second| {
             let its = |race: &Race| race.first == first && race.second == second;
-            Race::all()
-                .filter(its)
-                .filter(|race| result(&replay(&race.order())) != correct_result())
-                .count()
+            Race::all().filter(its).filter(|race| result(&replay(&race.order())) != correct_result()).count()
         };
-        let wrong = [
-            wrong(true, true),
-            wrong(true, false),
-            wrong(false, true),
-            wrong(false, false),
-        ];
+        let wrong = [wrong(true, true), wrong(true, false), wrong(false, true), wrong(false, false)];
         assert!(wrong[0] == 0 && wrong[1..].iter().all(|n| *n > 0), "{wrong:?}");
     }
 }

@@ -67,10 +67,7 @@ impl<'r> Recorded<'r> {
     pub(crate) fn timed(&self, kernel: &str, shape: Shape, yardstick: &str) -> Option<Timed> {
         let passed = self.passed(kernel, shape)?;
         let beside = passed.yardstick.as_ref().filter(|y| y.name == yardstick);
-        Some(Timed {
-            ms: passed.hot.as_ref()?.median(),
-            yardstick_ms: beside.map(|y| y.hot.median()),
-        })
+        Some(Timed { ms: passed.hot.as_ref()?.median(), yardstick_ms: beside.map(|y| y.hot.median()) })
     }
 
     /// Returns the time of a GEMM beside cuBLAS, or of cuBLAS itself.
@@ -78,10 +75,7 @@ impl<'r> Recorded<'r> {
         const NAME: &str = "cuBLAS";
         self.timed(kernel, shape, NAME).or_else(|| {
             let beside = self.timed(BESIDE, shape, NAME).filter(|_| kernel == CUBLAS)?;
-            Some(Timed {
-                ms: beside.yardstick_ms?,
-                yardstick_ms: None,
-            })
+            Some(Timed { ms: beside.yardstick_ms?, yardstick_ms: None })
         })
     }
 
@@ -105,12 +99,7 @@ impl<'r> Recorded<'r> {
 
     pub(crate) fn shapes(&self, kernel: &str) -> Vec<Shape> {
         let of = |m: &&records::Measurement| m.kernel == kernel;
-        self.record
-            .measurements
-            .iter()
-            .filter(of)
-            .map(|m| m.shape)
-            .collect()
+        self.record.measurements.iter().filter(of).map(|m| m.shape).collect()
     }
 
     /// Returns processor and date of a measurement.

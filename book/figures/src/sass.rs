@@ -39,11 +39,7 @@ const KERNELS: [&str; 9] = [
 ];
 
 /// Kernels of v11 with a single loop in CUDA C++, which have tables of their own.
-const SUMMIT: [&str; 3] = [
-    "sgemm_v11_large_tile",
-    "sgemm_v11_free_banks",
-    "sgemm_v11_small_tile",
-];
+const SUMMIT: [&str; 3] = ["sgemm_v11_large_tile", "sgemm_v11_free_banks", "sgemm_v11_small_tile"];
 
 pub(crate) struct Code {
     kernel: ::sass::Kernel,
@@ -51,10 +47,7 @@ pub(crate) struct Code {
 
 impl Code {
     pub(crate) fn of(name: &str) -> anyhow::Result<Self> {
-        let path = machine::root()
-            .join(CUBINS)
-            .join(machine::source_of(name)?)
-            .with_extension("cubin");
+        let path = machine::root().join(CUBINS).join(machine::source_of(name)?).with_extension("cubin");
         let shown = path.display().to_string();
         let cubin = std::fs::read(&path).with_context(|| shown.clone())?;
         let module = ::sass::Module::read(&cubin).with_context(|| shown.clone())?;
@@ -166,12 +159,8 @@ impl Reuse {
 
 /// Returns the number of different registers that the operands read from each of the two banks.
 pub(crate) fn by_bank(reads: &[Option<OperandRead>; 3]) -> [usize; 2] {
-    let fresh: BTreeSet<u8> = reads
-        .iter()
-        .flatten()
-        .filter(|read| !read.kept)
-        .map(|read| read.register)
-        .collect();
+    let fresh: BTreeSet<u8> =
+        reads.iter().flatten().filter(|read| !read.kept).map(|read| read.register).collect();
     let odd = fresh.iter().filter(|register| *register % 2 == 1).count();
     [fresh.len() - odd, odd]
 }
@@ -187,11 +176,7 @@ struct OperandCost {
 }
 
 fn reads(pass: &[&Instruction]) -> OperandCost {
-    let mut found = OperandCost {
-        marked: 0,
-        alone: [0; 3],
-        clocks: 0,
-    };
+    let mut found = OperandCost { marked: 0, alone: [0; 3], clocks: 0 };
     // Clocks by which operand reads may lag behind instruction issue.
     let behind = Chip::h200().port_slack;
     let (mut reuse, mut busy, mut now) = (Reuse::default(), [0_u64; 2], 0);
@@ -278,19 +263,8 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
 
 /// Returns a table of one pass of each kernel's loop, by classes of instructions.
 fn loops() -> anyhow::Result<String> {
-    let titles = [
-        "kernel",
-        "registers",
-        "k",
-        "instructions",
-        "FFMA",
-        "LDS",
-        "LDS.128",
-        "LDG",
-        "STS",
-        "BAR",
-        "other",
-    ];
+    let titles =
+        ["kernel", "registers", "k", "instructions", "FFMA", "LDS", "LDS.128", "LDG", "STS", "BAR", "other"];
     let mut rows = Vec::new();
     for name in KERNELS.into_iter().chain(SUMMIT) {
         let code = Code::of(name)?;
@@ -319,35 +293,14 @@ fn loops() -> anyhow::Result<String> {
 }
 
 fn registers() -> anyhow::Result<String> {
-    let titles = [
-        "kernel",
-        "FFMA",
-        "marked",
-        "one clock",
-        "two",
-        "three",
-        "instructions",
-        "clocks",
-    ];
+    let titles = ["kernel", "FFMA", "marked", "one clock", "two", "three", "instructions", "clocks"];
     let mut rows = Vec::new();
     for name in KERNELS.into_iter().chain(SUMMIT) {
         let code = Code::of(name)?;
         let pass = code.pass()?;
-        let OperandCost {
-            marked,
-            alone,
-            clocks,
-        } = reads(&pass);
+        let OperandCost { marked, alone, clocks } = reads(&pass);
         let [one, two, three] = alone;
-        let numbers = [
-            multiply_adds(&pass),
-            marked,
-            one,
-            two,
-            three,
-            pass.len(),
-            clocks as usize,
-        ];
+        let numbers = [multiply_adds(&pass), marked, one, two, three, pass.len(), clocks as usize];
         let numbers = numbers.into_iter().map(|n| n.to_string());
         rows.push(std::iter::once(name.to_owned()).chain(numbers).collect());
     }
@@ -388,11 +341,7 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
         "issue",
     ];
     let mut rows = Vec::new();
-    for name in [
-        "sgemm_v07_double_buffer",
-        "sgemm_v11_large_tile",
-        "sgemm_v11_free_banks",
-    ] {
+    for name in ["sgemm_v07_double_buffer", "sgemm_v11_large_tile", "sgemm_v11_free_banks"] {
         let code = Code::of(name)?;
         let pass = code.pass()?;
         let [bank_conflicts, bare] = bank_conflicts(&pass);
@@ -425,16 +374,7 @@ const SIZE: usize = 4096;
 /// Returns a table of an SM's clocks per multiply-add of a warp: the need of each unit, and the measured time.
 fn binds(record: Option<&Record>) -> anyhow::Result<String> {
     let recorded = Recorded::new(record).context("there is no record of a GPU in book/data")?;
-    let titles = [
-        "kernel",
-        "multiply-adds",
-        "issue, PTX",
-        "issue",
-        "registers",
-        "shared",
-        "L1",
-        "measured",
-    ];
+    let titles = ["kernel", "multiply-adds", "issue, PTX", "issue", "registers", "shared", "L1", "measured"];
     let mut rows = Vec::new();
     for name in KERNELS {
         let code = Code::of(name)?;
@@ -469,11 +409,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
 /// What a launch counts, and the turns of the first-level cache that one warp's loads take, for each multiply-add.
 fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
     /// Blocks of a register tile are this wide; deep enough for the ends of a kernel not to count for much.
-    const SHAPE: Shape = Shape {
-        m: 128,
-        n: 128,
-        k: 1024,
-    };
+    const SHAPE: Shape = Shape { m: 128, n: 128, k: 1024 };
     let trace = machine::product(name, SHAPE, FIRST)?;
     let turns: f64 = (0..2)
         .flat_map(|buffer| trace.global(buffer))
@@ -542,10 +478,7 @@ mod tests {
         let record = records::counters::Record::load(&path)?;
         for name in KERNELS {
             let shape = Shape::square(1024);
-            let found = record
-                .profiles
-                .iter()
-                .find(|p| p.kernel == name && p.shape == shape);
+            let found = record.profiles.iter().find(|p| p.kernel == name && p.shape == shape);
             let profile = found.with_context(|| format!("{name} was profiled"))?;
             let blocks: u32 = profile.grid.into_iter().product();
             let warps = u64::from(blocks * profile.block[0] / 32);
@@ -555,10 +488,7 @@ mod tests {
             let passes = 1024 * code.elements() / multiply_adds(&pass);
             // Code outside of the loop runs once.
             let outside = each - (passes * pass.len()) as f64;
-            assert!(
-                (0.0..600.0).contains(&outside),
-                "{name}: {outside} of {each} outside of the loop"
-            );
+            assert!((0.0..600.0).contains(&outside), "{name}: {outside} of {each} outside of the loop");
         }
         Ok(())
     }
@@ -577,10 +507,7 @@ mod tests {
             let pass = code.pass()?;
             let passes = launch.shape.k * code.elements() / multiply_adds(&pass);
             let outside = each - (passes * pass.len()) as f64;
-            assert!(
-                (0.0..1000.0).contains(&outside),
-                "{name}: {outside} of {each} outside of the loop"
-            );
+            assert!((0.0..1000.0).contains(&outside), "{name}: {outside} of {each} outside of the loop");
         }
         Ok(())
     }
@@ -588,10 +515,7 @@ mod tests {
     #[test]
     fn kept_registers_are_not_read_again() -> anyhow::Result<()> {
         // FFMA R0, R2, R5.reuse, R4; FFMA R1, R6, R5, R7
-        let words = [
-            0x080fe20000000004_0000000502007223_u128,
-            0x000fe20000000007_0000000506017223,
-        ];
+        let words = [0x080fe20000000004_0000000502007223_u128, 0x000fe20000000007_0000000506017223];
         let mut reuse = Reuse::default();
         let banks: Vec<[usize; 2]> = words
             .iter()

@@ -41,18 +41,8 @@ pub(crate) fn draw(kernel: &'static str, title: &str) -> anyhow::Result<String> 
         let used = 100.0 * (offsets.len() as f64 * FLOAT as f64) / (f64::from(sectors) * SECTOR as f64);
         let plural = if sectors == 1 { "sector" } else { "sectors" };
         let y = top + edge;
-        drawing.text(
-            "strong",
-            Anchor::Start,
-            (x, y + 20.0),
-            format!("{sectors} {plural}"),
-        );
-        drawing.text(
-            "dim",
-            Anchor::Start,
-            (x, y + 39.0),
-            format!("{} % is used", short(used)),
-        );
+        drawing.text("strong", Anchor::Start, (x, y + 20.0), format!("{sectors} {plural}"));
+        drawing.text("dim", Anchor::Start, (x, y + 39.0), format!("{} % is used", short(used)));
         drawing.text("dim code", Anchor::Start, (x, y + 58.0), elements(i, reached));
     }
     let y = top + edge + 84.0;
@@ -91,30 +81,15 @@ fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Rea
     let spot = |(row, col): (usize, usize), cells: f64| {
         Rect::new(x + CELL * col as f64, y + CELL * row as f64, CELL * cells, CELL)
     };
-    let sectors: BTreeSet<u64> = reached
-        .offsets
-        .iter()
-        .map(|(_, offset)| offset / SECTOR)
-        .collect();
+    let sectors: BTreeSet<u64> = reached.offsets.iter().map(|(_, offset)| offset / SECTOR).collect();
     let floats: BTreeSet<u64> = reached.offsets.iter().map(|(_, offset)| *offset).collect();
     let (light, full) = [("a2", "a"), ("b2", "b"), ("c2", "c")][matrix];
-    drawing.rects(
-        light,
-        sectors
-            .iter()
-            .map(|sector| spot(place(sector * SECTOR), (SECTOR / FLOAT) as f64)),
-    );
-    drawing.rects(
-        full,
-        floats.iter().map(|offset| spot(place(*offset), 1.0).inset(0.25)),
-    );
+    drawing.rects(light, sectors.iter().map(|sector| spot(place(sector * SECTOR), (SECTOR / FLOAT) as f64)));
+    drawing.rects(full, floats.iter().map(|offset| spot(place(*offset), 1.0).inset(0.25)));
     // Lines where sectors begin.
     let per_sector = (SECTOR / FLOAT) as usize;
     let borders = (per_sector..SHOWN).step_by(per_sector);
-    drawing.rects(
-        "paper",
-        borders.map(|col| Rect::new(x + CELL * col as f64 - 0.4, y, 0.8, edge)),
-    );
+    drawing.rects("paper", borders.map(|col| Rect::new(x + CELL * col as f64 - 0.4, y, 0.8, edge)));
     drawing.rect("frame", Rect::new(x, y, edge, edge));
 }
 
@@ -137,32 +112,18 @@ pub(crate) fn strides() -> String {
         let used = 100.0 * 32.0 * FLOAT as f64 / (f64::from(n) * SECTOR as f64);
         drawing.text("", Anchor::Start, (0.0, y), format!("stride {stride}"));
         drawing.text("strong", Anchor::Start, (110.0, y), format!("{n} sectors"));
-        drawing.text(
-            "dim",
-            Anchor::End,
-            (WIDTH, y),
-            format!("{} % is used", short(used)),
-        );
+        drawing.text("dim", Anchor::End, (WIDTH, y), format!("{} % is used", short(used)));
         let strip = Rect::new(0.0, y + 7.0, WIDTH, HEIGHT);
         drawing.rect("faint", strip);
         let sectors: BTreeSet<u64> = addresses.iter().flatten().map(|a| a / SECTOR).collect();
         let wide = word * (SECTOR / FLOAT) as f64;
         let sector = |sector: &u64| Rect::new(wide * *sector as f64, strip.y, wide, HEIGHT);
         drawing.rects("a2", sectors.iter().map(sector));
-        let word_box = |a: &u64| {
-            Rect::new(
-                word * (a / FLOAT) as f64 + 0.2,
-                strip.y + 3.0,
-                word - 0.4,
-                HEIGHT - 6.0,
-            )
-        };
+        let word_box =
+            |a: &u64| Rect::new(word * (a / FLOAT) as f64 + 0.2, strip.y + 3.0, word - 0.4, HEIGHT - 6.0);
         drawing.rects("a", addresses.iter().flatten().map(word_box));
         let borders = 1..WORDS * FLOAT / SECTOR;
-        drawing.rects(
-            "paper",
-            borders.map(|i| Rect::new(wide * i as f64 - 0.5, strip.y, 1.0, HEIGHT)),
-        );
+        drawing.rects("paper", borders.map(|i| Rect::new(wide * i as f64 - 0.5, strip.y, 1.0, HEIGHT)));
         drawing.rect("frame", strip);
         y = strip.bottom() + 22.0;
     }
@@ -172,18 +133,12 @@ pub(crate) fn strides() -> String {
 
 /// Draws the elements of A and of B that a warp of `v03` and of `v04` loads with one instruction.
 pub(crate) fn wide_loads() -> anyhow::Result<String> {
-    const KERNELS: [(&str, &str); 2] = [
-        ("sgemm_v03_from_shared", "v03: 4 bytes per lane"),
-        ("sgemm_v04_float4", "v04: 16 bytes per lane"),
-    ];
+    const KERNELS: [(&str, &str); 2] =
+        [("sgemm_v03_from_shared", "v03: 4 bytes per lane"), ("sgemm_v04_float4", "v04: 16 bytes per lane")];
     /// Rows and columns shown of B, and units per element.
     const B: (usize, usize, f64) = (8, 128, 2.2);
     let title = "One load of A, one of B: a float, and a float4";
-    let shape = Shape {
-        m: 128,
-        n: 128,
-        k: SIZE,
-    };
+    let shape = Shape { m: 128, n: 128, k: SIZE };
     let mut drawing = Drawing::new(
         title,
         "For v03 and for v04 the corner of A and of B that a block reads first. Marked are the elements that one warp \
@@ -196,12 +151,10 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
         drawing.text("strong", Anchor::Start, (0.0, y), heading);
         y += 12.0;
         let edge = CELL * SHOWN as f64;
-        for (i, (x, width, rows, cols, cell)) in [
-            (0.0, SIZE, SHOWN, SHOWN, CELL),
-            (WIDTH - B.1 as f64 * B.2, shape.n, B.0, B.1, B.2),
-        ]
-        .into_iter()
-        .enumerate()
+        for (i, (x, width, rows, cols, cell)) in
+            [(0.0, SIZE, SHOWN, SHOWN, CELL), (WIDTH - B.1 as f64 * B.2, shape.n, B.0, B.1, B.2)]
+                .into_iter()
+                .enumerate()
         {
             let all = trace.global(i);
             let reached = all.first().context("a kernel that loads")?;
@@ -276,12 +229,7 @@ pub(crate) fn transposes() -> anyhow::Result<String> {
             let n = rules::sectors(&reached.access.addresses, reached.access.bytes);
             panel(&mut drawing, 2 * buffer, (x, y), reached);
             let what = ["in", "out"][buffer];
-            drawing.text(
-                "strong",
-                Anchor::Start,
-                (x, y + edge + 19.0),
-                format!("{what}: {n} sectors"),
-            );
+            drawing.text("strong", Anchor::Start, (x, y + edge + 19.0), format!("{what}: {n} sectors"));
             y += edge + 34.0;
         }
     }

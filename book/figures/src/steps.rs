@@ -146,41 +146,21 @@ fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option
     let Some(access) = &trace.steps[step].access else {
         return Ok(None);
     };
-    let first = access
-        .addresses
-        .iter()
-        .flatten()
-        .min()
-        .context("an access of no lane")?;
+    let first = access.addresses.iter().flatten().min().context("an access of no lane")?;
     let (array, base) = match access.space {
         MemSpace::Global => {
-            let below = trace
-                .buffers
-                .iter()
-                .enumerate()
-                .filter(|(_, base)| **base <= *first);
+            let below = trace.buffers.iter().enumerate().filter(|(_, base)| **base <= *first);
             let (array, base) = below.max_by_key(|(_, base)| **base).context("no buffer there")?;
             (array, *base)
         }
         MemSpace::Shared => {
             let arrays = &trace.kernel().shared;
             let at = |offset: u32, bytes: u32| (u64::from(offset)..u64::from(offset + bytes)).contains(first);
-            let array = arrays
-                .iter()
-                .find(|a| at(a.offset, a.bytes))
-                .context("no tile there")?;
-            let tile = subject
-                .tiles
-                .iter()
-                .position(|(name, _)| array.name.contains(name));
+            let array = arrays.iter().find(|a| at(a.offset, a.bytes)).context("no tile there")?;
+            let tile = subject.tiles.iter().position(|(name, _)| array.name.contains(name));
             let tile = tile.with_context(|| format!("{} is no tile", array.name))?;
             let [rows, cols] = subject.tiles[tile].1;
-            anyhow::ensure!(
-                array.bytes == rows * cols * 4,
-                "{} has {} bytes",
-                array.name,
-                array.bytes
-            );
+            anyhow::ensure!(array.bytes == rows * cols * 4, "{} has {} bytes", array.name, array.bytes);
             (3 + tile, u64::from(array.offset))
         }
         MemSpace::Param => return Ok(None),
@@ -190,9 +170,7 @@ fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option
         array,
         load: access.load,
         width: u64::from(access.bytes) / FLOAT,
-        elements: access
-            .addresses
-            .map(|address| address.map(|a| (a - base) / FLOAT)),
+        elements: access.addresses.map(|address| address.map(|a| (a - base) / FLOAT)),
     }))
 }
 
@@ -257,11 +235,7 @@ impl Followed {
         const MARKS: [&str; 3] = ["// ANCHOR", "// SOLUTION", "// STARTER"];
         let name = format!("kernels/{}.cu", machine::source_of(self.subject.kernel)?);
         let text = std::fs::read_to_string(machine::root().join(&name)).with_context(|| name.clone())?;
-        let lines = text
-            .lines()
-            .zip(1u32..)
-            .skip_while(|(line, _)| *line != "// ANCHOR: kernel")
-            .skip(1);
+        let lines = text.lines().zip(1u32..).skip_while(|(line, _)| *line != "// ANCHOR: kernel").skip(1);
         let mut shown = Vec::new();
         for (line, number) in lines {
             if !MARKS.iter().any(|mark| line.trim_start().starts_with(mark)) {
@@ -288,11 +262,8 @@ impl Followed {
                 _ if i < self.steps.len() / 2 => first,
                 _ => last,
             };
-            let mut entry = vec![
-                json!(line),
-                json!(texts.of(json!(step.text))),
-                json!(masks.of(json!(step.lanes))),
-            ];
+            let mut entry =
+                vec![json!(line), json!(texts.of(json!(step.text))), json!(masks.of(json!(step.lanes)))];
             match &step.reach {
                 Some(reach) => {
                     let elements: Vec<u64> = reach.elements.iter().flatten().copied().collect();
@@ -316,11 +287,8 @@ impl Followed {
             steps.push(Value::Array(entry));
         }
         let Shape { m, n, k } = self.subject.shape;
-        let arrays: Vec<Value> = self
-            .arrays()
-            .iter()
-            .map(|(name, [rows, cols])| json!([name, rows, cols]))
-            .collect();
+        let arrays: Vec<Value> =
+            self.arrays().iter().map(|(name, [rows, cols])| json!([name, rows, cols])).collect();
         Ok(json!({
             "of": self.subject.key,
             "label": self.subject.label,
@@ -395,10 +363,7 @@ pub fn steps_js() -> anyhow::Result<String> {
 pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
     const LABELS: f64 = 104.0;
     const ROW: f64 = 21.0;
-    let subjects: Vec<Subject> = SUBJECTS
-        .into_iter()
-        .filter(|subject| subject.key == key)
-        .collect();
+    let subjects: Vec<Subject> = SUBJECTS.into_iter().filter(|subject| subject.key == key).collect();
     // The first subject of each kernel, which has whole tiles.
     let mut wanted: Vec<Subject> = Vec::new();
     for subject in subjects {
@@ -407,10 +372,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         }
     }
     let title = "All steps of one warp, in program order";
-    let followed: Vec<Followed> = wanted
-        .into_iter()
-        .map(Followed::new)
-        .collect::<anyhow::Result<_>>()?;
+    let followed: Vec<Followed> = wanted.into_iter().map(Followed::new).collect::<anyhow::Result<_>>()?;
     let mut drawing = Drawing::new(
         title,
         "Rows for the loads and stores of each array and for multiply-adds; a mark where the warp does one. Beside each \
@@ -426,40 +388,23 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         let mut rows: Vec<(String, &str, Vec<usize>, String)> = Vec::new();
         for (array, (name, _)) in arrays.iter().enumerate() {
             for load in [false, true] {
-                let is_own = |step: &PageStep| {
-                    step.reach
-                        .as_ref()
-                        .is_some_and(|r| r.array == array && r.load == load)
-                };
+                let is_own =
+                    |step: &PageStep| step.reach.as_ref().is_some_and(|r| r.array == array && r.load == load);
                 let at: Vec<usize> = (0..one.steps.len()).filter(|i| is_own(&one.steps[*i])).collect();
                 if at.is_empty() {
                     continue;
                 }
-                let cost: u32 = at
-                    .iter()
-                    .filter_map(|i| one.steps[*i].reach.as_ref())
-                    .map(Reach::cost)
-                    .sum();
+                let cost: u32 = at.iter().filter_map(|i| one.steps[*i].reach.as_ref()).map(Reach::cost).sum();
                 let unit = if array < 3 { "sector" } else { "wavefront" };
                 let plural = if cost == 1 { "" } else { "s" };
                 let verb = if load { "load" } else { "store" };
                 let class = ["a", "b", "c", "a", "b"][array];
-                rows.push((
-                    format!("{verb} {name}"),
-                    class,
-                    at,
-                    format!("{cost} {unit}{plural}"),
-                ));
+                rows.push((format!("{verb} {name}"), class, at, format!("{cost} {unit}{plural}")));
             }
         }
         let fmas: Vec<usize> = (0..one.steps.len()).filter(|i| one.steps[*i].fmas > 0).collect();
         let sum: u32 = fmas.iter().map(|i| one.steps[*i].fmas).sum();
-        rows.push((
-            "multiply-add".to_owned(),
-            "grey",
-            fmas,
-            format!("{sum} for a lane"),
-        ));
+        rows.push(("multiply-add".to_owned(), "grey", fmas, format!("{sum} for a lane")));
         // Sorted by the warp's first visit.
         rows.sort_by_key(|(_, _, at, _)| at[0]);
         let top = y;
@@ -478,10 +423,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         }
         y += 12.0;
     }
-    let text = match followed
-        .iter()
-        .any(|one| one.steps.iter().any(|step| step.barrier))
-    {
+    let text = match followed.iter().any(|one| one.steps.iter().any(|step| step.barrier)) {
         true => "Dashed: barriers. To the right: order, not time.",
         false => "To the right: order, not time.",
     };
@@ -504,11 +446,8 @@ mod tests {
                 let is_own = reached.filter(|r| (r.array > 2) == shared && r.load == load);
                 is_own.map(|r| u64::from(r.cost())).sum()
             };
-            let fmas: u64 = followed
-                .steps
-                .iter()
-                .map(|step| u64::from(step.fmas * step.lanes.count_ones()))
-                .sum();
+            let fmas: u64 =
+                followed.steps.iter().map(|step| u64::from(step.fmas * step.lanes.count_ones())).sum();
             let sums = [
                 (cost(false, true), counted.global_load_sectors),
                 (cost(false, false), counted.global_store_sectors),
@@ -519,11 +458,7 @@ mod tests {
             // Blocks at an edge have warps without work.
             let whole = subject.shape.m.is_multiple_of(32);
             let [m, n] = machine::tile(subject.kernel)?;
-            let warps = if subject.key == "v05" {
-                8
-            } else {
-                u64::from(m * n / 32)
-            };
+            let warps = if subject.key == "v05" { 8 } else { u64::from(m * n / 32) };
             for (i, (one, all)) in sums.into_iter().enumerate() {
                 assert!(
                     !whole || one * warps == all,

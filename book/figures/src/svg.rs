@@ -39,12 +39,7 @@ impl Rect {
 
     /// Returns a rectangle that is smaller by `by` on each side.
     pub(crate) fn inset(self, by: f64) -> Self {
-        Self::new(
-            self.x + by,
-            self.y + by,
-            self.width - 2.0 * by,
-            self.height - 2.0 * by,
-        )
+        Self::new(self.x + by, self.y + by, self.width - 2.0 * by, self.height - 2.0 * by)
     }
 
     pub(crate) fn right(self) -> f64 {
@@ -108,11 +103,7 @@ pub(crate) fn short(value: f64) -> String {
 impl Drawing {
     /// The title names the subject, the description is the picture's text alternative.
     pub(crate) fn new(title: impl Into<String>, description: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            description: description.into(),
-            body: String::new(),
-        }
+        Self { title: title.into(), description: description.into(), body: String::new() }
     }
 
     fn push(&mut self, element: impl Display) {
@@ -121,9 +112,7 @@ impl Drawing {
 
     pub(crate) fn rect(&mut self, class: &str, r: Rect) {
         let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
-        self.push(format_args!(
-            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"/>"
-        ));
+        self.push(format_args!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"/>"));
     }
 
     pub(crate) fn round(&mut self, class: &str, r: Rect, radius: f64) {
@@ -160,13 +149,7 @@ impl Drawing {
     }
 
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let path = format!(
-            "M{} {}L{} {}",
-            short(from.0),
-            short(from.1),
-            short(to.0),
-            short(to.1)
-        );
+        let path = format!("M{} {}L{} {}", short(from.0), short(from.1), short(to.0), short(to.1));
         self.path(class, &path);
     }
 
@@ -188,17 +171,12 @@ impl Drawing {
         let (rx, ry) = (bx + 3.5 * uy, by - 3.5 * ux);
         let path = [from.0, from.1, to.0, to.1, lx, ly, to.0, to.1, rx, ry].map(short);
         let [x0, y0, x1, y1, x2, y2, x3, y3, x4, y4] = path;
-        self.path(
-            class,
-            &format!("M{x0} {y0}L{x1} {y1}M{x2} {y2}L{x3} {y3}L{x4} {y4}"),
-        );
+        self.path(class, &format!("M{x0} {y0}L{x1} {y1}M{x2} {y2}L{x3} {y3}L{x4} {y4}"));
     }
 
     pub(crate) fn circle(&mut self, class: &str, at: (f64, f64), radius: f64) {
         let (x, y, r) = (short(at.0), short(at.1), short(radius));
-        self.push(format_args!(
-            "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>"
-        ));
+        self.push(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>"));
     }
 
     /// Draws text of the usual size; `y` is its baseline.
@@ -214,9 +192,7 @@ impl Drawing {
             "" => String::new(),
             class => format!(" class=\"{class}\""),
         };
-        self.push(format_args!(
-            "<text{class} x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>"
-        ));
+        self.push(format_args!("<text{class} x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>"));
     }
 
     /// Draws the title at the top, and returns the drawing.
@@ -250,9 +226,7 @@ impl Drawing {
 pub(crate) fn alone(svg: &str, dark: bool) -> String {
     const SYSTEM: &str = "@media (prefers-color-scheme:dark){";
     let never = if dark { "@media all{" } else { "@media not all{" };
-    let lines = svg
-        .lines()
-        .filter(|line| !line.starts_with("<a ") && *line != "</a>");
+    let lines = svg.lines().filter(|line| !line.starts_with("<a ") && *line != "</a>");
     let mut text: String = lines.map(|line| format!("{line}\n")).collect();
     text = text.replace(SYSTEM, never);
     text
@@ -264,10 +238,7 @@ mod tests {
 
     #[test]
     fn numbers_have_no_more_digits_than_they_need() {
-        assert_eq!(
-            [1.0, 0.5, 10.0, 1.0 / 3.0, -0.001].map(short),
-            ["1", "0.5", "10", "0.33", "0"]
-        );
+        assert_eq!([1.0, 0.5, 10.0, 1.0 / 3.0, -0.001].map(short), ["1", "0.5", "10", "0.33", "0"]);
     }
 
     #[test]

@@ -53,10 +53,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let places = [
         ("A", Rect::new(left, below, CELL * K as f64, CELL * M as f64)),
         ("B", Rect::new(right, top, CELL * N as f64, CELL * K as f64)),
-        (
-            "D = A · B + C",
-            Rect::new(right, below, CELL * N as f64, CELL * M as f64),
-        ),
+        ("D = A · B + C", Rect::new(right, below, CELL * N as f64, CELL * M as f64)),
     ];
     for (matrix, (name, frame)) in places.iter().enumerate() {
         drawing.text("dim", Anchor::Start, (frame.x, frame.y - 6.0), *name);
@@ -66,12 +63,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             drawing.rects(
                 colour,
                 cells.into_iter().map(|(row, col)| {
-                    Rect::new(
-                        frame.x + CELL * col as f64,
-                        frame.y + CELL * row as f64,
-                        CELL,
-                        CELL,
-                    )
+                    Rect::new(frame.x + CELL * col as f64, frame.y + CELL * row as f64, CELL, CELL)
                 }),
             );
         }
@@ -110,9 +102,7 @@ mod tests {
     fn every_element_is_held_once() {
         let form = Form::new(16, 16, Some((Kind::Bf16, Kind::Bf16, Sum::F32))).expect("it is a shape");
         for (matrix, elements) in [M * K, K * N, M * N].into_iter().enumerate() {
-            let all: Vec<_> = (0..32)
-                .flat_map(|lane| held(form, lane)[matrix].clone())
-                .collect();
+            let all: Vec<_> = (0..32).flat_map(|lane| held(form, lane)[matrix].clone()).collect();
             let distinct: BTreeSet<_> = all.iter().collect();
             assert_eq!((all.len(), distinct.len()), (elements, elements));
         }
@@ -122,10 +112,7 @@ mod tests {
     fn the_description_is_of_what_is_drawn() {
         let form = Form::new(16, 16, Some((Kind::Bf16, Kind::Bf16, Sum::F32))).expect("it is a shape");
         let [a, b, d] = held(form, 0);
-        assert_eq!(
-            a,
-            [(0, 0), (0, 1), (8, 0), (8, 1), (0, 8), (0, 9), (8, 8), (8, 9)]
-        );
+        assert_eq!(a, [(0, 0), (0, 1), (8, 0), (8, 1), (0, 8), (0, 9), (8, 8), (8, 9)]);
         assert_eq!(b, [(0, 0), (1, 0), (8, 0), (9, 0)]);
         assert_eq!(d, [(0, 0), (0, 1), (8, 0), (8, 1)]);
         assert_eq!(held(form, 4)[0][0], (1, 0));

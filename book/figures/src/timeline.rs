@@ -8,10 +8,8 @@ use catalog::Shape;
 use crate::machine::{self, FIRST, Trace};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-const KERNELS: [(&str, &str); 2] = [
-    ("sgemm_v06_outer_product", "v06: load, then multiply"),
-    ("sgemm_v07_double_buffer", "v07: load ahead"),
-];
+const KERNELS: [(&str, &str); 2] =
+    [("sgemm_v06_outer_product", "v06: load, then multiply"), ("sgemm_v07_double_buffer", "v07: load ahead")];
 /// Tiles along K, so that some rounds are neither first nor last.
 const TILES: usize = 6;
 
@@ -40,17 +38,12 @@ fn purpose(text: &str) -> Option<Purpose> {
         ("ld.shared", Purpose::SharedLoad),
         ("fma", Purpose::Fma),
     ];
-    kinds
-        .into_iter()
-        .find(|(start, _)| mnemonic.starts_with(start))
-        .map(|(_, kind)| kind)
+    kinds.into_iter().find(|(start, _)| mnemonic.starts_with(start)).map(|(_, kind)| kind)
 }
 
 /// Returns the instructions of a warp, without those that only compute addresses.
 fn sequence(trace: &Trace) -> Vec<Purpose> {
-    (0..trace.steps.len())
-        .filter_map(|step| purpose(trace.text(step)))
-        .collect()
+    (0..trace.steps.len()).filter_map(|step| purpose(trace.text(step))).collect()
 }
 
 /// Returns the first load of each tile.
@@ -81,30 +74,18 @@ struct Rounds {
 fn rounds(kernel: &'static str) -> anyhow::Result<Rounds> {
     let depth = machine::constant(kernel, "BK")? as usize;
     let [m, n] = machine::tile(kernel)?;
-    let shape = Shape {
-        m: m as usize,
-        n: n as usize,
-        k: TILES * depth,
-    };
+    let shape = Shape { m: m as usize, n: n as usize, k: TILES * depth };
     let trace = machine::product(kernel, shape, FIRST)?;
     let all = sequence(&trace);
     let starts = starts(&all);
-    anyhow::ensure!(
-        starts.len() >= TILES,
-        "{kernel}: {} groups of loads",
-        starts.len()
-    );
+    anyhow::ensure!(starts.len() >= TILES, "{kernel}: {} groups of loads", starts.len());
     let (from, to) = (starts[2], starts[4]);
     let sequence = all[from..to].to_vec();
     let used = sequence
         .iter()
         .position(|purpose| *purpose == Purpose::SharedStore)
         .ok_or_else(|| anyhow::anyhow!("{kernel} stores nothing to shared memory"))?;
-    Ok(Rounds {
-        sequence,
-        load: 0,
-        used,
-    })
+    Ok(Rounds { sequence, load: 0, used })
 }
 
 impl Rounds {
@@ -116,10 +97,8 @@ impl Rounds {
 
 pub(crate) fn draw() -> anyhow::Result<String> {
     let title = "Two rounds of one warp, in program order";
-    let rounds: Vec<Rounds> = KERNELS
-        .into_iter()
-        .map(|(kernel, _)| rounds(kernel))
-        .collect::<anyhow::Result<_>>()?;
+    let rounds: Vec<Rounds> =
+        KERNELS.into_iter().map(|(kernel, _)| rounds(kernel)).collect::<anyhow::Result<_>>()?;
     let mut drawing = Drawing::new(
         title,
         format!(
@@ -186,12 +165,7 @@ fn track(drawing: &mut Drawing, top: f64, name: &str, rounds: &Rounds) -> f64 {
         drawing.rects(class, marks);
     }
     let bottom = rows + ROW * ROWS.len() as f64;
-    for (at, _) in rounds
-        .sequence
-        .iter()
-        .enumerate()
-        .filter(|(_, k)| **k == Purpose::Barrier)
-    {
+    for (at, _) in rounds.sequence.iter().enumerate().filter(|(_, k)| **k == Purpose::Barrier) {
         drawing.line("dash barrier", (x(at) + 0.5, rows), (x(at) + 0.5, bottom));
     }
     bottom

@@ -37,16 +37,8 @@ fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
     let chip = Chip::h200();
     let block = 32 * SCHEDULERS * warps;
     let floats = vec![0.0_f32; (block * chip.sms) as usize];
-    let arguments: [Argument; 3] = [
-        ROUNDS.into(),
-        gpu.upload(&floats).into(),
-        gpu.upload(&floats).into(),
-    ];
-    let shape = gpu::Shape {
-        grid: [chip.sms, 1, 1],
-        block: [block, 1, 1],
-        shared: 0,
-    };
+    let arguments: [Argument; 3] = [ROUNDS.into(), gpu.upload(&floats).into(), gpu.upload(&floats).into()];
+    let shape = gpu::Shape { grid: [chip.sms, 1, 1], block: [block, 1, 1], shared: 0 };
     let params = Gpu::params(loaded.kernel(), &arguments)?;
     let config = shape.config(params, LaunchOptions::default());
     let (_, timeline) = predict_with_timeline(chip, &gpu, &code.kernels[0], loaded, &config, CLOCKS)
@@ -65,16 +57,11 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         .map(|(kernel, warps, name)| Ok((*name, issued(kernel, *warps)?)))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let used = |rows: &[Vec<u64>]| rows.iter().map(Vec::len).sum::<usize>();
-    let totals: Vec<String> = cases
-        .iter()
-        .map(|(name, rows)| format!("{name}: {} of {CLOCKS} clocks used", used(rows)))
-        .collect();
+    let totals: Vec<String> =
+        cases.iter().map(|(name, rows)| format!("{name}: {} of {CLOCKS} clocks used", used(rows))).collect();
     let mut drawing = Drawing::new(
         title,
-        format!(
-            "A row for each warp, a box for each instruction that it issues. {}.",
-            totals.join("; ")
-        ),
+        format!("A row for each warp, a box for each instruction that it issues. {}.", totals.join("; ")),
     )
     .with_heading();
     let (clock, row) = (WIDTH / CLOCKS as f64, 16.0);

@@ -31,9 +31,8 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let [edge, _] = machine::tile(KERNEL)?;
     let edge = edge as usize;
     let n = SIZE / edge;
-    let walk: Vec<Vec<(usize, usize)>> = (0..3)
-        .map(|buffer| tiles(buffer, 0, edge))
-        .collect::<anyhow::Result<_>>()?;
+    let walk: Vec<Vec<(usize, usize)>> =
+        (0..3).map(|buffer| tiles(buffer, 0, edge)).collect::<anyhow::Result<_>>()?;
     let title = format!("One block of v02 walks along K, {edge} at a time");
     let mut drawing = Drawing::new(
         &title,
@@ -48,19 +47,12 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let size = cell * n as f64;
     let (left, right) = (WIDTH - 2.0 * size - 44.0, WIDTH - size);
     let (top, low) = (44.0, 44.0 + size + 44.0);
-    let matrices = [
-        ("A", left, low, "a", "a2"),
-        ("B", right, top, "b", "b2"),
-        ("C", right, low, "c", "c2"),
-    ];
+    let matrices = [("A", left, low, "a", "a2"), ("B", right, top, "b", "b2"), ("C", right, low, "c", "c2")];
     for (i, (name, x, y, full, light)) in matrices.into_iter().enumerate() {
         let frame = Rect::new(x, y, size, size);
         drawing.rect("faint", frame);
-        let rounds: BTreeMap<(usize, usize), usize> = walk[i]
-            .iter()
-            .enumerate()
-            .map(|(round, tile)| (*tile, round))
-            .collect();
+        let rounds: BTreeMap<(usize, usize), usize> =
+            walk[i].iter().enumerate().map(|(round, tile)| (*tile, round)).collect();
         for ((row, col), round) in &rounds {
             let r = Rect::new(x + cell * *col as f64, y + cell * *row as f64, cell, cell);
             let done = i == 2;
@@ -83,26 +75,13 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let col = right + cell * (f64::from(BLOCK[0]) + 0.5);
     drawing.arrow("line-a", (right - 38.0, row), (right - 6.0, row));
     drawing.arrow("line-b", (col, low - 38.0), (col, low - 6.0));
-    drawing.text(
-        "dim",
-        Anchor::Middle,
-        (left + size / 2.0, low + size + 18.0),
-        "k0 = 0, 32, … →",
-    );
+    drawing.text("dim", Anchor::Middle, (left + size / 2.0, low + size + 18.0), "k0 = 0, 32, … →");
 
     let mut y = top + 2.0;
     for (round, (a, b)) in walk[0].iter().zip(&walk[1]).enumerate() {
         let k0 = round * edge;
-        drawing.text(
-            "",
-            Anchor::Start,
-            (0.0, y + 12.0),
-            format!("{}: k0 = {k0}", round + 1),
-        );
-        drawing.note(
-            y + 30.0,
-            format!("A tile ({},{}), B tile ({},{})", a.0, a.1, b.0, b.1),
-        );
+        drawing.text("", Anchor::Start, (0.0, y + 12.0), format!("{}: k0 = {k0}", round + 1));
+        drawing.note(y + 30.0, format!("A tile ({},{}), B tile ({},{})", a.0, a.1, b.0, b.1));
         y += 43.0;
     }
     Ok(drawing.finish(low + size + 26.0))

@@ -44,11 +44,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
     let products = |size: usize| -> Vec<Product> {
         let product = |(kernel, label): (&str, &'static str)| {
             let (kernel_ms, whole_ms) = recorded.whole(kernel, Shape::square(size))?;
-            Some(Product {
-                label,
-                kernel_ms,
-                whole_ms,
-            })
+            Some(Product { label, kernel_ms, whole_ms })
         };
         KERNELS.into_iter().filter_map(product).collect()
     };
@@ -86,10 +82,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
     drawing.text("dim", Anchor::End, (WIDTH, 38.5), "part");
     let mut y = 52.0;
     for (size, products) in &groups {
-        let longest = products
-            .iter()
-            .map(|product| product.whole_ms)
-            .fold(0.0, f64::max);
+        let longest = products.iter().map(|product| product.whole_ms).fold(0.0, f64::max);
         drawing.text("strong", Anchor::Start, (0.0, y + 13.0), size.to_string());
         y += 17.0;
         for product in products {
@@ -144,11 +137,9 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
         .iter()
         .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shape.short(), percent(*part)))
         .collect();
-    let mut drawing = Drawing::new(
-        title,
-        format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; ")),
-    )
-    .with_heading();
+    let mut drawing =
+        Drawing::new(title, format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; ")))
+            .with_heading();
     drawing.note(38.0, "M×N×K");
     drawing.text("dim", Anchor::End, (WIDTH - 120.0, 38.0), "blocks of v07");
     drawing.text("dim", Anchor::End, (WIDTH, 38.0), "of cuBLAS");
@@ -162,10 +153,7 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
         drawing.rect("a", Rect::new(0.0, y + 19.0, WIDTH * part / most, 9.0));
         y += 36.0;
     }
-    for line in [
-        "A full bar is cuBLAS, timed between the same samples.".to_owned(),
-        recorded.provenance(),
-    ] {
+    for line in ["A full bar is cuBLAS, timed between the same samples.".to_owned(), recorded.provenance()] {
         drawing.note(y + 12.0, line);
         y += 19.0;
     }
@@ -185,10 +173,7 @@ mod tests {
 
     #[test]
     fn short_times_keep_their_digits() {
-        assert_eq!(
-            [0.0137, 2.82, 22.28, 250.3].map(ms),
-            ["0.014", "2.82", "22.3", "250"]
-        );
+        assert_eq!([0.0137, 2.82, 22.28, 250.3].map(ms), ["0.014", "2.82", "22.3", "250"]);
         assert_eq!([0.004, 0.96].map(percent), ["0.4 %", "96 %"]);
     }
 }

@@ -18,17 +18,10 @@ fn record() -> Record {
         driver: "13.0".into(),
         host: "a host".into(),
         revision: "unknown".into(),
-        roofline: Some(Roofline {
-            fp32_tflops: 60.0,
-            copy_gbs: 4000.0,
-        }),
+        roofline: Some(Roofline { fp32_tflops: 60.0, copy_gbs: 4000.0 }),
         cublas: None,
     };
-    let accuracy = Accuracy {
-        max_abs_error: 0.0,
-        max_of_bound: 0.0,
-        exact_on_integers: true,
-    };
+    let accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
     let measurement = |step: &str, kernel: &str, size: usize| Measurement {
         run: "run".into(),
         step: step.into(),
@@ -61,19 +54,12 @@ fn record() -> Record {
     };
     let mut measurements = Vec::new();
     for step in STEPS {
-        let products = step
-            .kernels
-            .iter()
-            .filter(|kernel| matches!(kernel.work, Work::Sgemm | Work::Cublas));
+        let products = step.kernels.iter().filter(|kernel| matches!(kernel.work, Work::Sgemm | Work::Cublas));
         for kernel in products {
             measurements.extend([2048, 4096, 8192].map(|size| measurement(step.id, kernel.name, size)));
         }
     }
-    Record {
-        runs: vec![run],
-        measurements,
-        ..Record::default()
-    }
+    Record { runs: vec![run], measurements, ..Record::default() }
 }
 
 /// All pictures without a record, and with [`record`]; drawn once for all tests here.
@@ -119,11 +105,7 @@ fn committed_pictures_are_what_would_be_drawn() -> anyhow::Result<()> {
             stale.push(figure.name);
         }
     }
-    assert!(
-        stale.is_empty(),
-        "stale: {}; draw them again: cargo run -p figures -- write",
-        stale.join(", ")
-    );
+    assert!(stale.is_empty(), "stale: {}; draw them again: cargo run -p figures -- write", stale.join(", "));
     Ok(())
 }
 
@@ -136,25 +118,15 @@ fn a_picture_can_stand_in_a_page() -> anyhow::Result<()> {
         assert!(svg.contains("viewBox=\"0 0 440 "), "{name}");
         // A blank line ends a block of HTML in Markdown, and an address would leave the site.
         assert!(!svg.contains("\n\n"), "{name} has a blank line");
-        assert_eq!(
-            svg.matches("http").count(),
-            1,
-            "{name}: only the name of SVG itself"
-        );
-        assert!(
-            !svg.contains(" id="),
-            "{name}: two pictures on a page must not share names"
-        );
+        assert_eq!(svg.matches("http").count(), 1, "{name}: only the name of SVG itself");
+        assert!(!svg.contains(" id="), "{name}: two pictures on a page must not share names");
     }
     Ok(())
 }
 
 /// Returns the part of a line between two marks.
 fn between<'t>(line: &'t str, before: &str, after: &str) -> Option<&'t str> {
-    line.split_once(before)?
-        .1
-        .split_once(after)
-        .map(|(value, _)| value)
+    line.split_once(before)?.1.split_once(after).map(|(value, _)| value)
 }
 
 #[test]
@@ -167,11 +139,7 @@ fn no_text_runs_out_of_its_picture() -> anyhow::Result<()> {
         for line in figure.svg.lines().filter(|line| line.starts_with("<text")) {
             let x: f64 = between(line, " x=\"", "\"").unwrap_or_default().parse()?;
             let text = between(line, ">", "</text>").unwrap_or_default();
-            let each = if line.contains("code") {
-                LETTER_OF_CODE
-            } else {
-                LETTER
-            };
+            let each = if line.contains("code") { LETTER_OF_CODE } else { LETTER };
             let width = each * text.chars().count() as f64;
             let (left, right) = match between(line, "text-anchor=\"", "\"") {
                 Some("middle") => (x - width / 2.0, x + width / 2.0),

@@ -49,13 +49,9 @@ fn a_wrong_rule_is_found() -> anyhow::Result<()> {
         ("(warp + 1) * EDGE / 2; own", "warp * EDGE / 2 + 1; own"),
     ] {
         assert!(rules.contains(right), "the rules have no `{right}`");
-        let error = engine
-            .run(&rules.replace(right, wrong), &cases, &scratch)
-            .err()
-            .map(|error| error.to_string());
-        let told = error
-            .as_deref()
-            .is_some_and(|error| error.starts_with("disagreed"));
+        let error =
+            engine.run(&rules.replace(right, wrong), &cases, &scratch).err().map(|error| error.to_string());
+        let told = error.as_deref().is_some_and(|error| error.starts_with("disagreed"));
         assert!(told, "`{wrong}` for `{right}`: {error:?}");
     }
     std::fs::remove_dir_all(&scratch)?;
@@ -76,9 +72,6 @@ fn what_the_page_claims_is_about_these_rules_and_cases() -> anyhow::Result<()> {
 #[test]
 fn the_steps_of_the_stepper_are_those_that_run_today() -> anyhow::Result<()> {
     let committed = std::fs::read_to_string(folder().join("steps.js"))?;
-    assert!(
-        committed == figures::steps_js()?,
-        "follow the warps again: cargo run -p figures -- explorers"
-    );
+    assert!(committed == figures::steps_js()?, "follow the warps again: cargo run -p figures -- explorers");
     Ok(())
 }

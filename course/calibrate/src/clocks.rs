@@ -39,15 +39,7 @@ const COSTS: [&str; 15] = [
     "load_l1_16",
 ];
 /// Kernels `chase_*`: clocks from one load to the next one, which needs its result.
-const CHASES: [&str; 7] = [
-    "shared_4",
-    "shared_8",
-    "shared_16",
-    "constant",
-    "l1_4",
-    "l1_8",
-    "l1_16",
-];
+const CHASES: [&str; 7] = ["shared_4", "shared_8", "shared_16", "constant", "l1_4", "l1_8", "l1_16"];
 /// Warps of a block for the barrier.
 const BARRIERS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
@@ -56,11 +48,7 @@ pub(crate) fn all(
     tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
 ) -> Result<(), StepError> {
     let mut bench = Bench::new(gpu)?;
-    let clocks = |name: String, value| Measured {
-        name,
-        value,
-        unit: "clocks",
-    };
+    let clocks = |name: String, value| Measured { name, value, unit: "clocks" };
     for cost in COSTS {
         let kernel = format!("cost_{cost}");
         let all = bench.clocks(&kernel, WARPS, SCHEDULERS)? / (WARPS / SCHEDULERS) as f64;

@@ -24,11 +24,7 @@ pub(crate) fn all(
     gpu: &Gpu,
     tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
 ) -> Result<f64, StepError> {
-    let number = |name: &str, value, unit| Measured {
-        name: name.into(),
-        value,
-        unit,
-    };
+    let number = |name: &str, value, unit| Measured { name: name.into(), value, unit };
     tell(number("n_sms", gpu.about.n_sms as f64, ""))?;
     tell(number("l2", gpu.about.l2 as f64, "bytes"))?;
     for (name, attribute) in ATTRIBUTES {
@@ -48,18 +44,9 @@ pub(crate) fn all(
 
 /// Attributes of the device, by the driver.
 const ATTRIBUTES: [(&str, sys::CUdevice_attribute); 3] = [
-    (
-        "shared_per_sm",
-        sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-    ),
-    (
-        "registers_per_sm",
-        sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
-    ),
-    (
-        "threads_per_sm",
-        sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
-    ),
+    ("shared_per_sm", sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+    ("registers_per_sm", sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
+    ("threads_per_sm", sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
 ];
 
 /// Clocks of an SM in the time of a launch, while all SMs multiply.
@@ -77,11 +64,7 @@ fn clock(gpu: &Gpu) -> Result<f64, StepError> {
     for _ in 0..REPEATS {
         let ms = time_ms(gpu, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
-            launch
-                .arg(&CLOCK_ROUNDS)
-                .arg(&schedulers)
-                .arg(&mut clocks)
-                .arg(&mut sink);
+            launch.arg(&CLOCK_ROUNDS).arg(&schedulers).arg(&mut clocks).arg(&mut sink);
             // SAFETY: as the kernel takes them; 16 warps write two clocks each, all blocks to the same place.
             unsafe { launch.launch(config) }?;
             Ok(())
@@ -99,11 +82,8 @@ fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     let time = |blocks: u32| {
         time_ms(gpu, || {
-            let config = LaunchConfig {
-                grid_dim: (blocks, 1, 1),
-                block_dim: (threads, 1, 1),
-                shared_mem_bytes: 0,
-            };
+            let config =
+                LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
             // SAFETY: it has no parameters and does nothing.
             unsafe { gpu.stream.launch_builder(&kernel).launch(config) }?;
             Ok(())

@@ -33,11 +33,7 @@ pub(crate) fn all(
     ghz: f64,
     tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
 ) -> Result<(), StepError> {
-    let number = |name: &str, value, unit| Measured {
-        name: name.into(),
-        value,
-        unit,
-    };
+    let number = |name: &str, value, unit| Measured { name: name.into(), value, unit };
     tell(number("chase_l2", chase(gpu, IN_L2)?, "clocks"))?;
     let many = CACHES * gpu.about.l2 / APART;
     tell(number("chase_memory", chase(gpu, many)?, "clocks"))?;
@@ -55,17 +51,9 @@ pub(crate) fn all(
             }
             let per_clock = |bytes_per_ns: f64| bytes_per_ns / ghz / f64::from(n);
             let load = per_clock(stream(gpu, "stream_load", n, 1, bytes)?);
-            tell(number(
-                &format!("stream_load_{place}{who}"),
-                load,
-                "bytes/clock/SM",
-            ))?;
+            tell(number(&format!("stream_load_{place}{who}"), load, "bytes/clock/SM"))?;
             let store = per_clock(stream(gpu, "stream_store", n, 1, bytes)?);
-            tell(number(
-                &format!("stream_store_{place}{who}"),
-                store,
-                "bytes/clock/SM",
-            ))?;
+            tell(number(&format!("stream_store_{place}{who}"), store, "bytes/clock/SM"))?;
         }
     }
     let load = stream(gpu, "stream_load", n_sms, SHARE, in_l2)? * f64::from(SHARE) / ghz / f64::from(n_sms);
@@ -74,11 +62,7 @@ pub(crate) fn all(
     tell(number("scattered_store_l2_alone", sectors, "sectors/clock/SM"))?;
     for (place, bytes) in [("l2", in_l2), ("memory", beyond)] {
         let clocks = touch(gpu, bytes)? * ghz;
-        tell(number(
-            &format!("touch_{place}"),
-            clocks,
-            "clocks/round of blocks",
-        ))?;
+        tell(number(&format!("touch_{place}"), clocks, "clocks/round of blocks"))?;
     }
     for (place, bytes) in [("l2", in_l2), ("memory", beyond)] {
         for kind in ["load", "store"] {
@@ -105,17 +89,8 @@ fn chase(gpu: &Gpu, n: usize) -> Result<f64, StepError> {
     let mut run = |rounds: i32| -> Result<f64, StepError> {
         let schedulers = 4;
         let mut launch = gpu.stream.launch_builder(&kernel);
-        launch
-            .arg(&rounds)
-            .arg(&schedulers)
-            .arg(&mut clocks)
-            .arg(&mut sink)
-            .arg(&first);
-        let config = LaunchConfig {
-            grid_dim: (1, 1, 1),
-            block_dim: (32, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        launch.arg(&rounds).arg(&schedulers).arg(&mut clocks).arg(&mut sink).arg(&first);
+        let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: as the kernel takes them; the ring leads round in its own memory.
         unsafe { launch.launch(config) }?;
         let read = gpu.stream.clone_dtoh(&clocks)?;
@@ -136,11 +111,8 @@ fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, StepError> {
     let memory: CudaSlice<f32> = gpu.stream.alloc_zeros(n_blocks as usize * threads)?;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros(threads)?;
     let mut time = |blocks: u32| {
-        let config = LaunchConfig {
-            grid_dim: (blocks, 1, 1),
-            block_dim: (THREADS, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config =
+            LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
         time_ms(gpu, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&memory).arg(&mut out);
@@ -168,11 +140,7 @@ fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result
     let (n, share) = (n as i32, share as i32);
     let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * FLOAT4)?;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros((blocks * THREADS) as usize)?;
-    let config = LaunchConfig {
-        grid_dim: (blocks, 1, 1),
-        block_dim: (THREADS, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
     let mut time = |rounds: i32| {
         time_ms(gpu, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
@@ -201,11 +169,7 @@ fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, Ste
     let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * SECTOR)?;
     let blocks = n_sms * BLOCKS_PER_SM;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros((blocks * THREADS) as usize)?;
-    let config = LaunchConfig {
-        grid_dim: (blocks, 1, 1),
-        block_dim: (THREADS, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
     let mut time = |rounds: i32| {
         time_ms(gpu, || {
             let mut launch = gpu.stream.launch_builder(&kernel);

@@ -16,11 +16,7 @@ pub struct Tile {
 impl Tile {
     /// The tile of a source that defines `BM`, `BN` and `THREADS`.
     pub const fn of(source: &str) -> Option<Self> {
-        match (
-            constant(source, "BM"),
-            constant(source, "BN"),
-            constant(source, "THREADS"),
-        ) {
+        match (constant(source, "BM"), constant(source, "BN"), constant(source, "THREADS")) {
             (Some(rows), Some(cols), Some(threads)) => Some(Self { rows, cols, threads }),
             _ => None,
         }

@@ -24,10 +24,7 @@ pub enum Family {
 
 impl Family {
     /// Products in FP32, whatever computes them: on tensor cores, in three products of parts.
-    pub const FP32: Self = Family::Products {
-        operands: Format::Fp32,
-        result: Format::Fp32,
-    };
+    pub const FP32: Self = Family::Products { operands: Format::Fp32, result: Format::Fp32 };
 
     /// All that the ladder has, each where it comes first.
     pub fn all() -> Vec<Self> {
@@ -48,10 +45,7 @@ impl fmt::Display for Family {
         match self {
             Family::Products { operands, result } if operands == result => f.write_str(operands.name()),
             // TF32 is a format of operands only: FP32 with bits that do not count.
-            Family::Products {
-                operands: Format::Tf32,
-                ..
-            } => f.write_str("TF32"),
+            Family::Products { operands: Format::Tf32, .. } => f.write_str("TF32"),
             Family::Products { operands, result } => write!(f, "{}, C in {}", operands.name(), result.name()),
             Family::Doubles => f.write_str("FP64"),
             Family::Transposes => f.write_str("FP32"),
@@ -95,9 +89,7 @@ mod tests {
         ] {
             assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
         }
-        let three = crate::find("v10")
-            .ok()
-            .and_then(|step| step.kernel("sgemm_v10_three_tf32"));
+        let three = crate::find("v10").ok().and_then(|step| step.kernel("sgemm_v10_three_tf32"));
         assert_eq!(three.map(|kernel| kernel.work.family()), Some(Family::FP32));
     }
 }

@@ -69,11 +69,7 @@ pub fn run(
     while stopped.is_none() {
         let left = deadline.saturating_duration_since(Instant::now());
         match parts.recv_timeout(left.min(POLL)) {
-            Ok(Part {
-                is_output: true,
-                bytes,
-                is_whole,
-            }) => {
+            Ok(Part { is_output: true, bytes, is_whole }) => {
                 output = bytes;
                 stopped = (!is_whole).then_some(Stopped::Output);
             }
@@ -114,11 +110,7 @@ fn read(stream: impl Read + Send + 'static, most: usize, is_output: bool, sender
         let is_whole = bytes.len() <= most;
         bytes.truncate(most);
         let rest = !is_whole && !is_output;
-        let _ = sender.send(Part {
-            is_output,
-            bytes,
-            is_whole,
-        });
+        let _ = sender.send(Part { is_output, bytes, is_whole });
         drop(sender);
         if rest {
             // So that a program that complains at length does not wait for a reader.
@@ -142,10 +134,7 @@ mod tests {
     #[test]
     fn output_and_errors_are_kept_apart() {
         let ended = sh("echo out; echo err >&2; exit 3", MINUTE, 100);
-        assert_eq!(
-            (ended.output.as_slice(), ended.errors.as_str()),
-            (&b"out\n"[..], "err\n")
-        );
+        assert_eq!((ended.output.as_slice(), ended.errors.as_str()), (&b"out\n"[..], "err\n"));
         assert_eq!((ended.status.code(), ended.stopped), (Some(3), None));
     }
 
@@ -164,11 +153,7 @@ mod tests {
     #[test]
     fn an_interrupt_is_for_the_caller() {
         // The fifth field is the process group.
-        let ended = sh(
-            "read -r _ _ _ _ group _ < /proc/self/stat; echo $$ $group",
-            MINUTE,
-            100,
-        );
+        let ended = sh("read -r _ _ _ _ group _ < /proc/self/stat; echo $$ $group", MINUTE, 100);
         let text = String::from_utf8_lossy(&ended.output).into_owned();
         let words: Vec<&str> = text.split_whitespace().collect();
         if cfg!(target_os = "linux") {

@@ -13,9 +13,8 @@ const ROUND_CONSTANTS: [u32; 64] = [
 ];
 
 /// Fractional parts of the square roots of the first 8 primes.
-const START: [u32; 8] = [
-    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-];
+const START: [u32; 8] =
+    [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
 
 /// SHA-256 in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
@@ -45,19 +44,14 @@ fn compress(state: &mut [u32; 8], block: &[u8; 64]) {
         let (early, late) = (words[at - 15], words[at - 2]);
         let small_0 = early.rotate_right(7) ^ early.rotate_right(18) ^ (early >> 3);
         let small_1 = late.rotate_right(17) ^ late.rotate_right(19) ^ (late >> 10);
-        words[at] = u32::wrapping_add(words[at - 16], small_0)
-            .wrapping_add(words[at - 7])
-            .wrapping_add(small_1);
+        words[at] =
+            u32::wrapping_add(words[at - 16], small_0).wrapping_add(words[at - 7]).wrapping_add(small_1);
     }
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
     for (constant, word) in ROUND_CONSTANTS.iter().zip(words) {
         let big_1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
         let choice = (e & f) ^ (!e & g);
-        let first = h
-            .wrapping_add(big_1)
-            .wrapping_add(choice)
-            .wrapping_add(*constant)
-            .wrapping_add(word);
+        let first = h.wrapping_add(big_1).wrapping_add(choice).wrapping_add(*constant).wrapping_add(word);
         let big_0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
         let majority = (a & b) ^ (a & c) ^ (b & c);
         (h, g, f, e) = (g, f, e, d.wrapping_add(first));
@@ -77,42 +71,15 @@ mod tests {
     fn digests_are_those_of_sha256sum() {
         let a = |n| vec![b'a'; n];
         for (bytes, digest) in [
-            (
-                a(0),
-                "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-            ),
-            (
-                a(3),
-                "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0",
-            ),
-            (
-                a(55),
-                "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318",
-            ),
-            (
-                a(56),
-                "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a",
-            ),
-            (
-                a(63),
-                "7d3e74a05d7db15bce4ad9ec0658ea98e3f06eeecf16b4c6fff2da457ddc2f34",
-            ),
-            (
-                a(64),
-                "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb",
-            ),
-            (
-                a(119),
-                "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb",
-            ),
-            (
-                a(120),
-                "2f3d335432c70b580af0e8e1b3674a7c020d683aa5f73aaaedfdc55af904c21c",
-            ),
-            (
-                a(1000),
-                "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3",
-            ),
+            (a(0), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            (a(3), "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0"),
+            (a(55), "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"),
+            (a(56), "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"),
+            (a(63), "7d3e74a05d7db15bce4ad9ec0658ea98e3f06eeecf16b4c6fff2da457ddc2f34"),
+            (a(64), "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"),
+            (a(119), "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb"),
+            (a(120), "2f3d335432c70b580af0e8e1b3674a7c020d683aa5f73aaaedfdc55af904c21c"),
+            (a(1000), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"),
         ] {
             assert_eq!(sha256(&bytes), digest, "{} bytes", bytes.len());
         }

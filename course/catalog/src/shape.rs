@@ -28,11 +28,7 @@ pub struct Shape {
 impl Shape {
     /// The shape whose three sizes are equal.
     pub const fn square(size: usize) -> Self {
-        Self {
-            m: size,
-            n: size,
-            k: size,
-        }
+        Self { m: size, n: size, k: size }
     }
 
     /// The distinct sizes that a command line asks for: those of `--size`, or the one of `--m`, `--n` and `--k`.
@@ -52,9 +48,7 @@ impl Shape {
             sides => {
                 let names = ["--m", "--n", "--k"].into_iter().zip(sides);
                 let missing = names.filter(|(_, side)| side.is_none()).map(|(name, _)| name);
-                return Err(WrongSize::Incomplete {
-                    missing: missing.collect::<Vec<_>>().join(" and "),
-                });
+                return Err(WrongSize::Incomplete { missing: missing.collect::<Vec<_>>().join(" and ") });
             }
         }
         Ok(asked)
@@ -67,10 +61,7 @@ impl Shape {
     pub fn suits(self, of: &str, works: impl IntoIterator<Item = Work>) -> Result<(), WrongSize> {
         match works.into_iter().any(|work| work.shape(self).is_some()) {
             true => Ok(()),
-            false => Err(WrongSize::NoDepth {
-                size: self,
-                of: of.to_owned(),
-            }),
+            false => Err(WrongSize::NoDepth { size: self, of: of.to_owned() }),
         }
     }
 
@@ -104,17 +95,13 @@ impl Shape {
             _ => vec![("A", m, k), ("B", k, n), ("C", m, n)],
         };
         let too_large = |(_, rows, columns): &(_, usize, usize)| {
-            rows.checked_mul(*columns)
-                .is_none_or(|elements| elements > MAX_ELEMENTS)
+            rows.checked_mul(*columns).is_none_or(|elements| elements > MAX_ELEMENTS)
         };
         match matrices.into_iter().find(too_large) {
             None => Ok(self),
-            Some((matrix, rows, columns)) => Err(WrongSize::TooManyElements {
-                size: self,
-                matrix,
-                rows,
-                columns,
-            }),
+            Some((matrix, rows, columns)) => {
+                Err(WrongSize::TooManyElements { size: self, matrix, rows, columns })
+            }
         }
     }
 }
@@ -205,9 +192,7 @@ pub fn side(text: &str) -> Result<usize, WrongSide> {
     let is_number = part.bytes().all(|letter| letter.is_ascii_digit());
     match part.parse() {
         Ok(side) if is_number && (1..=MAX_ELEMENTS).contains(&side) => Ok(side),
-        _ => Err(WrongSide {
-            part: part.to_owned(),
-        }),
+        _ => Err(WrongSide { part: part.to_owned() }),
     }
 }
 
@@ -228,24 +213,16 @@ impl FromStr for Shape {
         }
         let parts: Vec<&str> = text.split(['x', 'X', '×']).collect();
         if parts.iter().any(|part| part.trim().is_empty()) {
-            return Err(WrongSize::Missing {
-                size: text.trim().to_owned(),
-            });
+            return Err(WrongSize::Missing { size: text.trim().to_owned() });
         }
-        let sides: Vec<usize> = parts
-            .iter()
-            .map(|part| side(part))
-            .collect::<Result<_, _>>()
-            .map_err(WrongSize::Side)?;
+        let sides: Vec<usize> =
+            parts.iter().map(|part| side(part)).collect::<Result<_, _>>().map_err(WrongSize::Side)?;
         let shape = match sides.as_slice() {
             [size] => Self::square(*size),
             [m, n] => Self { m: *m, n: *n, k: 0 },
             [m, n, k] => Self { m: *m, n: *n, k: *k },
             more => {
-                return Err(WrongSize::TooManySides {
-                    size: text.trim().to_owned(),
-                    n: more.len(),
-                });
+                return Err(WrongSize::TooManySides { size: text.trim().to_owned(), n: more.len() });
             }
         };
         shape.possible()
@@ -307,49 +284,28 @@ mod tests {
             ("64x", "`64x` lacks a number before or after an x; "),
             ("64xx64", "`64xx64` lacks a number before or after an x; "),
             ("many", "`many` is not a whole number from 1 to 2147483647; "),
-            (
-                "64xmanyx64",
-                "`many` is not a whole number from 1 to 2147483647; ",
-            ),
+            ("64xmanyx64", "`many` is not a whole number from 1 to 2147483647; "),
             ("-5", "`-5` is not a whole number from 1 to 2147483647; "),
             ("+5", "`+5` is not a whole number from 1 to 2147483647; "),
             ("1e3", "`1e3` is not a whole number from 1 to 2147483647; "),
             ("1_000", "`1_000` is not a whole number from 1 to 2147483647; "),
             ("1024.0", "`1024.0` is not a whole number from 1 to 2147483647; "),
-            (
-                "512,1024",
-                "`512,1024` is not a whole number from 1 to 2147483647; ",
-            ),
+            ("512,1024", "`512,1024` is not a whole number from 1 to 2147483647; "),
             ("5 12", "`5 12` is not a whole number from 1 to 2147483647; "),
             ("٣", "`٣` is not a whole number from 1 to 2147483647; "),
             ("0", "`0` is not a whole number from 1 to 2147483647; "),
             ("64x64x0", "`0` is not a whole number from 1 to 2147483647; "),
             ("30000x0", "`0` is not a whole number from 1 to 2147483647; "),
             ("1x2x3x4", "`1x2x3x4` has 4 numbers; "),
-            (
-                "2147483648",
-                "`2147483648` is not a whole number from 1 to 2147483647; ",
-            ),
+            ("2147483648", "`2147483648` is not a whole number from 1 to 2147483647; "),
             (
                 "99999999999999999999999",
                 "`99999999999999999999999` is not a whole number from 1 to 2147483647; ",
             ),
-            (
-                "46341",
-                "`46341` is too large: A would have 46341 x 46341 elements",
-            ),
-            (
-                "1x50000x50000",
-                "`1x50000x50000` is too large: B would have 50000 x 50000 elements",
-            ),
-            (
-                "50000x50000x1",
-                "`50000x50000x1` is too large: C would have 50000 x 50000 elements",
-            ),
-            (
-                "50000x50000",
-                "`50000x50000` is too large: the matrix would have 50000 x 50000 elements",
-            ),
+            ("46341", "`46341` is too large: A would have 46341 x 46341 elements"),
+            ("1x50000x50000", "`1x50000x50000` is too large: B would have 50000 x 50000 elements"),
+            ("50000x50000x1", "`50000x50000x1` is too large: C would have 50000 x 50000 elements"),
+            ("50000x50000", "`50000x50000` is too large: the matrix would have 50000 x 50000 elements"),
         ] {
             check(text, Err(wanted));
         }
@@ -369,18 +325,10 @@ mod tests {
         let product = Shape { m: 5, n: 6, k: 7 };
         check(&[], [None; 3], Ok(&[]));
         check(&[], [Some(5), Some(6), Some(7)], Ok(&[product]));
-        check(
-            &[square(8), product, square(8)],
-            [None; 3],
-            Ok(&[square(8), product]),
-        );
+        check(&[square(8), product, square(8)], [None; 3], Ok(&[square(8), product]));
         check(&[], [Some(5), None, None], Err("--n and --k are missing"));
         check(&[], [Some(5), Some(6), None], Err("--k is missing"));
-        check(
-            &[],
-            [Some(50000), Some(50000), Some(1)],
-            Err("C would have 50000 x 50000"),
-        );
+        check(&[], [Some(50000), Some(50000), Some(1)], Err("C would have 50000 x 50000"));
     }
 
     #[test]
@@ -393,17 +341,10 @@ mod tests {
             ("v08", Shape::square(8), true),
             ("v05", Shape::square(8), true),
         ] {
-            let works = crate::find(step)
-                .expect("a step")
-                .kernels
-                .iter()
-                .map(|kernel| kernel.work);
+            let works = crate::find(step).expect("a step").kernels.iter().map(|kernel| kernel.work);
             let said = size.suits(step, works);
             assert_eq!(said.is_ok(), suits, "{step}: {said:?}");
         }
-        assert_eq!(
-            Work::Transpose.shape(Shape::square(8)),
-            Some(Shape { m: 8, n: 8, k: 0 })
-        );
+        assert_eq!(Work::Transpose.shape(Shape::square(8)), Some(Shape { m: 8, n: 8, k: 0 }));
     }
 }

@@ -95,35 +95,19 @@ impl Format {
 }
 
 const fn sgemm(name: &'static str, source: &'static str) -> Kernel {
-    Kernel {
-        name,
-        source: Some(source),
-        work: Work::Sgemm,
-    }
+    Kernel { name, source: Some(source), work: Work::Sgemm }
 }
 
 const fn dgemm(name: &'static str, source: &'static str) -> Kernel {
-    Kernel {
-        name,
-        source: Some(source),
-        work: Work::Dgemm,
-    }
+    Kernel { name, source: Some(source), work: Work::Dgemm }
 }
 
 const fn transpose(name: &'static str, source: &'static str) -> Kernel {
-    Kernel {
-        name,
-        source: Some(source),
-        work: Work::Transpose,
-    }
+    Kernel { name, source: Some(source), work: Work::Transpose }
 }
 
 const fn transposed(name: &'static str, a: bool, b: bool) -> Kernel {
-    Kernel {
-        name,
-        source: Some("v08_gemm_transposed"),
-        work: Work::SgemmTransposed { a, b },
-    }
+    Kernel { name, source: Some("v08_gemm_transposed"), work: Work::SgemmTransposed { a, b } }
 }
 
 const fn on_tensor_cores(
@@ -132,16 +116,7 @@ const fn on_tensor_cores(
     [operands, result]: [Format; 2],
     [turned_b, fast_sums]: [bool; 2],
 ) -> Kernel {
-    Kernel {
-        name,
-        source: Some(source),
-        work: Work::Tensor {
-            operands,
-            result,
-            turned_b,
-            fast_sums,
-        },
-    }
+    Kernel { name, source: Some(source), work: Work::Tensor { operands, result, turned_b, fast_sums } }
 }
 
 const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
@@ -162,11 +137,7 @@ const fn with_fast_sums(name: &'static str, source: &'static str, formats: [Form
 }
 
 const fn cpu(name: &'static str) -> Kernel {
-    Kernel {
-        name,
-        source: None,
-        work: Work::Cpu,
-    }
+    Kernel { name, source: None, work: Work::Cpu }
 }
 
 /// The steps, in the order of the ladder.
@@ -264,11 +235,7 @@ pub const STEPS: &[Step] = &[
         id: "v09",
         name: "cublas",
         idea: "the yardstick, and how to call it on row-major data",
-        kernels: &[Kernel {
-            name: "cublas_sgemm",
-            source: None,
-            work: Work::Cublas,
-        }],
+        kernels: &[Kernel { name: "cublas_sgemm", source: None, work: Work::Cublas }],
     },
     Step {
         id: "v10",
@@ -302,11 +269,7 @@ pub const STEPS: &[Step] = &[
             sgemm("sgemm_v11_producer", "v11_producer"),
             sgemm("sgemm_v11_split_k", "v11_stream_k"),
             sgemm("sgemm_v11_stream_k", "v11_stream_k"),
-            Kernel {
-                name: "v11_gemm",
-                source: None,
-                work: Work::Sgemm,
-            },
+            Kernel { name: "v11_gemm", source: None, work: Work::Sgemm },
         ],
     },
     Step {
@@ -447,12 +410,7 @@ pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
 fn nearest(asked: &str) -> Option<&'static str> {
     const ENOUGH: usize = 3;
     let alike = |step: &&Step| {
-        let common = step
-            .name
-            .bytes()
-            .zip(asked.bytes())
-            .take_while(|(a, b)| a == b)
-            .count();
+        let common = step.name.bytes().zip(asked.bytes()).take_while(|(a, b)| a == b).count();
         common >= ENOUGH || (asked.len() >= ENOUGH && step.name.contains(asked))
     };
     STEPS.iter().find(alike).map(|step| step.name)

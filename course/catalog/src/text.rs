@@ -14,11 +14,7 @@ pub struct Table {
 impl Table {
     /// A table with these headings and no rows.
     pub fn new<S: Into<String>>(headings: impl IntoIterator<Item = S>) -> Self {
-        Self {
-            headings: headings.into_iter().map(Into::into).collect(),
-            rows: Vec::new(),
-            n_left: 1,
-        }
+        Self { headings: headings.into_iter().map(Into::into).collect(), rows: Vec::new(), n_left: 1 }
     }
 
     /// How many of the first columns are text, and stand to the left.
@@ -41,22 +37,10 @@ impl Table {
     /// Leaves out columns in which nothing stands.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
-        let is_empty = |column: usize| {
-            self.rows
-                .iter()
-                .all(|row| row.get(column).is_none_or(String::is_empty))
-        };
-        for column in (0..self.headings.len())
-            .rev()
-            .filter(|column| is_empty(*column))
-            .collect::<Vec<_>>()
-        {
-            for row in self
-                .rows
-                .iter_mut()
-                .chain([&mut self.headings])
-                .filter(|row| column < row.len())
-            {
+        let is_empty =
+            |column: usize| self.rows.iter().all(|row| row.get(column).is_none_or(String::is_empty));
+        for column in (0..self.headings.len()).rev().filter(|column| is_empty(*column)).collect::<Vec<_>>() {
+            for row in self.rows.iter_mut().chain([&mut self.headings]).filter(|row| column < row.len()) {
                 row.remove(column);
             }
             self.n_left -= usize::from(column < self.n_left);
@@ -66,20 +50,10 @@ impl Table {
 
     /// The whole table, each line indented by two spaces and without trailing blanks.
     pub fn render(&self, paint: Paint) -> String {
-        let n_columns = self
-            .rows
-            .iter()
-            .chain([&self.headings])
-            .map(Vec::len)
-            .max()
-            .unwrap_or(0);
+        let n_columns = self.rows.iter().chain([&self.headings]).map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             let cells = self.rows.iter().chain([&self.headings]);
-            cells
-                .filter_map(|row| row.get(column))
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or(0)
+            cells.filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..n_columns).map(width).collect();
         let line = |row: &Vec<String>| {
@@ -243,14 +217,8 @@ mod tests {
 
     #[test]
     fn text_is_broken_between_words() {
-        assert_eq!(
-            wrapped("one two three\n\nfour", "  ", 10),
-            "  one two\n  three\n\n  four\n"
-        );
-        assert_eq!(
-            wrapped("incomprehensibilities", "  ", 10),
-            "  incomprehensibilities\n"
-        );
+        assert_eq!(wrapped("one two three\n\nfour", "  ", 10), "  one two\n  three\n\n  four\n");
+        assert_eq!(wrapped("incomprehensibilities", "  ", 10), "  incomprehensibilities\n");
     }
 
     #[test]
@@ -268,12 +236,7 @@ mod tests {
 
     #[test]
     fn numbers_end_with_no_zeros_behind_the_point() {
-        for (value, digits, text) in [
-            (7.5, 2, "7.5"),
-            (2.0, 4, "2"),
-            (0.125, 2, "0.12"),
-            (100.0, 0, "100"),
-        ] {
+        for (value, digits, text) in [(7.5, 2, "7.5"), (2.0, 4, "2"), (0.125, 2, "0.12"), (100.0, 0, "100")] {
             assert_eq!(number(value, digits), text);
         }
     }

@@ -4,9 +4,7 @@ const DAY: u64 = 24 * 60 * 60;
 
 /// Seconds since 1970, by the clock of this machine.
 pub fn now() -> u64 {
-    std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// `2026-11-21T22:40:12Z`, from seconds since 1970.
@@ -20,11 +18,7 @@ pub fn utc(seconds: u64) -> String {
     let day_of_year = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     format!(
         "{year:04}-{month:02}-{day_of_month:02}T{:02}:{:02}:{:02}Z",

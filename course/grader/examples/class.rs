@@ -31,9 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (xtask, n) = (PathBuf::from(xtask).canonicalize()?, n.parse::<usize>()?);
     let jobs = arguments.next().unwrap_or_else(|| "2".into());
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let finished = std::fs::read_to_string(root.join("kernels/v02_shared.cu"))?;
     let folder = std::env::temp_dir().join(format!("grader-class-{}", std::process::id()));
     for at in 0..n {
@@ -87,14 +85,8 @@ fn resident(of: u32) -> u64 {
         let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
         let (stat, memory) = (read("stat"), read("statm"));
         // The name, in brackets, may contain anything.
-        let parent = stat
-            .rsplit(')')
-            .next()
-            .and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
-        let pages: Option<u64> = memory
-            .split_whitespace()
-            .nth(1)
-            .and_then(|word| word.parse().ok());
+        let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+        let pages: Option<u64> = memory.split_whitespace().nth(1).and_then(|word| word.parse().ok());
         if let (Some(parent), Some(pages)) = (parent, pages) {
             all.push((id, parent, pages * PAGE));
         }
@@ -111,8 +103,5 @@ fn resident(of: u32) -> u64 {
         );
         at += 1;
     }
-    all.iter()
-        .filter(|(id, _, _)| family.contains(id))
-        .map(|(_, _, bytes)| bytes)
-        .sum()
+    all.iter().filter(|(id, _, _)| family.contains(id)).map(|(_, _, bytes)| bytes).sum()
 }

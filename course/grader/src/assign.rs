@@ -37,13 +37,8 @@ const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bi
 /// Files of the kernels' folder that programs include.
 const KERNELS: [&str; 2] = ["probe.cu", "ptx/probe.ptx"];
 /// Files of the root that are copied unchanged.
-const UNCHANGED: [&str; 5] = [
-    ".cargo/config.toml",
-    "Cargo.lock",
-    "LICENSE-APACHE",
-    "LICENSE-MIT",
-    "rustfmt.toml",
-];
+const UNCHANGED: [&str; 5] =
+    [".cargo/config.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "rustfmt.toml"];
 
 /// An assigned task.
 #[derive(Debug, Clone)]
@@ -90,11 +85,7 @@ pub fn choose(
         if given.iter().any(|known| known.task.name == *name) {
             return Err(format!("{name} is named twice"));
         }
-        given.push(Given {
-            starter: starter(&task)?,
-            task,
-            drawn,
-        });
+        given.push(Given { starter: starter(&task)?, task, drawn });
         if steps.insert(name.step.clone()) {
             questions.extend(
                 catalogue
@@ -146,10 +137,7 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), 
 fn with_variants(root: &Path) -> String {
     let catalogues = Catalogue::load_all(root).unwrap_or_default();
     let steps = catalogues.iter().filter(|catalogue| catalogue.variant.is_some());
-    steps
-        .map(|catalogue| catalogue.step.as_str())
-        .collect::<Vec<_>>()
-        .join(", ")
+    steps.map(|catalogue| catalogue.step.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes the repository into `out`, which is created; the checkout at `root` is only read.
@@ -179,10 +167,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
         copier.put(&manifest, &toml_text(&table)?)?;
     }
     let own = own(&copier, &workspace)?;
-    copier.put(
-        Path::new("Cargo.toml"),
-        &toml_text(&trimmed(workspace, &members, &own))?,
-    )?;
+    copier.put(Path::new("Cargo.toml"), &toml_text(&trimmed(workspace, &members, &own))?)?;
     for name in UNCHANGED {
         if root.join(name).is_file() {
             copier.copy(Path::new(name))?;
@@ -283,19 +268,14 @@ fn toml_text(table: &Table) -> Result<String, String> {
 
 /// Crates of the workspace that [`ROOTS`] depend on: name and folder.
 fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, PathBuf>, String> {
-    let shared = workspace
-        .get("workspace")
-        .and_then(|it| it.get("dependencies"))
-        .and_then(Value::as_table);
+    let shared = workspace.get("workspace").and_then(|it| it.get("dependencies")).and_then(Value::as_table);
     let folder = |name: &str| -> Option<PathBuf> {
         let path = shared?.get(name)?.get("path")?.as_str()?;
         Some(PathBuf::from(path))
     };
     let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
-    let mut open: Vec<(String, PathBuf)> = ROOTS
-        .iter()
-        .map(|name| ((*name).to_owned(), folder(name).unwrap_or_else(|| name.into())))
-        .collect();
+    let mut open: Vec<(String, PathBuf)> =
+        ROOTS.iter().map(|name| ((*name).to_owned(), folder(name).unwrap_or_else(|| name.into()))).collect();
     while let Some((name, path)) = open.pop() {
         if found.contains_key(&name) {
             continue;
@@ -335,10 +315,7 @@ fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, Strin
     }
     let name = |folder: &PathBuf| {
         let manifest = copier.toml(folder.join("Cargo.toml"))?;
-        let name = manifest
-            .get("package")
-            .and_then(|it| it.get("name"))
-            .and_then(Value::as_str);
+        let name = manifest.get("package").and_then(|it| it.get("name")).and_then(Value::as_str);
         Ok(name.unwrap_or_default().to_owned())
     };
     folders.iter().map(name).collect()
@@ -346,9 +323,7 @@ fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, Strin
 
 /// The manifest of the workspace, whose crates are `own`, reduced to these members.
 fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>, own: &BTreeSet<String>) -> Table {
-    let folders = members
-        .values()
-        .map(|folder| Value::String(folder.to_string_lossy().replace('\\', "/")));
+    let folders = members.values().map(|folder| Value::String(folder.to_string_lossy().replace('\\', "/")));
     if let Some(Value::Table(workspace)) = manifest.get_mut("workspace") {
         workspace.insert("members".into(), Value::Array(folders.collect()));
         workspace.remove("exclude");
@@ -370,15 +345,8 @@ fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>, own: &BTree
 /// The catalogue of a step, reduced to the assigned tasks, without answers.
 fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
     let assigned = |id: Option<&str>| {
-        let name = TaskName {
-            step: step.to_owned(),
-            id: id.map(str::to_owned),
-        };
-        assignment
-            .tasks
-            .iter()
-            .any(|given| given.task.name == name)
-            .then(|| name.to_string())
+        let name = TaskName { step: step.to_owned(), id: id.map(str::to_owned) };
+        assignment.tasks.iter().any(|given| given.task.name == name).then(|| name.to_string())
     };
     let finish = |task: &mut Value, name: &str| {
         let Value::Table(task) = task else { return };
@@ -399,15 +367,9 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
         table.insert("gpu_required".into(), Value::Boolean(true));
     }
     table.remove("variant");
-    let drawn = assignment
-        .tasks
-        .iter()
-        .filter(|given| given.task.name.step == step);
+    let drawn = assignment.tasks.iter().filter(|given| given.task.name.step == step);
     let drawn = drawn.filter_map(|given| Some(Value::Table(given.drawn.as_ref()?.table.clone())));
-    if let Value::Array(transfers) = table
-        .entry("transfer")
-        .or_insert_with(|| Value::Array(Vec::new()))
-    {
+    if let Value::Array(transfers) = table.entry("transfer").or_insert_with(|| Value::Array(Vec::new())) {
         transfers.extend(drawn);
     }
     match (assigned(None), table.get_mut("rebuild")) {
@@ -556,10 +518,7 @@ pub fn rubric(assignment: &Assignment) -> String {
             let work = Value::try_from(drawn.point.work).ok();
             let fields = work.map(|work| format!("work = {work}")).into_iter();
             let fields = fields.chain(numbers.map(|(name, number)| format!("{name} = {number}")));
-            out.push_str(&format!(
-                "drawn = {{ {} }}\n",
-                fields.collect::<Vec<_>>().join(", ")
-            ));
+            out.push_str(&format!("drawn = {{ {} }}\n", fields.collect::<Vec<_>>().join(", ")));
         }
         out.push_str(&format!("right = {RIGHT:.0}\nclean = {CLEAN:.0}\n"));
         if !task.criteria().is_empty() {
@@ -588,10 +547,8 @@ mod tests {
             assert!(own.contains(name), "{name}");
         }
         let settings = ["simt", "tests", "v00", "emulator_client", "anybody-elses"];
-        let packages: Table = settings
-            .map(|name| (name.to_owned(), Value::Table(Table::new())))
-            .into_iter()
-            .collect();
+        let packages: Table =
+            settings.map(|name| (name.to_owned(), Value::Table(Table::new()))).into_iter().collect();
         let profile = Table::from_iter([("package".to_owned(), Value::Table(packages))]);
         let profiles = Table::from_iter([("dev".to_owned(), Value::Table(profile))]);
         workspace.insert("profile".into(), Value::Table(profiles));

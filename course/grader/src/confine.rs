@@ -58,10 +58,7 @@ type Resource = libc::c_int;
 
 /// Sets a limit, or keeps a stricter one.
 fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
-    let mut now = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut now = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the pointer is to a live local.
     if unsafe { libc::getrlimit(resource, &mut now) } != 0 {
         return Err(io::Error::last_os_error());

@@ -48,10 +48,7 @@ fn json(value: &impl serde::Serialize) -> Result<String, String> {
 fn feedback(verdict: &Verdict) -> String {
     let mut out = String::new();
     let mut add = |text: &str| {
-        let clean: String = text
-            .chars()
-            .filter(|c| !c.is_control() || *c == '\n' || *c == '\t')
-            .collect();
+        let clean: String = text.chars().filter(|c| !c.is_control() || *c == '\n' || *c == '\t').collect();
         out.push_str(clean.trim_end());
         out.push('\n');
     };
@@ -85,14 +82,9 @@ fn feedback(verdict: &Verdict) -> String {
 fn output_of(student: &Student, item: &crate::score::Item) -> String {
     let mut out = item.why.clone().unwrap_or_default();
     let failed = item.status == Status::Failed;
-    let verdict = student
-        .verdicts
-        .iter()
-        .find(|verdict| item.task.as_ref() == Some(&verdict.task));
-    let first_failed = student
-        .items
-        .iter()
-        .find(|other| other.status == Status::Failed && other.task == item.task);
+    let verdict = student.verdicts.iter().find(|verdict| item.task.as_ref() == Some(&verdict.task));
+    let first_failed =
+        student.items.iter().find(|other| other.status == Status::Failed && other.task == item.task);
     let is_first = first_failed.is_some_and(|first| first.id == item.id);
     if let Some(verdict) = verdict.filter(|_| failed && is_first) {
         let more = feedback(verdict);
@@ -103,9 +95,7 @@ fn output_of(student: &Student, item: &crate::score::Item) -> String {
             };
         }
     }
-    out.chars()
-        .filter(|c| !c.is_control() || *c == '\n' || *c == '\t')
-        .collect()
+    out.chars().filter(|c| !c.is_control() || *c == '\n' || *c == '\t').collect()
 }
 
 #[cfg(test)]
@@ -126,12 +116,8 @@ pub(crate) mod tests {
             status,
             why: why.map(str::to_owned),
         };
-        let mut verdict = Verdict::stopped(
-            TaskName::rebuild("v02"),
-            &[],
-            "wrong-result",
-            "<script>alert(1)</script>",
-        );
+        let mut verdict =
+            Verdict::stopped(TaskName::rebuild("v02"), &[], "wrong-result", "<script>alert(1)</script>");
         verdict.parts.clear();
         let student = |name: &str, items: Vec<Item>, verdict: &Verdict| Student {
             name: name.into(),
@@ -148,11 +134,7 @@ pub(crate) mod tests {
             title: "Tiles & more".into(),
             max: 8.0,
             students: vec![
-                student(
-                    "=cmd()|\"ada\"",
-                    vec![item("v02.right", 4.0, Status::Passed, None)],
-                    &passed,
-                ),
+                student("=cmd()|\"ada\"", vec![item("v02.right", 4.0, Status::Passed, None)], &passed),
                 student(
                     "<b>bob</b>",
                     vec![
@@ -201,12 +183,8 @@ pub(crate) mod tests {
         let tasks = ["v05", "v05.wide", "v05.wid"];
         student.verdicts = tasks.map(verdict).into();
         student.items = tasks.map(item).into();
-        let question = Item {
-            id: "v05.sectors".into(),
-            task: None,
-            why: Some("no answer".into()),
-            ..item("v05")
-        };
+        let question =
+            Item { id: "v05.sectors".into(), task: None, why: Some("no answer".into()), ..item("v05") };
         assert_eq!(output_of(&student, &question), "no answer");
         for (task, item) in tasks.iter().zip(&student.items) {
             assert_eq!(output_of(&student, item), format!("the report of {task}"));

@@ -75,9 +75,7 @@ pub struct Student {
 impl Student {
     /// Returns whether something could not be graded for a reason that is not the student's.
     pub fn is_ungraded(&self) -> bool {
-        self.verdicts
-            .iter()
-            .any(|verdict| verdict.status == Status::NotRun && verdict.code.is_none())
+        self.verdicts.iter().any(|verdict| verdict.status == Status::NotRun && verdict.code.is_none())
     }
 }
 
@@ -198,12 +196,7 @@ fn judge_all(
     let of = all.len();
     let open: Vec<&Entry<'_>> = all
         .into_iter()
-        .filter(|entry| {
-            entry
-                .key
-                .as_ref()
-                .is_some_and(|key| stored(grading.out, key).is_none())
-        })
+        .filter(|entry| entry.key.as_ref().is_some_and(|key| stored(grading.out, key).is_none()))
         .collect();
     let done = AtomicUsize::new(of - open.len());
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -276,15 +269,7 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
     let job_path = job.canonicalize().map_err(io)?;
     let seed = grading.rubric.seed;
     let judged = catch_unwind(AssertUnwindSafe(|| {
-        unit::judge(
-            grading.tools,
-            grading.sandbox,
-            &grading.bounds,
-            entry.graded,
-            seed,
-            source,
-            &job_path,
-        )
+        unit::judge(grading.tools, grading.sandbox, &grading.bounds, entry.graded, seed, source, &job_path)
     }));
     let kept = match judged {
         Ok(Ok(verdict)) => StoredOutcome::Verdict(Box::new(verdict)),
@@ -336,12 +321,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         if !rubric.questions.is_empty() {
             let (answers, trouble) = submission.answers();
             notes.extend(trouble);
-            items.extend(
-                rubric
-                    .questions
-                    .iter()
-                    .map(|graded| score::of_question(graded, &answers)),
-            );
+            items.extend(rubric.questions.iter().map(|graded| score::of_question(graded, &answers)));
         }
         students.push(Student {
             name: submission.student.clone(),
@@ -366,13 +346,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             .collect();
         similar.extend(similar::pairs(&name, starter, &sources));
     }
-    Ok(Class {
-        format: VERSION,
-        title: rubric.title.clone(),
-        max: rubric.max(),
-        students,
-        similar,
-    })
+    Ok(Class { format: VERSION, title: rubric.title.clone(), max: rubric.max(), students, similar })
 }
 
 /// The verdict on a task: the stored one, or one that says that nothing was handed in.
@@ -505,12 +479,7 @@ mod tests {
             }
             // A sandbox passes it on like this.
             let passes_on = format!("exit {}\n", 128 + number);
-            check_ungraded(
-                &format!("passed-{signal}"),
-                COMPILES,
-                &passes_on,
-                &why("the kernel"),
-            );
+            check_ungraded(&format!("passed-{signal}"), COMPILES, &passes_on, &why("the kernel"));
         }
     }
 

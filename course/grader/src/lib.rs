@@ -56,11 +56,7 @@ pub fn file_name(text: &str) -> String {
     if is_plain {
         return text.to_owned();
     }
-    let kept: String = text
-        .chars()
-        .map(|c| if plain(c) { c } else { '_' })
-        .take(MAX_BYTES)
-        .collect();
+    let kept: String = text.chars().map(|c| if plain(c) { c } else { '_' }).take(MAX_BYTES).collect();
     let hash = catalog::provenance::sha256(text.as_bytes());
     format!("{}~{}", kept.trim_start_matches('.'), &hash[..8])
 }
@@ -74,10 +70,7 @@ mod tests {
         assert_eq!(file_name("ada"), "ada");
         for odd in ["../x", "", ".", "a/b", "Ada", "\u{1b}[31m", "ä"] {
             let name = file_name(odd);
-            assert!(
-                !name.contains('/') && !name.starts_with('.') && name.contains('~'),
-                "{name}"
-            );
+            assert!(!name.contains('/') && !name.starts_with('.') && name.contains('~'), "{name}");
         }
         assert_ne!(file_name("a/b"), file_name("a:b"));
     }

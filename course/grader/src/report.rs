@@ -119,36 +119,23 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
             .filter(|(_, own)| own.seconds > 0)
             .map(|(_, own)| own.seconds as f64 / 60.0)
             .collect();
-        let checks: Vec<f64> = passed
-            .iter()
-            .filter_map(|(_, own)| own.checks_to_pass.map(f64::from))
-            .collect();
+        let checks: Vec<f64> =
+            passed.iter().filter_map(|(_, own)| own.checks_to_pass.map(f64::from)).collect();
         found.push(TaskReport {
             task: name,
             begun: all.len(),
             passed: passed.len(),
-            gave_up: all
-                .iter()
-                .filter(|(_, own)| own.passed.is_none() && own.gave_up.is_some())
-                .count(),
+            gave_up: all.iter().filter(|(_, own)| own.passed.is_none() && own.gave_up.is_some()).count(),
             stuck,
             hints: all.iter().fold(0, |sum, (_, own)| sum.saturating_add(own.hints)),
             timed: minutes.len(),
             minutes: median(minutes),
             estimate: task.minutes,
             checks: median(checks),
-            codes: codes
-                .into_iter()
-                .map(|(code, n)| (crate::plain(&code), n))
-                .collect(),
+            codes: codes.into_iter().map(|(code, n)| (crate::plain(&code), n)).collect(),
         });
     }
-    Ok(Report {
-        students: class.len(),
-        tasks: found,
-        unreadable,
-        without,
-    })
+    Ok(Report { students: class.len(), tasks: found, unreadable, without })
 }
 
 /// The middle value, or the mean of the two in the middle.
@@ -177,15 +164,9 @@ impl Report {
         let enough = self.tasks.iter().filter(|task| task.timed >= MIN_TIMED);
         let minutes = enough.filter_map(|task| {
             let measured = task.minutes?.ceil() as u32;
-            Some((
-                task.task.clone(),
-                measured.max(1).div_ceil(ROUNDED_TO) * ROUNDED_TO,
-            ))
+            Some((task.task.clone(), measured.max(1).div_ceil(ROUNDED_TO) * ROUNDED_TO))
         });
-        Minutes {
-            format: 1,
-            minutes: minutes.collect(),
-        }
+        Minutes { format: 1, minutes: minutes.collect() }
     }
 }
 
@@ -250,19 +231,13 @@ mod tests {
         let report = read(&folder, &tasks).expect("readable");
         let _ = std::fs::remove_dir_all(&folder);
         assert_eq!((report.students, report.tasks.len()), (6, 1));
-        assert_eq!(
-            (report.unreadable.len(), report.without.as_slice()),
-            (1, &["nobody".to_owned()][..])
-        );
+        assert_eq!((report.unreadable.len(), report.without.as_slice()), (1, &["nobody".to_owned()][..]));
         let v02 = &report.tasks[0];
         assert_eq!((v02.begun, v02.passed, v02.gave_up, v02.hints), (6, 4, 1, 6));
         assert_eq!((v02.minutes, v02.checks), (Some(52.0), Some(3.0)));
         assert_eq!(v02.stuck.len(), 1);
         assert_eq!(v02.stuck[0].code.as_deref(), Some("wrong-result"));
-        assert_eq!(
-            v02.codes,
-            [("E-RACE".to_owned(), 4), ("wrong-result".to_owned(), 1)]
-        );
+        assert_eq!(v02.codes, [("E-RACE".to_owned(), 4), ("wrong-result".to_owned(), 1)]);
         let minutes = report.measured();
         assert_eq!(minutes.minutes["v02"], 55);
         assert_eq!(Minutes::parse(&minutes.text(), "m.toml"), Ok(minutes));

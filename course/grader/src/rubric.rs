@@ -133,25 +133,14 @@ impl Rubric {
             format!("{name}:{line}: {why}")
         })?;
         if file.format != FORMAT {
-            return Err(format!(
-                "{name}: format: {}, and this version reads {FORMAT}",
-                file.format
-            ));
+            return Err(format!("{name}: format: {}, and this version reads {FORMAT}", file.format));
         }
-        let mut rubric = Self {
-            title: file.title,
-            seed: file.seed,
-            tasks: Vec::new(),
-            questions: Vec::new(),
-        };
+        let mut rubric =
+            Self { title: file.title, seed: file.seed, tasks: Vec::new(), questions: Vec::new() };
         for table in file.task {
             let place = format!("{name}: task {}", table.name);
             let graded = graded_task(&table, root).map_err(|why| format!("{place}: {why}"))?;
-            if rubric
-                .tasks
-                .iter()
-                .any(|known| known.task.name == graded.task.name)
-            {
+            if rubric.tasks.iter().any(|known| known.task.name == graded.task.name) {
                 return Err(format!("{place}: it is there twice"));
             }
             rubric.tasks.push(graded);
@@ -189,14 +178,11 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
     let catalogue = Catalogue::load(root, &name.step).map_err(|error| error.to_string())?;
     let task = match (&table.drawn, &catalogue.variant) {
         (None, _) => catalogue.find(&name)?.clone(),
-        (Some(point), Some(variant)) if name.id.as_deref() == Some(variant::ID) => variant
-            .task(&name.step, point)
-            .map_err(|why| format!("drawn: {why}"))?,
+        (Some(point), Some(variant)) if name.id.as_deref() == Some(variant::ID) => {
+            variant.task(&name.step, point).map_err(|why| format!("drawn: {why}"))?
+        }
         (Some(_), _) => {
-            return Err(format!(
-                "drawn: only vNN.{} has numbers that are drawn",
-                variant::ID
-            ));
+            return Err(format!("drawn: only vNN.{} has numbers that are drawn", variant::ID));
         }
     };
     let kernel = task.host.as_ref().and_then(|host| host.call.kernel());
@@ -274,12 +260,7 @@ mod tests {
         let rubric = read(GOOD).expect("a rubric");
         assert!((rubric.max() - 10.0).abs() < 1e-9);
         let shares = rubric.tasks[0].does.len() as f64;
-        assert!(
-            rubric.tasks[0]
-                .does
-                .values()
-                .all(|points| *points == 4.0 / shares)
-        );
+        assert!(rubric.tasks[0].does.values().all(|points| *points == 4.0 / shares));
     }
 
     #[track_caller]
@@ -300,12 +281,8 @@ mod tests {
         assert!(
             error("right = 4", "drawn = { work = \"sgemm\", BM = 8 }").contains("drawn: only vNN.variant")
         );
-        let drawn = |point: &str| {
-            error(
-                "name = \"v02\"",
-                &format!("name = \"v02.variant\"\ndrawn = {{ {point} }}"),
-            )
-        };
+        let drawn =
+            |point: &str| error("name = \"v02\"", &format!("name = \"v02.variant\"\ndrawn = {{ {point} }}"));
         assert_eq!(drawn("work = \"sgemm\", BM = 8, BN = 8, BK = 8"), "none");
         assert!(drawn("work = \"sgemm\", BM = 8, BN = 8").contains("`BK` is not known"));
         assert!(drawn("work = \"transpose\", BM = 8, BN = 8, BK = 8").contains("it is of products"));

@@ -59,12 +59,7 @@ impl Ceilings {
     /// Parses the numbers written by [`Ceilings::words`].
     pub fn of_words(words: [u64; 4]) -> Self {
         let [seconds, memory, file, processes] = words;
-        Self {
-            seconds,
-            memory,
-            file,
-            processes,
-        }
+        Self { seconds, memory, file, processes }
     }
 }
 
@@ -127,9 +122,7 @@ impl Sandbox {
             Self::None => {
                 let mut command = Command::new(&launcher.program);
                 command.env_clear().current_dir(what.job);
-                command
-                    .args(launcher.words(what.limits, NO_LIMIT))
-                    .arg(what.program);
+                command.args(launcher.words(what.limits, NO_LIMIT)).arg(what.program);
                 command.args(what.arguments);
                 command
             }
@@ -159,12 +152,8 @@ pub struct Launcher {
 
 impl Launcher {
     fn words(&self, limits: Limits, processes: u64) -> Vec<String> {
-        let ceilings = Ceilings {
-            seconds: limits.seconds,
-            memory: limits.memory,
-            file: MAX_FILE_BYTES,
-            processes,
-        };
+        let ceilings =
+            Ceilings { seconds: limits.seconds, memory: limits.memory, file: MAX_FILE_BYTES, processes };
         let mut words = vec![self.word.clone()];
         words.extend(ceilings.words());
         words.push("--".into());
@@ -176,23 +165,8 @@ impl Bubblewrap {
     fn command(&self, launcher: &Launcher, what: &Confined<'_>) -> Command {
         let mut command = Command::new(&self.program);
         command.env_clear();
-        command.args([
-            "--unshare-all",
-            "--unshare-user",
-            "--die-with-parent",
-            "--new-session",
-            "--clearenv",
-        ]);
-        command.args([
-            "--cap-drop",
-            "ALL",
-            "--uid",
-            "65534",
-            "--gid",
-            "65534",
-            "--hostname",
-            "sandbox",
-        ]);
+        command.args(["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]);
+        command.args(["--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--hostname", "sandbox"]);
         if self.has_disable_userns {
             command.arg("--disable-userns");
         }
@@ -207,14 +181,9 @@ impl Bubblewrap {
         for program in programs {
             command.arg("--ro-bind").arg(program).arg(inside(program));
         }
-        command
-            .arg("--ro-bind")
-            .arg(what.job)
-            .args([JOB, "--remount-ro", "/", "--chdir", JOB]);
+        command.arg("--ro-bind").arg(what.job).args([JOB, "--remount-ro", "/", "--chdir", JOB]);
         command.arg(inside(&launcher.program));
-        command
-            .args(launcher.words(what.limits, PROCESSES))
-            .arg(inside(what.program));
+        command.args(launcher.words(what.limits, PROCESSES)).arg(inside(what.program));
         command.args(what.arguments);
         command
     }
@@ -279,23 +248,13 @@ mod tests {
             reads: &[],
             job: Path::new("/job"),
             arguments: &[],
-            limits: Limits {
-                seconds: 1,
-                memory: 2,
-                output: 3,
-            },
+            limits: Limits { seconds: 1, memory: 2, output: 3 },
         };
-        let wrap = Bubblewrap {
-            program: "/bwrap".into(),
-            has_disable_userns: true,
-        };
+        let wrap = Bubblewrap { program: "/bwrap".into(), has_disable_userns: true };
         let processes = |sandbox: Sandbox| {
             let command = sandbox.command(&launcher, &what);
             let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
-            let at = words
-                .iter()
-                .position(|word| word == "confined")
-                .expect("a launcher");
+            let at = words.iter().position(|word| word == "confined").expect("a launcher");
             words[at + 4].parse::<u64>().expect("a number")
         };
         assert_eq!(processes(Sandbox::Bubblewrap(wrap)), PROCESSES);

@@ -75,20 +75,13 @@ pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>) 
     let (status, why) = match answers.get(&graded.id) {
         None => (Status::NotRun, Some("no answer".to_owned())),
         Some(answer) if graded.question.accepts(answer) => (Status::Passed, None),
-        Some(answer) => (
-            Status::Failed,
-            Some(format!("the answer was: {}", crate::plain(answer))),
-        ),
+        Some(answer) => (Status::Failed, Some(format!("the answer was: {}", crate::plain(answer)))),
     };
     Item {
         id: graded.id.clone(),
         task: None,
         what: graded.question.question.clone(),
-        points: if status == Status::Passed {
-            graded.points
-        } else {
-            0.0
-        },
+        points: if status == Status::Passed { graded.points } else { 0.0 },
         max: graded.points,
         status,
         why,

@@ -129,9 +129,7 @@ pub fn pairs(task: &str, starter: &str, sources: &[(String, String)]) -> Vec<Pai
     }
     found.sort_by(|a, b| {
         let order = (b.share, b.passages).partial_cmp(&(a.share, a.passages));
-        order
-            .unwrap_or(std::cmp::Ordering::Equal)
-            .then_with(|| a.students.cmp(&b.students))
+        order.unwrap_or(std::cmp::Ordering::Equal).then_with(|| a.students.cmp(&b.students))
     });
     found.truncate(MAX_PAIRS);
     found
@@ -149,10 +147,7 @@ fn fingerprint(text: &str) -> BTreeSet<u64> {
     match runs.len() {
         0 => BTreeSet::new(),
         n if n <= WINDOW => runs.into_iter().min().into_iter().collect(),
-        _ => runs
-            .windows(WINDOW)
-            .filter_map(|window| window.iter().min().copied())
-            .collect(),
+        _ => runs.windows(WINDOW).filter_map(|window| window.iter().min().copied()).collect(),
     }
 }
 
@@ -184,11 +179,7 @@ fn tokens(text: &str) -> Vec<String> {
                 let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
                 let end = end.unwrap_or(rest.len());
                 let word = &rest[..end];
-                out.push(if WORDS.contains(&word) {
-                    word.into()
-                } else {
-                    "n".into()
-                });
+                out.push(if WORDS.contains(&word) { word.into() } else { "n".into() });
                 end
             }
             c if c.is_ascii_digit() => {
@@ -238,18 +229,14 @@ mod tests {
         for at in 0..60 {
             let ops: [&str; 5] = std::array::from_fn(|_| operator());
             let [a, b, c, d, e] = ops;
-            out.push_str(&format!(
-                "float {names}{at} = p {a} q {b} r {c} s {d} t {e} {at};\n"
-            ));
+            out.push_str(&format!("float {names}{at} = p {a} q {b} r {c} s {d} t {e} {at};\n"));
         }
         out + "}\n"
     }
 
     fn named(class: &[(&str, String)], starter: &str) -> Vec<String> {
-        let sources: Vec<(String, String)> = class
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), text.clone()))
-            .collect();
+        let sources: Vec<(String, String)> =
+            class.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
         pairs("v02", starter, &sources)
             .iter()
             .map(|pair| format!("{} {} {}", pair.students[0], pair.students[1], pair.share))
@@ -281,9 +268,6 @@ mod tests {
         for text in ["", "\"", "'\\", "/*", "//", "ä\u{0}€", "1e+", "/* x */ y"] {
             let _ = tokens(text);
         }
-        assert_eq!(
-            tokens("x = 'a' + \"b\\\"\"; // c"),
-            ["n", "=", "s", "+", "s", ";"]
-        );
+        assert_eq!(tokens("x = 'a' + \"b\\\"\"; // c"), ["n", "=", "s", "+", "s", ";"]);
     }
 }

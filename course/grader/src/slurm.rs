@@ -96,9 +96,6 @@ mod tests {
             ),
             "{part}"
         );
-        assert!(
-            jobs.submit()
-                .contains("--output=/out/slurm/part-%a.log \"$@\" /out/slurm/part.sh)\n")
-        );
+        assert!(jobs.submit().contains("--output=/out/slurm/part-%a.log \"$@\" /out/slurm/part.sh)\n"));
     }
 }

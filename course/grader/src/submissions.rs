@@ -54,23 +54,13 @@ pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
         if !kind.is_dir() && !kind.is_symlink() && !is_source {
             continue;
         }
-        let student = if kind.is_dir() {
-            &*name
-        } else {
-            name.trim_end_matches(".cu")
-        };
-        found.push(Submission {
-            student: crate::plain(student),
-            path,
-        });
+        let student = if kind.is_dir() { &*name } else { name.trim_end_matches(".cu") };
+        found.push(Submission { student: crate::plain(student), path });
     }
     found.sort_by(|a, b| (&a.student, &a.path).cmp(&(&b.student, &b.path)));
     // A number distinguishes entries that look the same.
     for at in 1..found.len() {
-        let n = found[..at]
-            .iter()
-            .filter(|known| known.student == found[at].student)
-            .count();
+        let n = found[..at].iter().filter(|known| known.student == found[at].student).count();
         if n > 0 {
             found[at].student = format!("{} ({})", found[at].student, n + 1);
         }
@@ -145,10 +135,9 @@ impl Submission {
             Handed::Refused(why) => Err(why),
             Handed::Text(text) => match Progress::parse(&text, "the progress file") {
                 Ok(progress) => Ok(Some(progress)),
-                Err(ProgressError::Syntax { line, why, .. }) => Err(format!(
-                    "the progress file cannot be read: line {line}: {}",
-                    crate::plain(&why)
-                )),
+                Err(ProgressError::Syntax { line, why, .. }) => {
+                    Err(format!("the progress file cannot be read: line {line}: {}", crate::plain(&why)))
+                }
                 Err(error) => Err(error.to_string()),
             },
         }
@@ -206,11 +195,7 @@ fn unreadable(what: &str, error: &toml::de::Error) -> String {
 
 /// Reads a file that was just seen to be no link.
 fn read(path: &Path, most: u64, what: &str) -> Handed {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = crate::plain(&name);
     // Opening a pipe would wait for its other end.
     match path.symlink_metadata() {
@@ -295,26 +280,17 @@ mod tests {
             write(at.join("v02.cu"), "x");
         };
         assert_eq!(handed("both", both), text("mine"));
-        assert_eq!(
-            handed("none", |at| write(at.join("v03.cu"), "x")),
-            Handed::Missing
-        );
+        assert_eq!(handed("none", |at| write(at.join("v03.cu"), "x")), Handed::Missing);
     }
 
     #[test]
     fn links_are_not_followed() {
         let link = |at: &Path| symlink("/etc/passwd", at.join("v02.cu")).expect("a link");
-        assert_eq!(
-            refused(handed("link", link)),
-            "v02.cu is a symbolic link, which is not followed"
-        );
+        assert_eq!(refused(handed("link", link)), "v02.cu is a symbolic link, which is not followed");
         let circle = |at: &Path| symlink("v02.cu", at.join("v02.cu")).expect("a link");
         assert!(refused(handed("circle", circle)).contains("symbolic link"));
         let inside = |at: &Path| symlink("/etc", at.join("my")).expect("a link");
-        assert_eq!(
-            refused(handed("folder", inside)),
-            "my is a symbolic link, which is not followed"
-        );
+        assert_eq!(refused(handed("folder", inside)), "my is a symbolic link, which is not followed");
         let whole = |at: &Path| {
             std::fs::remove_dir(at).expect("empty");
             symlink("/etc", at).expect("a link");
@@ -337,9 +313,7 @@ mod tests {
         let inside = |at: &Path| std::fs::create_dir(at.join("v02.cu")).expect("a folder");
         assert_eq!(refused(handed("folder-as-file", inside)), "v02.cu is not a file");
         let pipe = |at: &Path| {
-            let made = std::process::Command::new("mkfifo")
-                .arg(at.join("v02.cu"))
-                .status();
+            let made = std::process::Command::new("mkfifo").arg(at.join("v02.cu")).status();
             assert!(made.expect("mkfifo").success());
         };
         assert_eq!(refused(handed("pipe", pipe)), "v02.cu is not a file");
@@ -357,20 +331,14 @@ mod tests {
         std::fs::write(my.join("answers.toml"), by_hand).expect("written");
         let found = all(&folder, Path::new("/nowhere")).expect("readable");
         let (answers, notes) = found[0].answers();
-        let shown: Vec<String> = answers
-            .iter()
-            .map(|(id, answer)| format!("{id}={answer}"))
-            .collect();
+        let shown: Vec<String> = answers.iter().map(|(id, answer)| format!("{id}={answer}")).collect();
         assert_eq!(shown, ["v02.a=8", "v02.b=2", "v02.c=8", "v03.d=yes"]);
         let note = |id| format!("the file of answers: what it has for {id} is neither a text nor a number");
         assert_eq!(notes, [note("v03.e"), note("x")]);
         std::fs::write(my.join("answers.toml"), "= = =").expect("written");
         let (answers, notes) = found[0].answers();
         assert_eq!(answers["v02.b"], "1");
-        assert!(
-            notes[0].starts_with("the file of answers cannot be read: "),
-            "{notes:?}"
-        );
+        assert!(notes[0].starts_with("the file of answers cannot be read: "), "{notes:?}");
         let _ = std::fs::remove_dir_all(&folder);
     }
 
@@ -390,10 +358,7 @@ mod tests {
             "the progress file has format 9, and this version reads up to 1: update the checkout"
         );
         let error = progress("format = 1\n[tasks\n").expect_err("refused");
-        assert!(
-            error.starts_with("the progress file cannot be read: line 2: "),
-            "{error}"
-        );
+        assert!(error.starts_with("the progress file cannot be read: line 2: "), "{error}");
         let _ = std::fs::remove_dir_all(&folder);
     }
 

@@ -53,16 +53,8 @@ impl Default for Bounds {
     fn default() -> Self {
         const GIB: u64 = 1 << 30;
         Self {
-            compile: Limits {
-                seconds: 20,
-                memory: 4 * GIB,
-                output: 64 << 20,
-            },
-            judge: Limits {
-                seconds: 60,
-                memory: 4 * GIB,
-                output: 16 << 20,
-            },
+            compile: Limits { seconds: 20, memory: 4 * GIB, output: 64 << 20 },
+            judge: Limits { seconds: 60, memory: 4 * GIB, output: 16 << 20 },
         }
     }
 }
@@ -126,13 +118,7 @@ pub fn judge(
     let judged = sandbox
         .run(
             &tools.launcher,
-            &Confined {
-                program: &tools.judge,
-                reads: &[],
-                job,
-                arguments: &arguments,
-                limits: bounds.judge,
-            },
+            &Confined { program: &tools.judge, reads: &[], job, arguments: &arguments, limits: bounds.judge },
         )
         .map_err(|error| format!("starting judge: {error}"))?;
     match outcome("the kernel", &judged, bounds.judge)? {
@@ -205,18 +191,12 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;
     const N_SIGNALS: i32 = 64;
-    let passed_on = ended
-        .status
-        .code()
-        .filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + N_SIGNALS).contains(code));
+    let passed_on = ended.status.code().filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + N_SIGNALS).contains(code));
     let signal = signal_of(ended.status).or(passed_on.map(|code| code - BY_SIGNAL));
     let too_long = || {
         Outcome::Stopped(
             code::TIMEOUT,
-            format!(
-                "{who} was stopped: it was not done after {} s of processor time",
-                limits.seconds
-            ),
+            format!("{who} was stopped: it was not done after {} s of processor time", limits.seconds),
         )
     };
     Ok(match (ended.stopped, signal) {
@@ -224,10 +204,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
         (Some(Stopped::Time), _) | (_, Some(SIGXCPU)) => too_long(),
         (Some(Stopped::Output), _) => Outcome::Stopped(
             code::STOPPED,
-            format!(
-                "{who} was stopped: it wrote more than {} MiB",
-                limits.output >> 20
-            ),
+            format!("{who} was stopped: it wrote more than {} MiB", limits.output >> 20),
         ),
         (None, Some(signal)) if is_from_outside(signal) => {
             return Err(format!("{who} was ended from outside (signal {signal})"));
@@ -262,14 +239,9 @@ fn signal_of(status: std::process::ExitStatus) -> Option<i32> {
 }
 
 fn is_out_of_memory(errors: &str) -> bool {
-    [
-        "memory allocation of",
-        "bad_alloc",
-        "out of memory",
-        "Cannot allocate memory",
-    ]
-    .iter()
-    .any(|words| errors.contains(words))
+    ["memory allocation of", "bad_alloc", "out of memory", "Cannot allocate memory"]
+        .iter()
+        .any(|words| errors.contains(words))
 }
 
 /// Reason for a missing answer, from the end of standard error, or from the message of a panic.

@@ -10,11 +10,7 @@ fn rubrics_of_the_book_are_worth_ten_points() {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(root.join("book/rubrics")).expect("rubrics") {
         let path = entry.expect("a file").path();
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).expect("text");
         let rubric = Rubric::parse(&text, &name, &root).unwrap_or_else(|why| panic!("{why}"));
         assert!((rubric.max() - 10.0).abs() < 1e-9, "{name}");

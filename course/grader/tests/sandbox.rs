@@ -171,11 +171,7 @@ mod linux {
             folder,
             me,
         };
-        let limits = Limits {
-            seconds: 1,
-            memory: 1 << 30,
-            output: 1 << 20,
-        };
+        let limits = Limits { seconds: 1, memory: 1 << 30, output: 1 << 20 };
         let probe = place.run(&sandbox, limits, &["--list"]);
         if !probe.status.success() {
             return println!("not run: bubblewrap does not work here: {}", probe.errors);
@@ -202,16 +198,10 @@ mod linux {
         let bare = place.run(&Sandbox::None, limits, &["look", &folder, &port]);
         let out = String::from_utf8_lossy(&bare.output);
         for what in ["/canary", "/etc/passwd", "unix socket", "tcp socket", "write ."] {
-            assert!(
-                out.contains(what),
-                "{what} is not reached without a sandbox: {out}"
-            );
+            assert!(out.contains(what), "{what} is not reached without a sandbox: {out}");
         }
         for what in ["2 GiB", "open file", "variable HOME"] {
-            assert!(
-                !out.contains(what),
-                "{what} is reached in spite of the limits: {out}"
-            );
+            assert!(!out.contains(what), "{what} is reached in spite of the limits: {out}");
         }
         drop((socket, tcp));
     }
@@ -219,13 +209,7 @@ mod linux {
     fn endless_programs_end(place: &Place, sandbox: &Sandbox, limits: Limits) {
         let spin = place.run(sandbox, limits, &["spin"]);
         let signal = spin.status.code();
-        assert_eq!(
-            signal,
-            Some(128 + libc::SIGXCPU),
-            "{:?} {}",
-            spin.status,
-            spin.errors
-        );
+        assert_eq!(signal, Some(128 + libc::SIGXCPU), "{:?} {}", spin.status, spin.errors);
         let soon = Limits { seconds: 0, ..limits };
         let sleep = place.run(sandbox, soon, &["sleep"]);
         assert_eq!(sleep.stopped, Some(Stopped::Time));

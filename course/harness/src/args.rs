@@ -139,16 +139,7 @@ mod tests {
     #[test]
     fn declarations_hold_together() {
         Cli::command().debug_assert();
-        let words = [
-            "v05",
-            "bench",
-            "--size",
-            "64,65",
-            "--duel",
-            "--kernel",
-            "x",
-            "--emulate",
-        ];
+        let words = ["v05", "bench", "--size", "64,65", "--duel", "--kernel", "x", "--emulate"];
         let Task::Bench(bench) = Cli::parse_from(words).task else {
             panic!("it is bench");
         };

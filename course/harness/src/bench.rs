@@ -65,12 +65,7 @@ pub fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepEr
             if step_run.common.json {
                 out::json(&Line::Measurement(Box::new(measurement.clone())))?;
             }
-            entries.push(Entry {
-                kernel,
-                work: step_run.work(kernel),
-                measurement,
-                report: result.report,
-            });
+            entries.push(Entry { kernel, work: step_run.work(kernel), measurement, report: result.report });
         }
         out::progress_done();
         entries.iter().for_each(|entry| ran.add(entry));
@@ -162,13 +157,7 @@ impl StepRun<'_> {
         let Some(gpu) = &self.gpu else {
             return Ok(Measured::not_run("there is no device"));
         };
-        let setup = Setup {
-            gpu,
-            purpose,
-            ptx: self.ptx.as_deref(),
-            cubins: &self.cubins,
-            duel: self.duel,
-        };
+        let setup = Setup { gpu, purpose, ptx: self.ptx.as_deref(), cubins: &self.cubins, duel: self.duel };
         let measured = measure(setup, kernel, work, case)?;
         if measured.lost {
             self.lose();
@@ -203,25 +192,11 @@ mod tests {
     #[test]
     fn only_what_the_emulated_device_counts_can_be_too_large_for_it() {
         let geometry = |_| unreachable!("nothing is launched");
-        let counted = Kernel::sgemm(
-            "any",
-            Code {
-                cu: "",
-                ptx: "",
-                cubin: &[],
-            },
-            geometry,
-            |_| Ok(()),
-        );
+        let counted = Kernel::sgemm("any", Code { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
         let multiply = |_, _: &[f32], _: &[f32], _: &mut [f32]| {};
         let timed = Kernel::cpu(
             "any",
-            Cpu {
-                multiply,
-                largest: f64::MAX,
-                bound: None,
-                yardstick: ("any", multiply),
-            },
+            Cpu { multiply, largest: f64::MAX, bound: None, yardstick: ("any", multiply) },
         );
         let large = Shape::square(2048);
         assert!(too_large_to_count(&counted, large));

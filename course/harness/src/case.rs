@@ -85,10 +85,7 @@ pub fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'
         true => Cow::Owned(transposed(x, rows, cols)),
         false => Cow::Borrowed(x),
     };
-    (
-        store(problem.a.as_slice(), m, k, turn_a),
-        store(problem.b.as_slice(), k, n, turn_b),
-    )
+    (store(problem.a.as_slice(), m, k, turn_a), store(problem.b.as_slice(), k, n, turn_b))
 }
 
 /// A matrix whose transpose is the answer: equal to the bit.
@@ -109,11 +106,7 @@ impl Matrix {
         let turned = transposed(&elements, rows, cols);
         let cpu_ms = start.elapsed().as_secs_f64() * 1e3;
         drop(turned);
-        Self {
-            cols,
-            elements,
-            cpu_ms,
-        }
+        Self { cols, elements, cpu_ms }
     }
 
     /// The transpose.

@@ -45,13 +45,10 @@ fn check(step_run: &mut StepRun<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> 
         failed: None,
     };
     for shape in shapes::awkward(step_run.work(kernel)) {
-        let at = cases
-            .iter()
-            .position(|case| case.shape == *shape)
-            .unwrap_or_else(|| {
-                cases.push(Case::new(*shape, step_run.common.seed));
-                cases.len() - 1
-            });
+        let at = cases.iter().position(|case| case.shape == *shape).unwrap_or_else(|| {
+            cases.push(Case::new(*shape, step_run.common.seed));
+            cases.len() - 1
+        });
         out::progress(&format!("{} on {shape}", kernel.name));
         match step_run.measure(kernel, &cases[at], Purpose::Check)?.outcome {
             Outcome::Passed(_) => check.n_passed += 1,
@@ -73,24 +70,15 @@ fn told(check: &Check, emulated: bool, paint: Paint) -> String {
     let Check { kernel, n_passed, .. } = check;
     match (&check.failed, &check.not_run) {
         (Some(FailedCheck { shape, why, details }), _) => {
-            let details = if details.is_empty() {
-                String::new()
-            } else {
-                format!("\n{}\n", details.trim_end())
-            };
+            let details =
+                if details.is_empty() { String::new() } else { format!("\n{}\n", details.trim_end()) };
             format!("{kernel}: {} on {shape}: {why}\n{details}", paint.bad("failed"))
         }
         (None, Some(why)) if *n_passed == 0 => format!("{kernel}: not run: {why}\n"),
         (None, not_run) => {
             let checks = if emulated { ", all checks clean" } else { "" };
-            let rest = not_run
-                .as_ref()
-                .map(|why| format!("; not run elsewhere: {why}"))
-                .unwrap_or_default();
-            format!(
-                "{kernel}: {}: {n_passed} shapes{checks}{rest}\n",
-                paint.good("passed")
-            )
+            let rest = not_run.as_ref().map(|why| format!("; not run elsewhere: {why}")).unwrap_or_default();
+            format!("{kernel}: {}: {n_passed} shapes{checks}{rest}\n", paint.good("passed"))
         }
     }
 }

@@ -31,9 +31,7 @@ impl Clocks {
         // SAFETY: NVML's initialisers do nothing; the functions have the types that nvml.h gives them.
         unsafe {
             let library = Library::new("libnvidia-ml.so.1").ok()?;
-            let init = library
-                .get::<unsafe extern "C" fn() -> c_int>(b"nvmlInit_v2\0")
-                .ok()?;
+            let init = library.get::<unsafe extern "C" fn() -> c_int>(b"nvmlInit_v2\0").ok()?;
             (init() == OK).then_some(())?;
             let mut device = std::ptr::null_mut();
             let find = library

@@ -137,13 +137,10 @@ impl Unit {
 
 /// The unit that is needed longest; among equals the first, so that arithmetic wins.
 pub fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(Unit, f64)> {
-    clocks
-        .into_iter()
-        .filter(|(_, n)| *n > 0.0)
-        .fold(None, |best: Option<(Unit, f64)>, next| match best {
-            Some(best) if best.1 >= next.1 => Some(best),
-            _ => Some(next),
-        })
+    clocks.into_iter().filter(|(_, n)| *n > 0.0).fold(None, |best: Option<(Unit, f64)>, next| match best {
+        Some(best) if best.1 >= next.1 => Some(best),
+        _ => Some(next),
+    })
 }
 
 /// The emulated device's report, as far as the page and the records use it.
@@ -207,22 +204,15 @@ mod tests {
 
     #[test]
     fn a_warp_wide_multiply_add_is_32_of_a_lane() {
-        let c = Counters {
-            fmas: 320,
-            ..Counters::default()
-        };
+        let c = Counters { fmas: 320, ..Counters::default() };
         assert_eq!(Arithmetic::Fp32.times(&c), 10.0);
     }
 
     #[test]
     fn tensor_cores_are_counted_by_their_instruction() {
         // 64 of bf16: 64 clocks, twice as many of TF32, half of e4m3, and nothing of what other units do.
-        let c = Counters {
-            fmas: 320,
-            tensor_products: 131_072,
-            warp_instructions: 100,
-            ..Counters::default()
-        };
+        let c =
+            Counters { fmas: 320, tensor_products: 131_072, warp_instructions: 100, ..Counters::default() };
         for (format, clocks) in [(Format::Bf16, 64.0), (Format::Tf32, 128.0), (Format::E4m3, 32.0)] {
             let of = Arithmetic::Tensor(format);
             assert_eq!(of.times(&c), 64.0);
@@ -233,20 +223,12 @@ mod tests {
     #[test]
     fn what_takes_longest_binds() {
         // An uncoalesced product: 33 sectors for each multiply-add, at least a quarter of a clock each.
-        let naive = Counters {
-            fmas: 3200,
-            warp_instructions: 600,
-            global_load_sectors: 3300,
-            ..Counters::default()
-        };
+        let naive =
+            Counters { fmas: 3200, warp_instructions: 600, global_load_sectors: 3300, ..Counters::default() };
         let binding_of = |c: &Counters| binding(Arithmetic::Fp32.clocks(c));
         assert_eq!(binding_of(&naive), Some((Unit::L1, 825.0)));
         // Nothing but multiply-adds: arithmetic, not the issue of it.
-        let dense = Counters {
-            fmas: 3200,
-            warp_instructions: 100,
-            ..Counters::default()
-        };
+        let dense = Counters { fmas: 3200, warp_instructions: 100, ..Counters::default() };
         assert_eq!(binding_of(&dense), Some((Unit::Fma, 25.0)));
         assert_eq!(binding_of(&Counters::default()), None);
     }
@@ -256,11 +238,7 @@ mod tests {
         let line = |number, global_load_sectors| Line {
             file: "a.cu".into(),
             number,
-            counters: Counters {
-                warp_instructions: 4,
-                global_load_sectors,
-                ..Counters::default()
-            },
+            counters: Counters { warp_instructions: 4, global_load_sectors, ..Counters::default() },
         };
         let report = Report {
             total: Counters::default(),

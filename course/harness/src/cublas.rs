@@ -42,12 +42,7 @@ impl Cublas {
         let words = |CublasError(status)| format!("cuBLAS does not start: {status:?}");
         let workspace = workspace(stream)?;
         let handle = result::create_handle().map_err(words)?;
-        let mut cublas = Self {
-            handle,
-            stream: stream.clone(),
-            workspace,
-            version: String::new(),
-        };
+        let mut cublas = Self { handle, stream: stream.clone(), workspace, version: String::new() };
         cublas.prepare().map_err(words)?;
         Ok(cublas)
     }
@@ -96,12 +91,7 @@ const WORKSPACE: usize = 32 << 20;
 /// With the reason, as in "not run: …".
 pub fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, String> {
     let memory = stream.alloc_zeros(WORKSPACE);
-    memory.map_err(|error| {
-        format!(
-            "there is no memory for cuBLAS's workspace: {}",
-            crate::words(error)
-        )
-    })
+    memory.map_err(|error| format!("there is no memory for cuBLAS's workspace: {}", crate::words(error)))
 }
 
 /// Gives a handle its workspace. While a stream is captured, a handle without one of the caller's would allocate memory
@@ -139,9 +129,7 @@ pub fn provide() -> Result<(), String> {
         return Err("cuBLAS needs an NVIDIA GPU".into());
     }
     match short_cut(|name| std::env::var(name).ok()) {
-        Some(name) => Err(format!(
-            "{name} lets cuBLAS compute with less than it is given; unset it"
-        )),
+        Some(name) => Err(format!("{name} lets cuBLAS compute with less than it is given; unset it")),
         None => library::provide(),
     }
 }
@@ -153,11 +141,8 @@ fn short_cut(value: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
 }
 
 /// Variables with which cuBLAS, whatever the math mode, uses tensor cores for products of FP32 or FP64.
-const SHORT_CUTS: [&str; 3] = [
-    "NVIDIA_TF32_OVERRIDE",
-    "CUBLAS_EMULATE_SINGLE_PRECISION",
-    "CUBLAS_EMULATE_DOUBLE_PRECISION",
-];
+const SHORT_CUTS: [&str; 3] =
+    ["NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"];
 
 /// Arguments of `cublas?gemm`.
 ///
@@ -193,13 +178,7 @@ impl Flags {
             first_stride: if turn_b { k } else { n },
             second_stride: if turn_a { m } else { k },
             c_stride: n,
-            tf32: matches!(
-                work,
-                Work::Tensor {
-                    operands: Format::Tf32,
-                    ..
-                }
-            ),
+            tf32: matches!(work, Work::Tensor { operands: Format::Tf32, .. }),
             fast_sums: matches!(work, Work::Tensor { fast_sums: true, .. }),
         }
     }
@@ -214,24 +193,12 @@ pub struct Types {
     pub(crate) compute: Compute,
 }
 
-const BF16: Types = Types {
-    operands: Type::CUDA_R_16BF,
-    result: Type::CUDA_R_16BF,
-    compute: Compute::CUBLAS_COMPUTE_32F,
-};
-const BF16_TO_FP32: Types = Types {
-    result: Type::CUDA_R_32F,
-    ..BF16
-};
+const BF16: Types =
+    Types { operands: Type::CUDA_R_16BF, result: Type::CUDA_R_16BF, compute: Compute::CUBLAS_COMPUTE_32F };
+const BF16_TO_FP32: Types = Types { result: Type::CUDA_R_32F, ..BF16 };
 /// Only cuBLASLt multiplies these, and only with neighbouring k side by side in both.
-const E4M3: Types = Types {
-    operands: Type::CUDA_R_8F_E4M3,
-    ..BF16
-};
-const E4M3_TO_FP32: Types = Types {
-    result: Type::CUDA_R_32F,
-    ..E4M3
-};
+const E4M3: Types = Types { operands: Type::CUDA_R_8F_E4M3, ..BF16 };
+const E4M3_TO_FP32: Types = Types { result: Type::CUDA_R_32F, ..E4M3 };
 const TF32: Types = Types {
     operands: Type::CUDA_R_32F,
     result: Type::CUDA_R_32F,
@@ -336,9 +303,7 @@ macro_rules! only_by_light {
                 _: *const Self,
                 _: *mut $result,
             ) -> Result<(), CublasError> {
-                Err(CublasError(
-                    sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED,
-                ))
+                Err(CublasError(sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED))
             }
         }
     };

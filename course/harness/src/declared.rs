@@ -21,20 +21,12 @@ pub fn agrees(step: &str, kernels: &[Kernel]) {
         names(step.kernels.iter().map(|kernel| kernel.name).collect()),
     );
     for (kernel, listed) in kernels.iter().zip(step.kernels) {
-        assert!(
-            kernel.is(listed.work),
-            "{} is declared as something else",
-            kernel.name
-        );
+        assert!(kernel.is(listed.work), "{} is declared as something else", kernel.name);
         let Some((code, config)) = kernel.code().zip(kernel.config(Shape::square(1))) else {
             continue;
         };
         let header = format!("// source: kernels/{}.cu ", listed.source.unwrap_or_default());
-        assert!(
-            code.ptx.contains(&header),
-            "{}: the PTX is of another source",
-            kernel.name
-        );
+        assert!(code.ptx.contains(&header), "{}: the PTX is of another source", kernel.name);
         let (x, y, z) = config.block_dim;
         assert_eq!(
             threads(code.ptx, kernel.name),
@@ -49,9 +41,7 @@ pub fn agrees(step: &str, kernels: &[Kernel]) {
 fn threads(ptx: &str, entry: &str) -> Option<[u32; 3]> {
     let body = ptx.split_once(&format!(".entry {entry}("))?.1;
     let body = &body[..body.find('{')?];
-    let line = body
-        .lines()
-        .find_map(|line| line.trim().strip_prefix(".maxntid"))?;
+    let line = body.lines().find_map(|line| line.trim().strip_prefix(".maxntid"))?;
     let numbers: Vec<u32> = line.split(',').filter_map(|n| n.trim().parse().ok()).collect();
     numbers.try_into().ok()
 }

@@ -128,9 +128,7 @@ pub(crate) fn nvidia_library() -> bool {
         false => &["libcuda.so.1", "libcuda.so"],
     };
     // SAFETY: loading a CUDA driver runs its initialisers, which is what the program is about to do anyway.
-    names
-        .iter()
-        .any(|name| unsafe { libloading::Library::new(*name) }.is_ok())
+    names.iter().any(|name| unsafe { libloading::Library::new(*name) }.is_ok())
 }
 
 /// Asks a child process whether the driver has a device: a driver that fails to start must not take this process
@@ -199,10 +197,7 @@ impl Gpu {
 // ANCHOR_END: open
 
 fn no_device(error: DriverError) -> StepError {
-    StepError::CouldNot(format!(
-        "no CUDA device: {}; --emulate uses the emulated GPU",
-        crate::words(error)
-    ))
+    StepError::CouldNot(format!("no CUDA device: {}; --emulate uses the emulated GPU", crate::words(error)))
 }
 
 impl Gpu {
@@ -229,9 +224,7 @@ impl Gpu {
         let text = self.emulator.and_then(|emulator| emulator.report());
         let report = text.as_deref().map(Report::parse).transpose();
         report.map(Option::flatten).map_err(|error| {
-            StepError::CouldNot(format!(
-                "the report of the emulated GPU is not of this build: {error}"
-            ))
+            StepError::CouldNot(format!("the report of the emulated GPU is not of this build: {error}"))
         })
     }
 
@@ -246,16 +239,8 @@ impl Gpu {
 }
 
 fn about(context: &CudaContext) -> Result<About, DriverError> {
-    let number = |attribute| {
-        context
-            .attribute(attribute)
-            .map(|n| usize::try_from(n).unwrap_or(0))
-    };
-    let grid = |attribute| {
-        context
-            .attribute(attribute)
-            .map(|n| u32::try_from(n).unwrap_or(0))
-    };
+    let number = |attribute| context.attribute(attribute).map(|n| usize::try_from(n).unwrap_or(0));
+    let grid = |attribute| context.attribute(attribute).map(|n| u32::try_from(n).unwrap_or(0));
     let (major, minor) = context.compute_capability()?;
     let mut version = 0;
     // SAFETY: writes one number.

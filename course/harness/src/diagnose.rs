@@ -86,10 +86,7 @@ impl WrongResult<'_> {
             None => amount.clone(),
         };
         let mut details = format!("{amount}{}\n", self.not_finite());
-        let first = self
-            .comparison
-            .first
-            .map_or(String::new(), |[row, col]| self.first(row, col));
+        let first = self.comparison.first.map_or(String::new(), |[row, col]| self.first(row, col));
         if !first.is_empty() {
             // Writing to a string does not fail.
             let _ = writeln!(details, "{first}");
@@ -99,13 +96,7 @@ impl WrongResult<'_> {
         }
         let map = self.map(&wrong);
         details.push_str(&map);
-        Diagnosis {
-            why,
-            details,
-            first,
-            looks: sentence,
-            map,
-        }
+        Diagnosis { why, details, first, looks: sentence, map }
     }
 
     fn output(&self) -> &'static str {
@@ -116,12 +107,7 @@ impl WrongResult<'_> {
     }
 
     fn not_finite(&self) -> String {
-        let Comparison {
-            n_nan,
-            n_infinite,
-            n_untouched,
-            ..
-        } = *self.comparison;
+        let Comparison { n_nan, n_infinite, n_untouched, .. } = *self.comparison;
         let mut parts = Vec::new();
         if n_untouched > 0 {
             parts.push(format!("{n_untouched} were never written"));
@@ -193,9 +179,7 @@ impl WrongResult<'_> {
                 Work::Transpose => "a place that nobody wrote",
                 _ => "C, or from memory that nobody wrote",
             };
-            return Some(format!(
-                "they are NaN though the inputs are not: something is read from {from}"
-            ));
+            return Some(format!("they are NaN though the inputs are not: something is read from {from}"));
         }
         if all(&|row, col| got(row, col) == 0.0) {
             return Some(ZEROS.into());
@@ -228,10 +212,8 @@ impl WrongResult<'_> {
                 let col = col.checked_add_signed(across).filter(|col| *col < cols)?;
                 Some(self.answer.want(row, col))
             };
-            let inside: Vec<_> = samples
-                .iter()
-                .filter_map(|[row, col]| Some((*row, *col, neighbour(*row, *col)?)))
-                .collect();
+            let inside: Vec<_> =
+                samples.iter().filter_map(|[row, col]| Some((*row, *col, neighbour(*row, *col)?))).collect();
             if inside.len() >= ENOUGH && inside.iter().all(|(row, col, value)| near(*row, *col, *value)) {
                 return Some(format!("{text}: an index is off by one"));
             }
@@ -267,10 +249,7 @@ impl WrongResult<'_> {
         let edge_col = |col: usize| whole_cols > 0 && col >= whole_cols;
         let name = self.output();
         if wrong.n >= ENOUGH && wrong.all(|row, col| edge_row(row) || edge_col(col)) {
-            let which = match (
-                wrong.all(|row, _| edge_row(row)),
-                wrong.all(|_, col| edge_col(col)),
-            ) {
+            let which = match (wrong.all(|row, _| edge_row(row)), wrong.all(|_, col| edge_col(col))) {
                 (true, true) => "the corner tile".to_owned(),
                 (true, false) => format!("the last tiles down, of {} rows", rows - whole_rows),
                 (false, true) => format!("the last tiles across, of {} columns", cols - whole_cols),
@@ -285,22 +264,15 @@ impl WrongResult<'_> {
         }
         let tiles = wrong.cells(tile_rows, tile_cols);
         // Two rows that are wrong make no pattern unless a right one lies between; one makes none.
-        let wrong_lines = tiles
-            .iter()
-            .filter(|line| line.iter().any(|cell| cell.n_wrong > 0))
-            .count();
+        let wrong_lines = tiles.iter().filter(|line| line.iter().any(|cell| cell.n_wrong > 0)).count();
         let across = tiles.first().map_or(0, Vec::len);
-        let wrong_columns = (0..across)
-            .filter(|at| tiles.iter().any(|line| line[*at].n_wrong > 0))
-            .count();
+        let wrong_columns = (0..across).filter(|at| tiles.iter().any(|line| line[*at].n_wrong > 0)).count();
         if wrong_lines.max(wrong_columns) > 1 {
             type Parity = fn(usize, usize) -> usize;
             let rules: [(&str, Parity); 3] = [
                 ("every second row of tiles", |down, _| down % 2),
                 ("every second column of tiles", |_, across| across % 2),
-                ("every second tile, as on a chess board", |down, across| {
-                    (down + across) % 2
-                }),
+                ("every second tile, as on a chess board", |down, across| (down + across) % 2),
             ];
             for (text, parity) in rules {
                 for odd in [0, 1] {
@@ -377,15 +349,10 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
     }
     // The last that fits: as few terms as possible are missing.
     if let Some(end) = ends.last() {
-        return Some(format!(
-            "the last {} of {k} terms of each sum are missing (k >= {end})",
-            k - end
-        ));
+        return Some(format!("the last {} of {k} terms of each sum are missing (k >= {end})", k - end));
     }
     if let Some(begin) = begins.first() {
-        return Some(format!(
-            "the first {begin} of {k} terms of each sum are missing (k < {begin})"
-        ));
+        return Some(format!("the first {begin} of {k} terms of each sum are missing (k < {begin})"));
     }
     if let Some(begin) = twice.last() {
         return Some(format!(
@@ -396,40 +363,29 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
 
     type Product<'p> = (&'p str, &'p dyn Fn(usize, usize, usize) -> f64);
     let products: [Product<'_>; 6] = [
-        (
-            "A * A in place of A * B: A is read where B belongs",
-            &|row, col, i| at(&terms.a, a_place(turned_a, row, i)) * at(&terms.a, b_place(turned_b, i, col)),
-        ),
-        (
-            "B * B in place of A * B: B is read where A belongs",
-            &|row, col, i| at(&terms.b, a_place(turned_a, row, i)) * at(&terms.b, b_place(turned_b, i, col)),
-        ),
-        (
-            "B * A in place of A * B: the operands are swapped",
-            &|row, col, i| at(&terms.b, a_place(turned_a, row, i)) * at(&terms.a, b_place(turned_b, i, col)),
-        ),
+        ("A * A in place of A * B: A is read where B belongs", &|row, col, i| {
+            at(&terms.a, a_place(turned_a, row, i)) * at(&terms.a, b_place(turned_b, i, col))
+        }),
+        ("B * B in place of A * B: B is read where A belongs", &|row, col, i| {
+            at(&terms.b, a_place(turned_a, row, i)) * at(&terms.b, b_place(turned_b, i, col))
+        }),
+        ("B * A in place of A * B: the operands are swapped", &|row, col, i| {
+            at(&terms.b, a_place(turned_a, row, i)) * at(&terms.a, b_place(turned_b, i, col))
+        }),
         ("B is read as if its rows were columns", &|row, col, i| {
             at(&terms.a, a_place(turned_a, row, i)) * at(&terms.b, b_place(!turned_b, i, col))
         }),
         ("A is read as if its rows were columns", &|row, col, i| {
             at(&terms.a, a_place(!turned_a, row, i)) * at(&terms.b, b_place(turned_b, i, col))
         }),
-        (
-            "A and B are read as if their rows were columns",
-            &|row, col, i| {
-                at(&terms.a, a_place(!turned_a, row, i)) * at(&terms.b, b_place(!turned_b, i, col))
-            },
-        ),
+        ("A and B are read as if their rows were columns", &|row, col, i| {
+            at(&terms.a, a_place(!turned_a, row, i)) * at(&terms.b, b_place(!turned_b, i, col))
+        }),
     ];
     let fits = |product: &dyn Fn(usize, usize, usize) -> f64| {
-        samples
-            .iter()
-            .all(|[row, col]| near(*row, *col, (0..k).map(|i| product(*row, *col, i)).sum()))
+        samples.iter().all(|[row, col]| near(*row, *col, (0..k).map(|i| product(*row, *col, i)).sum()))
     };
-    products
-        .iter()
-        .find(|(_, product)| fits(product))
-        .map(|(text, _)| (*text).to_owned())
+    products.iter().find(|(_, product)| fits(product)).map(|(text, _)| (*text).to_owned())
 }
 
 /// Which elements are wrong.
@@ -523,14 +479,8 @@ impl Wrong {
                 let n_such: usize =
                     (0..size).filter(|i| rests[i % modulus]).count() * (self.rows * self.cols / size);
                 if 2 * n_rests <= modulus && self.n * 10 >= n_such * 9 {
-                    let rests: Vec<_> = (0..modulus)
-                        .filter(|i| rests[*i])
-                        .map(|i| i.to_string())
-                        .collect();
-                    return Some(format!(
-                        "only where {what} % {modulus} is {} in {name}",
-                        rests.join(", ")
-                    ));
+                    let rests: Vec<_> = (0..modulus).filter(|i| rests[*i]).map(|i| i.to_string()).collect();
+                    return Some(format!("only where {what} % {modulus} is {} in {name}", rests.join(", ")));
                 }
             }
         }
@@ -588,9 +538,7 @@ mod tests {
 
     fn product(shape: Shape, a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32) -> Vec<f32> {
         let element = |row: usize, col: usize| (0..shape.k).map(|k| a(row, k) * b(k, col)).sum();
-        (0..shape.m * shape.n)
-            .map(|i| element(i / shape.n, i % shape.n))
-            .collect()
+        (0..shape.m * shape.n).map(|i| element(i / shape.n, i % shape.n)).collect()
     }
 
     #[test]
@@ -614,19 +562,13 @@ mod tests {
     #[test]
     fn added_to_what_was_there() {
         let text = why(|_, got| got.iter_mut().for_each(|v| *v = f32::NAN));
-        assert!(
-            text.ends_with("something is read from C, or from memory that nobody wrote"),
-            "{text}"
-        );
+        assert!(text.ends_with("something is read from C, or from memory that nobody wrote"), "{text}");
     }
 
     #[test]
     fn zeros() {
         assert_eq!(
-            why(|_, got| got.fill(0.0))
-                .split_once(": ")
-                .map(|(_, rest)| rest.to_owned())
-                .as_deref(),
+            why(|_, got| got.fill(0.0)).split_once(": ").map(|(_, rest)| rest.to_owned()).as_deref(),
             Some("they are 0")
         );
     }
@@ -641,10 +583,7 @@ mod tests {
             );
             got.copy_from_slice(&short);
         });
-        assert!(
-            text.contains("the last 8 of 24 terms of each sum are missing (k >= 16)"),
-            "{text}"
-        );
+        assert!(text.contains("the last 8 of 24 terms of each sum are missing (k >= 16)"), "{text}");
     }
 
     #[test]
@@ -657,10 +596,7 @@ mod tests {
             );
             got.copy_from_slice(&late);
         });
-        assert!(
-            text.contains("the first 8 of 24 terms of each sum are missing (k < 8)"),
-            "{text}"
-        );
+        assert!(text.contains("the first 8 of 24 terms of each sum are missing (k < 8)"), "{text}");
     }
 
     #[test]
@@ -673,10 +609,7 @@ mod tests {
             );
             got.copy_from_slice(&twice);
         });
-        assert!(
-            text.contains("the last 4 of 24 terms of each sum are counted twice (k >= 20)"),
-            "{text}"
-        );
+        assert!(text.contains("the last 4 of 24 terms of each sum are counted twice (k >= 20)"), "{text}");
     }
 
     #[test]
@@ -697,18 +630,9 @@ mod tests {
         let (a, b) = (&problem.a, &problem.b);
         let plain = |x: &[f32], i: usize, j: usize| x[i * 40 + j];
         let cases: [(Vec<f32>, &str); 5] = [
-            (
-                product(square, |r, k| plain(a, r, k), |k, c| plain(a, k, c)),
-                "A is read where B belongs",
-            ),
-            (
-                product(square, |r, k| plain(b, r, k), |k, c| plain(b, k, c)),
-                "B is read where A belongs",
-            ),
-            (
-                product(square, |r, k| plain(b, r, k), |k, c| plain(a, k, c)),
-                "the operands are swapped",
-            ),
+            (product(square, |r, k| plain(a, r, k), |k, c| plain(a, k, c)), "A is read where B belongs"),
+            (product(square, |r, k| plain(b, r, k), |k, c| plain(b, k, c)), "B is read where A belongs"),
+            (product(square, |r, k| plain(b, r, k), |k, c| plain(a, k, c)), "the operands are swapped"),
             (
                 product(square, |r, k| plain(a, r, k), |k, c| plain(b, c, k)),
                 "B is read as if its rows were columns",
@@ -747,11 +671,7 @@ mod tests {
         let problem = problem(Data::Reals, SHAPE);
         // As TF32 keeps them: ten bits after the point.
         let short = |v: f32| f32::from_bits(v.to_bits() & !0x1fff);
-        let got = product(
-            SHAPE,
-            |r, k| short(problem.a[r * 24 + k]),
-            |k, c| short(problem.b[k * 90 + c]),
-        );
+        let got = product(SHAPE, |r, k| short(problem.a[r * 24 + k]), |k, c| short(problem.b[k * 90 + c]));
         let why = diagnosis(&problem, &got).why;
         assert!(why.contains("it computes in a lower precision"), "{why}");
     }
@@ -771,19 +691,10 @@ mod tests {
         let cases: [(Rule, &str); 7] = [
             (|row, _| row >= 64, "only in the last tiles down, of 6 rows"),
             (|row, col| row >= 64 && col >= 64, "only in the corner tile"),
-            (
-                |row, col| row >= 64 || col >= 64,
-                "only in the tiles at the lower and the right edge",
-            ),
+            (|row, col| row >= 64 || col >= 64, "only in the tiles at the lower and the right edge"),
             (|row, _| row >= 50, "only in the rows from 50 on"),
-            (
-                |row, col| (row / 16 + col / 32) % 2 == 1,
-                "only in every second tile, as on a chess board",
-            ),
-            (
-                |_, col| (col / 32) % 2 == 0,
-                "only in every second column of tiles",
-            ),
+            (|row, col| (row / 16 + col / 32) % 2 == 1, "only in every second tile, as on a chess board"),
+            (|_, col| (col / 32) % 2 == 0, "only in every second column of tiles"),
             (|_, col| col % 8 >= 6, "only where column % 8 is 6, 7"),
         ];
         for (rule, text) in cases {
@@ -846,22 +757,12 @@ mod tests {
 
     #[test]
     fn a_large_map_fits_a_terminal() {
-        let problem = problem(
-            Data::Integers,
-            Shape {
-                m: 600,
-                n: 2000,
-                k: 1,
-            },
-        );
+        let problem = problem(Data::Integers, Shape { m: 600, n: 2000, k: 1 });
         let mut got = right(&problem);
         got[0] += 1.0;
         let told = diagnosis(&problem, &got).details;
         let map: Vec<_> = told.lines().filter(|line| line.starts_with("    ")).collect();
-        assert!(
-            map.len() <= MAP[0] && map.iter().all(|line| line.trim().len() <= MAP[1]),
-            "{told}"
-        );
+        assert!(map.len() <= MAP[0] && map.iter().all(|line| line.trim().len() <= MAP[1]), "{told}");
         assert!(map[0].trim().starts_with("o."), "{told}");
     }
 }

@@ -22,12 +22,7 @@ pub struct Plan {
 }
 
 /// A piece is longer than a GPU takes to follow its limit of power with the clock; in a pause the power averages out.
-pub const PLAN: Plan = Plan {
-    piece_ms: 50.0,
-    pause_ms: 60.0,
-    warm_up_ms: 500.0,
-    most_ms: 6000.0,
-};
+pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 500.0, most_ms: 6000.0 };
 
 const ROUNDS: usize = 15;
 const FEW_ROUNDS: usize = 3;
@@ -59,13 +54,10 @@ pub(crate) fn run(
     let longest = kernel.piece(0.0)?.max(yardstick.piece(0.0)?);
     kernel.piece(plan.warm_up_ms)?;
     yardstick.piece(plan.warm_up_ms)?;
-    let sustained = rounds(
-        plan.rounds(longest.max(plan.piece_ms)),
-        |is_kernel| match is_kernel {
-            true => kernel.piece(plan.piece_ms),
-            false => yardstick.piece(plan.piece_ms),
-        },
-    )?;
+    let sustained = rounds(plan.rounds(longest.max(plan.piece_ms)), |is_kernel| match is_kernel {
+        true => kernel.piece(plan.piece_ms),
+        false => yardstick.piece(plan.piece_ms),
+    })?;
     let burst = rounds(plan.rounds(longest + plan.pause_ms), |is_kernel| {
         gpu.stream.synchronize()?;
         std::thread::sleep(Duration::from_secs_f64(plan.pause_ms / 1e3));
@@ -74,12 +66,7 @@ pub(crate) fn run(
             false => yardstick.piece(0.0),
         }
     })?;
-    Ok(Duel {
-        sustained,
-        burst,
-        piece_and_pause: [plan.piece_ms, plan.pause_ms],
-        earlier: None,
-    })
+    Ok(Duel { sustained, burst, piece_and_pause: [plan.piece_ms, plan.pause_ms], earlier: None })
 }
 
 impl Plan {
@@ -91,9 +78,7 @@ impl Plan {
 
 /// Rounds of A B B A; `piece` says what one launch took, of A or of B.
 fn rounds(n: usize, mut piece: impl FnMut(bool) -> Result<f64, StepError>) -> Result<Vec<Round>, StepError> {
-    (0..n)
-        .map(|_| Ok([piece(true)?, piece(false)?, piece(false)?, piece(true)?]))
-        .collect()
+    (0..n).map(|_| Ok([piece(true)?, piece(false)?, piece(false)?, piece(true)?])).collect()
 }
 
 #[cfg(test)]
@@ -110,10 +95,7 @@ mod tests {
             Ok(clock)
         });
         assert_eq!(order, "ABBAABBA");
-        assert_eq!(
-            found.expect("no trouble"),
-            [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]
-        );
+        assert_eq!(found.expect("no trouble"), [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]);
     }
 
     #[test]
@@ -131,9 +113,6 @@ mod tests {
 
     #[test]
     fn slow_kernels_get_fewer_rounds() {
-        assert_eq!(
-            [1.0, 50.0, 110.0, 400.0, 5000.0].map(|ms| PLAN.rounds(ms)),
-            [15, 15, 13, 3, 3]
-        );
+        assert_eq!([1.0, 50.0, 110.0, 400.0, 5000.0].map(|ms| PLAN.rounds(ms)), [15, 15, 13, 3, 3]);
     }
 }

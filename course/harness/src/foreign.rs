@@ -92,11 +92,7 @@ mod tests {
         emulator_client::preload().expect("Cargo built the library");
         let gpu = Gpu::open().expect("the emulated device is always there");
         let kernel = load(&gpu, PTX, "sgemm_v01_col_per_lane").expect("a kernel of the file");
-        let config = Config {
-            grid_dim: (1, 1, 1),
-            block_dim: (1024, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config = Config { grid_dim: (1, 1, 1), block_dim: (1024, 1, 1), shared_mem_bytes: 0 };
         let buffers: [&[f32]; 3] = [&[1.0, 2.0], &[3.0, 4.0], &[0.0]];
         let sizes = [1, 1, 2].map(Argument::Int);
         let matrices = [0, 1, 2].map(Argument::Buffer);

@@ -14,25 +14,13 @@ use crate::verify;
 
 /// Verifies the result of a function for the CPU, and times it.
 pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Measured {
-    let Cpu {
-        multiply,
-        largest,
-        bound,
-        yardstick,
-    } = cpu;
+    let Cpu { multiply, largest, bound, yardstick } = cpu;
     let Shape { m, n, .. } = case.shape;
     if case.shape.volume() > largest {
         let edge = largest.cbrt();
-        return Measured::not_run(format!(
-            "too slow: {} is timed up to {edge:.0} cubed",
-            kernel.name
-        ));
+        return Measured::not_run(format!("too slow: {} is timed up to {edge:.0} cubed", kernel.name));
     }
-    let mut accuracy = Accuracy {
-        max_abs_error: 0.0,
-        max_of_bound: 0.0,
-        exact_on_integers: true,
-    };
+    let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
     let mut c = vec![f32::POISON; m * n];
     for problem in case.problems::<f32>() {
         c.fill(f32::POISON);
@@ -60,10 +48,7 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
             };
             let diagnosis = result.diagnose();
             return Measured {
-                outcome: Outcome::Failed {
-                    why: diagnosis.why,
-                    details: diagnosis.details,
-                },
+                outcome: Outcome::Failed { why: diagnosis.why, details: diagnosis.details },
                 report: None,
                 lost: false,
             };
@@ -79,13 +64,8 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
             || multiply(case.shape, &reals.a, &reals.b, &mut c),
             || other(case.shape, &reals.a, &reals.b, &mut other_c),
         );
-        let yardstick = Yardstick {
-            name: name.into(),
-            by: By::Batch,
-            algorithm: None,
-            hot: other_hot,
-            duel: None,
-        };
+        let yardstick =
+            Yardstick { name: name.into(), by: By::Batch, algorithm: None, hot: other_hot, duel: None };
         (hot, yardstick)
     });
     let (hot, yardstick) = timed.unzip();
@@ -105,9 +85,5 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
         counters: None,
         machine_code: None,
     };
-    Measured {
-        outcome: Outcome::Passed(Box::new(passed)),
-        report: None,
-        lost: false,
-    }
+    Measured { outcome: Outcome::Passed(Box::new(passed)), report: None, lost: false }
 }

@@ -65,8 +65,7 @@ impl<T, R> Gemm<'_, T, R> {
     /// When the device has less.
     pub fn allow_shared(&self) -> Result<(), DriverError> {
         let bytes = self.config.shared_mem_bytes.cast_signed();
-        self.kernel
-            .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
+        self.kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
     }
 }
 
@@ -257,41 +256,25 @@ macro_rules! declarations {
 
 impl Kernel {
     const fn new(name: &'static str, program: Program) -> Self {
-        Self {
-            name,
-            program,
-            ahead: false,
-            blocks: None,
-            needs: None,
-            preparation: None,
-        }
+        Self { name, program, ahead: false, blocks: None, needs: None, preparation: None }
     }
 
     /// As many blocks as the function says, one behind the other; the geometry then gives the tiles.
     #[must_use]
     pub const fn with_blocks(self, blocks: Blocks) -> Self {
-        Self {
-            blocks: Some(blocks),
-            ..self
-        }
+        Self { blocks: Some(blocks), ..self }
     }
 
     /// Not every shape can be run: the function gives what one lacks.
     #[must_use]
     pub const fn needing(self, needs: Needs) -> Self {
-        Self {
-            needs: Some(needs),
-            ..self
-        }
+        Self { needs: Some(needs), ..self }
     }
 
     /// Its launch starts another kernel first, which writes so many bytes.
     #[must_use]
     pub const fn prepared_by(self, entry: &'static str, bytes: fn(Shape) -> usize) -> Self {
-        Self {
-            preparation: Some(Preparation { entry, bytes }),
-            ..self
-        }
+        Self { preparation: Some(Preparation { entry, bytes }), ..self }
     }
 
     /// Compiled ahead of time, for a kernel whose source chooses options of ptxas: PTX cannot carry them.
@@ -375,11 +358,7 @@ impl Kernel {
     /// the growth of the grid. `None` where a block has everything.
     pub fn tile(&self) -> Option<[usize; 2]> {
         const LARGE: usize = 1 << 20;
-        let config = self.config(Shape {
-            m: LARGE,
-            n: LARGE,
-            k: 1,
-        })?;
+        let config = self.config(Shape { m: LARGE, n: LARGE, k: 1 })?;
         let (x, y, _) = config.grid_dim;
         (x > 1 || y > 1).then(|| [LARGE / y.max(1) as usize, LARGE / x.max(1) as usize])
     }
@@ -487,11 +466,7 @@ mod tests {
 
     #[test]
     fn the_grid_tells_the_tile() {
-        let code = Code {
-            cu: "",
-            ptx: "",
-            cubin: &[],
-        };
+        let code = Code { cu: "", ptx: "", cubin: &[] };
         let kernel = Kernel::sgemm("any", code, geometry, |_| Ok(()));
         assert_eq!(kernel.tile(), Some([128, 64]));
     }

@@ -35,10 +35,7 @@ pub fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8, StepE
                 (true, _) => out::json(&Line::Launched(Box::new(launched)))?,
                 (false, None) => out::write(&format!("{} on {}: launched\n", kernel.name, launched.shape))?,
                 (false, Some(why)) => {
-                    out::write(&format!(
-                        "{} on {}: not run: {why}\n",
-                        kernel.name, launched.shape
-                    ))?;
+                    out::write(&format!("{} on {}: not run: {why}\n", kernel.name, launched.shape))?;
                 }
             }
         }

@@ -111,18 +111,8 @@ use error::{COULD_NOT, PASSED, USAGE};
 macro_rules! code {
     ($name:literal) => {
         $crate::Code {
-            cu: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../kernels/",
-                $name,
-                ".cu"
-            )),
-            ptx: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../kernels/ptx/",
-                $name,
-                ".ptx"
-            )),
+            cu: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
+            ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/ptx/", $name, ".ptx")),
             cubin: include_bytes!(concat!(
                 env!("CARGO_MANIFEST_DIR"),
                 "/../../kernels/cubin/",
@@ -141,11 +131,7 @@ pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
         Err(StepError::Closed) => PASSED,
         Err(error) => {
             eprintln!("error: {error}");
-            if matches!(error, StepError::Usage(_)) {
-                USAGE
-            } else {
-                COULD_NOT
-            }
+            if matches!(error, StepError::Usage(_)) { USAGE } else { COULD_NOT }
         }
     };
     ExitCode::from(code)

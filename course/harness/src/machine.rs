@@ -57,10 +57,7 @@ impl Functions {
             Which::Machine => machine.and_then(|machine| machine.function.as_ref().ok()),
             Which::Before => machine.and_then(|machine| machine.before.as_ref()),
         };
-        Loaded {
-            kernel: found.unwrap_or(&self.ptx.kernel).clone(),
-            first: self.ptx.first.clone(),
-        }
+        Loaded { kernel: found.unwrap_or(&self.ptx.kernel).clone(), first: self.ptx.first.clone() }
     }
 }
 
@@ -139,10 +136,7 @@ fn has(cubin: &[u8], kernel: &str) -> bool {
 
 /// A forecast without a prediction, for this reason.
 pub(crate) fn no_prediction(why: impl Into<String>) -> Forecast {
-    Forecast {
-        no_prediction: Some(why.into()),
-        ..Forecast::default()
-    }
+    Forecast { no_prediction: Some(why.into()), ..Forecast::default() }
 }
 
 #[cfg(test)]
@@ -158,11 +152,7 @@ mod tests {
     fn machine_code_of_other_ptx_is_not_used() {
         const CUBIN: &[u8] = b"code";
         let ptx = format!("// cubin: kernels/cubin/any.cubin sha256:{}\n", sha256(CUBIN));
-        let code = |ptx: &str, cubin| Code {
-            cu: "",
-            ptx: ptx.to_owned().leak(),
-            cubin,
-        };
+        let code = |ptx: &str, cubin| Code { cu: "", ptx: ptx.to_owned().leak(), cubin };
         assert_eq!(committed(&kernel(code(&ptx, CUBIN))), Some(CUBIN));
         assert_eq!(committed(&kernel(code(&ptx, b"other"))), None);
         assert_eq!(committed(&kernel(code(".version 8.4\n", b""))), None);

@@ -33,13 +33,11 @@ pub fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
         return Ok(Measured::not_run(why));
     }
     // A library decides for itself how it is launched.
-    let config = kernel
-        .launch_config(case.shape, gpu.about.n_sms)
-        .unwrap_or(LaunchConfig {
-            grid_dim: (0, 0, 0),
-            block_dim: (0, 0, 0),
-            shared_mem_bytes: 0,
-        });
+    let config = kernel.launch_config(case.shape, gpu.about.n_sms).unwrap_or(LaunchConfig {
+        grid_dim: (0, 0, 0),
+        block_dim: (0, 0, 0),
+        shared_mem_bytes: 0,
+    });
     if let Some(why) = too_large(gpu, config) {
         return Ok(Measured::not_run(why));
     }
@@ -49,13 +47,7 @@ pub fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
             machine: Machine::load(&setup, kernel),
         })
     };
-    let subject = |machine| Subject {
-        setup,
-        kernel,
-        work,
-        config,
-        machine,
-    };
+    let subject = |machine| Subject { setup, kernel, work, config, machine };
     match kernel.program {
         Program::Device { code, launch, .. } => {
             let functions = functions(code)?;
@@ -112,16 +104,11 @@ pub(crate) fn cannot_run(gpu: &Gpu, kernel: &Kernel, shape: Shape, other: Option
 /// The compute capability that PTX asks for, where the device has another. `sm_90` runs on what is newer; `sm_90a` does
 /// not.
 fn needs_capability(ptx: &str, there: &str) -> Option<String> {
-    let target = ptx
-        .lines()
-        .find_map(|line| line.trim().strip_prefix(".target sm_"))?;
+    let target = ptx.lines().find_map(|line| line.trim().strip_prefix(".target sm_"))?;
     let digits = target.split(|c: char| !c.is_ascii_digit()).next()?;
     let (major, minor) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
     let number = |major: &str, minor: &str| Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?));
-    let (needed, have) = (
-        number(major, minor)?,
-        there.split_once('.').and_then(|(a, b)| number(a, b))?,
-    );
+    let (needed, have) = (number(major, minor)?, there.split_once('.').and_then(|(a, b)| number(a, b))?);
     let runs = match target[digits.len()..].starts_with('a') {
         true => have == needed,
         false => have >= needed,
@@ -194,12 +181,8 @@ pub(crate) fn transpose(
 /// A call of a step's own library.
 pub(crate) fn own(multiply: &MultiplyOwn, shape: Shape) -> Launch<'_, f32> {
     Box::new(move |operands| {
-        let product = Product {
-            shape,
-            a: operands.a,
-            b: operands.b.expect("a product has two inputs"),
-            c: operands.c,
-        };
+        let product =
+            Product { shape, a: operands.a, b: operands.b.expect("a product has two inputs"), c: operands.c };
         multiply(product).map_err(StepError::CouldNot)
     })
 }
@@ -207,12 +190,8 @@ pub(crate) fn own(multiply: &MultiplyOwn, shape: Shape) -> Launch<'_, f32> {
 /// A step's call of cuBLAS.
 fn library<'b>(blas: &'b CudaBlas, multiply: MultiplyCublas, shape: Shape) -> Launch<'b, f32> {
     Box::new(move |operands| {
-        let product = Product {
-            shape,
-            a: operands.a,
-            b: operands.b.expect("a product has two inputs"),
-            c: operands.c,
-        };
+        let product =
+            Product { shape, a: operands.a, b: operands.b.expect("a product has two inputs"), c: operands.c };
         multiply(blas, product)
             .map_err(|CublasError(status)| StepError::CouldNot(format!("cuBLAS reports {status:?}")))
     })
@@ -225,11 +204,7 @@ mod tests {
     #[track_caller]
     fn check(target: &str, there: &str, runs: bool) {
         let ptx = format!(".version 8.4\n.target {target}\n.address_size 64\n");
-        assert_eq!(
-            needs_capability(&ptx, there).is_none(),
-            runs,
-            "{target} on {there}"
-        );
+        assert_eq!(needs_capability(&ptx, there).is_none(), runs, "{target} on {there}");
     }
 
     #[test]

@@ -42,22 +42,12 @@ impl Entry<'_> {
 pub fn header(step_run: &StepRun<'_>) -> String {
     let paint = Paint::for_stdout();
     let (step, run) = (step_run.step, &step_run.run);
-    let mut out = format!(
-        "{}\n{}\n\n",
-        paint.bold(&format!("{} {}", step.id, step.name)),
-        step.idea
-    );
+    let mut out = format!("{}\n{}\n\n", paint.bold(&format!("{} {}", step.id, step.name)), step.idea);
     let mut line = |name: &str, text: String| {
         // Writing to a string does not fail.
         let _ = writeln!(out, "{}  {text}", paint.dim(&format!("{name:6}")));
     };
-    line(
-        "device",
-        format!(
-            "{}, compute capability {}, CUDA {}",
-            run.device, run.capability, run.driver
-        ),
-    );
+    line("device", format!("{}, compute capability {}, CUDA {}", run.device, run.capability, run.driver));
     if let Some(roofline) = run.roofline {
         line(
             "limits",
@@ -83,11 +73,7 @@ pub fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> String {
         _ => format!("MxNxK = {}x{}x{}", shape.m, shape.n, shape.k),
     };
     let mut out = format!("\n{}\n", paint.bold(&title));
-    out.push_str(
-        &timed::table(shape, run, entries)
-            .without_empty_columns()
-            .render(paint),
-    );
+    out.push_str(&timed::table(shape, run, entries).without_empty_columns().render(paint));
     let duels = timed::duels(entries);
     if !duels.is_empty() {
         let heading = "In turns with what it is compared with, as a part of its speed, and where that is in 95 of 100 cases";
@@ -109,11 +95,7 @@ pub fn footer(step_run: &StepRun<'_>, ran: Ran) -> String {
     if step_run.run.emulated && step_run.kernels.iter().any(|kernel| kernel.code().is_some()) {
         out.push_str(&paint.dim(&ground(step_run, ran)));
     }
-    let _ = writeln!(
-        out,
-        "{}",
-        paint.dim(&format!("next: cargo xtask check {}", step_run.step.id))
-    );
+    let _ = writeln!(out, "{}", paint.dim(&format!("next: cargo xtask check {}", step_run.step.id)));
     out
 }
 
@@ -243,10 +225,7 @@ mod tests {
 
     #[test]
     fn extents_leave_out_what_is_one() {
-        assert_eq!(
-            [[4, 4, 1], [256, 1, 1], [0, 0, 0]].map(extent),
-            ["4 x 4", "256", ""]
-        );
+        assert_eq!([[4, 4, 1], [256, 1, 1], [0, 0, 0]].map(extent), ["4 x 4", "256", ""]);
     }
 
     use crate::kernel::{Code, blocks};
@@ -263,16 +242,7 @@ mod tests {
         }
     }
 
-    static FAST: Kernel = Kernel::sgemm(
-        "fast",
-        Code {
-            cu: "",
-            ptx: "",
-            cubin: &[],
-        },
-        geometry,
-        |_| Ok(()),
-    );
+    static FAST: Kernel = Kernel::sgemm("fast", Code { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
 
     fn run(emulated: bool) -> records::Run {
         records::Run {
@@ -284,10 +254,7 @@ mod tests {
             driver: "13.0".into(),
             host: "a host".into(),
             revision: "unknown".into(),
-            roofline: Some(Roofline {
-                fp32_tflops: 66.0,
-                copy_gbs: 4200.0,
-            }),
+            roofline: Some(Roofline { fp32_tflops: 66.0, copy_gbs: 4200.0 }),
             cublas: None,
         }
     }
@@ -314,11 +281,7 @@ mod tests {
             grid: [8, 8, 1],
             block: [256, 1, 1],
             dynamic_shared: 0,
-            accuracy: Accuracy {
-                max_abs_error: 7.0e-5,
-                max_of_bound: 0.004,
-                exact_on_integers: true,
-            },
+            accuracy: Accuracy { max_abs_error: 7.0e-5, max_of_bound: 0.004, exact_on_integers: true },
             batch: 10,
             by: By::Batch,
             hot: Some(Samples(vec![0.1, 0.1, 0.1])),
@@ -351,45 +314,22 @@ mod tests {
             }),
             ..yardstick
         });
-        let page = case(
-            Shape::square(1000),
-            &run(false),
-            &[entry(Outcome::Passed(Box::new(passed)))],
-        );
+        let page = case(Shape::square(1000), &run(false), &[entry(Outcome::Passed(Box::new(passed)))]);
         let row = page.lines().last().expect("a row");
-        let cells: Vec<&str> = row
-            .split("  ")
-            .map(str::trim)
-            .filter(|cell| !cell.is_empty())
-            .collect();
-        assert_eq!(
-            cells,
-            ["fast", "105.0 % (105.0 to 105.0 %)", "98.0 % (98.0 to 98.0 %)"]
-        );
+        let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        assert_eq!(cells, ["fast", "105.0 % (105.0 to 105.0 %)", "98.0 % (98.0 to 98.0 %)"]);
     }
 
     #[test]
     fn on_a_gpu_the_page_has_times_and_what_they_are_of_the_best() {
-        let page = case(
-            Shape::square(1000),
-            &run(false),
-            &[entry(Outcome::Passed(Box::new(passed())))],
-        );
+        let page = case(Shape::square(1000), &run(false), &[entry(Outcome::Passed(Box::new(passed())))]);
         let rows: Vec<Vec<&str>> = page
             .lines()
-            .map(|line| {
-                line.split("  ")
-                    .map(str::trim)
-                    .filter(|cell| !cell.is_empty())
-                    .collect()
-            })
+            .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
             .collect();
         assert_eq!(rows[1], ["MxNxK = 1000x1000x1000"]);
-        let row: Vec<_> = rows[2]
-            .iter()
-            .zip(&rows[3])
-            .map(|(head, cell)| format!("{head}: {cell}"))
-            .collect();
+        let row: Vec<_> =
+            rows[2].iter().zip(&rows[3]).map(|(head, cell)| format!("{head}: {cell}")).collect();
         assert_eq!(
             row,
             [
@@ -413,13 +353,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_in_full() {
-        let failed = Outcome::Failed {
-            why: "all wrong".into(),
-            details: "first line\nsecond line".into(),
-        };
-        let not_run = Outcome::NotRun {
-            why: "too slow".into(),
-        };
+        let failed = Outcome::Failed { why: "all wrong".into(), details: "first line\nsecond line".into() };
+        let not_run = Outcome::NotRun { why: "too slow".into() };
         let page = case(Shape::square(1000), &run(true), &[entry(failed), entry(not_run)]);
         assert_eq!(
             page,

@@ -21,12 +21,7 @@ pub fn load() -> Vec<(String, Record)> {
         .iter()
         .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
         // The folder holds other data as well: what is no record is not for us.
-        .filter_map(|path| {
-            Some((
-                path.file_stem()?.to_string_lossy().into_owned(),
-                Record::load(path).ok()?,
-            ))
-        })
+        .filter_map(|path| Some((path.file_stem()?.to_string_lossy().into_owned(), Record::load(path).ok()?)))
         .filter(|(_, record)| record.runs.iter().any(|run| !run.emulated))
         .collect()
 }
@@ -38,8 +33,7 @@ fn folder() -> Option<PathBuf> {
     let built = Path::new(env!("CARGO_MANIFEST_DIR"));
     let starts = [here.as_deref(), program.as_deref(), Some(built)];
     let all = starts.into_iter().flatten().flat_map(Path::ancestors);
-    all.map(|folder| folder.join("book/data"))
-        .find(|folder| folder.is_dir())
+    all.map(|folder| folder.join("book/data")).find(|folder| folder.is_dir())
 }
 
 /// Sizes that the tables have columns for.
@@ -52,10 +46,7 @@ pub fn tables(step: &Step, paint: Paint) -> String {
     let mut out = String::new();
     for (file, record) in load() {
         // FP64 is left out: the steps are not about it.
-        for family in Family::all()
-            .into_iter()
-            .filter(|family| *family != Family::Doubles)
-        {
+        for family in Family::all().into_iter().filter(|family| *family != Family::Doubles) {
             let table = table(&record, step, family);
             if table.is_empty() {
                 continue;
@@ -70,10 +61,7 @@ pub fn tables(step: &Step, paint: Paint) -> String {
             };
             // The yardstick's row is of all that it stood beside.
             let days = record.days(measured_of(&record, family));
-            let head = format!(
-                "Recorded on a real GPU: {}, {days} (book/data/{file}.json)",
-                run.device
-            );
+            let head = format!("Recorded on a real GPU: {}, {days} (book/data/{file}.json)", run.device);
             out.push_str(&format!("\n{}\n", paint.bold(&head)));
             out.push_str(&paint.dim(&format!("  {}, caches warm, median", unit(family))));
             out.push('\n');
@@ -130,12 +118,7 @@ fn percent(part: f64) -> String {
 fn table(record: &Record, step: &Step, family: Family) -> Table {
     let sizes: Vec<usize> = SIZES
         .into_iter()
-        .filter(|size| {
-            record
-                .measurements
-                .iter()
-                .any(|m| m.shape == square(family, *size))
-        })
+        .filter(|size| record.measurements.iter().any(|m| m.shape == square(family, *size)))
         .collect();
     let mut headings = vec!["".to_owned(), "kernel".to_owned()];
     headings.extend(sizes.iter().map(usize::to_string));
@@ -148,16 +131,9 @@ fn table(record: &Record, step: &Step, family: Family) -> Table {
     }
     // A page about the yardstick shows the kernels beside it.
     let holds_the_yardstick = step.kernels.iter().any(|kernel| kernel.work == Work::Cublas);
-    let near = STEPS
-        .iter()
-        .filter(|s| holds_the_yardstick || s.number().abs_diff(number) <= 1)
-        .filter(own);
+    let near = STEPS.iter().filter(|s| holds_the_yardstick || s.number().abs_diff(number) <= 1).filter(own);
     for neighbour in near {
-        for kernel in neighbour
-            .kernels
-            .iter()
-            .filter(|kernel| kernel.work.family() == family)
-        {
+        for kernel in neighbour.kernels.iter().filter(|kernel| kernel.work.family() == family) {
             if kernel.work == Work::Cublas {
                 continue;
             }
@@ -169,9 +145,7 @@ fn table(record: &Record, step: &Step, family: Family) -> Table {
             row.extend(sizes.iter().map(|size| match of(*size) {
                 Some(Outcome::Passed(passed)) => {
                     let ms = passed.hot.as_ref().map(records::Samples::median);
-                    ms.map_or(String::new(), |ms| {
-                        rate(rate_of(family, square(family, *size), ms))
-                    })
+                    ms.map_or(String::new(), |ms| rate(rate_of(family, square(family, *size), ms)))
                 }
                 Some(Outcome::NotRun { .. }) => "not run".into(),
                 Some(Outcome::Failed { .. }) => "wrong".into(),
@@ -242,20 +216,13 @@ mod tests {
 
     #[test]
     fn rates_have_three_figures() {
-        assert_eq!(
-            [0.123, 6.25, 51.24, 4177.3].map(rate),
-            ["0.12", "6.25", "51.2", "4177"]
-        );
+        assert_eq!([0.123, 6.25, 51.24, 4177.3].map(rate), ["0.12", "6.25", "51.2", "4177"]);
     }
 
     #[test]
     fn files_of_other_kinds_are_passed_over() {
         // The folder is there in every checkout, with data of the emulator's speed.
         assert!(folder().is_some());
-        assert!(
-            load()
-                .iter()
-                .all(|(_, record)| record.runs.iter().any(|run| !run.emulated))
-        );
+        assert!(load().iter().all(|(_, record)| record.runs.iter().any(|run| !run.emulated)));
     }
 }

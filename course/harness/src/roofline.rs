@@ -43,10 +43,7 @@ pub fn measure(gpu: &Gpu) -> Result<Roofline, StepError> {
             "a roofline needs an NVIDIA GPU: the emulated one has no speed".into(),
         ));
     }
-    Ok(Roofline {
-        fp32_tflops: fma_tflops(gpu)?,
-        copy_gbs: copy_gbs(gpu)?,
-    })
+    Ok(Roofline { fp32_tflops: fma_tflops(gpu)?, copy_gbs: copy_gbs(gpu)? })
 }
 
 fn fma_tflops(gpu: &Gpu) -> Result<f64, StepError> {
@@ -56,9 +53,7 @@ fn fma_tflops(gpu: &Gpu) -> Result<f64, StepError> {
     for blocks_per_sm in BLOCKS_PER_SM {
         let config = line_of(n_sms * blocks_per_sm);
         // The kernel writes where a sum is negative, which none is.
-        let mut out = gpu
-            .stream
-            .alloc_zeros::<f32>((config.grid_dim.0 * THREADS) as usize)?;
+        let mut out = gpu.stream.alloc_zeros::<f32>((config.grid_dim.0 * THREADS) as usize)?;
         let mut time = |rounds| time_ms(gpu, || fma(gpu, &kernel, config, rounds, &mut out));
         time(1)?;
         let n_some = 100;
@@ -95,17 +90,13 @@ fn copy_gbs(gpu: &Gpu) -> Result<f64, StepError> {
     let mut best = 0.0_f64;
     for caches in CACHES {
         // Not more than leaves room on a small device.
-        let bytes = (caches * gpu.about.l2)
-            .min(gpu.about.memory / 16)
-            .next_multiple_of(FLOAT4);
+        let bytes = (caches * gpu.about.l2).min(gpu.about.memory / 16).next_multiple_of(FLOAT4);
         let from = gpu.stream.alloc_zeros::<u8>(bytes)?;
         let mut to = gpu.stream.alloc_zeros::<u8>(bytes)?;
         let gbs = |ms: f64| 2.0 * bytes as f64 / ms * 1e-6;
         for _ in 0..REPEATS {
             best = best.max(gbs(time_ms(gpu, || copy(gpu, &kernel, &from, &mut to))?));
-            best = best.max(gbs(time_ms(gpu, || {
-                Ok(gpu.stream.memcpy_dtod(&from, &mut to)?)
-            })?));
+            best = best.max(gbs(time_ms(gpu, || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?))?));
         }
     }
     Ok(best)
@@ -127,11 +118,7 @@ fn copy(
 }
 
 fn line_of(blocks: u32) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (blocks, 1, 1),
-        block_dim: (THREADS, 1, 1),
-        shared_mem_bytes: 0,
-    }
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
 fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), StepError>) -> Result<f64, StepError> {

@@ -31,10 +31,7 @@ fn host() -> String {
         let line = text.lines().find(|line| line.starts_with("model name"))?;
         Some(line.split_once(':')?.1.trim().to_owned())
     });
-    format!(
-        "{}, {n} threads",
-        model.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
-    )
+    format!("{}, {n} threads", model.unwrap_or_else(|| std::env::consts::ARCH.to_owned()))
 }
 
 /// Revision that was built: `TILE_REVISION` where the programs were carried to another machine, else the checkout's,

@@ -41,12 +41,7 @@ impl<'g> Sampler<'g> {
             eprintln!("timed without a graph: {why}");
             None
         });
-        Self {
-            gpu,
-            one_ms,
-            n,
-            graph,
-        }
+        Self { gpu, one_ms, n, graph }
     }
 
     /// Milliseconds of one launch.
@@ -78,9 +73,7 @@ impl<'g> Sampler<'g> {
         ms: f64,
         put: impl FnMut() -> Result<(), StepError>,
     ) -> Result<f64, StepError> {
-        let times = (ms / (self.one_ms * f64::from(self.n)))
-            .ceil()
-            .clamp(1.0, MAX_PIECE);
+        let times = (ms / (self.one_ms * f64::from(self.n))).ceil().clamp(1.0, MAX_PIECE);
         self.samples(times as u32, put)
     }
 

@@ -44,9 +44,7 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError>
         module.map_err(|error| {
             let text = CString::new(ptx).unwrap_or_default();
             let (error, log) = (words(error), explain(text.as_bytes_with_nul()));
-            StepError::CouldNot(format!(
-                "the driver does not take the PTX of {name}: {error}{log}"
-            ))
+            StepError::CouldNot(format!("the driver does not take the PTX of {name}: {error}{log}"))
         })
     })?;
     module.load_function(name).map_err(|error| {
@@ -68,9 +66,7 @@ pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunc
             (None, _) => words(error),
         }
     })?;
-    module
-        .load_function(name)
-        .map_err(|error| format!("it has no kernel {name}: {}", words(error)))
+    module.load_function(name).map_err(|error| format!("it has no kernel {name}: {}", words(error)))
 }
 
 /// PTX is a C string.
@@ -85,10 +81,8 @@ fn checked(ptx: &str) -> Result<&str, StepError> {
 fn explain(image: &[u8]) -> String {
     const ROOM: usize = 8192;
     let mut log = vec![0u8; ROOM];
-    let mut options = [
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
+    let mut options =
+        [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     // The size is passed in the pointer itself.
     let mut values = [log.as_mut_ptr().cast::<c_void>(), ROOM as *mut c_void];
     let mut module = std::ptr::null_mut();
@@ -109,11 +103,7 @@ fn explain(image: &[u8]) -> String {
     }
     let end = log.iter().position(|byte| *byte == 0).unwrap_or(ROOM);
     let lines = String::from_utf8_lossy(&log[..end]);
-    lines
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| format!("\n  {line}"))
-        .collect()
+    lines.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("\n  {line}")).collect()
 }
 
 // ANCHOR: session
@@ -144,11 +134,7 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
     /// # Errors
     /// When the launch is refused; what the kernel does wrong comes out later.
     pub fn launch(&mut self) -> Result<(), StepError> {
-        (self.launch)(Operands {
-            a: &self.a,
-            b: self.b.as_ref(),
-            c: &mut self.c,
-        })
+        (self.launch)(Operands { a: &self.a, b: self.b.as_ref(), c: &mut self.c })
     }
 
     /// Launches once, waits, and copies the output back.
@@ -218,8 +204,7 @@ impl Gpu {
         n: u32,
         mut put: impl FnMut() -> Result<(), StepError>,
     ) -> Result<CudaGraph, StepError> {
-        self.stream
-            .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
+        self.stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         let done = (0..n).try_for_each(|_| put());
         // Also after an error: the stream is to leave the capture.
         let graph = self.stream.end_capture(CUgraphInstantiate_flags(0));

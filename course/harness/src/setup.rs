@@ -29,11 +29,7 @@ pub struct Measured {
 impl Measured {
     /// It was not tried.
     pub fn not_run(why: impl Into<String>) -> Self {
-        Self {
-            outcome: Outcome::NotRun { why: why.into() },
-            report: None,
-            lost: false,
-        }
+        Self { outcome: Outcome::NotRun { why: why.into() }, report: None, lost: false }
     }
 }
 

@@ -159,10 +159,7 @@ const SUMMED: [Shape; 8] = [
 /// The shapes of `sums`. Rows of e4m3 start on 16 bytes where K is a multiple of 16.
 pub fn summed(work: Work) -> &'static [Shape] {
     match work {
-        Work::Tensor {
-            operands: Format::E4m3,
-            ..
-        } => {
+        Work::Tensor { operands: Format::E4m3, .. } => {
             const {
                 &[
                     product(1, 8, 16),
@@ -258,14 +255,8 @@ mod tests {
             assert!(shapes.iter().any(|s| s.m == 1 && s.n == 1));
             assert!(shapes.iter().any(|s| s.m > 1 && s.n == 1) && shapes.iter().any(|s| s.m == 1 && s.n > 1));
             for tile in [32, 128] {
-                assert!(
-                    shapes.iter().any(|s| s.m == tile + 1 || s.n == tile + 1),
-                    "{tile} + 1"
-                );
-                assert!(
-                    shapes.iter().any(|s| s.m == tile - 1 || s.n == tile - 1),
-                    "{tile} - 1"
-                );
+                assert!(shapes.iter().any(|s| s.m == tile + 1 || s.n == tile + 1), "{tile} + 1");
+                assert!(shapes.iter().any(|s| s.m == tile - 1 || s.n == tile - 1), "{tile} - 1");
             }
         }
     }

@@ -35,20 +35,13 @@ impl<'a> StepRun<'a> {
         let ptx = common.ptx.as_deref().map(read_ptx).transpose()?;
         let cubins = Cubins {
             own: common.cubin.as_deref().map(read).transpose()?,
-            before: common
-                .before
-                .iter()
-                .map(|path| read(path))
-                .collect::<Result<_, _>>()?,
+            before: common.before.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
         };
         if let Some((path, text)) = common.ptx.as_ref().zip(ptx.as_ref()) {
             kernels.retain(|kernel| text.contains(&format!(".entry {}(", kernel.name)));
             if kernels.is_empty() {
                 let path = path.display();
-                return Err(StepError::CouldNot(format!(
-                    "{path} has none of the kernels of {}",
-                    step.id
-                )));
+                return Err(StepError::CouldNot(format!("{path} has none of the kernels of {}", step.id)));
             }
         }
         device::choose_driver(Choice::new(common.device.emulate)?)?;
@@ -91,13 +84,7 @@ fn choose<'a>(
     kernels: &'a [Kernel],
     common: &args::Common,
 ) -> Result<Vec<&'a Kernel>, StepError> {
-    let wanted = |name: &str| {
-        common
-            .kernels
-            .kernel
-            .as_ref()
-            .is_none_or(|part| name.contains(part.as_str()))
-    };
+    let wanted = |name: &str| common.kernels.kernel.as_ref().is_none_or(|part| name.contains(part.as_str()));
     let chosen: Vec<_> = kernels.iter().filter(|kernel| wanted(kernel.name)).collect();
     if chosen.is_empty() {
         let part = common.kernels.kernel.as_deref().unwrap_or_default();
@@ -124,17 +111,11 @@ fn read_ptx(path: &std::path::Path) -> Result<String, StepError> {
 fn name_things(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
     for kernel in kernels {
         let names: &[&str] = match kernel.program {
-            Program::Device {
-                launch: LaunchFn::Transpose(_),
-                ..
-            } => &["rows", "cols", "in", "out"],
+            Program::Device { launch: LaunchFn::Transpose(_), .. } => &["rows", "cols", "in", "out"],
             _ => &["M", "N", "K", "A", "B", "C"],
         };
         emulator.name_parameters(Some(kernel.name), names);
-        if let Some((code, path)) = kernel
-            .code()
-            .and_then(|code| Some((code, source_path(code.ptx)?)))
-        {
+        if let Some((code, path)) = kernel.code().and_then(|code| Some((code, source_path(code.ptx)?))) {
             emulator.add_source(path, code.cu);
         }
     }

@@ -78,12 +78,7 @@ impl<'a> Subject<'a> {
         }
         let trials = problems.each_ref().map(|problem| {
             let (a, b) = stored(problem, self.work);
-            Trial {
-                a,
-                b: Some(b),
-                answer: problem.answer_of(self.work),
-                data: problem.data,
-            }
+            Trial { a, b: Some(b), answer: problem.answer_of(self.work), data: problem.data }
         });
         let [_, reals] = &trials;
         let yardstick = || self.cublas(shape, reals);
@@ -152,11 +147,7 @@ impl<'a> Subject<'a> {
         cpu_ms: f64,
         yardstick: impl FnOnce() -> Result<Option<Other<'a>>, StepError>,
     ) -> Result<Measured, StepError> {
-        let mut accuracy = Accuracy {
-            max_abs_error: 0.0,
-            max_of_bound: 0.0,
-            exact_on_integers: true,
-        };
+        let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
         for (number, trial) in trials.iter().enumerate() {
             self.watch(shape, number + 1 == trials.len());
             let (got, comparison) = match self.run(Which::Ptx, shape, trial, make)? {
@@ -203,11 +194,7 @@ impl<'a> Subject<'a> {
         if let Some(trial) = trials.last().filter(|_| is_timed) {
             self.time(shape, trial, make, yardstick()?, &mut passed)?;
         }
-        Ok(Measured {
-            outcome: Outcome::Passed(Box::new(passed)),
-            report,
-            lost: false,
-        })
+        Ok(Measured { outcome: Outcome::Passed(Box::new(passed)), report, lost: false })
     }
 
     /// Verifies and counts the kernel as machine code, and predicts its time. Returns the report of the counted
@@ -268,9 +255,7 @@ impl<'a> Subject<'a> {
         emulator.predict_next();
         session.launch()?;
         gpu.stream.synchronize()?;
-        let forecast = emulator
-            .report()
-            .and_then(|report| serde_json::from_str(&report).ok());
+        let forecast = emulator.report().and_then(|report| serde_json::from_str(&report).ok());
         Ok(forecast.unwrap_or_else(|| no_prediction("the emulated GPU gives none")))
     }
 
@@ -283,13 +268,7 @@ impl<'a> Subject<'a> {
         make: Make<'_, 'g, T, R>,
     ) -> Result<Ran<R>, StepError> {
         let launch = make(which, shape, self.config);
-        let session = Session::new(
-            self.setup.gpu,
-            launch,
-            &trial.a,
-            trial.b.as_deref(),
-            trial.n_out(),
-        );
+        let session = Session::new(self.setup.gpu, launch, &trial.a, trial.b.as_deref(), trial.n_out());
         let mut session = match session {
             Ok(session) => session,
             Err(error) => return not_enough_memory(error),
@@ -328,14 +307,7 @@ impl<'a> Subject<'a> {
             (None, StepError::Driver(error)) => format!("the driver reports {}", words(*error)),
             (None, other) => other.to_string(),
         };
-        Ok(Measured {
-            outcome: Outcome::Failed {
-                why,
-                details: texts.join("\n"),
-            },
-            report,
-            lost: true,
-        })
+        Ok(Measured { outcome: Outcome::Failed { why, details: texts.join("\n") }, report, lost: true })
     }
 
     fn wrong<T: Real, R: Real>(
@@ -382,11 +354,7 @@ impl<'a> Subject<'a> {
         make: Make<'_, 'g, T, R>,
     ) -> Result<Option<String>, StepError> {
         const PROBE: usize = 1024;
-        let small = Shape {
-            m: shape.m.min(PROBE),
-            n: shape.n.min(PROBE),
-            k: shape.k.min(PROBE),
-        };
+        let small = Shape { m: shape.m.min(PROBE), n: shape.n.min(PROBE), k: shape.k.min(PROBE) };
         if self.setup.gpu.emulator.is_some() || small == shape {
             return Ok(None);
         }
@@ -402,11 +370,7 @@ impl<'a> Subject<'a> {
         let Ok(first) = session.time_ms(1) else {
             return Ok(None);
         };
-        let took = if first < timing::TOO_SLOW_MS / 100.0 {
-            session.time_ms(1)?
-        } else {
-            first
-        };
+        let took = if first < timing::TOO_SLOW_MS / 100.0 { session.time_ms(1)? } else { first };
         let expected = took * shape.volume() / small.volume();
         Ok((expected > timing::TOO_SLOW_MS).then(|| {
             format!(
@@ -443,10 +407,7 @@ impl<'a> Subject<'a> {
 
 /// The instruction that a driver's log names as unsupported.
 fn unsupported(log: &str) -> Option<&str> {
-    log.split_once("unsupported `")?
-        .1
-        .split_once('`')
-        .map(|(mnemonic, _)| mnemonic)
+    log.split_once("unsupported `")?.1.split_once('`').map(|(mnemonic, _)| mnemonic)
 }
 
 /// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest
@@ -460,9 +421,9 @@ pub(crate) fn budget(shape: Shape) -> u64 {
 /// Somebody else may have the memory that the device has on paper.
 fn not_enough_memory<T>(error: StepError) -> Result<Ran<T>, StepError> {
     match error {
-        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(Ran::Broken(
-            Measured::not_run("not enough free memory on the device"),
-        )),
+        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+            Ok(Ran::Broken(Measured::not_run("not enough free memory on the device")))
+        }
         other => Err(other),
     }
 }

@@ -183,9 +183,7 @@ fn repeated<T: Real, R: Real>(
     let first = session.run()?;
     let unwritten = first.iter().filter(|element| element.is_poison()).count();
     if unwritten > 0 {
-        return Err(StepError::CouldNot(format!(
-            "{unwritten} of {n_out} elements of C were not written"
-        )));
+        return Err(StepError::CouldNot(format!("{unwritten} of {n_out} elements of C were not written")));
     }
     let sum = sum_of(&first);
     if gpu.emulator.is_none() && sum_of(&session.run()?) != sum {
@@ -244,9 +242,7 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
             let is_other = grid(one.shape, n_sms) != grid(one.shape, MULTIPROCESSORS);
             is_other && sum(one.shape, n_sms).c_sha256 != one.c_sha256
         };
-        let depends = sums
-            .iter()
-            .any(|one| others.iter().any(|n_sms| differs(one, *n_sms)));
+        let depends = sums.iter().any(|one| others.iter().any(|n_sms| differs(one, *n_sms)));
         if depends != BY_MULTIPROCESSORS.contains(&kernel.name) {
             wrong.push(format!(
                 "{}: that C depends on the number of multiprocessors is {depends}, and records::sums::BY_MULTIPROCESSORS \

@@ -93,9 +93,8 @@ pub fn time<T: Real, R: Real>(
     let sampler = Sampler::new(gpu, one_ms, || session.launch());
     let mut other = match &mut other {
         Some(Other { name, put, algorithm }) => {
-            let one_ms = gpu
-                .time_ms(1, &mut *put)?
-                .min(gpu.time_ms(WARM_UP, &mut *put)? / f64::from(WARM_UP));
+            let one_ms =
+                gpu.time_ms(1, &mut *put)?.min(gpu.time_ms(WARM_UP, &mut *put)? / f64::from(WARM_UP));
             Some((*name, *algorithm, Sampler::new(gpu, one_ms, &mut *put), put))
         }
         None => None,
@@ -126,10 +125,7 @@ pub fn time<T: Real, R: Real>(
 
     let duel = match other.as_mut().zip(duel) {
         Some(((.., theirs, put), plan)) => {
-            let kernel = duel::Side {
-                sampler: &sampler,
-                put: &mut || session.launch(),
-            };
+            let kernel = duel::Side { sampler: &sampler, put: &mut || session.launch() };
             let yardstick = duel::Side { sampler: theirs, put };
             Some(duel::run(gpu, plan, kernel, yardstick)?)
         }
@@ -192,11 +188,7 @@ pub fn whole<T: Real, R: Real>(
         let b = b.map(|b| stream.clone_htod(b)).transpose()?;
         // SAFETY: the kernel was verified to write every element.
         let mut c = unsafe { stream.alloc::<R>(n_out) }?;
-        launch(Operands {
-            a: &a,
-            b: b.as_ref(),
-            c: &mut c,
-        })?;
+        launch(Operands { a: &a, b: b.as_ref(), c: &mut c })?;
         let result = stream.clone_dtoh(&c)?;
         drop((a, b, c));
         stream.synchronize()?;
@@ -215,11 +207,7 @@ pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, StepError> {
     let from: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
     let mut to: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
     let put = move || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?);
-    Ok(Other {
-        name: "copy",
-        algorithm: None,
-        put: Box::new(put),
-    })
+    Ok(Other { name: "copy", algorithm: None, put: Box::new(put) })
 }
 
 /// Times a function of the CPU and what it is compared with, in turns: at least `MIN_SAMPLES / 2` runs of each, more

@@ -33,11 +33,7 @@ pub fn yardstick<'a, R: Real, T: Element<R>>(
     product.choose(gpu)?;
     product.put()?;
     let got = gpu.stream.clone_dtoh(&product.c)?;
-    let other = Other {
-        name: "cuBLAS",
-        algorithm: product.algorithm,
-        put: Box::new(move || product.put()),
-    };
+    let other = Other { name: "cuBLAS", algorithm: product.algorithm, put: Box::new(move || product.put()) };
     Ok((other, got))
 }
 
@@ -140,9 +136,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
     fn put(&mut self) -> Result<(), StepError> {
         let shape = self.shape;
         let (Some(algorithm), Some(light)) = (self.algorithm, &mut self.light) else {
-            let done = self
-                .cublas
-                .product(self.work, shape, &self.a, &self.b, &mut self.c);
+            let done = self.cublas.product(self.work, shape, &self.a, &self.b, &mut self.c);
             return done.map_err(|CublasError(status)| refused("cuBLAS", shape, status));
         };
         let stream = &self.cublas.stream;
@@ -151,14 +145,8 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         let (c, _writes_c) = self.c.device_ptr_mut(stream);
         // SAFETY: the operands are on the device, as large as `shape` says, and of the types that `light` was made for;
         // they stand in cuBLAS's order.
-        let done = unsafe {
-            light.put(
-                algorithm,
-                stream,
-                [b, a].map(|at| at as *const c_void),
-                c as *mut c_void,
-            )
-        };
+        let done =
+            unsafe { light.put(algorithm, stream, [b, a].map(|at| at as *const c_void), c as *mut c_void) };
         done.map_err(|error| refused("cuBLASLt", shape, error.0))
     }
 }

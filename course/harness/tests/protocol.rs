@@ -20,18 +20,8 @@ fn launch(gpu: &Gpu) -> Launch<'_, f32> {
         let n = N as i32;
         let b = operands.b.expect("a product has two inputs");
         let mut launch = gpu.stream.launch_builder(&kernel);
-        launch
-            .arg(&n)
-            .arg(&n)
-            .arg(&n)
-            .arg(operands.a)
-            .arg(b)
-            .arg(operands.c);
-        let config = LaunchConfig {
-            grid_dim: (1, 1, 1),
-            block_dim: (1024, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        launch.arg(&n).arg(&n).arg(&n).arg(operands.a).arg(b).arg(operands.c);
+        let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1024, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: the arguments are what the kernel takes, and all three buffers have N * N elements.
         unsafe { launch.launch(config) }?;
         Ok::<(), StepError>(())
@@ -67,22 +57,14 @@ fn a_duel_has_rounds_with_pauses_and_without() {
     let a = elements::<f32>(Data::Reals, 1, 0, N, N * N);
     let mut session = Session::new(&gpu, launch(&gpu), &a, Some(&a), N * N).expect("a little memory");
     let copy = timing::copy::<f32>(&gpu, N * N).expect("a little memory");
-    let plan = Plan {
-        piece_ms: 2.0,
-        pause_ms: 3.0,
-        warm_up_ms: 1.0,
-        most_ms: 50.0,
-    };
+    let plan = Plan { piece_ms: 2.0, pause_ms: 3.0, warm_up_ms: 1.0, most_ms: 50.0 };
     let timed = timing::time(&gpu, &mut session, Some(copy), Some(plan)).expect("the kernel is right");
     let duel = timed.yardstick.and_then(|yardstick| yardstick.duel);
     let duel = duel.expect("it was asked for");
     assert_eq!(duel.piece_and_pause, [2.0, 3.0]);
     for rounds in [&duel.sustained, &duel.burst] {
         assert!((3..=15).contains(&rounds.len()), "{rounds:?}");
-        assert!(
-            rounds.iter().flatten().all(|ms| ms.is_finite() && *ms >= 0.0),
-            "{rounds:?}"
-        );
+        assert!(rounds.iter().flatten().all(|ms| ms.is_finite() && *ms >= 0.0), "{rounds:?}");
     }
 }
 

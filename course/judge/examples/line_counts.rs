@@ -31,14 +31,7 @@ const fn other(
     tile: [u32; 2],
     threads: u32,
 ) -> Other {
-    Other {
-        step,
-        source,
-        entry,
-        tile,
-        threads,
-        shared: 0,
-    }
+    Other { step, source, entry, tile, threads, shared: 0 }
 }
 
 impl Other {
@@ -50,62 +43,25 @@ impl Other {
 /// The kernels without a task. `v08_gemm_transposed` is absent: four kernels share the lines of its template, with
 /// different counts in each.
 const OTHERS: [Other; 10] = [
-    other(
-        "v01",
-        "v01_row_per_lane",
-        "sgemm_v01_row_per_lane",
-        [32, 32],
-        1024,
-    ),
+    other("v01", "v01_row_per_lane", "sgemm_v01_row_per_lane", [32, 32], 1024),
     other("v02", "v02_strip", "sgemm_v02_strip", [16, 16], 256).with_shared(128 * 128),
     other("v03", "v03_from_global", "sgemm_v03_from_global", [128, 128], 256),
-    other(
-        "v08",
-        "v08_transpose_coalesced",
-        "transpose_coalesced_reads",
-        [32, 32],
-        1024,
-    ),
-    other(
-        "v08",
-        "v08_transpose_coalesced",
-        "transpose_coalesced_writes",
-        [32, 32],
-        1024,
-    ),
+    other("v08", "v08_transpose_coalesced", "transpose_coalesced_reads", [32, 32], 1024),
+    other("v08", "v08_transpose_coalesced", "transpose_coalesced_writes", [32, 32], 1024),
     other("v08", "v08_transpose_float4", "transpose_float4", [64, 64], 256),
-    other(
-        "v08",
-        "v08_transpose_swizzled",
-        "transpose_swizzled",
-        [32, 32],
-        1024,
-    ),
-    other(
-        "v08",
-        "v08_transpose_threads",
-        "transpose_row_per_thread",
-        [32, 256],
-        32,
-    ),
+    other("v08", "v08_transpose_swizzled", "transpose_swizzled", [32, 32], 1024),
+    other("v08", "v08_transpose_threads", "transpose_row_per_thread", [32, 256], 32),
     other("v08", "v08_transpose_threads", "transpose_serial", [256, 256], 1),
     other("v08", "v08_transpose_tile", "transpose_tile", [32, 32], 1024),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args_os().nth(1).ok_or("which folder?")?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let mut tasks: Vec<Task> = Vec::new();
     for catalogue in Catalogue::load_all(&root)? {
         // The first task of a step rebuilds its kernel.
-        tasks.extend(
-            catalogue
-                .tasks
-                .into_iter()
-                .find(|task| task.host.is_none() && !task.gpu_required),
-        );
+        tasks.extend(catalogue.tasks.into_iter().find(|task| task.host.is_none() && !task.gpu_required));
     }
     let own = tasks.clone();
     for other in OTHERS {

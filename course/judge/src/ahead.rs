@@ -53,9 +53,7 @@ pub fn of<T: Sums + Value>(machine: &Machine<'_>, trial: &Trial<T>, bk: usize) -
     for warp in 0..n_warps {
         let followed = match warp {
             0 => Some(program.follow(&first)),
-            _ => machine
-                .trace(trial, warp, MAX_STEPS)
-                .map(|(_, steps)| program.follow(&steps)),
+            _ => machine.trace(trial, warp, MAX_STEPS).map(|(_, steps)| program.follow(&steps)),
         };
         let Some(followed) = followed else { continue };
         if let Some(share) = followed.share(enough(followed.fmas())) {

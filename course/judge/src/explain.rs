@@ -33,11 +33,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explained, String> {
 fn counted<T: Sums + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Result<Explained, String> {
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
-    let usual = Shape {
-        m: EDGE,
-        n: EDGE,
-        k: depth,
-    };
+    let usual = Shape { m: EDGE, n: EDGE, k: depth };
     let shape = task.does.first().map_or(usual, |criterion| criterion.shape());
     let trial = trials::<T>(task.work, shape, request.seed, request.threads)
         .next_back()
@@ -53,10 +49,7 @@ fn counted<T: Sums + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Res
         let place = places.get(instruction.ptx_line as usize).copied().flatten();
         *lines.entry(place.unwrap_or_default()).or_default() += counts;
     }
-    let stopped = report
-        .findings
-        .iter()
-        .find(|finding| finding.severity == Severity::Error);
+    let stopped = report.findings.iter().find(|finding| finding.severity == Severity::Error);
     Ok(Explained {
         task: task.name.clone(),
         kernel: task.entry.clone(),
@@ -69,11 +62,7 @@ fn counted<T: Sums + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Res
         lines: lines
             .into_iter()
             .filter(|(_, counts)| counts.instructions > 0)
-            .map(|((file, line), counts)| Line {
-                file: file.to_owned(),
-                line,
-                counts,
-            })
+            .map(|((file, line), counts)| Line { file: file.to_owned(), line, counts })
             .collect(),
         machine: None,
     })

@@ -40,11 +40,8 @@ fn all_passed(task: &Task) -> Verdict {
     let mut verdict = Verdict::stopped(task.name.clone(), &[], "", "");
     verdict.status = Status::Passed;
     (verdict.code, verdict.why) = (None, None);
-    verdict.parts = vec![
-        Part::passed("compiles", READ),
-        Part::passed("right", RIGHT),
-        Part::passed("clean", CLEAN),
-    ];
+    verdict.parts =
+        vec![Part::passed("compiles", READ), Part::passed("right", RIGHT), Part::passed("clean", CLEAN)];
     verdict
 }
 
@@ -111,9 +108,7 @@ fn launch(request: &Request<'_>, machine: &Machine<'_>, answer: &LaunchAnswer) -
         let blocks = |grid: [u32; 3]| grid.iter().map(|n| u64::from(*n)).product::<u64>();
         let (launched, needed) = (blocks(setup.grid), blocks(task.work.grid(task.tile, shape)));
         if launched > needed && idle.is_none() {
-            idle = Some(format!(
-                "{shape} needs {needed} blocks, and {launched} are launched"
-            ));
+            idle = Some(format!("{shape} needs {needed} blocks, and {launched} are launched"));
         }
     }
     let mut verdict = judgement.verdict(Vec::new());
@@ -187,16 +182,9 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
 fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'static str, String)> {
     let shape = trial.shape;
     let misread = |why: String| ("compile", why);
-    let refused = |why: String| {
-        (
-            "E-LAUNCH",
-            format!("cuBLAS reports CUBLAS_STATUS_INVALID_VALUE: {why}"),
-        )
-    };
+    let refused = |why: String| ("E-LAUNCH", format!("cuBLAS reports CUBLAS_STATUS_INVALID_VALUE: {why}"));
     let size = |name: &str, number: &Number| {
-        let value = number
-            .value(shape)
-            .map_err(|why| misread(format!("{name}: {why}")))?;
+        let value = number.value(shape).map_err(|why| misread(format!("{name}: {why}")))?;
         usize::try_from(value).map_err(|_| refused(format!("{name} is {value}")))
     };
     let transposed = |name: &str, text: &str| match text {
@@ -209,16 +197,8 @@ fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'stat
         "B" => Ok(trial.inputs[1].as_slice()),
         other => Err(misread(format!("{name}: `{other}` is neither A nor B"))),
     };
-    let (m, n, k) = (
-        size("m", &answer.m)?,
-        size("n", &answer.n)?,
-        size("k", &answer.k)?,
-    );
-    let (lda, ldb, ldc) = (
-        size("lda", &answer.lda)?,
-        size("ldb", &answer.ldb)?,
-        size("ldc", &answer.ldc)?,
-    );
+    let (m, n, k) = (size("m", &answer.m)?, size("n", &answer.n)?, size("k", &answer.k)?);
+    let (lda, ldb, ldc) = (size("lda", &answer.lda)?, size("ldb", &answer.ldb)?, size("ldc", &answer.ldc)?);
     let a = Operand {
         values: values("a", &answer.a)?,
         transposed: transposed("transa", &answer.transa)?,

@@ -302,11 +302,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         });
         Verdict {
             task: self.task.name.clone(),
-            status: if failed.is_some() {
-                Status::Failed
-            } else {
-                Status::Passed
-            },
+            status: if failed.is_some() { Status::Failed } else { Status::Passed },
             code,
             why: failed.and_then(|part| part.why.clone()),
             n_shapes: self.n_shapes,
@@ -326,12 +322,7 @@ fn keep_more_informative(kept: &mut Option<Wrong>, wrong: Wrong) {
     let rank = |wrong: &Wrong| {
         let names_a_cause = |diagnosis: &String| diagnosis != ZEROS;
         let diagnosis = wrong.diagnosis.as_ref();
-        (
-            diagnosis.is_some_and(names_a_cause),
-            diagnosis.is_some(),
-            !is_flat(wrong),
-            !wrong.map.is_empty(),
-        )
+        (diagnosis.is_some_and(names_a_cause), diagnosis.is_some(), !is_flat(wrong), !wrong.map.is_empty())
     };
     if kept.as_ref().is_none_or(|known| rank(&wrong) > rank(known)) {
         *kept = Some(wrong);
@@ -351,10 +342,7 @@ fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<&str>) -
         },
         code: word(serde_json::to_value(finding.code)),
         title: finding.title.clone(),
-        file: finding
-            .place
-            .as_ref()
-            .map_or(String::new(), |place| place.file.clone()),
+        file: finding.place.as_ref().map_or(String::new(), |place| place.file.clone()),
         line: finding.place.as_ref().map_or(0, |place| place.line),
         shape,
         text: finding.text.clone(),

@@ -43,9 +43,8 @@ impl<'a> Machine<'a> {
     /// Loads the PTX.
     pub fn new(request: &'a Request<'a>) -> Result<Self, LoadError> {
         let gpu = Gpu::with_memory(DEVICE_MEMORY);
-        let module: Module = gpu
-            .load(request.ptx)
-            .map_err(|error| LoadError::NotLoaded(error.to_string()))?;
+        let module: Module =
+            gpu.load(request.ptx).map_err(|error| LoadError::NotLoaded(error.to_string()))?;
         Self::with_module(request, gpu, module)
     }
 
@@ -60,11 +59,8 @@ impl<'a> Machine<'a> {
     fn with_module(request: &'a Request<'a>, gpu: Gpu, module: Module) -> Result<Self, LoadError> {
         let task = request.task;
         let Some(kernel) = module.kernel(&task.entry) else {
-            let names: Vec<&str> = module
-                .kernels()
-                .iter()
-                .map(|kernel| kernel.kernel().name.as_str())
-                .collect();
+            let names: Vec<&str> =
+                module.kernels().iter().map(|kernel| kernel.kernel().name.as_str()).collect();
             let found = match names.is_empty() {
                 true => "there is no kernel at all".to_owned(),
                 false => format!("there is {}", names.join(", ")),
@@ -90,9 +86,7 @@ impl<'a> Machine<'a> {
         Ok(Self {
             names: Names {
                 params: params.collect(),
-                sources: sources
-                    .map(|(name, text)| (name.clone(), Arc::from(text.as_str())))
-                    .collect(),
+                sources: sources.map(|(name, text)| (name.clone(), Arc::from(text.as_str()))).collect(),
             },
             request,
             gpu,
@@ -102,11 +96,7 @@ impl<'a> Machine<'a> {
     }
 
     pub fn threads(&self) -> u32 {
-        self.request
-            .task
-            .block
-            .iter()
-            .fold(1, |all, n| all.saturating_mul(*n))
+        self.request.task.block.iter().fold(1, |all, n| all.saturating_mul(*n))
     }
 
     /// Static shared memory per block.
@@ -127,8 +117,7 @@ impl<'a> Machine<'a> {
             match self.gpu.launch(&self.kernel, &config) {
                 Ok(report) => Ok((
                     Report::new(report, &self.kernel, &config),
-                    self.gpu
-                        .read(buffers.last().copied().unwrap_or_default(), trial.start.len()),
+                    self.gpu.read(buffers.last().copied().unwrap_or_default(), trial.start.len()),
                 )),
                 Err(refused) => Err(diagnostics::refusal(self.kernel.kernel(), &config, &refused)),
             }
@@ -157,11 +146,7 @@ impl<'a> Machine<'a> {
     ) -> Option<(LaunchReport, Vec<Step>)> {
         let buffers = self.place(trial).ok()?;
         let config = self.config(trial, &buffers, Watch::Counted, &self.how(trial.shape));
-        let follow = Follow {
-            block: [0; 3],
-            warp,
-            most,
-        };
+        let follow = Follow { block: [0; 3], warp, most };
         let traced = config.and_then(|config| {
             let traced = self.gpu.trace(&self.kernel, &config, follow);
             traced.map_err(|error| error.to_string())
@@ -180,13 +165,11 @@ impl<'a> Machine<'a> {
     ) -> Result<(timing::Prediction, timing::Timeline), String> {
         let buffers = self.place(trial)?;
         let setup = self.how(trial.shape);
-        let predicted = self
-            .config(trial, &buffers, Watch::Plain, &setup)
-            .and_then(|config| {
-                let chip = timing::Chip::h200();
-                timing::predict_with_timeline(chip, &self.gpu, code, &self.kernel, &config, clocks)
-                    .map_err(|why| why.to_string())
-            });
+        let predicted = self.config(trial, &buffers, Watch::Plain, &setup).and_then(|config| {
+            let chip = timing::Chip::h200();
+            timing::predict_with_timeline(chip, &self.gpu, code, &self.kernel, &config, clocks)
+                .map_err(|why| why.to_string())
+        });
         self.free(&buffers);
         predicted
     }
@@ -246,9 +229,7 @@ impl<'a> Machine<'a> {
         let kernel = self.kernel.kernel();
         let (given, wanted) = (arguments.len(), kernel.params.len());
         if given != wanted {
-            return Err(format!(
-                "error[E-LAUNCH]: {given} arguments, and the kernel takes {wanted}"
-            ));
+            return Err(format!("error[E-LAUNCH]: {given} arguments, and the kernel takes {wanted}"));
         }
         let params = Gpu::params(kernel, &arguments).map_err(|error| {
             let name = &setup.arguments[error.index];

@@ -14,10 +14,8 @@ use tasks::Task;
 /// Judge the PTX of one kernel against a task
 #[derive(Parser)]
 #[command(name = "judge", version)]
-#[command(
-    after_help = "Example: judge --task task.json --ptx my/v05.ptx --source my/v05.cu\n\n\
-    Prints a verdict as JSON. Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 could not run."
-)]
+#[command(after_help = "Example: judge --task task.json --ptx my/v05.ptx --source my/v05.cu\n\n\
+    Prints a verdict as JSON. Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 could not run.")]
 struct Cli {
     /// The task, as JSON
     #[arg(long, value_name = "FILE")]
@@ -75,10 +73,7 @@ fn run(cli: &Cli) -> Result<u8, String> {
     let task: Task = serde_json::from_str(&read(&cli.task)?)
         .map_err(|error| format!("{} is not a task: {error}", cli.task.display()))?;
     let ptx = cli.ptx.as_deref().map(read).transpose()?.unwrap_or_default();
-    let sources = cli
-        .source
-        .iter()
-        .map(|path| Ok((path.display().to_string(), read(path)?)));
+    let sources = cli.source.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
     let sources = sources.collect::<Result<Vec<_>, String>>()?;
     let request = Request {
         task: &task,

@@ -15,11 +15,7 @@ pub fn of(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
     };
     let mut shapes = harness::shapes::awkward(work).to_vec();
     let mut add = |m: usize, n: usize, k: usize| {
-        let shape = Shape {
-            m,
-            n,
-            k: if is_transpose { 0 } else { k },
-        };
+        let shape = Shape { m, n, k: if is_transpose { 0 } else { k } };
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }

@@ -46,30 +46,16 @@ enum Expected<T: Sums> {
     /// The product A · B.
     Product(Problem<T>),
     /// αA · B + βC
-    Scaled {
-        problem: Problem<T>,
-        alpha: f64,
-        beta: f64,
-        start: Vec<T>,
-    },
+    Scaled { problem: Problem<T>, alpha: f64, beta: f64, start: Vec<T> },
     /// The transpose of this.
-    Transposed {
-        rows: usize,
-        cols: usize,
-        elements: Vec<T>,
-    },
+    Transposed { rows: usize, cols: usize, elements: Vec<T> },
 }
 
 impl<T: Sums> Expected<T> {
     fn answer(&self) -> Answer<'_> {
         match self {
             Self::Product(problem) => problem.answer(),
-            Self::Scaled {
-                problem,
-                alpha,
-                beta,
-                start,
-            } => scaled(problem, *alpha, *beta, start),
+            Self::Scaled { problem, alpha, beta, start } => scaled(problem, *alpha, *beta, start),
             Self::Transposed { rows, cols, elements } => {
                 Answer::exact(*rows, T::widen(&transposed(elements, *rows, *cols)))
             }
@@ -115,19 +101,15 @@ pub fn trials<T: Sums>(
     let launches: &'static [(Data, f32, f32)] = match work {
         _ if work.is_transpose() => &[(Data::Reals, 1.0, 0.0)],
         // With β = 0 the kernel must not read C, which is NaN.
-        Work::SgemmScaled => &[
-            (Data::Integers, 2.0, 0.0),
-            (Data::Integers, 2.0, 3.0),
-            (Data::Reals, -0.75, 0.4),
-        ],
+        Work::SgemmScaled => {
+            &[(Data::Integers, 2.0, 0.0), (Data::Integers, 2.0, 3.0), (Data::Reals, -0.75, 0.4)]
+        }
         _ => &[(Data::Integers, 1.0, 0.0), (Data::Reals, 1.0, 0.0)],
     };
-    launches
-        .iter()
-        .map(move |(data, alpha, beta)| match work.is_transpose() {
-            true => transpose(work, shape, seed, threads),
-            false => product(work, shape, seed, threads, *data, [*alpha, *beta]),
-        })
+    launches.iter().map(move |(data, alpha, beta)| match work.is_transpose() {
+        true => transpose(work, shape, seed, threads),
+        false => product(work, shape, seed, threads, *data, [*alpha, *beta]),
+    })
 }
 
 fn transpose<T: Sums>(work: Work, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
@@ -257,13 +239,7 @@ impl<T: Sums> Trial<T> {
         self.pieces.iter().find_map(|piece| {
             let answer = piece.expected.answer();
             let n = answer.rows() * answer.cols();
-            let part: Vec<T> = got
-                .iter()
-                .skip(piece.offset)
-                .step_by(piece.stride)
-                .take(n)
-                .copied()
-                .collect();
+            let part: Vec<T> = got.iter().skip(piece.offset).step_by(piece.stride).take(n).copied().collect();
             let comparison = verify::compare_on_threads(self.threads, &answer, &part);
             (!comparison.is_right()).then(|| self.wrong(task, piece, &part, &comparison))
         })
@@ -277,9 +253,7 @@ impl<T: Sums> Trial<T> {
         // Sums of αA · B are those of a product whose A is α times as large; a βC in addition hides them.
         let terms = match &piece.expected {
             Expected::Product(problem) => Some((1.0, problem)),
-            Expected::Scaled {
-                problem, alpha, beta, ..
-            } if *beta == 0.0 => Some((*alpha, problem)),
+            Expected::Scaled { problem, alpha, beta, .. } if *beta == 0.0 => Some((*alpha, problem)),
             Expected::Scaled { .. } | Expected::Transposed { .. } => None,
         };
         let terms = terms.map(|(alpha, problem)| {
@@ -288,11 +262,7 @@ impl<T: Sums> Trial<T> {
                 true => T::widen(&transposed(x, rows, cols)),
                 false => T::widen(x),
             };
-            let a = problem
-                .a
-                .iter()
-                .map(|x| T::of(x.to_f64() * alpha))
-                .collect::<Vec<T>>();
+            let a = problem.a.iter().map(|x| T::of(x.to_f64() * alpha)).collect::<Vec<T>>();
             Terms {
                 shape: problem.shape,
                 a: stored(&a, m, k, turned[0]),
@@ -311,9 +281,7 @@ impl<T: Sums> Trial<T> {
             terms,
             right_on_integers: self.right_on_integers,
         };
-        let Diagnosis {
-            first, looks, map, ..
-        } = result.diagnose();
+        let Diagnosis { first, looks, map, .. } = result.diagnose();
         let looks = factors(&piece.expected, &answer, got).or(looks);
         let mut on = self.on.to_owned();
         if matches!(piece.expected, Expected::Scaled { .. }) {
@@ -337,13 +305,7 @@ impl<T: Sums> Trial<T> {
 /// Whether one of the factors of αA · B + βC was forgotten.
 fn factors<T: Sums>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> Option<String> {
     const ENOUGH: usize = 8;
-    let Expected::Scaled {
-        problem,
-        alpha,
-        beta,
-        start,
-    } = expected
-    else {
+    let Expected::Scaled { problem, alpha, beta, start } = expected else {
         return None;
     };
     let all = |value: &dyn Fn(usize) -> f64| {
@@ -410,11 +372,7 @@ mod tests {
             let b =
                 |i: usize| trial.inputs[1][product * k * n + if turn_b { col * k + i } else { i * n + col }];
             let sum: f64 = (0..k).map(|i| a(i).to_f64() * b(i).to_f64()).sum();
-            let before = if beta == 0.0 {
-                0.0
-            } else {
-                beta * trial.start[at].to_f64()
-            };
+            let before = if beta == 0.0 { 0.0 } else { beta * trial.start[at].to_f64() };
             T::of(alpha * sum + before)
         };
         (0..trial.start.len()).map(element).collect()
@@ -446,9 +404,7 @@ mod tests {
         ]
         .iter()
         .for_each(|name| passes::<f32>(name));
-        ["dgemm", "dtranspose"]
-            .iter()
-            .for_each(|name| passes::<f64>(name));
+        ["dgemm", "dtranspose"].iter().for_each(|name| passes::<f64>(name));
     }
 
     #[test]
@@ -462,28 +418,13 @@ mod tests {
         let [zero, both, reals] = trials.as_slice() else {
             panic!("three trials");
         };
-        assert_eq!(
-            message(zero, [1.0, 0.0]).as_deref(),
-            Some("the product is not multiplied by alpha")
-        );
+        assert_eq!(message(zero, [1.0, 0.0]).as_deref(), Some("the product is not multiplied by alpha"));
         let alpha = f64::from(reals.alpha);
         assert_eq!(message(both, [2.0, 0.0]).as_deref(), Some("beta * C is missing"));
-        assert_eq!(
-            message(both, [2.0, 1.0]).as_deref(),
-            Some("C is added without beta")
-        );
-        assert_eq!(
-            message(both, [2.0, 6.0]).as_deref(),
-            Some("beta * C is multiplied by alpha, too")
-        );
-        assert_eq!(
-            message(both, [1.0, 0.0]).as_deref(),
-            Some("it is A * B, without alpha and beta")
-        );
-        assert_eq!(
-            message(reals, [alpha, 0.0]).as_deref(),
-            Some("beta * C is missing")
-        );
+        assert_eq!(message(both, [2.0, 1.0]).as_deref(), Some("C is added without beta"));
+        assert_eq!(message(both, [2.0, 6.0]).as_deref(), Some("beta * C is multiplied by alpha, too"));
+        assert_eq!(message(both, [1.0, 0.0]).as_deref(), Some("it is A * B, without alpha and beta"));
+        assert_eq!(message(reals, [alpha, 0.0]).as_deref(), Some("beta * C is missing"));
         // With beta = 0, C is NaN and must not be read.
         assert!(
             zero.start.iter().all(|value| value.is_nan()) && both.start.iter().all(|value| !value.is_nan())
@@ -505,9 +446,6 @@ mod tests {
         let mut got = right(trial, structs.work, [1.0, 0.0]);
         got.chunks_mut(3).for_each(|element| element[2] = 0.0);
         let wrong = trial.look(&structs, &got).expect("wrong");
-        assert_eq!(
-            (wrong.on.as_str(), wrong.diagnosis.as_deref()),
-            ("reals, field z", Some("they are 0"))
-        );
+        assert_eq!((wrong.on.as_str(), wrong.diagnosis.as_deref()), ("reals, field z", Some("they are 0")));
     }
 }

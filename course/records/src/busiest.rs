@@ -65,23 +65,11 @@ pub struct Launch {
 
 /// Units by their names in predictions, and the metrics of Nsight Compute for the part of the time that they are busy.
 pub const UNITS: [(&str, &str); 7] = [
-    (
-        unit::TENSOR,
-        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-    ),
+    (unit::TENSOR, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"),
     (unit::ISSUE, "sm__inst_issued.avg.pct_of_peak_sustained_active"),
-    (
-        unit::FP32,
-        "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
-    ),
-    (
-        unit::FP64,
-        "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active",
-    ),
-    (
-        unit::SHARED_AND_L1,
-        "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active",
-    ),
+    (unit::FP32, "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"),
+    (unit::FP64, "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active"),
+    (unit::SHARED_AND_L1, "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active"),
     (unit::L2, "lts__throughput.avg.pct_of_peak_sustained_elapsed"),
     (unit::DRAM, "dram__throughput.avg.pct_of_peak_sustained_elapsed"),
 ];
@@ -146,10 +134,7 @@ impl Launch {
         let metered = |name: &&str| match *name {
             unit::REGISTERS => unit::ISSUE,
             unit::SHARED | unit::L1 => unit::SHARED_AND_L1,
-            _ => UNITS
-                .iter()
-                .find(|(unit, _)| unit == name)
-                .map_or("", |(unit, _)| unit),
+            _ => UNITS.iter().find(|(unit, _)| unit == name).map_or("", |(unit, _)| unit),
         };
         match self.binds() {
             Some(unit) => ours.iter().any(|name| metered(name) == unit),

@@ -75,9 +75,7 @@ impl Ceilings {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
         };
-        Self::parse(&text)
-            .map(Some)
-            .map_err(|error| format!("{}: {error}", path.display()))
+        Self::parse(&text).map(Some).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
@@ -126,12 +124,8 @@ mod tests {
     /// A bandwidth of 2000 GB/s, and 4000 of L2.
     fn ceilings(of: &[(&str, f64, bool)]) -> Ceilings {
         let one = |(instruction, tflops, zeros): &(&str, f64, bool)| {
-            let rate = Rate {
-                tflops: *tflops,
-                ghz: 1.5,
-                clocks: 6.0,
-                samples: vec![Sample { ms: 20.0, ghz: 1.5 }],
-            };
+            let rate =
+                Rate { tflops: *tflops, ghz: 1.5, clocks: 6.0, samples: vec![Sample { ms: 20.0, ghz: 1.5 }] };
             Ceiling {
                 instruction: (*instruction).into(),
                 numbers: "bf16".into(),

@@ -23,19 +23,8 @@ pub const SCHEMA: u32 = 1;
 
 /// What is kept on record: a size that every tile divides, one of multiples of four that none does, and primes. The
 /// smallest comes last.
-pub const SHAPES: [Shape; 3] = [
-    Shape::square(1024),
-    Shape {
-        m: 500,
-        n: 516,
-        k: 508,
-    },
-    Shape {
-        m: 509,
-        n: 503,
-        k: 499,
-    },
-];
+pub const SHAPES: [Shape; 3] =
+    [Shape::square(1024), Shape { m: 500, n: 516, k: 508 }, Shape { m: 509, n: 503, k: 499 }];
 
 /// Counters of the emulated GPU and the metrics of Nsight Compute that stand for the same; several are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,11 +179,7 @@ pub const REASONS: &[Reason] = &[
         counters: &["shared_store_requests"],
         why: PREDICATE,
     },
-    Reason {
-        kernels: &["transpose_rectangular"],
-        counters: &["shared_load_requests"],
-        why: PREDICATE,
-    },
+    Reason { kernels: &["transpose_rectangular"], counters: &["shared_load_requests"], why: PREDICATE },
     Reason {
         kernels: &["sgemm_v02_strip"],
         counters: &[
@@ -207,11 +192,7 @@ pub const REASONS: &[Reason] = &[
         why: UNROLLED,
     },
     Reason {
-        kernels: &[
-            "sgemm_v11_slices_16x32",
-            "sgemm_v11_slices_32x32",
-            "sgemm_v11_async_copy",
-        ],
+        kernels: &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32", "sgemm_v11_async_copy"],
         counters: &["shared_load_requests"],
         why: "before each group of copies to shared memory ptxas puts three loads from there that nobody uses (`LDS RZ`)",
     },
@@ -317,9 +298,7 @@ pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
         return Some(OF_DIFFERENT_THINGS.why);
     }
     let mut known = REASONS.iter().filter(of);
-    known
-        .find(|reason| reason.kernels.contains(&kernel))
-        .map(|reason| reason.why)
+    known.find(|reason| reason.kernels.contains(&kernel)).map(|reason| reason.why)
 }
 
 /// What a profiler said, one file per machine.
@@ -370,11 +349,7 @@ pub struct Profile {
 
 impl Default for Record {
     fn default() -> Self {
-        Self {
-            schema: SCHEMA,
-            runs: Vec::new(),
-            profiles: Vec::new(),
-        }
+        Self { schema: SCHEMA, runs: Vec::new(), profiles: Vec::new() }
     }
 }
 
@@ -417,14 +392,11 @@ impl Record {
         if !self.runs.iter().any(|known| known.run.id == by.run.id) {
             self.runs.push(by.clone());
         }
-        self.profiles
-            .retain(|old| old.kernel != profile.kernel || old.shape != profile.shape);
+        self.profiles.retain(|old| old.kernel != profile.kernel || old.shape != profile.shape);
         self.profiles.push(profile);
-        self.profiles
-            .sort_by_key(|profile| place(&profile.kernel, profile.shape));
+        self.profiles.sort_by_key(|profile| place(&profile.kernel, profile.shape));
         let profiles = &self.profiles;
-        self.runs
-            .retain(|run| profiles.iter().any(|profile| profile.run == run.run.id));
+        self.runs.retain(|run| profiles.iter().any(|profile| profile.run == run.run.id));
     }
 }
 
@@ -432,9 +404,7 @@ impl Record {
 fn place(kernel: &str, shape: Shape) -> (usize, usize, Shape) {
     let mut kernels = catalog::STEPS.iter().flat_map(|step| step.kernels);
     let at = kernels.position(|known| known.name == kernel);
-    let which = SHAPES
-        .iter()
-        .position(|known| (known.m, known.n) == (shape.m, shape.n));
+    let which = SHAPES.iter().position(|known| (known.m, known.n) == (shape.m, shape.n));
     (at.unwrap_or(usize::MAX), which.unwrap_or(usize::MAX), shape)
 }
 
@@ -497,12 +467,7 @@ impl Counted {
         let sides = [&self.emulated, &self.as_written, &self.measured].map(Counts::in_order);
         let one = |(at, pair)| {
             let [ours, as_written, theirs] = sides.map(|side| side[at]);
-            Compared {
-                pair,
-                ours,
-                as_written: (as_written != ours).then_some(as_written),
-                theirs,
-            }
+            Compared { pair, ours, as_written: (as_written != ours).then_some(as_written), theirs }
         };
         let all = PAIRS.iter().enumerate().map(one);
         all.filter(|one| (one.ours, one.theirs) != (0, 0)).collect()
@@ -517,9 +482,8 @@ impl Compared {
 
     /// What there is to say of this pair.
     pub fn remark(&self, kernel: &str) -> String {
-        let merged = self
-            .as_written
-            .map(|count| format!("as ptxas merges them; as written {}", grouped(count, " ")));
+        let merged =
+            self.as_written.map(|count| format!("as ptxas merges them; as written {}", grouped(count, " ")));
         let why = match self.difference() {
             0 => None,
             _ => Some(reason(kernel, self.pair.name).unwrap_or("no reason known")),
@@ -559,10 +523,7 @@ mod tests {
                 assert!(PAIRS.iter().any(|pair| pair.name == *counter), "{counter}");
             }
             for kernel in reason.kernels {
-                assert!(
-                    catalog::STEPS.iter().any(|step| step.kernel(kernel).is_some()),
-                    "{kernel}"
-                );
+                assert!(catalog::STEPS.iter().any(|step| step.kernel(kernel).is_some()), "{kernel}");
             }
         }
     }
@@ -593,11 +554,8 @@ mod tests {
             metrics.extend(pair.metrics.iter().map(|name| ((*name).to_owned(), 0)));
         }
         metrics.insert("smsp__inst_executed_op_shared_ld.sum".into(), 16);
-        let counters = Counters {
-            shared_load_requests: 4096,
-            shared_load_requests_merged: 16,
-            ..Counters::default()
-        };
+        let counters =
+            Counters { shared_load_requests: 4096, shared_load_requests_merged: 16, ..Counters::default() };
         let mut profile = Profile {
             run: "one".into(),
             step: "v05".into(),
@@ -614,13 +572,7 @@ mod tests {
         let [one] = &all[..] else { panic!("{all:?}") };
         assert_eq!(
             one.cells("k"),
-            [
-                "shared_load_requests",
-                "16",
-                "16",
-                "0",
-                "as ptxas merges them; as written 4 096"
-            ]
+            ["shared_load_requests", "16", "16", "0", "as ptxas merges them; as written 4 096"]
         );
         profile.metrics.clear();
         assert_eq!(Counted::of(&profile, &counters), None);

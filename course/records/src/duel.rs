@@ -45,10 +45,8 @@ impl Speed {
     /// Speed from rounds; `None` for fewer than two. The interval is Student's, of the logarithms of the rounds'
     /// quotients.
     pub fn of(rounds: &[Round]) -> Option<Self> {
-        let logarithms: Vec<f64> = rounds
-            .iter()
-            .map(|[a, b, b_again, a_again]| ((b + b_again) / (a + a_again)).ln())
-            .collect();
+        let logarithms: Vec<f64> =
+            rounds.iter().map(|[a, b, b_again, a_again]| ((b + b_again) / (a + a_again)).ln()).collect();
         let n = logarithms.len();
         if n < 2 {
             return None;
@@ -56,11 +54,7 @@ impl Speed {
         let mean = logarithms.iter().sum::<f64>() / n as f64;
         let squares: f64 = logarithms.iter().map(|one| (one - mean).powi(2)).sum();
         let half = two_sided_95(n - 1) * (squares / (n - 1) as f64 / n as f64).sqrt();
-        Some(Self {
-            times: mean.exp(),
-            low: (mean - half).exp(),
-            high: (mean + half).exp(),
-        })
+        Some(Self { times: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() })
     }
 
     /// Percentages with the significant digits: `104.7 % (104.4 to 105.0 %)`.
@@ -101,9 +95,7 @@ mod tests {
             const STEPS: usize = 20_000;
             let width = to / STEPS as f64;
             let at = |i: usize| density(i as f64 * width);
-            let inner: f64 = (1..STEPS)
-                .map(|i| at(i) * if i % 2 == 1 { 4.0 } else { 2.0 })
-                .sum();
+            let inner: f64 = (1..STEPS).map(|i| at(i) * if i % 2 == 1 { 4.0 } else { 2.0 }).sum();
             (at(0) + inner + at(STEPS)) * width / 3.0
         };
         integral(t.atan()) / integral(std::f64::consts::FRAC_PI_2 - 1e-7)

@@ -183,10 +183,7 @@ mod tests {
 
     #[test]
     fn units_that_are_level_are_named_together() {
-        let bound = |unit: &str, us| Bound {
-            unit: unit.into(),
-            us,
-        };
+        let bound = |unit: &str, us| Bound { unit: unit.into(), us };
         let mut prediction = Prediction {
             gpu: "H200".into(),
             us: 10.0,

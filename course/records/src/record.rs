@@ -90,10 +90,7 @@ impl Measurement {
             return;
         }
         new.duel = old.duel.map(|duel| Duel {
-            earlier: duel.earlier.or(Some(Earlier {
-                run: older.run,
-                algorithm: old.algorithm,
-            })),
+            earlier: duel.earlier.or(Some(Earlier { run: older.run, algorithm: old.algorithm })),
             ..duel
         });
     }
@@ -300,10 +297,7 @@ pub enum RecordError {
     Io { path: PathBuf, source: std::io::Error },
     /// The file is not a record of measurements.
     #[error("{} is not a record of measurements: {source}", .path.display())]
-    Format {
-        path: PathBuf,
-        source: serde_json::Error,
-    },
+    Format { path: PathBuf, source: serde_json::Error },
     /// A later version wrote the file.
     #[error("{} has schema {found}, this program reads {SCHEMA}", .path.display())]
     Schema { path: PathBuf, found: u32 },
@@ -311,11 +305,7 @@ pub enum RecordError {
 
 impl Default for Record {
     fn default() -> Self {
-        Self {
-            schema: SCHEMA,
-            runs: Vec::new(),
-            measurements: Vec::new(),
-        }
+        Self { schema: SCHEMA, runs: Vec::new(), measurements: Vec::new() }
     }
 }
 
@@ -353,10 +343,7 @@ impl Record {
 
     /// Writes the file whole or not at all: beside it first, then in its place.
     pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        save_text(
-            path,
-            &json_file(self.schema, "measurements", &self.runs, &self.measurements),
-        )
+        save_text(path, &json_file(self.schema, "measurements", &self.runs, &self.measurements))
     }
 
     /// Adds lines of steps to a file, which is read again under a lock, so that additions of other processes stay.
@@ -395,9 +382,7 @@ impl Record {
 
     /// The measurement of a kernel on a shape.
     pub fn of(&self, kernel: &str, shape: Shape) -> Option<&Measurement> {
-        self.measurements
-            .iter()
-            .find(|m| m.kernel == kernel && m.shape == shape)
+        self.measurements.iter().find(|m| m.kernel == kernel && m.shape == shape)
     }
 }
 
@@ -406,29 +391,19 @@ pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
     schema: u32,
     schema_of: impl Fn(&T) -> u32,
 ) -> Result<T, RecordError> {
-    let text = std::fs::read_to_string(path).map_err(|source| RecordError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
-    let record: T = serde_json::from_str(&text).map_err(|source| RecordError::Format {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text =
+        std::fs::read_to_string(path).map_err(|source| RecordError::Io { path: path.to_owned(), source })?;
+    let record: T = serde_json::from_str(&text)
+        .map_err(|source| RecordError::Format { path: path.to_owned(), source })?;
     match schema_of(&record) {
         found if found == schema => Ok(record),
-        found => Err(RecordError::Schema {
-            path: path.to_owned(),
-            found,
-        }),
+        found => Err(RecordError::Schema { path: path.to_owned(), found }),
     }
 }
 
 /// [`write_whole`], with the path in the error.
 pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
-    write_whole(path, text).map_err(|source| RecordError::Io {
-        path: path.to_owned(),
-        source,
-    })
+    write_whole(path, text).map_err(|source| RecordError::Io { path: path.to_owned(), source })
 }
 
 impl RecordError {
@@ -441,10 +416,7 @@ impl RecordError {
 /// The lock of a record's folder.
 pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
     let folder = folder_of(path);
-    lock_folder(folder).map_err(|source| RecordError::Io {
-        path: folder.to_owned(),
-        source,
-    })
+    lock_folder(folder).map_err(|source| RecordError::Io { path: folder.to_owned(), source })
 }
 
 /// JSON with one run and one item per line, so that diffs are readable.
@@ -521,11 +493,7 @@ pub(crate) mod tests {
             grid: [1; 3],
             block: [1; 3],
             dynamic_shared: 0,
-            accuracy: Accuracy {
-                max_abs_error: 0.0,
-                max_of_bound: 0.0,
-                exact_on_integers: true,
-            },
+            accuracy: Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true },
             batch: 1,
             by: By::Batch,
             hot: Some(Samples(vec![1.0])),
@@ -543,10 +511,7 @@ pub(crate) mod tests {
             counters: None,
             machine_code: None,
         };
-        Measurement {
-            outcome: Outcome::Passed(Box::new(passed)),
-            ..measurement("kernel", 64, run)
-        }
+        Measurement { outcome: Outcome::Passed(Box::new(passed)), ..measurement("kernel", 64, run) }
     }
 
     #[test]
@@ -604,9 +569,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_file_that_is_no_record_is_named() {
-        let error = Record::load(Path::new("no/such/file.json"))
-            .unwrap_err()
-            .to_string();
+        let error = Record::load(Path::new("no/such/file.json")).unwrap_err().to_string();
         assert!(error.starts_with("no/such/file.json: "), "{error}");
     }
 
@@ -623,10 +586,7 @@ pub(crate) mod tests {
         let path = std::env::temp_dir().join(name);
         let base = Record::default();
         for id in ["one", "two"] {
-            let lines = [
-                Line::Run(Box::new(run(id))),
-                Line::Measurement(Box::new(measurement(id, 64, id))),
-            ];
+            let lines = [Line::Run(Box::new(run(id))), Line::Measurement(Box::new(measurement(id, 64, id)))];
             Record::merge_into(&path, &base, &lines).expect("written");
         }
         let merged = Record::load(&path).expect("a record");

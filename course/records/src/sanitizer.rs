@@ -60,11 +60,7 @@ impl Verdict {
 
 impl Default for Record {
     fn default() -> Self {
-        Self {
-            schema: SCHEMA,
-            runs: Vec::new(),
-            verdicts: Vec::new(),
-        }
+        Self { schema: SCHEMA, runs: Vec::new(), verdicts: Vec::new() }
     }
 }
 
@@ -93,19 +89,14 @@ impl Record {
     /// Adds verdicts in memory, and removes unreferenced sessions.
     pub fn add(&mut self, by: &Session, verdicts: &[Verdict]) {
         self.runs.push(by.clone());
-        let again = |old: &Verdict| {
-            verdicts
-                .iter()
-                .any(|new| (&new.step, &new.tool) == (&old.step, &old.tool))
-        };
+        let again =
+            |old: &Verdict| verdicts.iter().any(|new| (&new.step, &new.tool) == (&old.step, &old.tool));
         self.verdicts.retain(|old| !again(old));
         self.verdicts.extend_from_slice(verdicts);
         let tool = |verdict: &Verdict| TOOLS.iter().position(|tool| *tool == verdict.tool);
-        self.verdicts
-            .sort_by(|a, b| (&a.step, tool(a)).cmp(&(&b.step, tool(b))));
+        self.verdicts.sort_by(|a, b| (&a.step, tool(a)).cmp(&(&b.step, tool(b))));
         let verdicts = &self.verdicts;
-        self.runs
-            .retain(|run| verdicts.iter().any(|verdict| verdict.run == run.run.id));
+        self.runs.retain(|run| verdicts.iter().any(|verdict| verdict.run == run.run.id));
     }
 }
 
@@ -115,11 +106,7 @@ mod tests {
     use crate::record::tests::run;
 
     fn session(id: &str) -> Session {
-        Session {
-            run: run(id),
-            sanitizer: "a sanitizer".into(),
-            driver_version: "1".into(),
-        }
+        Session { run: run(id), sanitizer: "a sanitizer".into(), driver_version: "1".into() }
     }
 
     fn verdicts(run: &str, step: &str) -> Vec<Verdict> {

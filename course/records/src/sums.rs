@@ -96,11 +96,7 @@ pub fn of_bytes(bytes: &[u8]) -> String {
 
 impl Default for Record {
     fn default() -> Self {
-        Self {
-            schema: SCHEMA,
-            runs: Vec::new(),
-            sums: Vec::new(),
-        }
+        Self { schema: SCHEMA, runs: Vec::new(), sums: Vec::new() }
     }
 }
 
@@ -136,9 +132,7 @@ impl Record {
     pub fn merge_into(path: &Path, new: &Self) -> Result<(), RecordError> {
         let _lock = record::lock_folder_of(path)?;
         let mut record = Self::load_or_empty(path)?;
-        record
-            .runs
-            .retain(|old| new.runs.iter().all(|run| run.id != old.id));
+        record.runs.retain(|old| new.runs.iter().all(|run| run.id != old.id));
         record.runs.extend_from_slice(&new.runs);
         for sum in &new.sums {
             record.add(sum.clone());
@@ -156,8 +150,7 @@ impl Record {
         }
         self.sums.retain(|old| !old.is_of(&new));
         self.sums.push(new);
-        self.sums
-            .sort_by(|a, b| (&a.step, &a.kernel, a.shape).cmp(&(&b.step, &b.kernel, b.shape)));
+        self.sums.sort_by(|a, b| (&a.step, &a.kernel, a.shape).cmp(&(&b.step, &b.kernel, b.shape)));
     }
 
     /// Compares a sum with the record.
@@ -194,9 +187,7 @@ impl Record {
     /// Complaint about a sum of the emulated device, in a sentence: the record has a different one; or it has none, and
     /// `not_summed` does not name the kernel; or both have it.
     pub fn complaint(&self, sum: &Sum, not_summed: &[&str]) -> Option<String> {
-        let Sum {
-            step, kernel, shape, ..
-        } = sum;
+        let Sum { step, kernel, shape, .. } = sum;
         match (self.beside(sum), not_summed.contains(&kernel.as_str())) {
             (Beside::Missing, true) | (Beside::Same, false) => None,
             (Beside::Other(_), false) => self.difference(sum),
@@ -218,10 +209,7 @@ mod tests {
     use catalog::STEPS;
 
     fn run(id: &str) -> Run {
-        Run {
-            device: "NVIDIA Test 100".into(),
-            ..record::tests::run(id)
-        }
+        Run { device: "NVIDIA Test 100".into(), ..record::tests::run(id) }
     }
 
     fn sum(run: &str, kernel: &str, size: usize) -> Sum {
@@ -251,17 +239,11 @@ mod tests {
     fn one_changed_digit_is_a_difference_with_kernel_and_shape() {
         let ours = sum("here", "two", 64);
         let mut record = record();
-        assert_eq!(
-            (record.beside(&ours), record.difference(&ours)),
-            (Beside::Same, None)
-        );
+        assert_eq!((record.beside(&ours), record.difference(&ours)), (Beside::Same, None));
         let digit = record.sums[1].c_sha256.pop().expect("a digit");
         record.sums[1].c_sha256.push(if digit == '0' { '1' } else { '0' });
         let message = record.difference(&ours).expect("a difference");
-        assert!(
-            message.starts_with("two on 64x64x64: C has the sum "),
-            "{message}"
-        );
+        assert!(message.starts_with("two on 64x64x64: C has the sum "), "{message}");
         assert!(message.ends_with(" on NVIDIA Test 100"), "{message}");
     }
 
@@ -320,11 +302,7 @@ mod tests {
         assert_eq!(Record::load(&path).expect("a record"), record());
         let mut skipped = sum("second", "three", 64);
         skipped.not_run = Some("it needs something".into());
-        let new = |sums| Record {
-            runs: vec![run("second")],
-            sums,
-            ..Record::default()
-        };
+        let new = |sums| Record { runs: vec![run("second")], sums, ..Record::default() };
         Record::merge_into(&path, &new(vec![sum("second", "one", 64), skipped])).expect("written");
         let read = Record::load(&path).expect("a record");
         let entries: Vec<_> = read.sums.iter().map(|sum| (&*sum.kernel, &*sum.run)).collect();

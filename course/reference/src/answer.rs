@@ -24,11 +24,7 @@ enum Bound<'a> {
     /// One bound for all elements.
     Constant(f64),
     /// A part of ‖a‖·‖b‖, the norms of an element's row of A and column of B.
-    OfNorms {
-        part: f64,
-        rows: &'a [f64],
-        cols: &'a [f64],
-    },
+    OfNorms { part: f64, rows: &'a [f64], cols: &'a [f64] },
     /// A bound for each element.
     Each(Vec<f64>),
 }
@@ -37,12 +33,7 @@ impl<'a> Answer<'a> {
     /// Values of an output with so many columns, which a result must equal.
     pub fn exact(cols: usize, values: impl Into<Cow<'a, [f64]>>) -> Self {
         let values = values.into();
-        Self {
-            rows: values.len() / cols,
-            cols,
-            want: Want::Values(values),
-            bound: Bound::Constant(0.0),
-        }
+        Self { rows: values.len() / cols, cols, want: Want::Values(values), bound: Bound::Constant(0.0) }
     }
 
     /// The transpose of a row-major matrix with so many columns.
@@ -58,27 +49,18 @@ impl<'a> Answer<'a> {
     /// Allows the same error for each element.
     #[must_use]
     pub fn within(self, bound: f64) -> Self {
-        Self {
-            bound: Bound::Constant(bound),
-            ..self
-        }
+        Self { bound: Bound::Constant(bound), ..self }
     }
 
     /// Allows an error for each element.
     #[must_use]
     pub fn within_each(self, bounds: Vec<f64>) -> Self {
-        Self {
-            bound: Bound::Each(bounds),
-            ..self
-        }
+        Self { bound: Bound::Each(bounds), ..self }
     }
 
     /// Allows a part of ‖a‖·‖b‖, by the norms of the rows of A and of the columns of B.
     pub(crate) fn within_norms(self, part: f64, rows: &'a [f64], cols: &'a [f64]) -> Self {
-        Self {
-            bound: Bound::OfNorms { part, rows, cols },
-            ..self
-        }
+        Self { bound: Bound::OfNorms { part, rows, cols }, ..self }
     }
 
     /// Rows of the output.

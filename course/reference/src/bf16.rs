@@ -46,11 +46,7 @@ impl Bf16 {
         }
         // Rounded to odd, so that rounding twice is rounding once.
         let is_above = f64::from(short).abs() > value.abs();
-        let odd = if is_above {
-            short.to_bits() - 1
-        } else {
-            short.to_bits() + 1
-        };
+        let odd = if is_above { short.to_bits() - 1 } else { short.to_bits() + 1 };
         Self::from_f32(f32::from_bits(odd))
     }
 

@@ -100,9 +100,6 @@ mod tests {
         assert_eq!([of(0.0), of(1.0), of(-1.5), of(448.0)], [0, 0x38, 0xbc, LARGEST]);
         assert_eq!([of(2.0_f64.powi(-9)), of(2.0_f64.powi(-10))], [1, 0]);
         assert_eq!([of(0.0019), of(0.0156), of(0.9), of(-0.5)], [1, 8, 0x36, 0xb0]);
-        assert_eq!(
-            [of(1e9), of(f64::INFINITY), of(f64::NAN)],
-            [LARGEST, LARGEST, 0x7f]
-        );
+        assert_eq!([of(1e9), of(f64::INFINITY), of(f64::NAN)], [LARGEST, LARGEST, 0x7f]);
     }
 }

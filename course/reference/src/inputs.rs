@@ -90,11 +90,7 @@ macro_rules! gemm {
             let (row_of_a, row_of_b, row_of_c) = (k as isize, n as isize, n as isize);
             let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
             // SAFETY: the matrices are as large as said, and elements of a row lie side by side.
-            unsafe {
-                $function(
-                    m, k, n, 1.0, a, row_of_a, 1, b, row_of_b, 1, 0.0, c, row_of_c, 1,
-                )
-            }
+            unsafe { $function(m, k, n, 1.0, a, row_of_a, 1, b, row_of_b, 1, 0.0, c, row_of_c, 1) }
         }
     };
 }
@@ -208,10 +204,7 @@ pub enum Data {
 /// Largest r up to 8 for which K products of integers up to r add up exactly: r² · K ≤ [`Real::EXACT`]. In FP32, K may
 /// be up to 262144 for 8, and up to 2²⁴ for 1; above that nothing is exact, and 1 is still what is used.
 pub fn largest_integer<T: Real>(k: usize) -> i32 {
-    (1..=8)
-        .rev()
-        .find(|r| (r * r) as usize * k.max(1) <= T::EXACT)
-        .unwrap_or(1)
+    (1..=8).rev().find(|r| (r * r) as usize * k.max(1) <= T::EXACT).unwrap_or(1)
 }
 
 /// `n` elements. `operand` (0 for A, 1 for B) chooses an independent stream of the same seed.
@@ -226,9 +219,7 @@ fn draw<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec
         Data::Reals => (0..n).map(|_| T::uniform(&mut rng)).collect(),
         Data::Integers => {
             let r = largest_integer::<T>(k);
-            (0..n)
-                .map(|_| T::of(f64::from(rng.random_range(-r..=r))))
-                .collect()
+            (0..n).map(|_| T::of(f64::from(rng.random_range(-r..=r)))).collect()
         }
     }
 }
@@ -260,10 +251,7 @@ mod tests {
     #[test]
     fn operands_differ() {
         for data in [Data::Reals, Data::Integers] {
-            assert_ne!(
-                elements::<f32>(data, 1, 0, 4, 64),
-                elements::<f32>(data, 1, 1, 4, 64)
-            );
+            assert_ne!(elements::<f32>(data, 1, 0, 4, 64), elements::<f32>(data, 1, 1, 4, 64));
         }
     }
 

@@ -56,10 +56,9 @@ impl<T: Real> Problem<T> {
     fn made(threads: usize, kept: Option<Kept>, shape: Shape, data: Data, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
         let operands = [(0, m * k), (1, k * n)];
-        let mut drawn = threads::each(threads, operands, |(operand, count)| {
-            elements::<T>(data, seed, operand, k, count)
-        })
-        .into_iter();
+        let mut drawn =
+            threads::each(threads, operands, |(operand, count)| elements::<T>(data, seed, operand, k, count))
+                .into_iter();
         let (a, b) = (drawn.next().unwrap_or_default(), drawn.next().unwrap_or_default());
         let (wide_a, wide_b) = (T::widen(&a), T::widen(&b));
         let known = kept.as_ref().and_then(|kept| kept.read(m * n));

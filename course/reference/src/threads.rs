@@ -20,13 +20,8 @@ pub(crate) fn each<J: Send, R: Send>(
     }
     let run = &run;
     std::thread::scope(|scope| {
-        let started: Vec<_> = jobs
-            .into_iter()
-            .map(|job| scope.spawn(move || run(job)))
-            .collect();
-        let results = started
-            .into_iter()
-            .map(|job| job.join().expect("computing does not fail"));
+        let started: Vec<_> = jobs.into_iter().map(|job| scope.spawn(move || run(job))).collect();
+        let results = started.into_iter().map(|job| job.join().expect("computing does not fail"));
         results.collect()
     })
 }

@@ -60,9 +60,7 @@ pub(crate) fn compare_bands<T: Real>(threads: usize, answer: &Answer<'_>, got: &
     let worth = (rows * cols / WORTH).max(1);
     let band = rows.div_ceil(threads::count(threads).min(worth));
     let bands = got.chunks(band * cols).enumerate();
-    let parts = threads::each(threads, bands, |(number, got)| {
-        compare_rows(answer, number * band, got)
-    });
+    let parts = threads::each(threads, bands, |(number, got)| compare_rows(answer, number * band, got));
     parts.into_iter().fold(Comparison::default(), Comparison::and)
 }
 
@@ -121,10 +119,7 @@ mod tests {
         let got = [0.0f32, f32::NAN, f32::POISON, f32::INFINITY, 4.0, 5.5];
         let comparison = compare(&counting(), &got);
         assert_eq!(comparison.n_wrong, 4);
-        assert_eq!(
-            (comparison.n_nan, comparison.n_untouched, comparison.n_infinite),
-            (2, 1, 1)
-        );
+        assert_eq!((comparison.n_nan, comparison.n_untouched, comparison.n_infinite), (2, 1, 1));
         assert_eq!(comparison.first, Some([0, 1]));
     }
 

@@ -84,10 +84,7 @@ impl<T: Args> Args for Passed<T> {
 
 impl<T: Args> FromArgMatches for Passed<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        Ok(Self {
-            words: words::<T>(matches),
-            options: T::from_arg_matches(matches)?,
-        })
+        Ok(Self { words: words::<T>(matches), options: T::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -142,14 +139,7 @@ mod tests {
     #[test]
     fn options_are_passed_on_as_they_were_typed() {
         assert!(passed(&["--save"]).is_empty());
-        let words = [
-            "--size",
-            "1024,1025x1023x1021",
-            "--duel",
-            "--kernel",
-            "a b",
-            "--emulate",
-        ];
+        let words = ["--size", "1024,1025x1023x1021", "--duel", "--kernel", "a b", "--emulate"];
         assert_eq!(passed(&[&["--save"], words.as_slice()].concat()), words);
         let words = ["--m", "3", "--n", "4", "--k", "5"];
         assert_eq!(passed(&[words.as_slice(), &["--save"]].concat()), words);

@@ -39,15 +39,8 @@ impl Refused {
                 errors.push(error);
             }
         }
-        let hint = errors
-            .iter()
-            .find_map(|error| hint(&error.message))
-            .map(str::to_owned);
-        Self {
-            errors,
-            hint,
-            log: cut(log, MAX_LOG_BYTES),
-        }
+        let hint = errors.iter().find_map(|error| hint(&error.message)).map(str::to_owned);
+        Self { errors, hint, log: cut(log, MAX_LOG_BYTES) }
     }
 
     /// The first error as `my/v05.cu:23: …`, or a line of the log when no error was recognised.
@@ -55,11 +48,7 @@ impl Refused {
         match self.errors.first() {
             Some(error) => error.to_string(),
             None => cut(
-                self.log
-                    .trim()
-                    .lines()
-                    .next()
-                    .unwrap_or("the compiler gave no reason"),
+                self.log.trim().lines().next().unwrap_or("the compiler gave no reason"),
                 MAX_MESSAGE_BYTES,
             ),
         }
@@ -85,9 +74,8 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 fn error_of(line: &str) -> Option<CompileError> {
-    let (place, message) = ["catastrophic error: ", "fatal error: ", "error: "]
-        .iter()
-        .find_map(|word| line.split_once(word))?;
+    let (place, message) =
+        ["catastrophic error: ", "fatal error: ", "error: "].iter().find_map(|word| line.split_once(word))?;
     // The source's text may contain the words as well; locations end with a colon or are empty.
     let place = place.trim();
     let place = match place.strip_suffix(':') {
@@ -108,11 +96,7 @@ fn error_of(line: &str) -> Option<CompileError> {
             }
         }
     };
-    Some(CompileError {
-        file: file.to_owned(),
-        line,
-        message: cut(message.trim(), MAX_MESSAGE_BYTES),
-    })
+    Some(CompileError { file: file.to_owned(), line, message: cut(message.trim(), MAX_MESSAGE_BYTES) })
 }
 
 /// Words that must all occur in a message, and the usual cause of such an error.
@@ -133,22 +117,13 @@ const HINTS: &[(&[&str], &str)] = &[
         &["undeclared identifier"],
         "a name is used that is not declared here: look at its spelling, and whether it was declared in an inner { } block",
     ),
-    (
-        &["expected a \";\""],
-        "a semicolon is missing, most often at the end of the line before",
-    ),
-    (
-        &["expected ';'"],
-        "a semicolon is missing, most often at the end of the line before",
-    ),
+    (&["expected a \";\""], "a semicolon is missing, most often at the end of the line before"),
+    (&["expected ';'"], "a semicolon is missing, most often at the end of the line before"),
     (
         &["expected a \"}\""],
         "a brace is opened and not closed; the place where it is missing is above this line",
     ),
-    (
-        &["expected '}'"],
-        "a brace is opened and not closed; the place where it is missing is above this line",
-    ),
+    (&["expected '}'"], "a brace is opened and not closed; the place where it is missing is above this line"),
     (
         &["expected a declaration"],
         "this line lies outside of every function: a brace above it closes too much",
@@ -185,10 +160,7 @@ const HINTS: &[(&[&str], &str)] = &[
         &["no suitable conversion", "float4"],
         "a float4 is four numbers: take its .x, .y, .z or .w, or load with load4(&…)",
     ),
-    (
-        &["no operator", "float4"],
-        "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one",
-    ),
+    (&["no operator", "float4"], "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one"),
     (
         &["invalid operands", "float4"],
         "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one",
@@ -209,14 +181,8 @@ const HINTS: &[(&[&str], &str)] = &[
         &["no instance of function template"],
         "the number or the types of the arguments differ from those of the function: look it up in common.cuh",
     ),
-    (
-        &["too few arguments"],
-        "an argument is missing: look the function up in common.cuh",
-    ),
-    (
-        &["too many arguments"],
-        "there is an argument too many: look the function up in common.cuh",
-    ),
+    (&["too few arguments"], "an argument is missing: look the function up in common.cuh"),
+    (&["too many arguments"], "there is an argument too many: look the function up in common.cuh"),
     (
         &["expression must have pointer"],
         "this is subscripted more often than it has dimensions: A, B and C have one, X[row * columns + col]",
@@ -229,41 +195,23 @@ const HINTS: &[(&[&str], &str)] = &[
         &["cannot open source file"],
         "only common.cuh and the headers of CUDA are there; the C++ standard library is not, and is not needed",
     ),
-    (
-        &["file not found"],
-        "only common.cuh is there; the C++ standard library is not, and is not needed",
-    ),
+    (&["file not found"], "only common.cuh is there; the C++ standard library is not, and is not needed"),
     (
         &["could not open source file"],
         "only common.cuh and the headers of CUDA are there; the C++ standard library is not, and is not needed",
     ),
-    (
-        &["calling a __host__ function"],
-        "a kernel can call only functions marked __device__",
-    ),
-    (
-        &["already been declared"],
-        "two things of one name: call one of them otherwise",
-    ),
-    (
-        &["redefinition of"],
-        "two things of one name: call one of them otherwise",
-    ),
+    (&["calling a __host__ function"], "a kernel can call only functions marked __device__"),
+    (&["already been declared"], "two things of one name: call one of them otherwise"),
+    (&["redefinition of"], "two things of one name: call one of them otherwise"),
     (
         &["narrowing conversion"],
         "a number does not fit the type in the braces: convert it, or use = instead of braces",
     ),
-    (
-        &["too much shared data"],
-        "a kernel may declare 48 KiB of __shared__ arrays: make the tiles smaller",
-    ),
+    (&["too much shared data"], "a kernel may declare 48 KiB of __shared__ arrays: make the tiles smaller"),
 ];
 
 fn hint(message: &str) -> Option<&'static str> {
-    HINTS
-        .iter()
-        .find(|(words, _)| words.iter().all(|word| message.contains(word)))
-        .map(|(_, hint)| *hint)
+    HINTS.iter().find(|(words, _)| words.iter().all(|word| message.contains(word))).map(|(_, hint)| *hint)
 }
 
 #[cfg(test)]
@@ -278,10 +226,7 @@ mod tests {
         let messages: Vec<String> = refused.errors.iter().map(ToString::to_string).collect();
         assert_eq!(
             messages,
-            [
-                "my/v05.cu:23: identifier \"acc2\" is undefined",
-                "my/v05.cu:30: expected a \";\""
-            ]
+            ["my/v05.cu:23: identifier \"acc2\" is undefined", "my/v05.cu:30: expected a \";\""]
         );
         assert!(refused.hint.expect("known").contains("not declared here"));
         let clang =

@@ -26,11 +26,7 @@ pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
         let start = first.saturating_sub(CONTEXT).max(at);
         // A hunk extends while the next change is near.
         let mut end = first;
-        while let Some(next) = edits[end..]
-            .iter()
-            .position(is_change)
-            .filter(|gap| *gap <= 2 * CONTEXT)
-        {
+        while let Some(next) = edits[end..].iter().position(is_change).filter(|gap| *gap <= 2 * CONTEXT) {
             end += next + 1;
         }
         let stop = (end + CONTEXT).min(edits.len());
@@ -81,12 +77,7 @@ fn header(before: &[Edit], hunk: &[Edit]) -> String {
 /// Edits that follow from the longest common subsequence.
 fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let tail = old[head..]
-        .iter()
-        .rev()
-        .zip(new[head..].iter().rev())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (n, m) = (old.len() - head - tail, new.len() - head - tail);
     let mut edits: Vec<Edit> = (0..head).map(|line| Edit::Same(line, line)).collect();
     let (mut i, mut j) = (0, 0);

@@ -117,16 +117,12 @@ fn loc_of(rest: &str) -> Option<(Location, Option<Location>)> {
         Some((own, tail)) => (own, Some(tail)),
         None => (rest, None),
     };
-    let caller = tail
-        .and_then(|tail| tail.split_once("inlined_at"))
-        .and_then(|(_, spot)| spot_of(spot));
+    let caller = tail.and_then(|tail| tail.split_once("inlined_at")).and_then(|(_, spot)| spot_of(spot));
     Some((spot_of(own)?, caller))
 }
 
 fn spot_of(text: &str) -> Option<Location> {
-    let mut numbers = text
-        .split_whitespace()
-        .map(|n| n.trim_end_matches(';').parse::<u32>().ok());
+    let mut numbers = text.split_whitespace().map(|n| n.trim_end_matches(';').parse::<u32>().ok());
     Some((numbers.next()??, numbers.next()??, numbers.next()??))
 }
 
@@ -178,14 +174,7 @@ mod tests {
 
     #[test]
     fn damaged_text_gives_no_place() {
-        for ptx in [
-            "",
-            ".loc",
-            ".loc 1 2",
-            ".file",
-            ".file 1",
-            ".loc 1 1 1, inlined_at 1 1 1\nadd;\n",
-        ] {
+        for ptx in ["", ".loc", ".loc 1 2", ".file", ".file 1", ".loc 1 1 1, inlined_at 1 1 1\nadd;\n"] {
             assert!(places(ptx, "").iter().all(Option::is_none), "{ptx}");
         }
     }

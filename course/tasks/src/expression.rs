@@ -86,11 +86,7 @@ impl Arithmetic for f64 {
 
 /// Evaluates an expression over the given names. The error is a sentence.
 pub fn evaluate<N: Arithmetic>(text: &str, names: &[(&str, N)]) -> Result<N, String> {
-    let mut parser = Parser {
-        rest: text,
-        names,
-        depth: 0,
-    };
+    let mut parser = Parser { rest: text, names, depth: 0 };
     let value = parser.sum()?;
     match parser.rest.trim() {
         "" => Ok(value),
@@ -158,9 +154,8 @@ impl<N: Arithmetic> Parser<'_, N> {
             return self.closed(value);
         }
         let rest = self.rest.trim_start();
-        let end = rest
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
-            .unwrap_or(rest.len());
+        let end =
+            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         self.rest = after;
         if let Some((_, value)) = self.names.iter().find(|(name, _)| *name == word) {
@@ -249,16 +244,10 @@ mod tests {
     fn what_makes_no_sense_is_said() {
         let why = |text: &str| evaluate(text, &WHOLE).expect_err("refused");
         assert_eq!(why("M / 0"), "this divides by zero");
-        assert_eq!(
-            why("ceil(M / 32)"),
-            "numbers are whole here, and / cuts: write ceil_div(a, b)"
-        );
+        assert_eq!(why("ceil(M / 32)"), "numbers are whole here, and / cuts: write ceil_div(a, b)");
         assert_eq!(why("(M"), "a parenthesis is not closed");
         assert_eq!(why("M +"), "it ends too early");
-        assert_eq!(
-            why("P"),
-            "`P` is not known; there are M, N, K, ceil_div, min and max"
-        );
+        assert_eq!(why("P"), "`P` is not known; there are M, N, K, ceil_div, min and max");
         assert_eq!(why("M 3"), "there is `3` after its end");
         assert_eq!(why("1.5 * M"), "`1.5` is no whole number");
         assert_eq!(why(&"(".repeat(1000)), "it is too deep");

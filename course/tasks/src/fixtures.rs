@@ -69,10 +69,7 @@ struct Entry {
 /// Reads the kernels of a folder, sorted by name.
 pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
     let folder = Path::new(folder);
-    let unreadable = |why| SolutionError::Unreadable {
-        file: folder.display().to_string(),
-        why,
-    };
+    let unreadable = |why| SolutionError::Unreadable { file: folder.display().to_string(), why };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(root.join(folder)).map_err(unreadable)? {
         let file = entry.map_err(unreadable)?.file_name();
@@ -80,25 +77,16 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
             continue;
         };
         let path = folder.join(&file);
-        found.push(Fixture {
-            name: name.to_owned(),
-            source: joined(root, &path)?,
-            path,
-        });
+        found.push(Fixture { name: name.to_owned(), source: joined(root, &path)?, path });
     }
     let file = folder.join("kernels.toml");
     if root.join(&file).exists() {
         let shown = file.display().to_string();
-        let parsed: File = toml::from_str(&read(root, &file)?).map_err(|error| SolutionError::Syntax {
-            file: shown.clone(),
-            why: one_line(&error),
-        })?;
+        let parsed: File = toml::from_str(&read(root, &file)?)
+            .map_err(|error| SolutionError::Syntax { file: shown.clone(), why: one_line(&error) })?;
         for entry in parsed.kernel {
-            let complain = |why: String| SolutionError::Content {
-                file: shown.clone(),
-                name: entry.name.clone(),
-                why,
-            };
+            let complain =
+                |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
             if found.iter().any(|known| known.name == entry.name) {
                 return Err(complain("a second one is called that".into()));
             }
@@ -218,9 +206,6 @@ mod tests {
             "// k_fixed.cu: right.\n// expect: clean\n\nx\n",
             Ok("// k_broken.cu: wrong.\n// expect: E-OOB\n\nx\n"),
         );
-        check(
-            "// k_fixed.cu: right.\n",
-            Err("0 lines `// expect: ` in its base"),
-        );
+        check("// k_fixed.cu: right.\n", Err("0 lines `// expect: ` in its base"));
     }
 }

@@ -18,14 +18,8 @@ pub fn choose<'a>(task: &'a Task, code: Option<&str>) -> Chosen<'a> {
     let hint_for = |symptom: &str| task.hints.iter().find(|hint| hint.symptom == symptom);
     let special = code.filter(|code| !code.is_empty()).and_then(hint_for);
     match special.or_else(|| hint_for("")) {
-        Some(hint) => Chosen {
-            symptom: &hint.symptom,
-            levels: &hint.levels,
-        },
-        None => Chosen {
-            symptom: "",
-            levels: &[],
-        },
+        Some(hint) => Chosen { symptom: &hint.symptom, levels: &hint.levels },
+        None => Chosen { symptom: "", levels: &[] },
     }
 }
 
@@ -53,28 +47,17 @@ pub fn hunk(solution: &str, copy: &str) -> Option<Hunk> {
     let is_missing = |at: usize| missing.get(at) == Some(&true) && !code_of(lines[at]).is_empty();
     let regions = markers::regions(solution);
     if !regions.is_empty() {
-        let found = regions
-            .into_iter()
-            .find(|region| region.lines.clone().any(is_missing))?;
-        return Some(Hunk {
-            todo: found.todo,
-            text: block(&lines[found.lines]),
-        });
+        let found = regions.into_iter().find(|region| region.lines.clone().any(is_missing))?;
+        return Some(Hunk { todo: found.todo, text: block(&lines[found.lines]) });
     }
     let first = (0..lines.len()).find(|at| is_missing(*at))?;
     // Comments and blank lines belong to the code after them.
     let more = |at: &usize| is_missing(*at) || code_of(lines[*at]).is_empty();
-    let mut end = (first..lines.len().min(first + MAX_LINES))
-        .take_while(more)
-        .count()
-        + first;
+    let mut end = (first..lines.len().min(first + MAX_LINES)).take_while(more).count() + first;
     while end > first + 1 && code_of(lines[end - 1]).is_empty() {
         end -= 1;
     }
-    Some(Hunk {
-        todo: String::new(),
-        text: block(&lines[first..end]),
-    })
+    Some(Hunk { todo: String::new(), text: block(&lines[first..end]) })
 }
 
 fn block(lines: &[&str]) -> String {
@@ -133,10 +116,7 @@ levels = ["one", "two"]
     fn the_region_that_a_copy_lacks_is_shown() {
         assert_eq!(
             hunk(SOLUTION, "void f()\n{\n    load();\n    use();\n}\n"),
-            Some(Hunk {
-                todo: "wait".into(),
-                text: "    __syncthreads();  // one\n".into()
-            })
+            Some(Hunk { todo: "wait".into(), text: "    __syncthreads();  // one\n".into() })
         );
         // An equal line elsewhere does not fill the gap.
         let first = "void f()\n{\n  load();\n  __syncthreads();\n  use();\n}\n";

@@ -199,12 +199,7 @@ impl Measure {
 
     /// The value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for example.
     pub fn of(self, taken: &Taken<'_>) -> Option<f64> {
-        let Taken {
-            total: c,
-            work,
-            shape,
-            ..
-        } = *taken;
+        let Taken { total: c, work, shape, .. } = *taken;
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
         let fmas = work.fmas(shape) / WARP;
         let elements = work.elements(shape);
@@ -227,10 +222,9 @@ impl Measure {
             Self::WideGlobalBytes => wide(taken, "ld.global", |c| c.global_load_bytes),
             Self::WideStoreBytes => wide(taken, "st.global", |c| c.global_store_bytes),
             Self::WideSharedBytes => wide(taken, "ld.shared", |c| c.shared_load_bytes),
-            Self::BytesPerSharedLoad => ratio(
-                c.shared_load_bytes as f64,
-                c.shared_load_requests_merged as f64 * WARP,
-            ),
+            Self::BytesPerSharedLoad => {
+                ratio(c.shared_load_bytes as f64, c.shared_load_requests_merged as f64 * WARP)
+            }
             Self::SharedLoadRequestsPerFma => per_fma(c.shared_load_requests_merged),
             Self::SharedLoadRequestsAsWrittenPerFma => per_fma(c.shared_load_requests),
             Self::SharedWordsPerFma => ratio(c.shared_load_bytes as f64 / WORD, fmas * WARP),
@@ -290,10 +284,7 @@ pub(crate) fn opcode(text: &str) -> &str {
         Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
         None => text,
     };
-    text.trim_start()
-        .split(|c: char| c.is_whitespace() || c == ';')
-        .next()
-        .unwrap_or_default()
+    text.trim_start().split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default()
 }
 
 /// Bytes that a load or store moves for each lane: of its type, times the length of its vector.
@@ -343,21 +334,14 @@ mod tests {
     #[test]
     fn per_multiply_add_is_of_the_result() {
         // 1024 multiply-adds of a warp, however many the kernel does.
-        let total = Counters {
-            fmas: 7,
-            global_load_sectors: 2048,
-            ..Counters::default()
-        };
+        let total = Counters { fmas: 7, global_load_sectors: 2048, ..Counters::default() };
         assert_eq!(Measure::LoadSectorsPerFma.of(&launch(&total)), Some(2.0));
         assert_eq!(Measure::FmasPerSharedLoad.of(&launch(&total)), None);
     }
 
     #[test]
     fn barriers_count_per_warp_and_step() {
-        let total = Counters {
-            barriers: 48,
-            ..Counters::default()
-        };
+        let total = Counters { barriers: 48, ..Counters::default() };
         assert_eq!(Measure::BarriersPerWarp.of(&launch(&total)), Some(4.0));
         assert_eq!(Measure::BarriersPerTile.of(&launch(&total)), Some(2.0));
     }
@@ -372,22 +356,13 @@ mod tests {
             ..Counters::default()
         };
         assert_eq!(Measure::SharedExcess.of(&launch(&total)), Some(8.0));
-        assert_eq!(
-            Measure::SharedExcessPerFma.of(&launch(&total)),
-            Some(8.0 / 1024.0)
-        );
+        assert_eq!(Measure::SharedExcessPerFma.of(&launch(&total)), Some(8.0 / 1024.0));
     }
 
     #[test]
     fn wide_accesses_are_those_of_16_bytes() {
-        let load = |global_load_bytes: u64| Counters {
-            global_load_bytes,
-            ..Counters::default()
-        };
-        let store = Counters {
-            global_store_bytes: 64,
-            ..Counters::default()
-        };
+        let load = |global_load_bytes: u64| Counters { global_load_bytes, ..Counters::default() };
+        let store = Counters { global_store_bytes: 64, ..Counters::default() };
         let (total, n512, n256, n128) = (Counters::default(), load(512), load(256), load(128));
         let taken = Taken {
             instructions: &[

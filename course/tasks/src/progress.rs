@@ -46,12 +46,7 @@ fn format() -> u32 {
 
 impl Default for Progress {
     fn default() -> Self {
-        Self {
-            format: FORMAT,
-            tasks: BTreeMap::new(),
-            questions: BTreeMap::new(),
-            other: toml::Table::new(),
-        }
+        Self { format: FORMAT, tasks: BTreeMap::new(), questions: BTreeMap::new(), other: toml::Table::new() }
     }
 }
 
@@ -215,10 +210,7 @@ impl Progress {
     /// Records that a hint was shown, up to a level from 1 on.
     pub fn hinted(&mut self, name: &TaskName, symptom: &str, level: u32, now: u64) {
         let task = self.touch(name, now);
-        let known = task
-            .hint_levels
-            .entry(symptom_key(symptom).to_owned())
-            .or_default();
+        let known = task.hint_levels.entry(symptom_key(symptom).to_owned()).or_default();
         task.hints += level.saturating_sub(*known);
         *known = level.max(*known);
     }
@@ -293,11 +285,7 @@ mod tests {
     fn verdict(code: Option<&str>) -> Verdict {
         let mut verdict = Verdict::stopped(TaskName::rebuild("v05"), &[], "timeout", "it took too long");
         verdict.code = code.map(str::to_owned);
-        verdict.status = if code.is_some() {
-            Status::Failed
-        } else {
-            Status::Passed
-        };
+        verdict.status = if code.is_some() { Status::Failed } else { Status::Passed };
         verdict
     }
 
@@ -318,20 +306,11 @@ mod tests {
     fn a_level_of_a_hint_counts_once() {
         let mut progress = Progress::default();
         let name = TaskName::rebuild("v05");
-        for (symptom, level) in [
-            ("", 1),
-            ("E-RACE", 1),
-            ("E-RACE", 1),
-            ("E-RACE", 3),
-            ("E-RACE", 2),
-        ] {
+        for (symptom, level) in [("", 1), ("E-RACE", 1), ("E-RACE", 1), ("E-RACE", 3), ("E-RACE", 2)] {
             progress.hinted(&name, symptom, level, 1000);
         }
         let task = progress.task(&name);
-        assert_eq!(
-            (task.hints, task.hint_level("E-RACE"), task.hint_level("")),
-            (4, 3, 1)
-        );
+        assert_eq!((task.hints, task.hint_level("E-RACE"), task.hint_level("")), (4, 3, 1));
     }
 
     #[test]

@@ -42,11 +42,7 @@ pub fn of_step<'a>(catalogues: &'a [Catalogue], step: &str) -> Vec<Asked<'a>> {
     let (mut own, mut back) = (Vec::new(), Vec::new());
     for catalogue in catalogues {
         for question in &catalogue.questions {
-            let asked = Asked {
-                step: &catalogue.step,
-                again: None,
-                question,
-            };
+            let asked = Asked { step: &catalogue.step, again: None, question };
             if catalogue.step == step {
                 own.push(asked);
             } else if question.again.as_deref() == Some(step) {

@@ -91,19 +91,14 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
         return Ok(Vec::new());
     }
     let shown = file.display().to_string();
-    let parsed: File = toml::from_str(&read(root, &file)?).map_err(|error| SolutionError::Syntax {
-        file: shown.clone(),
-        why: one_line(&error),
-    })?;
+    let parsed: File = toml::from_str(&read(root, &file)?)
+        .map_err(|error| SolutionError::Syntax { file: shown.clone(), why: one_line(&error) })?;
     let catalogue = Catalogue::load(root, step)?;
     let mut found: Vec<Solution> = Vec::new();
     for entry in parsed.kernel {
         let name = format!("{step}/{}", entry.name);
-        let complain = |why: String| SolutionError::Content {
-            file: shown.clone(),
-            name: entry.name.clone(),
-            why,
-        };
+        let complain =
+            |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
         if found.iter().any(|known| known.name == name) {
             return Err(complain("a second one is called that".into()));
         }
@@ -117,13 +112,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
             (None, None) => task.solution.clone(),
         };
         let source = edited(read(root, &base)?, &base, &entry.edits).map_err(complain)?;
-        found.push(Solution {
-            name,
-            task: task.clone(),
-            expect: entry.expect.codes(),
-            base,
-            source,
-        });
+        found.push(Solution { name, task: task.clone(), expect: entry.expect.codes(), base, source });
     }
     if let Some(variant) = &catalogue.variant {
         let base = variant::reference_of(step);
@@ -159,19 +148,15 @@ pub(crate) fn edited(mut text: String, base: &Path, edits: &[[String; 2]]) -> Re
 }
 
 pub(crate) fn read(root: &Path, file: &Path) -> Result<String, SolutionError> {
-    std::fs::read_to_string(root.join(file)).map_err(|why| SolutionError::Unreadable {
-        file: file.display().to_string(),
-        why,
-    })
+    std::fs::read_to_string(root.join(file))
+        .map_err(|why| SolutionError::Unreadable { file: file.display().to_string(), why })
 }
 
 impl Solution {
     /// Hash of the sources that it is compiled from.
     pub fn digest(&self, root: &Path) -> Result<String, SolutionError> {
         let header = read(root, Path::new(HEADER))?;
-        Ok(catalog::provenance::sha256(
-            format!("{}\0{header}", self.source).as_bytes(),
-        ))
+        Ok(catalog::provenance::sha256(format!("{}\0{header}", self.source).as_bytes()))
     }
 
     /// True when compilation is expected to fail.
@@ -234,11 +219,7 @@ fn unpack(bytes: &[u8]) -> Option<Vec<Compiled>> {
         let (name, digest, length) = (words.next()?, words.next()?, words.next()?.parse().ok()?);
         let ptx = after.get(..length)?;
         rest = after.get(length..)?.strip_prefix('\n')?;
-        found.push(Compiled {
-            name: name.to_owned(),
-            digest: digest.to_owned(),
-            ptx: ptx.to_owned(),
-        });
+        found.push(Compiled { name: name.to_owned(), digest: digest.to_owned(), ptx: ptx.to_owned() });
     }
     Some(found)
 }
@@ -249,21 +230,12 @@ mod tests {
 
     #[test]
     fn kernels_come_back_as_they_were_packed() {
-        let kernel = |name: &str, ptx: &str| Compiled {
-            name: name.into(),
-            digest: "0f".into(),
-            ptx: ptx.into(),
-        };
+        let kernel =
+            |name: &str, ptx: &str| Compiled { name: name.into(), digest: "0f".into(), ptx: ptx.into() };
         let kernels = [kernel("v05/a", "ret;\n\nx 1 2\n"), kernel("v05/b", "")];
         assert_eq!(unpack(&pack(&kernels)).as_deref(), Some(&kernels[..]));
         assert_eq!(unpack(&pack(&[])), Some(Vec::new()));
         assert_eq!(unpack(b"no deflate"), None);
-        assert_eq!(
-            unpack(&miniz_oxide::deflate::compress_to_vec_zlib(
-                b"v05/a 0f 9\nret",
-                LEVEL
-            )),
-            None
-        );
+        assert_eq!(unpack(&miniz_oxide::deflate::compress_to_vec_zlib(b"v05/a 0f 9\nret", LEVEL)), None);
     }
 }

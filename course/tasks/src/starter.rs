@@ -34,26 +34,14 @@ fn head(task: &Task) -> String {
         TaskKind::Rebuild => "rebuild",
         TaskKind::Transfer => "transfer",
     };
-    let mut out = comment(&format!(
-        "{name}, a {kind} task of {} minutes: {}.",
-        task.minutes, task.title
-    ));
-    for paragraph in task
-        .text
-        .trim()
-        .split("\n\n")
-        .filter(|text| !text.trim().is_empty())
-    {
+    let mut out = comment(&format!("{name}, a {kind} task of {} minutes: {}.", task.minutes, task.title));
+    for paragraph in task.text.trim().split("\n\n").filter(|text| !text.trim().is_empty()) {
         out.push_str("//\n");
         // Indented lines are code and keep their line breaks.
         let is_code = |line: &str| line.starts_with(' ');
         match paragraph.lines().any(is_code) {
-            true => paragraph
-                .lines()
-                .for_each(|line| out.push_str(&format!("// {}\n", line.trim_end()))),
-            false => out.push_str(&comment(
-                &paragraph.split_whitespace().collect::<Vec<_>>().join(" "),
-            )),
+            true => paragraph.lines().for_each(|line| out.push_str(&format!("// {}\n", line.trim_end()))),
+            false => out.push_str(&comment(&paragraph.split_whitespace().collect::<Vec<_>>().join(" "))),
         }
     }
     let todo = match task.has_starter {
@@ -61,9 +49,7 @@ fn head(task: &Task) -> String {
         false => "",
     };
     out.push_str("//\n");
-    out.push_str(&comment(&format!(
-        "{todo}Check it with: cargo xtask check {name}"
-    )));
+    out.push_str(&comment(&format!("{todo}Check it with: cargo xtask check {name}")));
     out
 }
 
@@ -100,10 +86,7 @@ fn split_header(text: &str) -> (&str, &str) {
 /// The part of the header about shapes and the launch: from `// Any M, N, K` on.
 fn launch_lines(text: &str) -> String {
     let (header, _) = split_header(text);
-    let lines: Vec<&str> = header
-        .lines()
-        .skip_while(|line| !line.starts_with("// Any "))
-        .collect();
+    let lines: Vec<&str> = header.lines().skip_while(|line| !line.starts_with("// Any ")).collect();
     match lines.is_empty() {
         true => String::new(),
         false => format!("//\n{}\n", lines.join("\n")),
@@ -113,11 +96,8 @@ fn launch_lines(text: &str) -> String {
 /// A kernel that compiles and computes nothing.
 fn skeleton(task: &Task) -> String {
     let work = task.work;
-    let parameters: Vec<String> = work
-        .parameters()
-        .iter()
-        .map(|(kind, name)| format!("{kind} {name}"))
-        .collect();
+    let parameters: Vec<String> =
+        work.parameters().iter().map(|(kind, name)| format!("{kind} {name}")).collect();
     let threads: u32 = task.block.iter().product();
     let [rows, cols] = task.tile;
     let (of, names) = match work.is_transpose() {

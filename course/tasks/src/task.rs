@@ -112,14 +112,9 @@ impl Task {
     /// Id and requirement of each criterion besides `right` and `clean`.
     pub fn criteria(&self) -> Vec<(&str, &str)> {
         let does = self.does.iter();
-        let mut found: Vec<(&str, &str)> = does
-            .map(|criterion| (criterion.id.as_str(), criterion.what.as_str()))
-            .collect();
-        if let Some(Host {
-            call: HostCall::Launch { .. },
-            ..
-        }) = &self.host
-        {
+        let mut found: Vec<(&str, &str)> =
+            does.map(|criterion| (criterion.id.as_str(), criterion.what.as_str())).collect();
+        if let Some(Host { call: HostCall::Launch { .. }, .. }) = &self.host {
             found.push(host::NO_IDLE_BLOCKS);
         }
         found

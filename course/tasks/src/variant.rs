@@ -53,9 +53,7 @@ impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let work = serde_json::to_value(self.work).unwrap_or_default();
         f.write_str(work.as_str().unwrap_or_default())?;
-        self.numbers
-            .iter()
-            .try_for_each(|(name, number)| write!(f, " {name}={number}"))
+        self.numbers.iter().try_for_each(|(name, number)| write!(f, " {name}={number}"))
     }
 }
 
@@ -73,16 +71,12 @@ pub fn reference(text: &str, point: &Point) -> Result<String, String> {
     let (before, rest) = text.split_once(BEGIN).ok_or("there is no `// DRAWN`")?;
     let (_, after) = rest.split_once(END).ok_or("there is no `// DRAWN_END`")?;
     let numbers = point.numbers.iter();
-    let numbers: Vec<String> = numbers
-        .map(|(name, number)| format!("{name} = {number}"))
-        .collect();
+    let numbers: Vec<String> = numbers.map(|(name, number)| format!("{name} = {number}")).collect();
     let mut drawn = format!("constexpr int {};\n", numbers.join(", "));
     drawn.push_str(&format!("using Element = {};\n", point.element()));
     if !point.work.is_transpose() {
         let [a, b] = point.work.turned();
-        drawn.push_str(&format!(
-            "constexpr bool A_TURNED = {a}, B_TURNED = {b};  // stored transposed\n"
-        ));
+        drawn.push_str(&format!("constexpr bool A_TURNED = {a}, B_TURNED = {b};  // stored transposed\n"));
     }
     Ok(format!("{before}{drawn}{after}"))
 }
@@ -156,9 +150,8 @@ impl Filler<'_> {
         }
         let (mut out, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('{') {
-            let (inner, after) = after
-                .split_once('}')
-                .ok_or_else(|| format!("a brace is not closed in `{text}`"))?;
+            let (inner, after) =
+                after.split_once('}').ok_or_else(|| format!("a brace is not closed in `{text}`"))?;
             out.push_str(before);
             match self.word(inner) {
                 Some(word) => out.push_str(word),
@@ -232,10 +225,7 @@ misses = "more"
         );
         assert_eq!(task.does[0].at_most, Some(0.5625));
         let task = variant.task("v02", &variant.points[1]).expect("a task");
-        assert_eq!(
-            (task.does[0].at_most, task.does[0].what.as_str()),
-            (Some(3.0), "few loads of double")
-        );
+        assert_eq!((task.does[0].at_most, task.does[0].what.as_str()), (Some(3.0), "few loads of double"));
     }
 
     #[test]
@@ -261,9 +251,7 @@ misses = "more"
     fn every_point_must_make_sense() {
         let error = |from: &str, to: &str| {
             let text = TASKS.replacen(from, to, 1);
-            Catalogue::parse(&text, "v02", "tasks.toml")
-                .expect_err("refused")
-                .to_string()
+            Catalogue::parse(&text, "v02", "tasks.toml").expect_err("refused").to_string()
         };
         assert_eq!(
             error("{BM * BN}", "{BM * BP}"),

@@ -104,10 +104,7 @@ impl Measured {
             }
         };
         let threshold = threshold(self.at_most, self.at_least);
-        format!(
-            "{value}, and should be {threshold}: {}, on {}",
-            self.words, self.shape
-        )
+        format!("{value}, and should be {threshold}: {}, on {}", self.words, self.shape)
     }
 }
 
@@ -211,9 +208,7 @@ impl Verdict {
 impl Wrong {
     /// `on 129x127x7: 128 of 16383 elements are wrong: …`
     pub fn in_a_sentence(&self) -> String {
-        let Self {
-            shape, n_wrong, n, ..
-        } = self;
+        let Self { shape, n_wrong, n, .. } = self;
         let amount = match n_wrong == n {
             true => format!("on {shape}: all {n} elements are wrong"),
             false => format!("on {shape}: {n_wrong} of {n} elements are wrong"),
@@ -227,13 +222,7 @@ impl Wrong {
 
 impl Part {
     pub fn passed(id: &str, what: &str) -> Self {
-        Self {
-            id: id.into(),
-            what: what.into(),
-            status: Status::Passed,
-            why: None,
-            measured: None,
-        }
+        Self { id: id.into(), what: what.into(), status: Status::Passed, why: None, measured: None }
     }
 
     /// `right`, `clean` and the criteria of a kernel that could not be run, for one reason.

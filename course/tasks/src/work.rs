@@ -97,14 +97,8 @@ impl Work {
     /// Types and names of the kernel's parameters, in order.
     pub fn parameters(self) -> &'static [(&'static str, &'static str)] {
         const SIZES: [(&str, &str); 3] = [("int", "M"), ("int", "N"), ("int", "K")];
-        const PRODUCT: [(&str, &str); 6] = [
-            SIZES[0],
-            SIZES[1],
-            SIZES[2],
-            ("const float*", "A"),
-            ("const float*", "B"),
-            ("float*", "C"),
-        ];
+        const PRODUCT: [(&str, &str); 6] =
+            [SIZES[0], SIZES[1], SIZES[2], ("const float*", "A"), ("const float*", "B"), ("float*", "C")];
         match self {
             Self::Sgemm | Self::SgemmNt | Self::SgemmTn | Self::SgemmTt | Self::SgemmBatched => &PRODUCT,
             Self::Dgemm => &[
@@ -125,24 +119,13 @@ impl Work {
                 ("float", "beta"),
                 ("float*", "C"),
             ],
-            Self::Transpose => &[
-                ("int", "rows"),
-                ("int", "cols"),
-                ("const float*", "in"),
-                ("float*", "out"),
-            ],
-            Self::Dtranspose => &[
-                ("int", "rows"),
-                ("int", "cols"),
-                ("const double*", "in"),
-                ("double*", "out"),
-            ],
-            Self::Transpose12 => &[
-                ("int", "rows"),
-                ("int", "cols"),
-                ("const Vector*", "in"),
-                ("Vector*", "out"),
-            ],
+            Self::Transpose => &[("int", "rows"), ("int", "cols"), ("const float*", "in"), ("float*", "out")],
+            Self::Dtranspose => {
+                &[("int", "rows"), ("int", "cols"), ("const double*", "in"), ("double*", "out")]
+            }
+            Self::Transpose12 => {
+                &[("int", "rows"), ("int", "cols"), ("const Vector*", "in"), ("Vector*", "out")]
+            }
         }
     }
 
@@ -167,11 +150,7 @@ impl Work {
     pub fn grid(self, tile: [u32; 2], shape: Shape) -> [u32; 3] {
         let blocks =
             |n: usize, tile: u32| u32::try_from(n.div_ceil(tile.max(1) as usize)).unwrap_or(u32::MAX);
-        [
-            blocks(shape.n, tile[1]),
-            blocks(shape.m, tile[0]),
-            self.batch() as u32,
-        ]
+        [blocks(shape.n, tile[1]), blocks(shape.m, tile[0]), self.batch() as u32]
     }
 
     /// Multiply-adds of the result; 0 for a transpose.

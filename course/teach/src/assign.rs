@@ -34,15 +34,10 @@ pub(crate) fn run(args: &Assign) -> Result<Verdict> {
         bail!("{shown} is there already; name a folder that is to be made");
     }
     if rubric.symlink_metadata().is_ok() {
-        bail!(
-            "{} is there already; it has the seed of another assignment",
-            rubric.display()
-        );
+        bail!("{} is there already; it has the seed of another assignment", rubric.display());
     }
     let names = args.tasks.iter().map(|asked| TaskName::parse(asked));
-    let mut names = names
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| Stop::Usage(error.to_string()))?;
+    let mut names = names.collect::<Result<Vec<_>, _>>().map_err(|error| Stop::Usage(error.to_string()))?;
     for name in names.iter_mut().filter(|_| args.variant) {
         match name.id.as_deref() {
             None => name.id = Some(variant::ID.to_owned()),
@@ -84,10 +79,7 @@ pub(crate) fn run(args: &Assign) -> Result<Verdict> {
             path.push(format!(".{}.cu", given.task.name));
             let path = PathBuf::from(path);
             write_whole(&path, &drawn.reference).with_context(|| path.display().to_string())?;
-            references.push_str(&format!(
-                "{}: a kernel that passes; keep it to yourself\n",
-                path.display()
-            ));
+            references.push_str(&format!("{}: a kernel that passes; keep it to yourself\n", path.display()));
         }
     }
     tidy_lock(out);
@@ -100,10 +92,7 @@ pub(crate) fn run(args: &Assign) -> Result<Verdict> {
             "  my/{}  {} lines, about {} minutes\n",
             task.file(),
             starter.lines().count(),
-            assignment
-                .minutes
-                .get(&task.name.to_string())
-                .unwrap_or(&task.minutes)
+            assignment.minutes.get(&task.name.to_string()).unwrap_or(&task.minutes)
         ));
     }
     text.push_str(match has_git {
@@ -192,10 +181,7 @@ fn commit(out: &Path, title: &str) -> bool {
 pub(crate) fn report(args: &Report) -> Result<Verdict> {
     let root = learner::root()?;
     let catalogues = Catalogue::load_all(&root)?;
-    let tasks: Vec<tasks::Task> = catalogues
-        .into_iter()
-        .flat_map(|catalogue| catalogue.tasks)
-        .collect();
+    let tasks: Vec<tasks::Task> = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks).collect();
     let folder = args.submissions.display().to_string();
     let report = report::read(&args.submissions, &tasks).with_context(|| folder.clone())?;
     if report.students == 0 {
@@ -246,11 +232,7 @@ fn table(report: &report::Report) -> String {
     ])
     .left(1);
     for task in &report.tasks {
-        let codes: Vec<String> = task
-            .codes
-            .iter()
-            .map(|(code, n)| format!("{code} ({n})"))
-            .collect();
+        let codes: Vec<String> = task.codes.iter().map(|(code, n)| format!("{code} ({n})")).collect();
         table.row([
             task.task.clone(),
             task.begun.to_string(),
@@ -264,11 +246,7 @@ fn table(report: &report::Report) -> String {
             codes.join(" "),
         ]);
     }
-    let mut out = format!(
-        "{} students\n\n{}",
-        report.students,
-        table.render(Paint::for_stdout())
-    );
+    let mut out = format!("{} students\n\n{}", report.students, table.render(Paint::for_stdout()));
     if report.tasks.iter().any(|task| !task.stuck.is_empty()) {
         out.push_str("\nstuck, the longest first\n");
     }
@@ -285,10 +263,7 @@ fn table(report: &report::Report) -> String {
         out.push_str(&format!("{student}: {why}\n"));
     }
     if !report.without.is_empty() {
-        out.push_str(&format!(
-            "without a progress file: {}\n",
-            report.without.join(", ")
-        ));
+        out.push_str(&format!("without a progress file: {}\n", report.without.join(", ")));
     }
     out
 }

@@ -125,11 +125,7 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Verdi
         scripts: &scripts,
         parts,
     };
-    let files = [
-        ("part.sh", jobs.part()),
-        ("reports.sh", jobs.reports()),
-        ("submit.sh", jobs.submit()),
-    ];
+    let files = [("part.sh", jobs.part()), ("reports.sh", jobs.reports()), ("submit.sh", jobs.submit())];
     for (name, text) in files {
         catalog::files::write_whole(&scripts.join(name), &text).with_context(|| name.to_owned())?;
     }
@@ -158,10 +154,9 @@ fn refusal(why: &str) -> String {
 
 fn stopped(stop: Stopped) -> anyhow::Error {
     match stop {
-        Stopped::Interrupted { done, of } => Stop::Interrupted(format!(
-            "{done} of {of} results are kept; the same command goes on"
-        ))
-        .into(),
+        Stopped::Interrupted { done, of } => {
+            Stop::Interrupted(format!("{done} of {of} results are kept; the same command goes on")).into()
+        }
         Stopped::Failed(why) => anyhow!(why),
     }
 }
@@ -193,9 +188,7 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
 /// The programs that grading starts.
 fn tools(root: &Path) -> Result<Tools> {
     let judge = programs::one("judge")?;
-    let judge = judge
-        .canonicalize()
-        .with_context(|| judge.display().to_string())?;
+    let judge = judge.canonicalize().with_context(|| judge.display().to_string())?;
     let me = std::env::current_exe()?.canonicalize()?;
     let compiler = CompiledBy::chosen()?;
     let reads = compiler.reads()?;
@@ -217,12 +210,7 @@ fn tools(root: &Path) -> Result<Tools> {
         true => sandbox::libraries(&loaded).map_err(anyhow::Error::msg)?,
         false => BTreeSet::new(),
     };
-    let version = format!(
-        "{} {:x} {:x}",
-        compiler.title()?,
-        fingerprint(&judge)?,
-        fingerprint(&me)?
-    );
+    let version = format!("{} {:x} {:x}", compiler.title()?, fingerprint(&judge)?, fingerprint(&me)?);
     Ok(Tools {
         launcher: Launcher {
             program: me.clone(),
@@ -306,9 +294,7 @@ fn fingerprint(path: &Path) -> Result<u64> {
     let mut hash = bytes.len() as u64;
     let (words, rest) = bytes.as_chunks::<8>();
     for word in words {
-        hash = (hash ^ u64::from_le_bytes(*word))
-            .wrapping_mul(PRIME)
-            .rotate_left(23);
+        hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(PRIME).rotate_left(23);
     }
     for byte in rest {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(PRIME);
@@ -335,10 +321,7 @@ struct Bar {
 
 impl Bar {
     fn new() -> Self {
-        Self {
-            status: Status::on_stderr(),
-            last: Mutex::new(None),
-        }
+        Self { status: Status::on_stderr(), last: Mutex::new(None) }
     }
 
     fn show(&self, done: usize, of: usize) {
@@ -379,23 +362,12 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
     }
     let mut out = table.render(paint);
     let n = class.students.len();
-    let full = class
-        .students
-        .iter()
-        .filter(|student| student.points >= class.max - 1e-9)
-        .count();
+    let full = class.students.iter().filter(|student| student.points >= class.max - 1e-9).count();
     out.push_str(&format!("\n{n} submissions, {full} with all points\n"));
     for student in class.students.iter().filter(|student| student.is_ungraded()) {
         let why = student.verdicts.iter().filter(|verdict| verdict.code.is_none());
-        let why = why
-            .filter_map(|verdict| verdict.why.as_deref())
-            .next()
-            .unwrap_or_default();
-        out.push_str(&format!(
-            "{}: could not be graded: {}\n",
-            student.name,
-            grader::plain(why)
-        ));
+        let why = why.filter_map(|verdict| verdict.why.as_deref()).next().unwrap_or_default();
+        out.push_str(&format!("{}: could not be graded: {}\n", student.name, grader::plain(why)));
     }
     if !class.similar.is_empty() {
         out.push_str(&format!(

@@ -93,11 +93,7 @@ fn by_upper_word(a: f64, f: impl Fn(f64) -> f64) -> f64 {
     let a = f64::from_bits(a.to_bits() & !0xffff_ffff);
     let flush = |x: f64| if x.is_subnormal() { 0f64.copysign(x) } else { x };
     let x = flush(f(flush(a)));
-    let bits = if x.is_nan() {
-        0x7fff_ffff_0000_0000
-    } else {
-        x.to_bits()
-    };
+    let bits = if x.is_nan() { 0x7fff_ffff_0000_0000 } else { x.to_bits() };
     f64::from_bits(bits & !0xffff_ffff)
 }
 

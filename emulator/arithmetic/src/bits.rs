@@ -50,9 +50,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("fns", ["b32"]) => cold3(nth_set),
 
         // Positions and lengths are bytes by the manual; on hardware only those of 32-bit fields are.
-        ("bfe", ["u32"]) => hot3(level, |a: u32, b: u32, c: u32| {
-            bfe_u(a as u64, b & 0xff, c & 0xff) as u32
-        }),
+        ("bfe", ["u32"]) => hot3(level, |a: u32, b: u32, c: u32| bfe_u(a as u64, b & 0xff, c & 0xff) as u32),
         ("bfe", ["u64"]) => cold3(bfe_u),
         ("bfe", ["s32"]) => cold3(|a: i32, b: u32, c: u32| bfe_s(a as i64, b & 0xff, c & 0xff) as i32),
         ("bfe", ["s64"]) => cold3(bfe_s),
@@ -122,11 +120,7 @@ fn highest(a: u64) -> u32 {
 }
 
 fn shift_amount(position: u32, top: u32) -> u32 {
-    if position == u32::MAX {
-        position
-    } else {
-        top - position
-    }
+    if position == u32::MAX { position } else { top - position }
 }
 
 /// `fns`: the position of the n-th set bit from `base`, upwards for positive `n`, downwards for negative,
@@ -160,11 +154,7 @@ fn nth_set(mask: u32, base: u32, n: i32) -> u32 {
 #[inline(always)]
 fn bfe_u(a: u64, position: u32, length: u32) -> u64 {
     let shifted = if position < 64 { a >> (position & 63) } else { 0 };
-    let keep = if length < 64 {
-        (1u64 << (length & 63)) - 1
-    } else {
-        !0
-    };
+    let keep = if length < 64 { (1u64 << (length & 63)) - 1 } else { !0 };
     shifted & keep
 }
 
@@ -193,11 +183,7 @@ fn ones_below(n: u32) -> u32 {
 
 /// `length` ones from bit `position` up.
 fn bmsk(position: u32, length: u32) -> u32 {
-    if position < 32 {
-        ones_below(length) << position
-    } else {
-        0
-    }
+    if position < 32 { ones_below(length) << position } else { 0 }
 }
 
 fn zext(a: u32, n: u32) -> u32 {
@@ -220,11 +206,7 @@ fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     for i in 0..4 {
         let nibble = selector >> (4 * i) & 0xf;
         let byte = (bytes >> (8 * (nibble & 7))) as u8;
-        let byte = if nibble & 8 == 0 {
-            byte
-        } else {
-            ((byte as i8) >> 7) as u8
-        };
+        let byte = if nibble & 8 == 0 { byte } else { ((byte as i8) >> 7) as u8 };
         out |= (byte as u32) << (8 * i);
     }
     out

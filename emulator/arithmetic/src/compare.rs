@@ -106,9 +106,7 @@ fn holds<T: PartialOrd>(outcomes: u32, a: T, b: T) -> bool {
 }
 
 /// Compared types, by number.
-const TYPES: [&str; 10] = [
-    "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64", "f16", "bf16",
-];
+const TYPES: [&str; 10] = ["u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64", "f16", "bf16"];
 
 /// A comparison as a word: outcomes in the low 4 bits, then the operation, the type, and flags.
 #[derive(Clone, Copy)]
@@ -166,11 +164,7 @@ unsafe fn lanes_that<A: Lane, T: PartialOrd>(
 unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: CompareVariant) -> u32 {
     let ftz = variant.has(CompareVariant::FTZ);
     let half = |x: u32| {
-        if variant.has(CompareVariant::HIGH) {
-            (x >> 16) as u16
-        } else {
-            x as u16
-        }
+        if variant.has(CompareVariant::HIGH) { (x >> 16) as u16 } else { x as u16 }
     };
     let flush = |h: u16| if ftz && h & 0x7c00 == 0 { h & 0x8000 } else { h };
     // SAFETY: the caller of an `AluFn` vouches for the operands.
@@ -182,21 +176,12 @@ unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: CompareVariant) -> u3
             3 => lanes_that(lanes, args, variant, |x: i32| x),
             4 => lanes_that(lanes, args, variant, |x: u64| x),
             5 => lanes_that(lanes, args, variant, |x: i64| x),
-            6 => lanes_that(
-                lanes,
-                args,
-                variant,
-                |x: f32| if ftz { float::flush(x) } else { x },
-            ),
+            6 => lanes_that(lanes, args, variant, |x: f32| if ftz { float::flush(x) } else { x }),
             7 => lanes_that(lanes, args, variant, |x: f64| x),
             8 => lanes_that(lanes, args, variant, |x: u32| f16_to_f32(flush(half(x)))),
             _ => lanes_that(lanes, args, variant, |x: u32| bf16_to_f32(half(x))),
         };
-        let bits = if variant.has(CompareVariant::OPPOSITE) {
-            !bits
-        } else {
-            bits
-        };
+        let bits = if variant.has(CompareVariant::OPPOSITE) { !bits } else { bits };
         let pred = || *lanes.preds.add(args.src[2] as usize);
         match variant.op() {
             0 => bits,
@@ -249,10 +234,7 @@ struct Comparison {
 fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(Comparison, &'b [&'a str])> {
     let (&cmp, rest) = modifiers.split_first()?;
     let (&ty, rest) = rest.split_last()?;
-    let op = rest
-        .first()
-        .and_then(|first| OPS.iter().position(|op| op == first))
-        .unwrap_or(0);
+    let op = rest.first().and_then(|first| OPS.iter().position(|op| op == first)).unwrap_or(0);
     let rest = if op != 0 { &rest[1..] } else { rest };
     let (ftz, rest) = match rest {
         ["ftz", rest @ ..] => (true, rest),
@@ -307,11 +289,7 @@ fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
     let mut flags = if request.ftz { CompareVariant::FTZ } else { 0 };
     if part == 1 {
         // A pair's second result is that of the upper halves, else it is the opposite.
-        flags |= if request.pair {
-            CompareVariant::HIGH
-        } else {
-            CompareVariant::OPPOSITE
-        };
+        flags |= if request.pair { CompareVariant::HIGH } else { CompareVariant::OPPOSITE };
     }
     let variant = CompareVariant::new(request.outcomes, request.op, request.ty, flags);
     Some(Form {

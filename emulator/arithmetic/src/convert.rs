@@ -59,20 +59,9 @@ fn parse<'a>(modifiers: &[&'a str]) -> Option<CvtRequest<'a>> {
     let [flags @ .., to, from] = modifiers else {
         return None;
     };
-    let mut request = CvtRequest {
-        round: None,
-        round_integer: None,
-        flags: 0,
-        to,
-        from,
-    };
+    let mut request = CvtRequest { round: None, round_integer: None, flags: 0, to, from };
     for (position, &flag) in flags.iter().enumerate() {
-        let rounding = |names: &[&str]| {
-            names
-                .iter()
-                .position(|&name| name == flag)
-                .map(|code| code as u32)
-        };
+        let rounding = |names: &[&str]| names.iter().position(|&name| name == flag).map(|code| code as u32);
         if position == 0 {
             request.round = rounding(&["rn", "rz", "rm", "rp", "rna"]);
             request.round_integer = rounding(&["rni", "rzi", "rmi", "rpi"]);
@@ -114,11 +103,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     let number = |name: &str| KINDS.iter().position(|(kind, _)| *kind == name);
     let (to, from) = (number(to)?, number(request.from)?);
     let rounding = rounding(&request, KINDS[to].1, KINDS[from].1, pair)?;
-    let integral = if request.round_integer.is_some() {
-        CvtVariant::INTEGRAL
-    } else {
-        0
-    };
+    let integral = if request.round_integer.is_some() { CvtVariant::INTEGRAL } else { 0 };
     let variant =
         from as u32 | (to as u32) << 4 | request.flags | integral | rounding << CvtVariant::ROUND_SHIFT;
     Some(match (pair, KINDS[to].1.wide(), KINDS[from].1.wide()) {
@@ -147,10 +132,7 @@ fn rounding(request: &CvtRequest<'_>, to: NumberKind, from: NumberKind, pair: bo
     if special {
         let away = request.round == Some(ROUND_AWAY) && to == NumberKind::Float(FloatKind::Tf32);
         let fits = from == NumberKind::Float(FloatKind::F32)
-            && matches!(
-                to,
-                NumberKind::Float(FloatKind::F16 | FloatKind::Bf16 | FloatKind::Tf32)
-            )
+            && matches!(to, NumberKind::Float(FloatKind::F16 | FloatKind::Bf16 | FloatKind::Tf32))
             && (matches!(request.round, Some(0 | 1)) || away)
             && !flag(CvtVariant::FTZ)
             && !flag(CvtVariant::SAT);
@@ -249,13 +231,7 @@ macro_rules! with_rounding {
 
 /// Conversions that kernels use often.
 fn hot(request: &CvtRequest<'_>, level: CpuLevel) -> Option<Form> {
-    let CvtRequest {
-        round,
-        round_integer,
-        flags,
-        to,
-        from,
-    } = *request;
+    let CvtRequest { round, round_integer, flags, to, from } = *request;
     let ftz = flags == CvtVariant::FTZ;
     if flags & !CvtVariant::FTZ != 0 {
         return None;
@@ -291,12 +267,12 @@ fn hot(request: &CvtRequest<'_>, level: CpuLevel) -> Option<Form> {
         ("f32", "bf16", None, None) => hot1(level, bf16_to_f32),
         ("f16", "f32", Some(0), None) => hot1(level, f32_to_f16),
         ("bf16", "f32", Some(0), None) => hot1(level, f32_to_bf16),
-        ("f16x2", "f32", Some(0), None) => hot2(level, |a: f32, b: f32| {
-            (f32_to_f16(a) as u32) << 16 | f32_to_f16(b) as u32
-        }),
-        ("bf16x2", "f32", Some(0), None) => hot2(level, |a: f32, b: f32| {
-            (f32_to_bf16(a) as u32) << 16 | f32_to_bf16(b) as u32
-        }),
+        ("f16x2", "f32", Some(0), None) => {
+            hot2(level, |a: f32, b: f32| (f32_to_f16(a) as u32) << 16 | f32_to_f16(b) as u32)
+        }
+        ("bf16x2", "f32", Some(0), None) => {
+            hot2(level, |a: f32, b: f32| (f32_to_bf16(a) as u32) << 16 | f32_to_bf16(b) as u32)
+        }
         _ => return None,
     })
 }

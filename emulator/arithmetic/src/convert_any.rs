@@ -68,11 +68,7 @@ impl FloatKind {
         };
         let (ours, theirs) = (self.fraction_bits(), from.fraction_bits());
         let payload = bits & ((1 << theirs) - 1);
-        let payload = if ours >= theirs {
-            payload << (ours - theirs)
-        } else {
-            payload >> (theirs - ours)
-        };
+        let payload = if ours >= theirs { payload << (ours - theirs) } else { payload >> (theirs - ours) };
         let sign = if bits & from.sign() != 0 { self.sign() } else { 0 };
         let kept = sign | self.format().infinity() | payload;
         let quiet = kept | 1 << (ours - 1);
@@ -117,10 +113,7 @@ impl FloatKind {
 
 impl NumberKind {
     pub(super) fn wide(self) -> bool {
-        matches!(
-            self,
-            NumberKind::Integer(64, _) | NumberKind::Float(FloatKind::F64)
-        )
+        matches!(self, NumberKind::Integer(64, _) | NumberKind::Float(FloatKind::F64))
     }
 }
 
@@ -202,11 +195,7 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
     match (variant.from(), variant.to()) {
         (NumberKind::Integer(width, signed), NumberKind::Integer(to_width, to_signed)) => {
             let x = integer_of(bits, width, signed);
-            let x = if variant.has(CvtVariant::SAT) {
-                clamp(x, to_width, to_signed)
-            } else {
-                x
-            };
+            let x = if variant.has(CvtVariant::SAT) { clamp(x, to_width, to_signed) } else { x };
             cut(x, to_width, to_signed)
         }
         (NumberKind::Integer(width, signed), NumberKind::Float(to)) => {
@@ -217,11 +206,9 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
         (NumberKind::Float(from), NumberKind::Integer(width, signed)) => {
             match value_of(from.flush(bits, ftz), from) {
                 // Values out of range go to the nearest end, with or without `.sat`.
-                Some(x) => cut(
-                    clamp(to_integral64(x, variant.round()) as i128, width, signed),
-                    width,
-                    signed,
-                ),
+                Some(x) => {
+                    cut(clamp(to_integral64(x, variant.round()) as i128, width, signed), width, signed)
+                }
                 // NaN: 0, or only the highest bit where a 64-bit type takes part.
                 None if width == 64 || from == FloatKind::F64 => cut(1 << (width - 1), width, signed),
                 None => 0,
@@ -230,10 +217,7 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
         (NumberKind::Float(from), NumberKind::Float(to)) => {
             // `f32` to `f16` does not flush its source, with or without `.ftz`.
             let bits = from.flush(bits, ftz && to != FloatKind::F16);
-            let mode = Mode {
-                round: Round::from_code(variant.round()),
-                flush: ftz && to == FloatKind::F32,
-            };
+            let mode = Mode { round: Round::from_code(variant.round()), flush: ftz && to == FloatKind::F32 };
             let out = match value_of(bits, from) {
                 // A conversion that changes nothing is a move.
                 None if from == to && from == FloatKind::F32 && variant.0 & !255 == 0 => bits,
@@ -261,11 +245,7 @@ pub(super) fn saturate(variant: CvtVariant, bits: u64, format: FloatKind) -> u64
     let magnitude = bits & !format.sign();
     if variant.has(CvtVariant::SAT) {
         // NaN and −0 become +0.
-        return if nan || negative {
-            0
-        } else {
-            bits.min(format.one())
-        };
+        return if nan || negative { 0 } else { bits.min(format.one()) };
     }
     if nan {
         bits

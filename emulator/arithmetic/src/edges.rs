@@ -6,18 +6,12 @@ use super::tests::scalar;
 /// Checks the result of an instruction, given and expected as bits.
 fn check(mnemonic: &str, operands: &[u64], expected: u64) {
     let got = scalar(mnemonic, operands, 0);
-    assert_eq!(
-        got, expected,
-        "{mnemonic} of {operands:x?}: {got:#x}, not {expected:#x}"
-    );
+    assert_eq!(got, expected, "{mnemonic} of {operands:x?}: {got:#x}, not {expected:#x}");
 }
 
 fn check_second(mnemonic: &str, operands: &[u64], expected: u64) {
     let got = scalar(mnemonic, operands, 1);
-    assert_eq!(
-        got, expected,
-        "second of {mnemonic} of {operands:x?}: {got:#x}, not {expected:#x}"
-    );
+    assert_eq!(got, expected, "second of {mnemonic} of {operands:x?}: {got:#x}, not {expected:#x}");
 }
 
 fn f(x: f32) -> u64 {
@@ -64,19 +58,11 @@ fn products_keep_the_asked_half() {
     check("mul.hi.s32", &[MIN, MIN], 0x4000_0000);
     check("mul.hi.u64", &[u64::MAX, u64::MAX], u64::MAX - 1);
     check("mul.hi.s64", &[u64::MAX, 1], u64::MAX);
-    check(
-        "mad.hi.sat.s32",
-        &[0x7fff_ffff, 0x7fff_ffff, 0x7fff_ffff],
-        0x7fff_ffff,
-    );
+    check("mad.hi.sat.s32", &[0x7fff_ffff, 0x7fff_ffff, 0x7fff_ffff], 0x7fff_ffff);
     check("mad.wide.u32", &[ONES, ONES, 1 << 32], 0xffff_ffff_0000_0001);
     check("mul24.lo.u32", &[0xff00_0001, 3], 3);
     check("mul24.hi.s32", &[0x80_0000, 2], 0xffff_ff00);
-    check(
-        "dp4a.s32.u32",
-        &[0xff01_01ff, 0x0102_0304, 10],
-        10 - 4 + 3 + 2 - 1,
-    );
+    check("dp4a.s32.u32", &[0xff01_01ff, 0x0102_0304, 10], 10 - 4 + 3 + 2 - 1);
     check("dp2a.hi.u32.u32", &[0x0002_0001, 0x0403_0201, 0], 3 + 8);
 }
 
@@ -136,55 +122,23 @@ fn results_below_the_normal_numbers_are_flushed() {
 /// The fast forms against the plain ones, around the smallest normal number.
 #[test]
 fn flushing_fast_is_flushing_slowly() {
-    let mode = Mode {
-        round: Round::Nearest,
-        flush: true,
-    };
-    let fractions = [
-        0, 1, 2, 3, 0x40_0000, 0x3f_ffff, 0x7f_fffd, 0x7f_fffe, 0x7f_ffff, 0x2a_aaaa,
-    ];
+    let mode = Mode { round: Round::Nearest, flush: true };
+    let fractions = [0, 1, 2, 3, 0x40_0000, 0x3f_ffff, 0x7f_fffd, 0x7f_fffe, 0x7f_ffff, 0x2a_aaaa];
     let number =
         |exponent: u64, at: usize| exponent << 23 | fractions[at % fractions.len()] | (at as u64 & 1) << 31;
     for (i, j) in (0..10).flat_map(|i| (0..10).map(move |j| (i, j))) {
-        for (first, off) in [
-            (1, 0),
-            (1, 1),
-            (2, 2),
-            (64, 0),
-            (64, 1),
-            (126, 0),
-            (127, 0),
-            (127, 1),
-            (128, 2),
-        ] {
+        for (first, off) in [(1, 0), (1, 1), (2, 2), (64, 0), (64, 1), (126, 0), (127, 0), (127, 1), (128, 2)]
+        {
             let a = number(first, i);
             // Exponents near 1 - 127, as a product and as a quotient.
-            let (factor, divisor) = (
-                number(128 - first.min(127) + off, j),
-                number((first + 126 - off).min(254), j),
-            );
+            let (factor, divisor) =
+                (number(128 - first.min(127) + off, j), number((first + 126 - off).min(254), j));
             let sum = number(1 + off, i + j);
             let finite = |bits: Option<u64>| bits.expect("finite operands");
-            check(
-                "mul.rn.ftz.f32",
-                &[a, factor],
-                finite(soft::mul(a, factor, F32, mode)),
-            );
-            check(
-                "div.rn.ftz.f32",
-                &[a, divisor],
-                finite(soft::div(a, divisor, F32, mode)),
-            );
-            check(
-                "fma.rn.ftz.f32",
-                &[a, factor, sum],
-                finite(soft::fma(a, factor, sum, F32, mode)),
-            );
-            check(
-                "rcp.rn.ftz.f32",
-                &[divisor],
-                finite(soft::div(f(1.0), divisor, F32, mode)),
-            );
+            check("mul.rn.ftz.f32", &[a, factor], finite(soft::mul(a, factor, F32, mode)));
+            check("div.rn.ftz.f32", &[a, divisor], finite(soft::div(a, divisor, F32, mode)));
+            check("fma.rn.ftz.f32", &[a, factor, sum], finite(soft::fma(a, factor, sum, F32, mode)));
+            check("rcp.rn.ftz.f32", &[divisor], finite(soft::div(f(1.0), divisor, F32, mode)));
         }
     }
 }
@@ -307,22 +261,10 @@ fn floats_make_one_nan() {
     check("sub.f32", &[INF, INF], NAN);
     check("mul.f32", &[INF, 0], NAN);
     check("rcp.rn.f32", &[SNAN], NAN);
-    check(
-        "add.f64",
-        &[d(f64::INFINITY), d(f64::NEG_INFINITY)],
-        0xfff8_0000_0000_0000,
-    );
+    check("add.f64", &[d(f64::INFINITY), d(f64::NEG_INFINITY)], 0xfff8_0000_0000_0000);
     check("add.f64", &[0x7ff0_0000_0000_0001, d(1.0)], 0x7ff8_0000_0000_0001);
-    check(
-        "mul.f64",
-        &[0x7ff8_0000_0000_0001, 0xfff8_0000_0000_0002],
-        0xfff8_0000_0000_0002,
-    );
-    check(
-        "div.rn.f64",
-        &[0x7ff8_0000_0000_0001, 0xfff8_0000_0000_0002],
-        0x7ff8_0000_0000_0001,
-    );
+    check("mul.f64", &[0x7ff8_0000_0000_0001, 0xfff8_0000_0000_0002], 0xfff8_0000_0000_0002);
+    check("div.rn.f64", &[0x7ff8_0000_0000_0001, 0xfff8_0000_0000_0002], 0x7ff8_0000_0000_0001);
     check("neg.f64", &[0x7ff0_0000_0000_0001], 0x7ff8_0000_0000_0001);
 }
 
@@ -340,11 +282,7 @@ fn subnormals_flush_when_asked() {
     check("mul.ftz.f16", &[0x3bff, 0x0400], 0);
     check("fma.rn.ftz.f16", &[0x3bff, 0x0400, 0], 0);
     check("mul.ftz.f32", &[0x7f00_0000, 0x4000_0000], INF);
-    check(
-        "fma.rn.ftz.f32",
-        &[0x7f00_0000, 0x4000_0000, INF | NEG0],
-        INF | NEG0,
-    );
+    check("fma.rn.ftz.f32", &[0x7f00_0000, 0x4000_0000, INF | NEG0], INF | NEG0);
     check("neg.ftz.f32", &[TINY], NEG0);
     check("max.ftz.f32", &[TINY, NEG0], 0);
     check("fma.rn.ftz.f32", &[f(1.0), 0x0080_0000, TINY], 0x0080_0000);
@@ -481,21 +419,9 @@ fn distances_of_parts() {
     check("vabsdiff.s32.s32.s32.sat", &[MIN, 1], 0x7fff_ffff);
     check("vabsdiff.u32.u32.u32.add", &[3, 10, 5], 12);
     check("vabsdiff.u32.s32.u32", &[ONES, 2], 3);
-    check(
-        "vabsdiff4.u32.u32.u32",
-        &[0x01ff_1000, 0x0301_0020, 0],
-        0x02fe_1020,
-    );
-    check(
-        "vabsdiff4.u32.u32.u32.add",
-        &[0x01ff_1000, 0x0301_0020, 1],
-        2 + 0xfe + 0x10 + 0x20 + 1,
-    );
+    check("vabsdiff4.u32.u32.u32", &[0x01ff_1000, 0x0301_0020, 0], 0x02fe_1020);
+    check("vabsdiff4.u32.u32.u32.add", &[0x01ff_1000, 0x0301_0020, 1], 2 + 0xfe + 0x10 + 0x20 + 1);
     check("vabsdiff4.s32.s32.s32", &[0x80, 1, 0], 0x81);
     check("vabsdiff4.s32.s32.s32.sat", &[0x80, 1, 0], 0x7f);
-    check(
-        "vabsdiff2.u32.u32.u32",
-        &[0x0001_ffff, 0x0003_0000, 0],
-        0x0002_ffff,
-    );
+    check("vabsdiff2.u32.u32.u32", &[0x0001_ffff, 0x0003_0000, 0], 0x0002_ffff);
 }

@@ -65,17 +65,7 @@ pub(super) fn log2(x: f64) -> f64 {
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let series = polynomial(
         s * s,
-        [
-            1.0,
-            1.0 / 3.0,
-            1.0 / 5.0,
-            1.0 / 7.0,
-            1.0 / 9.0,
-            1.0 / 11.0,
-            1.0 / 13.0,
-            1.0 / 15.0,
-            1.0 / 17.0,
-        ],
+        [1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0, 1.0 / 11.0, 1.0 / 13.0, 1.0 / 15.0, 1.0 / 17.0],
     );
     let out = exponent as f64 + s * series * (2.0 * std::f64::consts::LOG2_E);
     let out = if x == 0.0 { f64::NEG_INFINITY } else { out };
@@ -125,11 +115,7 @@ fn circular(turns: f64, quarter: i64) -> f64 {
     let (n, bits) = nearest(turns * 4.0);
     let rest = (turns * 4.0 - n) * std::f64::consts::FRAC_PI_2;
     let n = bits + quarter;
-    let part = if n & 1 == 0 {
-        sine_part(rest)
-    } else {
-        cosine_part(rest)
-    };
+    let part = if n & 1 == 0 { sine_part(rest) } else { cosine_part(rest) };
     if n & 2 == 0 { part } else { -part }
 }
 

@@ -40,11 +40,7 @@ unsafe fn masked<T: Copy>(whole: AluFn, lanes: &mut Lanes, args: &AluArgs, mask:
         let new = &mut *at;
         let mut lane = 0;
         while lane < WARP {
-            new[lane] = if mask & (1 << lane) != 0 {
-                new[lane]
-            } else {
-                old[lane]
-            };
+            new[lane] = if mask & (1 << lane) != 0 { new[lane] } else { old[lane] };
             lane += 1;
         }
     }
@@ -172,14 +168,7 @@ macro_rules! drivers {
 drivers!(hot1, cold1, (A, a, xs, 0));
 drivers!(hot2, cold2, (A, a, xs, 0), (B, b, ys, 1));
 drivers!(hot3, cold3, (A, a, xs, 0), (B, b, ys, 1), (C, c, zs, 2));
-drivers!(
-    hot4,
-    cold4,
-    (A, a, xs, 0),
-    (B, b, ys, 1),
-    (C, c, zs, 2),
-    (E, e, ws, 3)
-);
+drivers!(hot4, cold4, (A, a, xs, 0), (B, b, ys, 1), (C, c, zs, 2), (E, e, ws, 3));
 
 macro_rules! moded_drivers {
     ($make:ident, $run:ident, $(($ty:ident, $view:ident, $index:literal)),+) => {

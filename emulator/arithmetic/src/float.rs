@@ -8,11 +8,7 @@ use crate::lanes::CpuLevel;
 #[inline(always)]
 pub(super) fn flush(x: f32) -> f32 {
     let bits = x.to_bits();
-    f32::from_bits(if bits & 0x7f80_0000 == 0 {
-        bits & 0x8000_0000
-    } else {
-        bits
-    })
+    f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
 }
 
 /// The NaN that `f32` arithmetic makes.
@@ -84,10 +80,7 @@ fn fma32<const FTZ: bool>(a: f32, b: f32, c: f32) -> f32 {
         return canonical(a.mul_add(b, c));
     }
     let (a, b, c) = (flush(a), flush(b), flush(c));
-    canonical(flush_tiny(
-        a.mul_add(b, c),
-        (a * TINY_SCALE).mul_add(b, c * TINY_SCALE),
-    ))
+    canonical(flush_tiny(a.mul_add(b, c), (a * TINY_SCALE).mul_add(b, c * TINY_SCALE)))
 }
 
 const TINY: f32 = f32::MIN_POSITIVE;
@@ -114,11 +107,7 @@ fn min32<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (flush_if::<FTZ>(a), flush_if::<FTZ>(b));
     let smaller = if a < b { a } else { b };
     // Zeros compare equal: the negative one is smaller.
-    let smaller = if a == b {
-        f32::from_bits(a.to_bits() | b.to_bits())
-    } else {
-        smaller
-    };
+    let smaller = if a == b { f32::from_bits(a.to_bits() | b.to_bits()) } else { smaller };
     canonical(if b.is_nan() { a } else { smaller })
 }
 
@@ -126,11 +115,7 @@ fn min32<const FTZ: bool>(a: f32, b: f32) -> f32 {
 fn max32<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (flush_if::<FTZ>(a), flush_if::<FTZ>(b));
     let larger = if a > b { a } else { b };
-    let larger = if a == b {
-        f32::from_bits(a.to_bits() & b.to_bits())
-    } else {
-        larger
-    };
+    let larger = if a == b { f32::from_bits(a.to_bits() & b.to_bits()) } else { larger };
     canonical(if b.is_nan() { a } else { larger })
 }
 

@@ -26,18 +26,12 @@ pub fn f32_to_f16(x: f32) -> u16 {
     let sign = bits >> 16 & 0x8000;
     let magnitude = bits & 0x7fff_ffff;
     // Adding 0.5 aligns a subnormal result's last bit with the last bit of the sum, which rounds.
-    let small = (f32::from_bits(magnitude) + 0.5)
-        .to_bits()
-        .wrapping_sub(0x3f00_0000);
+    let small = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let odd = magnitude >> 13 & 1;
     let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + odd) >> 13;
     let finite = if magnitude < 113 << 23 { small } else { normal };
     let large = if magnitude >= 0x4780_0000 { 0x7c00 } else { finite };
-    if magnitude > 0x7f80_0000 {
-        0x7fff
-    } else {
-        (sign | large) as u16
-    }
+    if magnitude > 0x7f80_0000 { 0x7fff } else { (sign | large) as u16 }
 }
 
 /// Rounds to nearest even; every NaN becomes `0x7fff`.

@@ -15,17 +15,9 @@ use crate::lanes::CpuLevel;
 macro_rules! to_odd {
     ($float:ty, $bits:ty, $near:expr, $error:expr, $positive:expr) => {{
         let bits = $near.to_bits();
-        let step = if ($error > 0.0) == $positive {
-            1
-        } else {
-            <$bits>::MAX
-        };
+        let step = if ($error > 0.0) == $positive { 1 } else { <$bits>::MAX };
         let inexact = ($error > 0.0) | ($error < 0.0);
-        <$float>::from_bits(if inexact & (bits & 1 == 0) {
-            bits.wrapping_add(step)
-        } else {
-            bits
-        })
+        <$float>::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
     }};
 }
 
@@ -115,11 +107,7 @@ const RELU: u32 = 4;
 
 #[inline(always)]
 fn flush<H: Half>(mode: u32, h: u16) -> u16 {
-    if mode & FTZ != 0 && h & H::EXPONENT == 0 {
-        h & 0x8000
-    } else {
-        h
-    }
+    if mode & FTZ != 0 && h & H::EXPONENT == 0 { h & 0x8000 } else { h }
 }
 
 #[inline(always)]
@@ -147,11 +135,7 @@ fn finish<H: Half>(mode: u32, h: u16) -> u16 {
 #[inline(always)]
 fn round<H: Half>(mode: u32, x: f32) -> u16 {
     const LEAST: f32 = f32::from_bits((127 - 14) << 23) * (1.0 - 1.0 / 4096.0);
-    let x = if mode & FTZ != 0 && x.abs() < LEAST {
-        0f32.copysign(x)
-    } else {
-        x
-    };
+    let x = if mode & FTZ != 0 && x.abs() < LEAST { 0f32.copysign(x) } else { x };
     finish::<H>(mode, H::write(x))
 }
 
@@ -172,10 +156,7 @@ fn mul<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
 
 #[inline(always)]
 fn fma<H: Half>(mode: u32, a: u16, b: u16, c: u16) -> u16 {
-    round::<H>(
-        mode,
-        H::product_sum(read::<H>(mode, a), read::<H>(mode, b), read::<H>(mode, c)),
-    )
+    round::<H>(mode, H::product_sum(read::<H>(mode, a), read::<H>(mode, b), read::<H>(mode, c)))
 }
 
 /// Hardware negates by adding, so that NaNs become the usual one.
@@ -197,11 +178,7 @@ fn abs<H: Half>(mode: u32, a: u16) -> u16 {
 /// `mode` is a variant of [`extremum`]; its flush bit means halves here.
 fn pick<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
     let ftz = if mode & PICK_FTZ != 0 { FTZ } else { 0 };
-    H::write(extremum(
-        mode & !PICK_FTZ,
-        H::read(flush::<H>(ftz, a)),
-        H::read(flush::<H>(ftz, b)),
-    ))
+    H::write(extremum(mode & !PICK_FTZ, H::read(flush::<H>(ftz, a)), H::read(flush::<H>(ftz, b))))
 }
 
 const PICK_FTZ: u32 = 4;
@@ -211,10 +188,7 @@ fn tanh<H: Half>(_: u32, a: u16) -> u16 {
 }
 
 fn ex2<H: Half>(mode: u32, a: u16) -> u16 {
-    finish::<H>(
-        mode,
-        H::write(narrow_to_odd(elementary::exp2(read::<H>(mode, a) as f64))),
-    )
+    finish::<H>(mode, H::write(narrow_to_odd(elementary::exp2(read::<H>(mode, a) as f64))))
 }
 
 #[inline(always)]

@@ -161,31 +161,19 @@ fn div_u32(a: u32, b: u32) -> u32 {
 
 #[inline(always)]
 fn rem_u32(a: u32, b: u32) -> u32 {
-    if b == 0 {
-        !0
-    } else {
-        a.wrapping_sub(quotient(a, b).wrapping_mul(b))
-    }
+    if b == 0 { !0 } else { a.wrapping_sub(quotient(a, b).wrapping_mul(b)) }
 }
 
 #[inline(always)]
 fn div_i32(a: i32, b: i32) -> i32 {
     let magnitude = quotient(a.unsigned_abs(), b.unsigned_abs()) as i32;
-    let signed = if (a < 0) == (b < 0) {
-        magnitude
-    } else {
-        magnitude.wrapping_neg()
-    };
+    let signed = if (a < 0) == (b < 0) { magnitude } else { magnitude.wrapping_neg() };
     if b == 0 { -1 } else { signed }
 }
 
 #[inline(always)]
 fn rem_i32(a: i32, b: i32) -> i32 {
-    if b == 0 {
-        -1
-    } else {
-        a.wrapping_sub(div_i32(a, b).wrapping_mul(b))
-    }
+    if b == 0 { -1 } else { a.wrapping_sub(div_i32(a, b).wrapping_mul(b)) }
 }
 
 /// 48-bit product of the low 24 bits. `.lo` is its low, `.hi` its high 32 bits.

@@ -67,11 +67,7 @@ impl Lanes {
     pub unsafe fn source(&self, src: Src) -> *const Line {
         // SAFETY: the caller vouches for the range.
         unsafe {
-            if src >= 0 {
-                self.regs.cast_const().add(src as usize)
-            } else {
-                self.consts.add(!src as usize)
-            }
+            if src >= 0 { self.regs.cast_const().add(src as usize) } else { self.consts.add(!src as usize) }
         }
     }
 }

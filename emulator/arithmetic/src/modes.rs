@@ -27,10 +27,7 @@ fn write(mode: u32, bits: Option<u64>) -> f32 {
 }
 
 fn rounding(mode: u32) -> Mode {
-    Mode {
-        round: Round::from_code(mode & 3),
-        flush: mode & FTZ != 0,
-    }
+    Mode { round: Round::from_code(mode & 3), flush: mode & FTZ != 0 }
 }
 
 fn add(mode: u32, a: f32, b: f32) -> f32 {
@@ -46,10 +43,7 @@ fn mul(mode: u32, a: f32, b: f32) -> f32 {
 }
 
 fn fma(mode: u32, a: f32, b: f32, c: f32) -> f32 {
-    write(
-        mode,
-        soft::fma(read(mode, a), read(mode, b), read(mode, c), F32, rounding(mode)),
-    )
+    write(mode, soft::fma(read(mode, a), read(mode, b), read(mode, c), F32, rounding(mode)))
 }
 
 fn div(mode: u32, a: f32, b: f32) -> f32 {
@@ -78,11 +72,7 @@ pub(super) fn extremum(variant: u32, a: f32, b: f32) -> f32 {
     let flushed = |x: f32| if variant & FTZ != 0 { flush(x) } else { x };
     let (a, b) = (flushed(a), flushed(b));
     let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
-    let (a, b) = if variant & XORSIGN != 0 {
-        (a.abs(), b.abs())
-    } else {
-        (a, b)
-    };
+    let (a, b) = if variant & XORSIGN != 0 { (a.abs(), b.abs()) } else { (a, b) };
     let picked = match (a.is_nan(), b.is_nan()) {
         (true, true) => return NAN32,
         (true, _) | (_, true) if variant & NAN != 0 => return NAN32,
@@ -93,11 +83,7 @@ pub(super) fn extremum(variant: u32, a: f32, b: f32) -> f32 {
             if a_is_less == (variant & MAX == 0) { a } else { b }
         }
     };
-    if variant & XORSIGN != 0 {
-        f32::from_bits(picked.abs().to_bits() | sign)
-    } else {
-        picked
-    }
+    if variant & XORSIGN != 0 { f32::from_bits(picked.abs().to_bits() | sign) } else { picked }
 }
 
 fn extremum64(a: f64, b: f64, a_wins: impl Fn() -> bool) -> f64 {
@@ -187,9 +173,9 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
             let reciprocal = soft::div(1f64.to_bits(), a.to_bits(), F64, rounding(mode));
             write64(reciprocal, [a, 0.0, 0.0])
         }),
-        ("sqrt", ["f64"]) => moded1(mode, |mode, a: f64| {
-            write64(soft::sqrt(a.to_bits(), F64, rounding(mode)), [a, 0.0, 0.0])
-        }),
+        ("sqrt", ["f64"]) => {
+            moded1(mode, |mode, a: f64| write64(soft::sqrt(a.to_bits(), F64, rounding(mode)), [a, 0.0, 0.0]))
+        }
         _ => return None,
     })
 }

@@ -110,11 +110,7 @@ struct Factor {
 
 impl Factors {
     /// Eight zeros.
-    pub const ZERO: Self = Self {
-        magnitude: [0; 8],
-        exponent: [ZERO; 8],
-        sign: [0; 8],
-    };
+    pub const ZERO: Self = Self { magnitude: [0; 8], exponent: [ZERO; 8], sign: [0; 8] };
 
     /// Gives factors of E5M2 as many bits behind the point as those of E4M3.
     pub fn widen(&mut self) {
@@ -151,10 +147,7 @@ impl Factors {
         let exponent = exponent.but(magnitude.equals(V::splat(0)), V::splat(ZERO));
         let (special, nan) = if format.infinities {
             let special = biased.equals(V::splat(format.largest));
-            (
-                special,
-                V::splat(1).but(fraction.equals(V::splat(0)), V::splat(0)),
-            )
+            (special, V::splat(1).but(fraction.equals(V::splat(0)), V::splat(0)))
         } else {
             let ones = V::splat(format.largest << format.behind_point | ((1 << format.behind_point) - 1));
             (bits.and(ones).equals(ones), V::splat(1))
@@ -198,10 +191,7 @@ const F16: Format = Format::ieee(5, 10);
 const BF16: Format = Format::ieee(8, 7);
 const TF32: Format = Format::ieee(8, 10);
 const E5M2: Format = Format::ieee(5, 2);
-const E4M3: Format = Format {
-    infinities: false,
-    ..Format::ieee(4, 3)
-};
+const E4M3: Format = Format { infinities: false, ..Format::ieee(4, 3) };
 
 /// Arithmetic of an instruction's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -281,11 +271,7 @@ impl Product {
             FactorType::E5m2 if !self.expanded() => 2,
             _ => 10,
         };
-        let sum = if self.expanded() {
-            AccumulatorType::F32
-        } else {
-            self.sum
-        };
+        let sum = if self.expanded() { AccumulatorType::F32 } else { self.sum };
         let eight_bits =
             matches!(self.kind, FactorType::E4m3 | FactorType::E5m2) && self.unit == Unit::Warpgroup;
         let cut = if eight_bits { 13 } else { 25 };
@@ -321,9 +307,7 @@ impl Product {
             let mut b_half = Vec::with_capacity(b.len() / 2);
             for (row, a) in a_half.chunks_mut(k / 2 / 8).zip(a.chunks(k / 8)) {
                 let chosen = (0..k).filter(|k| k % 4 / 2 * 2 == half);
-                chosen
-                    .enumerate()
-                    .for_each(|(i, k)| row[i / 8].copy(i % 8, &a[k / 8], k % 8));
+                chosen.enumerate().for_each(|(i, k)| row[i / 8].copy(i % 8, &a[k / 8], k % 8));
             }
             b_half.extend((0..b.len()).filter(|i| i % 4 / 2 * 2 == half).map(|i| b[i]));
             tile(self.rule(), &a_half, &b_half, k / 2, &mut sums);
@@ -554,9 +538,7 @@ fn infinity(products: impl Iterator<Item = (Factor, Factor)>, c: Factor) -> Opti
         true => Special::Nan,
         false => Special::Infinity(c.sign),
     });
-    products
-        .chain(c)
-        .reduce(|one, other| if one == other { one } else { Special::Nan })
+    products.chain(c).reduce(|one, other| if one == other { one } else { Special::Nan })
 }
 
 impl Rule {

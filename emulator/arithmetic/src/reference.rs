@@ -50,11 +50,7 @@ impl Random {
             1 => fraction as f64 * power(format.lowest - format.fraction as i32),
             _ => magnitude,
         };
-        if self.next() & 1 == 1 {
-            -magnitude
-        } else {
-            magnitude
-        }
+        if self.next() & 1 == 1 { -magnitude } else { magnitude }
     }
 }
 
@@ -80,10 +76,7 @@ struct Integers {
 
 impl Integers {
     fn of(ty: &str) -> Integers {
-        Integers {
-            bits: ty[1..].parse().expect("a width"),
-            signed: ty.starts_with('s'),
-        }
+        Integers { bits: ty[1..].parse().expect("a width"), signed: ty.starts_with('s') }
     }
 
     fn value(&self, bits: u64) -> i128 {
@@ -121,24 +114,13 @@ fn integers(opcode: &str, types: &[&str], n: usize, f: impl Fn(&Integers, [i128;
             if wide {
                 operands[2] = random.integer(2 * own.bits);
             }
-            let third = Integers {
-                bits: own.bits * if wide { 2 } else { 1 },
-                ..own
-            };
-            let values = [
-                own.value(operands[0]),
-                own.value(operands[1]),
-                third.value(operands[2]),
-            ];
+            let third = Integers { bits: own.bits * if wide { 2 } else { 1 }, ..own };
+            let values = [own.value(operands[0]), own.value(operands[1]), third.value(operands[2])];
             let Some(exact) = f(&own, values) else { continue };
             let mnemonic = format!("{opcode}.{ty}");
             let got = scalar(&mnemonic, &operands[..n], 0);
             let bits = if wide { 2 * own.bits } else { own.bits };
-            assert_eq!(
-                got & mask(bits),
-                exact as u64 & mask(bits),
-                "{mnemonic} of {values:?}"
-            );
+            assert_eq!(got & mask(bits), exact as u64 & mask(bits), "{mnemonic} of {values:?}");
         }
     }
 }
@@ -157,42 +139,24 @@ fn integer_arithmetic() {
             _ => (a * b) >> ty.bits,
         })
     });
-    integers("mul.wide", &["u16", "u32", "s16", "s32"], 2, |_, [a, b, _]| {
-        Some(a * b)
-    });
-    integers("mad.lo", &ALL, 3, |_, [a, b, c]| {
-        Some(a.wrapping_mul(b).wrapping_add(c))
-    });
+    integers("mul.wide", &["u16", "u32", "s16", "s32"], 2, |_, [a, b, _]| Some(a * b));
+    integers("mad.lo", &ALL, 3, |_, [a, b, c]| Some(a.wrapping_mul(b).wrapping_add(c)));
     integers("mad.hi", &ALL, 3, |ty, [a, b, c]| {
         Some(match (ty.signed, ty.bits) {
             (false, 64) => ((a as u128 * b as u128) >> 64) as i128 + c,
             _ => ((a * b) >> ty.bits) + c,
         })
     });
-    integers("mad.wide", &["u16", "u32", "s16", "s32"], 3, |_, [a, b, c]| {
-        Some(a * b + c)
-    });
-    integers("mad.hi.sat", &["s32"], 3, |ty, [a, b, c]| {
-        Some(ty.clamped(((a * b) >> 32) + c))
-    });
-    integers("mul24.lo", &["u32"], 2, |_, [a, b, _]| {
-        Some((a & 0xff_ffff) * (b & 0xff_ffff))
-    });
-    integers("mul24.hi", &["u32"], 2, |_, [a, b, _]| {
-        Some(((a & 0xff_ffff) * (b & 0xff_ffff)) >> 16)
-    });
+    integers("mad.wide", &["u16", "u32", "s16", "s32"], 3, |_, [a, b, c]| Some(a * b + c));
+    integers("mad.hi.sat", &["s32"], 3, |ty, [a, b, c]| Some(ty.clamped(((a * b) >> 32) + c)));
+    integers("mul24.lo", &["u32"], 2, |_, [a, b, _]| Some((a & 0xff_ffff) * (b & 0xff_ffff)));
+    integers("mul24.hi", &["u32"], 2, |_, [a, b, _]| Some(((a & 0xff_ffff) * (b & 0xff_ffff)) >> 16));
     let low = |x: i128| signed(x as u64 & 0xff_ffff, 24);
     integers("mul24.lo", &["s32"], 2, |_, [a, b, _]| Some(low(a) * low(b)));
-    integers("mul24.hi", &["s32"], 2, |_, [a, b, _]| {
-        Some((low(a) * low(b)) >> 16)
-    });
+    integers("mul24.hi", &["s32"], 2, |_, [a, b, _]| Some((low(a) * low(b)) >> 16));
     integers("mad24.lo", &["s32"], 3, |_, [a, b, c]| Some(low(a) * low(b) + c));
-    integers("mad24.hi", &["s32"], 3, |_, [a, b, c]| {
-        Some(((low(a) * low(b)) >> 16) + c)
-    });
-    integers("mad24.hi.sat", &["s32"], 3, |ty, [a, b, c]| {
-        Some(ty.clamped(((low(a) * low(b)) >> 16) + c))
-    });
+    integers("mad24.hi", &["s32"], 3, |_, [a, b, c]| Some(((low(a) * low(b)) >> 16) + c));
+    integers("mad24.hi.sat", &["s32"], 3, |ty, [a, b, c]| Some(ty.clamped(((low(a) * low(b)) >> 16) + c)));
     integers("sad", &ALL, 3, |_, [a, b, c]| Some((a - b).abs() + c));
     integers("div", &ALL, 2, |_, [a, b, _]| a.checked_div(b));
     integers("rem", &ALL, 2, |_, [a, b, _]| a.checked_rem(b));
@@ -214,9 +178,7 @@ fn bits() {
     integers("not", &unsigned, 1, |_, [a, ..]| Some(!a));
     integers("cnot", &unsigned, 1, |_, [a, ..]| Some(i128::from(a == 0)));
     integers("popc", &large, 1, |_, [a, ..]| Some(a.count_ones().into()));
-    integers("clz", &large, 1, |ty, [a, ..]| {
-        Some(i128::from(a.leading_zeros() + ty.bits) - 128)
-    });
+    integers("clz", &large, 1, |ty, [a, ..]| Some(i128::from(a.leading_zeros() + ty.bits) - 128));
     integers("brev", &large, 1, |ty, [a, ..]| {
         Some((0..ty.bits).map(|k| (a >> k & 1) << (ty.bits - 1 - k)).sum())
     });
@@ -233,21 +195,12 @@ fn bits() {
         });
     }
     let ones = |first: i128, n: i128| -> i128 {
-        (0..32)
-            .filter(|k| first <= *k && *k < first + n)
-            .map(|k| 1 << k)
-            .sum()
+        (0..32).filter(|k| first <= *k && *k < first + n).map(|k| 1 << k).sum()
     };
     integers("bmsk.clamp", &["b32"], 2, |_, [a, b, _]| Some(ones(a, b)));
-    integers("bmsk.wrap", &["b32"], 2, |_, [a, b, _]| {
-        Some(ones(a & 31, b & 31))
-    });
-    integers("szext.clamp", &["u32"], 2, |_, [a, b, _]| {
-        Some(a & ((1 << b.min(32)) - 1))
-    });
-    integers("szext.wrap", &["u32"], 2, |_, [a, b, _]| {
-        Some(a & ((1 << (b & 31)) - 1))
-    });
+    integers("bmsk.wrap", &["b32"], 2, |_, [a, b, _]| Some(ones(a & 31, b & 31)));
+    integers("szext.clamp", &["u32"], 2, |_, [a, b, _]| Some(a & ((1 << b.min(32)) - 1)));
+    integers("szext.wrap", &["u32"], 2, |_, [a, b, _]| Some(a & ((1 << (b & 31)) - 1)));
     integers("dp4a.u32", &["u32"], 3, |_, [a, b, c]| {
         let byte = |x: i128, k: i32| x >> (8 * k) & 255;
         Some((0..4).map(|k| byte(a, k) * byte(b, k)).sum::<i128>() + c)
@@ -268,11 +221,7 @@ fn bits() {
         let one = |k: i32| {
             let selector = c >> (4 * k) & 15;
             let byte = bytes >> (8 * (selector & 7)) & 255;
-            (if selector & 8 == 0 {
-                byte
-            } else {
-                255 * (byte >> 7)
-            }) << (8 * k)
+            (if selector & 8 == 0 { byte } else { 255 * (byte >> 7) }) << (8 * k)
         };
         Some((0..4).map(one).sum())
     });
@@ -282,33 +231,18 @@ fn bits() {
 #[test]
 fn shifts_and_fields() {
     let mut random = Random(5);
-    for (ty, own) in [
-        ("u16", 16),
-        ("u32", 32),
-        ("u64", 64),
-        ("s16", 16),
-        ("s32", 32),
-        ("s64", 64),
-    ] {
+    for (ty, own) in [("u16", 16), ("u32", 32), ("u64", 64), ("s16", 16), ("s32", 32), ("s64", 64)] {
         for _ in 0..CASES {
             let (a, b) = (random.integer(own), random.integer(own));
             let mut amount = || {
-                if random.below(3) == 0 {
-                    random.integer(32)
-                } else {
-                    random.below(80)
-                }
+                if random.below(3) == 0 { random.integer(32) } else { random.below(80) }
             };
             let (n, m) = (amount(), amount());
             let ints = Integers::of(ty);
             let value = ints.value(a);
             let check = |mnemonic: &str, operands: &[u64], exact: i128| {
                 let got = scalar(mnemonic, operands, 0);
-                assert_eq!(
-                    got & mask(own),
-                    exact as u64 & mask(own),
-                    "{mnemonic} of {operands:x?}"
-                );
+                assert_eq!(got & mask(own), exact as u64 & mask(own), "{mnemonic} of {operands:x?}");
             };
             check(&format!("shr.{ty}"), &[a, n], value >> n.min(100));
             if ty.starts_with('u') {
@@ -327,17 +261,11 @@ fn shifts_and_fields() {
             }
             // 32-bit fields take the low byte of position and length, as the manual says of both.
             let (start, length) = (n & 255, m & 255);
-            let top = (start + length)
-                .min(u64::from(own))
-                .max(start)
-                .saturating_sub(1)
-                .min(u64::from(own) - 1);
+            let top =
+                (start + length).min(u64::from(own)).max(start).saturating_sub(1).min(u64::from(own) - 1);
             let bit = |k: u64| i128::from(a >> k & 1);
-            let sign = if ints.signed && length > 0 {
-                bit(top.max(start.min(u64::from(own) - 1)))
-            } else {
-                0
-            };
+            let sign =
+                if ints.signed && length > 0 { bit(top.max(start.min(u64::from(own) - 1))) } else { 0 };
             let field: i128 = (0..u64::from(own))
                 .map(|k| {
                     let from = start + k;
@@ -384,32 +312,13 @@ fn comparisons_of_integers() {
             for (name, holds) in all {
                 let holds = u64::from(holds);
                 let of = |mnemonic: String, operands: &[u64], part| scalar(&mnemonic, operands, part);
-                assert_eq!(
-                    of(format!("setp.{name}.{ty}"), &[a, b], 0),
-                    holds,
-                    "{name}.{ty} {x} {y}"
-                );
+                assert_eq!(of(format!("setp.{name}.{ty}"), &[a, b], 0), holds, "{name}.{ty} {x} {y}");
                 assert_eq!(of(format!("setp.{name}.{ty}"), &[a, b], 1), 1 - holds);
-                assert_eq!(
-                    of(format!("setp.{name}.and.{ty}"), &[a, b, known], 0),
-                    holds & known
-                );
-                assert_eq!(
-                    of(format!("setp.{name}.or.{ty}"), &[a, b, known], 1),
-                    (1 - holds) | known
-                );
-                assert_eq!(
-                    of(format!("setp.{name}.xor.{ty}"), &[a, b, known], 0),
-                    holds ^ known
-                );
-                assert_eq!(
-                    of(format!("set.{name}.u32.{ty}"), &[a, b], 0),
-                    0xffff_ffff * holds
-                );
-                assert_eq!(
-                    of(format!("set.{name}.f32.{ty}"), &[a, b], 0),
-                    0x3f80_0000 * holds
-                );
+                assert_eq!(of(format!("setp.{name}.and.{ty}"), &[a, b, known], 0), holds & known);
+                assert_eq!(of(format!("setp.{name}.or.{ty}"), &[a, b, known], 1), (1 - holds) | known);
+                assert_eq!(of(format!("setp.{name}.xor.{ty}"), &[a, b, known], 0), holds ^ known);
+                assert_eq!(of(format!("set.{name}.u32.{ty}"), &[a, b], 0), 0xffff_ffff * holds);
+                assert_eq!(of(format!("set.{name}.f32.{ty}"), &[a, b], 0), 0x3f80_0000 * holds);
             }
         }
     }
@@ -418,10 +327,7 @@ fn comparisons_of_integers() {
 #[test]
 fn conversions_of_integers() {
     const BYTES: [&str; 8] = ["u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"];
-    for (from, to) in BYTES
-        .iter()
-        .flat_map(|from| BYTES.iter().map(move |to| (from, to)))
-    {
+    for (from, to) in BYTES.iter().flat_map(|from| BYTES.iter().map(move |to| (from, to))) {
         let (source, target) = (Integers::of(from), Integers::of(to));
         let (low, high) = source.range();
         let fits = target.clamped(low) == low && target.clamped(high) == high;
@@ -451,30 +357,10 @@ struct Format {
     highest: i32,
 }
 
-const F16: Format = Format {
-    name: "f16",
-    fraction: 10,
-    lowest: -14,
-    highest: 15,
-};
-const BF16: Format = Format {
-    name: "bf16",
-    fraction: 7,
-    lowest: -126,
-    highest: 127,
-};
-const F32: Format = Format {
-    name: "f32",
-    fraction: 23,
-    lowest: -126,
-    highest: 127,
-};
-const F64: Format = Format {
-    name: "f64",
-    fraction: 52,
-    lowest: -1022,
-    highest: 1023,
-};
+const F16: Format = Format { name: "f16", fraction: 10, lowest: -14, highest: 15 };
+const BF16: Format = Format { name: "bf16", fraction: 7, lowest: -126, highest: 127 };
+const F32: Format = Format { name: "f32", fraction: 23, lowest: -126, highest: 127 };
+const F64: Format = Format { name: "f64", fraction: 52, lowest: -1022, highest: 1023 };
 
 const MODES: [&str; 4] = ["rn", "rz", "rm", "rp"];
 
@@ -566,21 +452,14 @@ fn floats(
     f: impl Fn([f64; 3]) -> Exact,
 ) {
     let mut random = Random(u64::from(format.fraction) + opcode.len() as u64);
-    for (mode, &flush) in modes
-        .iter()
-        .flat_map(|mode| flushing.iter().map(move |flush| (mode, flush)))
-    {
+    for (mode, &flush) in modes.iter().flat_map(|mode| flushing.iter().map(move |flush| (mode, flush))) {
         let ftz = if flush { ".ftz" } else { "" };
         let mnemonic = format!("{opcode}.{mode}{ftz}.{}", format.name);
         for _ in 0..2 * CASES {
             let values = [0; 3].map(|_| random.float(format));
             let operands = values.map(|value| format.bits(value));
             let read = |x: f64| {
-                if flush && x.abs() < power(format.lowest) {
-                    0f64.copysign(x)
-                } else {
-                    x
-                }
+                if flush && x.abs() < power(format.lowest) { 0f64.copysign(x) } else { x }
             };
             let exact = f(values.map(read));
             // The rules of zeros are in fixtures.
@@ -672,11 +551,7 @@ fn conversions_of_floats() {
                 // Around the range of the narrow format.
                 let wide = random.float(to)
                     * (1.0 + random.float(F64).abs().min(1.0) * power(-(to.fraction as i32)));
-                let value = if from.name == "f32" {
-                    f64::from(wide as f32)
-                } else {
-                    wide
-                };
+                let value = if from.name == "f32" { f64::from(wide as f32) } else { wide };
                 if value == 0.0 {
                     continue;
                 }
@@ -718,11 +593,7 @@ fn conversions_between_integers_and_floats() {
                 for format in [F16, F32, F64] {
                     let magnitude = power(random.below(u64::from(own.bits) + 3) as i32 - 2);
                     let x = random.float(format) * if format.name == "f16" { 1.0 } else { magnitude };
-                    let x = if format.name == "f32" {
-                        f64::from(x as f32)
-                    } else {
-                        x
-                    };
+                    let x = if format.name == "f32" { f64::from(x as f32) } else { x };
                     let exact = whole(x);
                     let wanted = own.clamped(if exact.abs() < 1e30 {
                         exact as i128
@@ -731,11 +602,7 @@ fn conversions_between_integers_and_floats() {
                     });
                     let mnemonic = format!("cvt.{rounding}.{ty}.{}", format.name);
                     let got = scalar(&mnemonic, &[format.bits(x)], 0);
-                    assert_eq!(
-                        got & mask(own.bits),
-                        wanted as u64 & mask(own.bits),
-                        "{mnemonic} of {x:e}"
-                    );
+                    assert_eq!(got & mask(own.bits), wanted as u64 & mask(own.bits), "{mnemonic} of {x:e}");
                 }
             }
         }

@@ -53,22 +53,14 @@ impl Shift {
 fn shift(variant: u32, low: u32, amount: u32, high: u32) -> u32 {
     let has = |bit: u32| variant >> bit & 1 == 1;
     let width = if has(4) { 64 } else { 32 };
-    let amount = if has(3) {
-        amount & (width - 1)
-    } else {
-        amount.min(width)
-    };
+    let amount = if has(3) { amount & (width - 1) } else { amount.min(width) };
     let value = u64::from(high) << 32 | u64::from(low);
     let shifted = match (has(0), has(2)) {
         (false, _) => value.checked_shl(amount).unwrap_or(0),
         (true, false) => value.checked_shr(amount).unwrap_or(0),
         (true, true) => (value as i64 >> amount.min(63)) as u64,
     };
-    if has(1) {
-        (shifted >> 32) as u32
-    } else {
-        shifted as u32
-    }
+    if has(1) { (shifted >> 32) as u32 } else { shifted as u32 }
 }
 
 #[inline(always)]
@@ -148,43 +140,14 @@ mod tests {
 
     #[test]
     fn shifts_take_their_part_of_64_bits() {
-        let right = Shift {
-            right: true,
-            high: true,
-            ..Shift::default()
-        };
+        let right = Shift { right: true, high: true, ..Shift::default() };
         shifts(right, [0, 5, 0x80], 4);
-        shifts(
-            Shift {
-                signed: true,
-                ..right
-            },
-            [0, 31, 0x8000_0000],
-            u32::MAX,
-        );
-        shifts(
-            Shift {
-                signed: true,
-                ..right
-            },
-            [0, 40, 0x8000_0000],
-            u32::MAX,
-        );
-        let left = Shift {
-            wide: true,
-            high: true,
-            ..Shift::default()
-        };
+        shifts(Shift { signed: true, ..right }, [0, 31, 0x8000_0000], u32::MAX);
+        shifts(Shift { signed: true, ..right }, [0, 40, 0x8000_0000], u32::MAX);
+        let left = Shift { wide: true, high: true, ..Shift::default() };
         shifts(left, [0x8000_0000, 2, 1], 6);
         shifts(left, [3, 33, 0], 6);
         shifts(Shift::default(), [3, 33, 0], 0);
-        shifts(
-            Shift {
-                wrap: true,
-                ..Shift::default()
-            },
-            [3, 33, 0],
-            6,
-        );
+        shifts(Shift { wrap: true, ..Shift::default() }, [3, 33, 0], 6);
     }
 }

@@ -63,10 +63,7 @@ pub(super) const F64: Format = Format::new(11, 52);
 
 impl Format {
     const fn new(exponent_bits: u32, fraction_bits: u32) -> Format {
-        Format {
-            exponent_bits,
-            fraction_bits,
-        }
+        Format { exponent_bits, fraction_bits }
     }
     fn bias(self) -> i32 {
         (1 << (self.exponent_bits - 1)) - 1
@@ -101,23 +98,14 @@ pub(super) fn unpack(bits: u64, format: Format) -> Number {
     let fraction = bits & ((1 << format.fraction_bits) - 1);
     let biased = bits >> format.fraction_bits & ((1 << format.exponent_bits) - 1);
     if biased == (1 << format.exponent_bits) - 1 {
-        return if fraction == 0 {
-            Number::Infinite { negative }
-        } else {
-            Number::Nan
-        };
+        return if fraction == 0 { Number::Infinite { negative } } else { Number::Nan };
     }
     let lowest = 1 - format.bias() - format.fraction_bits as i32;
     let (mantissa, exponent) = match biased {
         0 => (fraction, lowest),
         _ => (fraction | 1 << format.fraction_bits, lowest + biased as i32 - 1),
     };
-    Number::Finite(Exact {
-        negative,
-        exponent,
-        mantissa: mantissa as u128,
-        sticky: false,
-    })
+    Number::Finite(Exact { negative, exponent, mantissa: mantissa as u128, sticky: false })
 }
 
 /// Bits of a number in a format. A mantissa of zero is a zero.
@@ -145,10 +133,7 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
     let lowest = 1 - format.bias();
     if flush && scale == lowest - 1 {
         // The last binade where rounding can make the result normal.
-        let up = Exact {
-            exponent: value.exponent + 2,
-            ..value
-        };
+        let up = Exact { exponent: value.exponent + 2, ..value };
         let least_normal = (3 << format.fraction_bits) | sign;
         if round(up, format, mode) < least_normal {
             return sign;
@@ -158,11 +143,7 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
     }
     let shift = (scale.max(lowest) - format.fraction_bits as i32 - exponent) as u32;
     let (kept, rest, half) = match shift {
-        0..=127 => (
-            mantissa >> shift,
-            mantissa & ((1 << shift) - 1),
-            1u128 << (shift - 1),
-        ),
+        0..=127 => (mantissa >> shift, mantissa & ((1 << shift) - 1), 1u128 << (shift - 1)),
         128 => (0, mantissa, 1 << 127),
         // Far below half of the smallest number.
         _ => (0, 1, 1 << 127),
@@ -179,11 +160,7 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
         true => kept,
         false => kept + (((scale + format.bias() - 1) as u64) << format.fraction_bits),
     } + increment as u64;
-    if magnitude >= format.infinity() {
-        overflow
-    } else {
-        sign | magnitude
-    }
+    if magnitude >= format.infinity() { overflow } else { sign | magnitude }
 }
 
 /// `a · b + c`, rounded once; `None` for an invalid operation or a NaN operand.
@@ -194,9 +171,7 @@ pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>)
         (Number::Nan, _) | (_, Number::Nan) => return None,
         (Number::Finite(a), Number::Finite(b)) => Number::Finite(product(a, b)),
         (a, b) if is_zero(a) || is_zero(b) => return None,
-        (a, b) => Number::Infinite {
-            negative: is_negative(a) != is_negative(b),
-        },
+        (a, b) => Number::Infinite { negative: is_negative(a) != is_negative(b) },
     };
     Some(match (product, c_number) {
         (_, Number::Nan) | (Number::Nan, _) => return None,
@@ -287,12 +262,7 @@ pub(super) fn convert(a: u64, from: Format, to: Format, mode: impl Into<Mode>) -
 }
 
 pub(super) fn from_integer(a: i128, to: Format, mode: impl Into<Mode>) -> u64 {
-    let exact = Exact {
-        negative: a < 0,
-        exponent: 0,
-        mantissa: a.unsigned_abs(),
-        sticky: false,
-    };
+    let exact = Exact { negative: a < 0, exponent: 0, mantissa: a.unsigned_abs(), sticky: false };
     round(exact, to, mode)
 }
 
@@ -301,10 +271,7 @@ fn is_zero(a: Number) -> bool {
 }
 
 fn is_negative(a: Number) -> bool {
-    matches!(
-        a,
-        Number::Infinite { negative: true } | Number::Finite(Exact { negative: true, .. })
-    )
+    matches!(a, Number::Infinite { negative: true } | Number::Finite(Exact { negative: true, .. }))
 }
 
 fn product(a: Exact, b: Exact) -> Exact {
@@ -320,10 +287,7 @@ fn product(a: Exact, b: Exact) -> Exact {
 fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
     match (a.mantissa, b.mantissa) {
         (0, 0) => {
-            return Exact {
-                negative: zero_sign(a.negative, b.negative, mode),
-                ..a
-            };
+            return Exact { negative: zero_sign(a.negative, b.negative, mode), ..a };
         }
         (0, _) => return b,
         (_, 0) => return a,
@@ -333,43 +297,24 @@ fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
     // bits are lost only by what is too small to cancel.
     let normal = |x: Exact| {
         let up = x.mantissa.leading_zeros() - 3;
-        Exact {
-            exponent: x.exponent - up as i32,
-            mantissa: x.mantissa << up,
-            ..x
-        }
+        Exact { exponent: x.exponent - up as i32, mantissa: x.mantissa << up, ..x }
     };
     let (a, b) = (normal(a), normal(b));
     let larger = (a.exponent, a.mantissa) >= (b.exponent, b.mantissa);
     let (large, small) = if larger { (a, b) } else { (b, a) };
     let distance = (large.exponent - small.exponent) as u32;
     let (shifted, sticky) = match distance {
-        0..=127 => (
-            small.mantissa >> distance,
-            small.mantissa & ((1 << distance) - 1) != 0,
-        ),
+        0..=127 => (small.mantissa >> distance, small.mantissa & ((1 << distance) - 1) != 0),
         _ => (0, true),
     };
     if a.negative == b.negative {
-        return Exact {
-            mantissa: large.mantissa + shifted,
-            sticky,
-            ..large
-        };
+        return Exact { mantissa: large.mantissa + shifted, sticky, ..large };
     }
     let mantissa = large.mantissa - shifted - sticky as u128;
     if mantissa == 0 {
-        return Exact {
-            negative: zero_sign(true, false, mode),
-            mantissa,
-            ..large
-        };
+        return Exact { negative: zero_sign(true, false, mode), mantissa, ..large };
     }
-    Exact {
-        mantissa,
-        sticky,
-        ..large
-    }
+    Exact { mantissa, sticky, ..large }
 }
 
 fn zero_sign(a: bool, b: bool, mode: Round) -> bool {

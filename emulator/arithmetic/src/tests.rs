@@ -50,10 +50,7 @@ fn every_supported_row_has_functions() {
         match form_of(&text, 0, CpuLevel::Baseline) {
             None => missing.push(text.clone()),
             Some(form) => {
-                let carry = matches!(
-                    row.pattern.split(['.', '{']).next(),
-                    Some("addc" | "subc" | "madc")
-                );
+                let carry = matches!(row.pattern.split(['.', '{']).next(), Some("addc" | "subc" | "madc"));
                 let n = row.arity().end() - 1 + carry as usize;
                 assert_eq!(form.srcs.len(), n, "sources of {text}");
             }
@@ -68,15 +65,9 @@ fn every_supported_row_has_functions() {
 
 #[test]
 fn missing_instructions_have_no_form() {
-    for text in [
-        "add.f128",
-        "add.ftz.f64",
-        "fma.f32",
-        "cvt.f32.s32",
-        "cvt.rn.s32.s32",
-        "setp.lo.s32",
-        "frob.u32",
-    ] {
+    for text in
+        ["add.f128", "add.ftz.f64", "fma.f32", "cvt.f32.s32", "cvt.rn.s32.s32", "setp.lo.s32", "frob.u32"]
+    {
         assert!(form_of(text, 0, CpuLevel::Baseline).is_none(), "{text}");
     }
 }
@@ -118,19 +109,11 @@ impl Bench {
         let lines = match form.dst {
             Class::Pred => vec![],
             Class::Bits32 => self.regs[dst as usize].0.to_vec(),
-            Class::Bits64 => self.regs[dst as usize..dst as usize + 2]
-                .iter()
-                .flat_map(|line| line.0)
-                .collect(),
+            Class::Bits64 => {
+                self.regs[dst as usize..dst as usize + 2].iter().flat_map(|line| line.0).collect()
+            }
         };
-        (
-            lines,
-            if form.dst == Class::Pred {
-                self.preds[dst as usize]
-            } else {
-                0
-            },
-        )
+        (lines, if form.dst == Class::Pred { self.preds[dst as usize] } else { 0 })
     }
 }
 
@@ -147,11 +130,7 @@ fn bench(words: &[u32], n_small: usize) -> Bench {
         }
     }
     let preds = (0..8).map(|_| words.next().unwrap_or(0)).collect();
-    Bench {
-        regs,
-        consts: vec![Line([0; 32]); 2],
-        preds,
-    }
+    Bench { regs, consts: vec![Line([0; 32]); 2], preds }
 }
 
 /// Words with many special values of all formats in them.
@@ -217,9 +196,7 @@ proptest! {
 
 /// Result for operands given as bits, equal on all levels.
 pub(super) fn scalar(mnemonic: &str, operands: &[u64], part: u8) -> u64 {
-    let mut results = levels()
-        .into_iter()
-        .map(|level| (level, scalar_at(mnemonic, operands, part, level)));
+    let mut results = levels().into_iter().map(|level| (level, scalar_at(mnemonic, operands, part, level)));
     let (_, first) = results.next().expect("there is a baseline");
     for (level, other) in results {
         assert_eq!(first, other, "{mnemonic} of {operands:x?} at {level:?}");

@@ -230,18 +230,12 @@ impl Counters {
 
     /// Wavefronts of a shared load.
     pub fn wavefronts_per_load(&self) -> Option<f64> {
-        ratio(
-            self.shared_load_wavefronts_merged,
-            self.shared_load_requests_merged,
-        )
+        ratio(self.shared_load_wavefronts_merged, self.shared_load_requests_merged)
     }
 
     /// Wavefronts of a shared store.
     pub fn wavefronts_per_store(&self) -> Option<f64> {
-        ratio(
-            self.shared_store_wavefronts_merged,
-            self.shared_store_requests_merged,
-        )
+        ratio(self.shared_store_wavefronts_merged, self.shared_store_requests_merged)
     }
 
     /// Bytes that lanes asked for in loads, per byte of the sectors: 1 is best.
@@ -314,10 +308,7 @@ mod tests {
             tensor_operand_wavefronts: 100,
             ..Counters::default()
         };
-        assert_eq!(
-            (counters.wavefronts(), counters.ideal(), counters.excess()),
-            (127, 117, 10)
-        );
+        assert_eq!((counters.wavefronts(), counters.ideal(), counters.excess()), (127, 117, 10));
     }
 
     #[test]

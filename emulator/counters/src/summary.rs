@@ -94,9 +94,6 @@ mod tests {
     #[test]
     fn a_key_that_is_missing_is_an_error() {
         let error = serde_json::from_str::<Summary>(r#"{"instructions": 1}"#).expect_err("missing");
-        assert!(
-            error.to_string().starts_with("missing field `lane_instructions`"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("missing field `lane_instructions`"), "{error}");
     }
 }

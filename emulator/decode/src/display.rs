@@ -26,11 +26,7 @@ impl std::ops::Deref for Listing<'_> {
 
 impl fmt::Display for Listing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "kernel {}: {} lines, {} predicates",
-            self.name, self.n_lines, self.n_preds
-        )?;
+        write!(f, "kernel {}: {} lines, {} predicates", self.name, self.n_lines, self.n_preds)?;
         write!(f, ", {} constants", self.consts.len())?;
         match &self.order {
             BlockOrder::Any => {}
@@ -46,18 +42,10 @@ impl fmt::Display for Listing<'_> {
         writeln!(f)?;
         for p in &self.params {
             let pointer = if p.maybe_pointer { " (pointer?)" } else { "" };
-            writeln!(
-                f,
-                "  param {} at {}: {} bytes{pointer}",
-                p.name, p.offset, p.bytes
-            )?;
+            writeln!(f, "  param {} at {}: {} bytes{pointer}", p.name, p.offset, p.bytes)?;
         }
         for a in &self.shared {
-            writeln!(
-                f,
-                "  shared {} at {}: {} bytes, align {}",
-                a.name, a.offset, a.bytes, a.align
-            )?;
+            writeln!(f, "  shared {} at {}: {} bytes, align {}", a.name, a.offset, a.bytes, a.align)?;
         }
         if !self.shared.is_empty() {
             writeln!(
@@ -67,11 +55,7 @@ impl fmt::Display for Listing<'_> {
             )?;
         }
         for a in &self.local {
-            writeln!(
-                f,
-                "  local {} at {}: {} bytes, align {}",
-                a.name, a.offset, a.bytes, a.align
-            )?;
+            writeln!(f, "  local {} at {}: {} bytes, align {}", a.name, a.offset, a.bytes, a.align)?;
         }
         for (special, line) in &self.specials {
             writeln!(f, "  special {special:?} in r{line}")?;
@@ -134,9 +118,9 @@ impl Listing<'_> {
             OpKind::Branch { target, reconverge } => {
                 return format!("branch {}, meet at {}", to(*target), to(*reconverge));
             }
-            OpKind::BranchIndexed {
-                targets, reconverge, ..
-            } => return format!("branch {targets:?}[{sources}], meet at {}", to(*reconverge)),
+            OpKind::BranchIndexed { targets, reconverge, .. } => {
+                return format!("branch {targets:?}[{sources}], meet at {}", to(*reconverge));
+            }
             OpKind::CpAsync { dst, src, bytes, .. } => {
                 let count = sources.rsplit(", ").next().unwrap_or_default();
                 let (dst, src) = (self.address(dst), self.address(src));
@@ -172,20 +156,13 @@ impl Listing<'_> {
             OpKind::WgmmaCommit => "wgmma: commit".to_owned(),
             OpKind::WgmmaWait { pending } => format!("wgmma: wait {pending}"),
             OpKind::Mbarrier(b) => {
-                return format!(
-                    "{results} = mbarrier {:?} {}, {sources}",
-                    b.kind,
-                    self.address(&b.addr)
-                );
+                return format!("{results} = mbarrier {:?} {}, {sources}", b.kind, self.address(&b.addr));
             }
             OpKind::BulkBytes(copy) => {
                 let (shared, global) = (self.address(&copy.shared), self.address(&copy.global));
                 return match &copy.way {
                     TensorWay::Load(barrier) => {
-                        format!(
-                            "load {sources} bytes of {global} to {shared}, {}",
-                            self.address(barrier)
-                        )
+                        format!("load {sources} bytes of {global} to {shared}, {}", self.address(barrier))
                     }
                     TensorWay::Store => format!("store {sources} bytes of {shared} to {global}"),
                     TensorWay::Prefetch => "prefetch".to_owned(),
@@ -196,10 +173,7 @@ impl Listing<'_> {
                 let (dims, at) = (t.dims, &t.at[..usize::from(t.dims)]);
                 return match &t.way {
                     TensorWay::Load(barrier) => {
-                        format!(
-                            "load {dims}d box {at:?} of {map} to {shared}, {}",
-                            self.address(barrier)
-                        )
+                        format!("load {dims}d box {at:?} of {map} to {shared}, {}", self.address(barrier))
                     }
                     TensorWay::Store => format!("store {shared} to {dims}d box {at:?} of {map}"),
                     TensorWay::Prefetch => format!("prefetch {dims}d box {at:?} of {map}"),
@@ -207,12 +181,7 @@ impl Listing<'_> {
             }
             OpKind::Mma(mma) => format!("{}", mma.form),
             OpKind::MatrixLoad(m) => {
-                return format!(
-                    "{results} = load {} of {:?}{}",
-                    matrices(m),
-                    m.space,
-                    self.address(&m.addr)
-                );
+                return format!("{results} = load {} of {:?}{}", matrices(m), m.space, self.address(&m.addr));
             }
             OpKind::MatrixStore(m) => {
                 let values = sources.split_once(", ").map_or("", |(_, values)| values);
@@ -238,41 +207,31 @@ impl Listing<'_> {
             OpKind::WholeWarp => "wait for all lanes".to_owned(),
             OpKind::Nop => "nop".to_owned(),
         };
-        let results = if results.is_empty() {
-            results
-        } else {
-            format!("{results} = ")
-        };
+        let results = if results.is_empty() { results } else { format!("{results} = ") };
         format!("{results}{name} {sources}").trim_end().to_owned()
     }
 
     /// Results and sources, by the table, of everything but arithmetic.
     fn operands(&self, kind: &OpKind) -> [String; 2] {
         let mut found = [Vec::new(), Vec::new()];
-        each(
-            &mut kind.clone(),
-            AluClasses::NONE,
-            &mut |&mut field, class, role, _| {
-                let letter = match class {
-                    Class::Bits32 => "r",
-                    Class::Bits64 => "d",
-                    Class::Pred => "p",
-                };
-                let text = match field {
-                    0.. => format!("{letter}{field}"),
-                    _ => self.source(field),
-                };
-                found[usize::from(role == Role::Use)].push(text);
-            },
-        );
+        each(&mut kind.clone(), AluClasses::NONE, &mut |&mut field, class, role, _| {
+            let letter = match class {
+                Class::Bits32 => "r",
+                Class::Bits64 => "d",
+                Class::Pred => "p",
+            };
+            let text = match field {
+                0.. => format!("{letter}{field}"),
+                _ => self.source(field),
+            };
+            found[usize::from(role == Role::Use)].push(text);
+        });
         found.map(|list| list.join(", "))
     }
 
     fn callee(&self, site: u32) -> Option<&Callee> {
         let calls = self.calls.as_deref()?;
-        calls
-            .callees
-            .get(calls.sites.get(site as usize)?.callee? as usize)
+        calls.callees.get(calls.sites.get(site as usize)?.callee? as usize)
     }
 
     fn access(&self, a: &Access) -> String {
@@ -283,13 +242,7 @@ impl Listing<'_> {
             Order::InStep => " in step",
             Order::Strong => " strong",
         };
-        format!(
-            "{}x{}{sign}{strong} {:?}{}",
-            a.n,
-            a.element,
-            a.space,
-            self.address(&a.addr)
-        )
+        format!("{}x{}{sign}{strong} {:?}{}", a.n, a.element, a.space, self.address(&a.addr))
     }
 
     fn address(&self, addr: &Addr) -> String {

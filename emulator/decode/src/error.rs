@@ -42,17 +42,11 @@ pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 
 /// Error "`what` is not supported".
 pub(super) fn unsupported(span: Span, what: impl Into<String>) -> DecodeError {
-    DecodeError::Unsupported(vec![Unsupported {
-        span,
-        what: what.into(),
-    }])
+    DecodeError::Unsupported(vec![Unsupported { span, what: what.into() }])
 }
 
 pub(super) fn invalid(span: Span, message: impl Into<String>) -> DecodeError {
-    DecodeError::Invalid(ParseError {
-        span,
-        message: message.into(),
-    })
+    DecodeError::Invalid(ParseError { span, message: message.into() })
 }
 
 /// [`unsupported`], for machine code.

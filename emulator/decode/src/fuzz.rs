@@ -17,10 +17,7 @@ fn survive(text: &str) {
     match decode(&module, &symbols, CpuLevel::Baseline) {
         Err(DecodeError::Internal(message)) => panic!("{message}\n{text}"),
         Err(other) => assert!(!other.to_string().is_empty()),
-        Ok(program) => program
-            .kernels
-            .iter()
-            .for_each(|k| assert!(!Listing(k).to_string().is_empty())),
+        Ok(program) => program.kernels.iter().for_each(|k| assert!(!Listing(k).to_string().is_empty())),
     }
 }
 
@@ -46,15 +43,8 @@ fn tokens(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let word = |c: char| c.is_alphanumeric() || "%_$.".contains(c);
-        let end = if word(first) {
-            rest.find(|c| !word(c)).unwrap_or(rest.len())
-        } else {
-            first.len_utf8()
-        };
-        let end = end
-            + rest[end..]
-                .find(|c: char| !c.is_whitespace())
-                .unwrap_or(rest.len() - end);
+        let end = if word(first) { rest.find(|c| !word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+        let end = end + rest[end..].find(|c: char| !c.is_whitespace()).unwrap_or(rest.len() - end);
         tokens.push(&rest[..end]);
         rest = &rest[end..];
     }
@@ -110,16 +100,10 @@ fn many_of_everything() {
         repeat(n, |i| format!("st.global.u32 [%rd1], %r{i};\n"))
     )));
     // Every register has a hole in the middle.
-    survive(&kernel(&repeat(2 * n, |i| {
-        format!("add.u32 %r{0}, %r{0}, {i};\n", i % n)
-    })));
+    survive(&kernel(&repeat(2 * n, |i| format!("add.u32 %r{0}, %r{0}, {i};\n", i % n))));
     // Branches forwards, backwards, and all to one place.
-    survive(&kernel(&repeat(n, |i| {
-        format!("l{i}: @%p1 bra l{};\n", (i * 7919) % n)
-    })));
-    survive(&kernel(&repeat(n, |i| {
-        format!("l{i}: @%p1 bra l{};\n", n - 1 - i)
-    })));
+    survive(&kernel(&repeat(n, |i| format!("l{i}: @%p1 bra l{};\n", (i * 7919) % n))));
+    survive(&kernel(&repeat(n, |i| format!("l{i}: @%p1 bra l{};\n", n - 1 - i))));
     survive(&kernel(&repeat(n, |i| format!("l{i}: @%p1 bra l0;\n"))));
     // Registers that live across every block.
     survive(&kernel(&format!(
@@ -137,11 +121,7 @@ fn many_of_everything() {
 fn exponential_inlining_is_refused() {
     let functions = repeat(30, |i| {
         let i = 29 - i;
-        let calls = if i == 29 {
-            String::new()
-        } else {
-            format!("call f{0}; call f{0};", i + 1)
-        };
+        let calls = if i == 29 { String::new() } else { format!("call f{0}; call f{0};", i + 1) };
         format!(".func f{i}() {{ {calls} ret; }}\n")
     });
     let text = kernel("call f0;").replace(".visible", &format!("{functions}.visible"));

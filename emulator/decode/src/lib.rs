@@ -75,10 +75,6 @@ pub fn decode_within(
         refused.sort_by_key(|one| one.span.start);
         return Err(DecodeError::Unsupported(refused));
     }
-    let files = module
-        .files
-        .iter()
-        .map(|file| (file.index, file.path.clone()))
-        .collect();
+    let files = module.files.iter().map(|file| (file.index, file.path.clone())).collect();
     Ok(Program { kernels, files })
 }

@@ -40,9 +40,7 @@ pub(super) fn each(
     let row = &mut Row(f);
     match kind {
         // Constants of arithmetic are lines, and no source is ever absent.
-        OpKind::Alu { args, .. } => row
-            .values(args.src.iter_mut().zip(alu.srcs))
-            .def(&mut args.dst, alu.dst),
+        OpKind::Alu { args, .. } => row.values(args.src.iter_mut().zip(alu.srcs)).def(&mut args.dst, alu.dst),
         OpKind::Load(access) => {
             let class = wide(access.wide);
             row.address(&mut access.addr)
@@ -50,8 +48,7 @@ pub(super) fn each(
         }
         OpKind::Store(access) => {
             let class = wide(access.wide);
-            row.address(&mut access.addr)
-                .reads(&mut access.regs[..usize::from(access.n.min(8))], class)
+            row.address(&mut access.addr).reads(&mut access.regs[..usize::from(access.n.min(8))], class)
         }
         OpKind::Atomic(atomic) => {
             let class = wide(atomic.ty.bytes() == 8);
@@ -74,26 +71,13 @@ pub(super) fn each(
             }
         }
         OpKind::WarpSync { members } => row.read(members, Bits32),
-        OpKind::Shuffle {
-            src, dst, dst_pred, ..
-        } => row
-            .reads(src, Bits32)
-            .early(dst, Bits32)
-            .early_if_wanted(std::slice::from_mut(dst_pred), Pred),
-        OpKind::Vote {
-            mode,
-            dst,
-            pred,
-            members,
-            ..
-        } => row.read(members, Bits32).pred(pred).early(dst, vote_class(*mode)),
-        OpKind::Match {
-            wide: is_wide,
-            src: [value, members],
-            dst,
-            dst_pred,
-            ..
-        } => row
+        OpKind::Shuffle { src, dst, dst_pred, .. } => {
+            row.reads(src, Bits32).early(dst, Bits32).early_if_wanted(std::slice::from_mut(dst_pred), Pred)
+        }
+        OpKind::Vote { mode, dst, pred, members, .. } => {
+            row.read(members, Bits32).pred(pred).early(dst, vote_class(*mode))
+        }
+        OpKind::Match { wide: is_wide, src: [value, members], dst, dst_pred, .. } => row
             .read(value, wide(*is_wide))
             .read(members, Bits32)
             .early(dst, Bits32)
@@ -101,9 +85,9 @@ pub(super) fn each(
         OpKind::Redux { src, dst, .. } => row.reads(src, Bits32).early(dst, Bits32),
         OpKind::ActiveMask { dst } => row.early(dst, Bits32),
         OpKind::ReadClock { clock, dst } => row.early(dst, clock_class(*clock)),
-        OpKind::CpAsync {
-            dst, src, src_bytes, ..
-        } => row.address(dst).address(src).read_if_there(src_bytes, Bits32),
+        OpKind::CpAsync { dst, src, src_bytes, .. } => {
+            row.address(dst).address(src).read_if_there(src_bytes, Bits32)
+        }
         OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
         OpKind::Mma(mma) => {
             let class = wide(mma.form.is_wide());
@@ -116,20 +100,12 @@ pub(super) fn each(
         OpKind::MatrixLoad(access) => row
             .address(&mut access.addr)
             .early_if_wanted(&mut access.regs[..usize::from(access.n.min(4))], Bits32),
-        OpKind::MatrixStore(access) => row
-            .address(&mut access.addr)
-            .reads(&mut access.regs[..usize::from(access.n.min(4))], Bits32),
+        OpKind::MatrixStore(access) => {
+            row.address(&mut access.addr).reads(&mut access.regs[..usize::from(access.n.min(4))], Bits32)
+        }
         OpKind::MatrixMove { dst, src } => row.read(src, Bits32).early(dst, Bits32),
         OpKind::TensorCopy(copy) => {
-            let TensorCopy {
-                map,
-                map_space: _,
-                dims,
-                at,
-                shared,
-                blocks,
-                way,
-            } = &mut **copy;
+            let TensorCopy { map, map_space: _, dims, at, shared, blocks, way } = &mut **copy;
             let row = row
                 .read_if_there(blocks, Bits32)
                 .address(map)
@@ -141,19 +117,8 @@ pub(super) fn each(
             }
         }
         OpKind::BulkBytes(copy) => {
-            let BulkBytes {
-                shared,
-                global,
-                within_cluster: _,
-                bytes,
-                blocks,
-                way,
-            } = &mut **copy;
-            let row = row
-                .address(shared)
-                .address(global)
-                .read(bytes, Bits32)
-                .read_if_there(blocks, Bits32);
+            let BulkBytes { shared, global, within_cluster: _, bytes, blocks, way } = &mut **copy;
+            let row = row.address(shared).address(global).read(bytes, Bits32).read_if_there(blocks, Bits32);
             match way {
                 TensorWay::Load(barrier) => row.address(barrier),
                 TensorWay::Store | TensorWay::Prefetch => row,
@@ -176,16 +141,9 @@ pub(super) fn each(
             .early_if_wanted(std::slice::from_mut(&mut barrier.done), Pred),
         OpKind::Texture(texture) => row
             .read(&mut texture.handle, Bits64)
-            .reads(
-                &mut texture.coordinates[..usize::from(texture.dims.min(2))],
-                Bits32,
-            )
+            .reads(&mut texture.coordinates[..usize::from(texture.dims.min(2))], Bits32)
             .early_if_wanted(&mut texture.dst, Bits32),
-        OpKind::Printf {
-            format,
-            arguments,
-            dst,
-        } => row
+        OpKind::Printf { format, arguments, dst } => row
             .read(format, Bits64)
             .read(arguments, Bits64)
             .early_if_wanted(std::slice::from_mut(dst), Bits32),
@@ -243,11 +201,7 @@ impl Row<'_> {
     /// Sources of arithmetic: predicates have no constant form.
     fn values<'f>(&mut self, fields: impl Iterator<Item = (&'f mut Src, &'static Class)>) -> &mut Self {
         for (field, &class) in fields {
-            let or = if class == Class::Pred {
-                Alternative::Nothing
-            } else {
-                Alternative::Constant
-            };
+            let or = if class == Class::Pred { Alternative::Nothing } else { Alternative::Constant };
             (self.0)(field, class, Role::Use, or);
         }
         self
@@ -296,11 +250,7 @@ fn wide(wide: bool) -> Class {
 }
 
 fn vote_class(mode: VoteMode) -> Class {
-    if mode == VoteMode::Ballot {
-        Class::Bits32
-    } else {
-        Class::Pred
-    }
+    if mode == VoteMode::Ballot { Class::Bits32 } else { Class::Pred }
 }
 
 pub(super) fn clock_class(clock: Clock) -> Class {

@@ -209,9 +209,7 @@ impl<'a> Lower<'a> {
         if self.depth > 4 * MAX_DEPTH {
             return Err(unsupported(self.span, "nesting as deep as this"));
         }
-        self.index
-            .account
-            .steps((body.len() as u64 + 4) * STATEMENT_STEPS)?;
+        self.index.account.steps((body.len() as u64 + 4) * STATEMENT_STEPS)?;
         let mut scope = Scope::default();
         for statement in body {
             match statement {
@@ -224,12 +222,7 @@ impl<'a> Lower<'a> {
                 Statement::BranchTargets { name, targets, .. } => {
                     scope.targets.insert(name, targets);
                 }
-                Statement::CallPrototype {
-                    name,
-                    returns,
-                    params,
-                    ..
-                } => {
+                Statement::CallPrototype { name, returns, params, .. } => {
                     let prototype = Prototype::Variables(returns, params);
                     scope.prototypes.insert(name, prototype);
                 }
@@ -281,11 +274,7 @@ impl<'a> Lower<'a> {
                     });
                     self.calls.clear();
                     if let (Some(here), Some(at)) = (self.loc, &loc.inlined_at) {
-                        let at = SourceLoc {
-                            file: at.file,
-                            line: at.line,
-                            column: at.column,
-                        };
+                        let at = SourceLoc { file: at.file, line: at.line, column: at.column };
                         self.calls.push(at);
                         let outer = self.inlined.get(&at).map_or(&[][..], Vec::as_slice);
                         self.calls.extend(&outer[..outer.len().min(MAX_CALLS - 1)]);
@@ -306,17 +295,11 @@ impl<'a> Lower<'a> {
     }
 
     fn label(&self, name: &str) -> Option<u32> {
-        self.scopes
-            .iter()
-            .rev()
-            .find_map(|scope| scope.labels.get(name).copied())
+        self.scopes.iter().rev().find_map(|scope| scope.labels.get(name).copied())
     }
 
     fn targets(&self, name: &str) -> Option<&'a [String]> {
-        self.scopes
-            .iter()
-            .rev()
-            .find_map(|scope| scope.targets.get(name).copied())
+        self.scopes.iter().rev().find_map(|scope| scope.targets.get(name).copied())
     }
 
     /// A label that the text does not have.
@@ -341,9 +324,7 @@ impl<'a> Lower<'a> {
         self.family(instruction, last)?;
         // Acquire and release order the accesses around them, as a fence does.
         if matches!(instruction.opcode.as_str(), "ld" | "st" | "atom" | "red")
-            && ["acquire", "release", "acq_rel"]
-                .iter()
-                .any(|order| instruction.has(order))
+            && ["acquire", "release", "acq_rel"].iter().any(|order| instruction.has(order))
         {
             self.emit(OpKind::Fence)?;
         }

@@ -110,9 +110,7 @@ impl<'a> Lower<'a> {
 
     /// Number of the instruction at an address; at the end, one more than the last.
     fn place_of(&self, address: i64) -> Option<u32> {
-        let address = u32::try_from(address)
-            .ok()
-            .filter(|address| address.is_multiple_of(BYTES))?;
+        let address = u32::try_from(address).ok().filter(|address| address.is_multiple_of(BYTES))?;
         Some(address / BYTES).filter(|&place| place as usize <= self.code.len())
     }
 
@@ -120,20 +118,14 @@ impl<'a> Lower<'a> {
     fn return_places(&self) -> Box<[u32]> {
         let end = self.code.len() as u32;
         let behind_a_call = |at: usize| at > 0 && self.code[at - 1].operation.name() == "CALL";
-        (0..self.code.len())
-            .map(|at| if behind_a_call(at) { at as u32 } else { end })
-            .collect()
+        (0..self.code.len()).map(|at| if behind_a_call(at) { at as u32 } else { end }).collect()
     }
 
     /// Target of a branch that adds an entry of the jump tables to `base`, by the instruction it names.
     fn places_in_tables(&self, base: i64) -> Box<[u32]> {
         let end = self.code.len() as u32;
         let mut places = vec![end; self.code.len()];
-        let tables = self
-            .segments
-            .tables
-            .get(self.number)
-            .map_or(&[][..], |tables| tables);
+        let tables = self.segments.tables.get(self.number).map_or(&[][..], |tables| tables);
         for entry in tables.as_chunks().0 {
             let place = base.checked_add(i32::from_le_bytes(*entry).into());
             if let Some(place) = place.and_then(|place| self.place_of(place))
@@ -147,14 +139,10 @@ impl<'a> Lower<'a> {
 
     /// Reconvergence point of this instruction's barrier.
     fn meeting_of_barrier(&self) -> Option<u32> {
-        let barrier = self
-            .instruction
-            .operands
-            .iter()
-            .find_map(|operand| match operand.value {
-                Value::Barrier(barrier) => Some(barrier),
-                _ => None,
-            });
+        let barrier = self.instruction.operands.iter().find_map(|operand| match operand.value {
+            Value::Barrier(barrier) => Some(barrier),
+            _ => None,
+        });
         self.meetings.of(self.instr, barrier?)
     }
 

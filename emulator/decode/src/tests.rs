@@ -83,38 +83,20 @@ fn refused(lines: &str, message: &str) {
 
 #[test]
 fn unsupported_features_are_named() {
-    refused(
-        "call (%rd1), malloc, (%rd2);",
-        "line 17: `malloc` inside a kernel is not supported",
-    );
-    refused(
-        "call cudaSomething;",
-        "line 17: `cudaSomething` of the device runtime is not supported",
-    );
-    refused(
-        "call (%r1), %rd1, (%r2);",
-        "line 17, column 1: a call through `%rd1` needs a `.callprototype`",
-    );
-    refused(
-        "call (%r1), %rd1, (%r2), nowhere;",
-        "line 17, column 1: there is no prototype `nowhere`",
-    );
+    refused("call (%rd1), malloc, (%rd2);", "line 17: `malloc` inside a kernel is not supported");
+    refused("call cudaSomething;", "line 17: `cudaSomething` of the device runtime is not supported");
+    refused("call (%r1), %rd1, (%r2);", "line 17, column 1: a call through `%rd1` needs a `.callprototype`");
+    refused("call (%r1), %rd1, (%r2), nowhere;", "line 17, column 1: there is no prototype `nowhere`");
     refused(
         "call (%r1), %r3, (%r2), nowhere;",
         "line 17, column 1: `%r3` is no 64-bit register: nothing can be called through it",
     );
-    refused(
-        "mov.u32 %r1, twice;",
-        "line 17, column 1: the address of `twice` takes a 64-bit register",
-    );
+    refused("mov.u32 %r1, twice;", "line 17, column 1: the address of `twice` takes a 64-bit register");
     refused(
         "mov.u64 %rd1, foreign;",
         "line 17, column 1: nothing defines the external function `foreign`, whose address is taken",
     );
-    refused(
-        "mov.u64 %rd1, k;",
-        "line 17: the address of kernel `k` is not supported",
-    );
+    refused("mov.u64 %rd1, k;", "line 17: the address of kernel `k` is not supported");
     refused(
         "ld.global.u32 %r1, [elsewhere];",
         "line 17, column 1: nothing defines the external variable `elsewhere`",
@@ -125,14 +107,8 @@ fn unsupported_features_are_named() {
             "line 17, column 1: the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256",
         );
     }
-    refused(
-        "call foreign;",
-        "line 17, column 1: nothing defines the external function `foreign`",
-    );
-    refused(
-        "mov.u32 %r1, %envreg0;",
-        "line 17: the special register `%envreg0` is not supported",
-    );
+    refused("call foreign;", "line 17, column 1: nothing defines the external function `foreign`");
+    refused("mov.u32 %r1, %envreg0;", "line 17: the special register `%envreg0` is not supported");
 }
 
 /// Instructions that the table refuses are never decoded, not even as `Nop`.
@@ -160,10 +136,7 @@ fn refused_instructions_carry_the_reason() {
 
 #[test]
 fn nonsense_is_explained() {
-    refused(
-        "bar.sync 16;",
-        "line 17, column 1: there is no barrier 16: a block has the barriers 0 to 15",
-    );
+    refused("bar.sync 16;", "line 17, column 1: there is no barrier 16: a block has the barriers 0 to 15");
     refused(
         "barrier.sync -1, 64;",
         "line 17, column 1: there is no barrier -1: a block has the barriers 0 to 15",
@@ -176,14 +149,8 @@ fn nonsense_is_explained() {
         "bar.arrive 1, 0;",
         "line 17, column 1: `bar.arrive` needs the number of threads, and 0 stands for none",
     );
-    refused(
-        "add.s32 %r1, %r2, %r9;",
-        "line 17, column 1: `%r9` is not declared",
-    );
-    refused(
-        "add.s32 %r1, %r2;",
-        "line 17, column 1: `add.s32` takes 3 operands (d, a, b), found 2",
-    );
+    refused("add.s32 %r1, %r2, %r9;", "line 17, column 1: `%r9` is not declared");
+    refused("add.s32 %r1, %r2;", "line 17, column 1: `add.s32` takes 3 operands (d, a, b), found 2");
     refused(
         "add.s32 %r1, %r2, %rd1;",
         "line 17, column 1: `%rd1` is a 64-bit register, and a register of up to 32 bits is needed here",
@@ -198,10 +165,7 @@ fn nonsense_is_explained() {
         "add.f32 %f1, %f2, 1;",
         "line 17, column 1: an integer where a floating-point number belongs (write 0.0)",
     );
-    refused(
-        "ld.global.v4.f32 {%f1, %f2}, [%rd1];",
-        "line 17, column 1: 2 registers for 4 elements",
-    );
+    refused("ld.global.v4.f32 {%f1, %f2}, [%rd1];", "line 17, column 1: 2 registers for 4 elements");
     refused(
         "ld.global.u64 %r1, [%rd1];",
         "line 17, column 1: a register of up to 32 bits for an element of 8 bytes",
@@ -214,14 +178,8 @@ fn nonsense_is_explained() {
         "st.const.u32 [limit], %r1;",
         "line 17, column 1: unknown instruction `st.const.u32`; a kernel cannot store to constant memory",
     );
-    refused(
-        "st.u32 [limit], %r1;",
-        "line 17, column 1: a store to constant memory",
-    );
-    refused(
-        "x: x: add.s32 %r1, %r1, %r1;",
-        "line 17, column 4: label `x` is there twice",
-    );
+    refused("st.u32 [limit], %r1;", "line 17, column 1: a store to constant memory");
+    refused("x: x: add.s32 %r1, %r1, %r1;", "line 17, column 4: label `x` is there twice");
     refused(
         "call (%r1), twice, (%r1, %r2);",
         "line 17, column 1: `twice` takes 1 arguments and gives 1 results",
@@ -293,24 +251,11 @@ fn copies_and_atomics() {
 /// Shared arrays keep the banks that they would have without guards, and fault in between.
 #[test]
 fn shared_layout() {
-    let kernel = &decoded(&kernel_of("mov.u64 %rd1, dynamic;"))
-        .expect("decodes")
-        .kernels[0];
-    let places: Vec<_> = kernel
-        .shared
-        .iter()
-        .map(|a| (a.name.as_str(), a.offset, a.bytes))
-        .collect();
+    let kernel = &decoded(&kernel_of("mov.u64 %rd1, dynamic;")).expect("decodes").kernels[0];
+    let places: Vec<_> = kernel.shared.iter().map(|a| (a.name.as_str(), a.offset, a.bytes)).collect();
+    assert_eq!(places, [("first", 1024, 40), ("second", 1192, 128), ("dynamic", 1456, 0)]);
     assert_eq!(
-        places,
-        [("first", 1024, 40), ("second", 1192, 128), ("dynamic", 1456, 0)]
-    );
-    assert_eq!(
-        (
-            kernel.shared_static_bytes,
-            kernel.shared_dynamic_base,
-            kernel.shared_dynamic_align
-        ),
+        (kernel.shared_static_bytes, kernel.shared_dynamic_base, kernel.shared_dynamic_align),
         (168, 1456, 16)
     );
 }
@@ -327,9 +272,9 @@ fn check_order(lines: &str, expected: &str) {
     let got = match &decoded(&kernel_of(lines)).expect("decodes").kernels[0].order {
         BlockOrder::Any => "any".to_owned(),
         BlockOrder::ByIndex => "by index".to_owned(),
-        BlockOrder::ByIndexIfAliased(pairs) => pairs.iter().fold("by index if".to_owned(), |text, (a, b)| {
-            format!("{text} {}={}", name(a), name(b))
-        }),
+        BlockOrder::ByIndexIfAliased(pairs) => pairs
+            .iter()
+            .fold("by index if".to_owned(), |text, (a, b)| format!("{text} {}={}", name(a), name(b))),
     };
     assert_eq!(got, expected, "{lines}");
 }
@@ -338,10 +283,7 @@ fn check_order(lines: &str, expected: &str) {
 #[test]
 fn order_of_blocks() {
     check_order("atom.global.add.u32 %r1, [%rd1], 1;", "any");
-    check_order(
-        "atom.global.add.u32 %r1, [%rd1], 1; st.global.u32 [%rd2], %r1;",
-        "by index",
-    );
+    check_order("atom.global.add.u32 %r1, [%rd1], 1; st.global.u32 [%rd2], %r1;", "by index");
     check_order("red.global.max.s32 [%rd1], %r1;", "any");
     check_order("red.global.add.f32 [%rd1], %f1;", "by index");
     check_order("red.shared.add.f32 [first], %f1;", "any");
@@ -373,15 +315,9 @@ fn order_among_atomics() {
     ] {
         let operand = |form: &str| if form.ends_with("64") { "%rd5" } else { "7" };
         let (x, y) = (operand(one), operand(other));
-        check_order(
-            &format!("red.global.{one} [%rd1], {x}; red.global.{other} [%rd1], {y};"),
-            expected,
-        );
+        check_order(&format!("red.global.{one} [%rd1], {x}; red.global.{other} [%rd1], {y};"), expected);
     }
-    check_order(
-        "red.global.inc.u32 [%rd1], 7; red.global.inc.u32 [%rd1], 8;",
-        "by index",
-    );
+    check_order("red.global.inc.u32 [%rd1], 7; red.global.inc.u32 [%rd1], 8;", "by index");
     check_order("mov.u32 %r1, %tid.x; red.global.inc.u32 [%rd1], %r1;", "by index");
     check_order("ld.param.u32 %r1, [pack]; red.global.inc.u32 [%rd1], %r1;", "any");
 }
@@ -392,38 +328,14 @@ fn order_of_atomics_on_different_words() {
     const LOADED: &str = "mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [pack];
         cvta.to.global.u64 %rd3, %rd1; mul.wide.u32 %rd4, %r1, 8; add.s64 %rd5, %rd3, %rd4;";
     for (lines, expected) in [
-        (
-            "red.global.add.u32 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;",
-            "any",
-        ),
-        (
-            "red.global.add.u64 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;",
-            "by index",
-        ),
-        (
-            "red.global.add.u32 [%rd3+8], 1; red.global.min.u32 [%rd1+4], 1;",
-            "any",
-        ),
-        (
-            "red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd5+4], 1;",
-            "by index",
-        ),
-        (
-            "red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1;",
-            "by index if 0=8",
-        ),
-        (
-            "red.global.add.u32 [%rd5], 1; red.global.min.u32 [table], 1;",
-            "by index if 0=variable",
-        ),
-        (
-            "red.global.add.u32 [table], 1; red.global.min.u32 [table+4], 1;",
-            "any",
-        ),
-        (
-            "red.global.add.u32 [table], 1; red.global.min.u32 [table], 1;",
-            "by index",
-        ),
+        ("red.global.add.u32 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;", "any"),
+        ("red.global.add.u64 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;", "by index"),
+        ("red.global.add.u32 [%rd3+8], 1; red.global.min.u32 [%rd1+4], 1;", "any"),
+        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd5+4], 1;", "by index"),
+        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1;", "by index if 0=8"),
+        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [table], 1;", "by index if 0=variable"),
+        ("red.global.add.u32 [table], 1; red.global.min.u32 [table+4], 1;", "any"),
+        ("red.global.add.u32 [table], 1; red.global.min.u32 [table], 1;", "by index"),
         (
             "ld.global.u64 %rd6, [%rd2]; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;",
             "by index",

@@ -25,10 +25,7 @@ pub(crate) struct AluClasses {
 
 impl AluClasses {
     /// Value for all other operations.
-    pub(crate) const NONE: AluClasses = AluClasses {
-        dst: Class::Bits32,
-        srcs: &[],
-    };
+    pub(crate) const NONE: AluClasses = AluClasses { dst: Class::Bits32, srcs: &[] };
 }
 
 pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
@@ -39,14 +36,8 @@ pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClass
     if form.srcs.len() < src.len() {
         src[3] = form.variant;
     }
-    let kind = OpKind::Alu {
-        run: form.run,
-        args: AluArgs { dst, src },
-    };
-    let classes = AluClasses {
-        dst: form.dst,
-        srcs: form.srcs,
-    };
+    let kind = OpKind::Alu { run: form.run, args: AluArgs { dst, src } };
+    let classes = AluClasses { dst: form.dst, srcs: form.srcs };
     (kind, classes)
 }
 
@@ -108,10 +99,7 @@ pub(crate) struct Registers {
 impl Registers {
     /// Starts with the two constant predicates.
     pub(crate) fn new() -> Registers {
-        Registers {
-            classes: vec![Class::Pred, Class::Pred],
-            narrow: Vec::new(),
-        }
+        Registers { classes: vec![Class::Pred, Class::Pred], narrow: Vec::new() }
     }
 
     /// Declared width of a register.

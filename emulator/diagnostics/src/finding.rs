@@ -116,9 +116,7 @@ impl Finding {
         for (number, line) in self.text.lines().enumerate() {
             let body = line.trim_start();
             let indent = &line[..line.len() - body.len()];
-            let label = ["Why:", "Try:", "On a GPU:"]
-                .into_iter()
-                .find(|label| body.starts_with(label));
+            let label = ["Why:", "Try:", "On a GPU:"].into_iter().find(|label| body.starts_with(label));
             let is_caret = body
                 .strip_prefix('|')
                 .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| " ^~".contains(c)));

@@ -36,12 +36,7 @@ impl<'a> LaunchContext<'a> {
         for (index, path) in context.files {
             let file_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
             let exact = names.sources.iter().find(|(name, _)| name == path);
-            let close = || {
-                names
-                    .sources
-                    .iter()
-                    .find(|(name, _)| file_name(name) == file_name(path))
-            };
+            let close = || names.sources.iter().find(|(name, _)| file_name(name) == file_name(path));
             if let Some((_, text)) = exact.or_else(close) {
                 let mut source = Source::new(text);
                 source.instantiate(&context.kernel.name);
@@ -49,23 +44,13 @@ impl<'a> LaunchContext<'a> {
             }
         }
         let mut parameters = Vec::new();
-        for (_, source) in context
-            .files
-            .iter()
-            .filter_map(|(index, _)| sources.get_key_value(index))
-        {
+        for (_, source) in context.files.iter().filter_map(|(index, _)| sources.get_key_value(index)) {
             parameters = source.parameters(&context.kernel.name);
             if !parameters.is_empty() {
                 break;
             }
         }
-        Self {
-            context,
-            kinds,
-            sources,
-            parameters,
-            trace: Trace::new(context.kernel),
-        }
+        Self { context, kinds, sources, parameters, trace: Trace::new(context.kernel) }
     }
 
     /// Index of the instructions that set each register.
@@ -75,10 +60,7 @@ impl<'a> LaunchContext<'a> {
 
     /// True if all threads ran, even when the first ones failed: counts are of the whole launch.
     pub(crate) fn sees_all(&self) -> bool {
-        matches!(
-            self.context.config.options.watch,
-            Watch::Checked | Watch::CheckedGlobalRaces
-        )
+        matches!(self.context.config.options.watch, Watch::Checked | Watch::CheckedGlobalRaces)
     }
 
     /// `First: thread (0,4) of block (0,6).`, and how many others do the same.
@@ -121,11 +103,7 @@ impl<'a> LaunchContext<'a> {
         let Some(info) = self.context.kernel.instrs.get(instr as usize) else {
             return Vec::new();
         };
-        let mut all: Vec<SourceLoc> = info
-            .source
-            .into_iter()
-            .chain(info.calls.iter().copied())
-            .collect();
+        let mut all: Vec<SourceLoc> = info.source.into_iter().chain(info.calls.iter().copied()).collect();
         all.retain(|loc| loc.line > 0);
         let known = |loc: &SourceLoc| self.sources.contains_key(&loc.file);
         if all.iter().any(known) {
@@ -209,11 +187,7 @@ impl<'a> LaunchContext<'a> {
     pub(crate) fn parameter_value(&self, index: usize) -> Option<u64> {
         let parameter = self.context.kernel.params.get(index)?;
         let start = parameter.offset as usize;
-        let bytes = self
-            .context
-            .config
-            .params
-            .get(start..start + parameter.bytes as usize)?;
+        let bytes = self.context.config.params.get(start..start + parameter.bytes as usize)?;
         match bytes.len() {
             4 => Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?))),
             8 => Some(u64::from_le_bytes(bytes.try_into().ok()?)),
@@ -245,9 +219,7 @@ impl<'a> LaunchContext<'a> {
     /// The value of a name: an integer parameter or a constant.
     pub(crate) fn value(&self, instr: u32, name: &str) -> Option<i64> {
         let parameter = self.integers().into_iter().find(|(known, _)| known == name);
-        parameter
-            .map(|(_, value)| value)
-            .or_else(|| self.source(instr)?.constant(name))
+        parameter.map(|(_, value)| value).or_else(|| self.source(instr)?.constant(name))
     }
 
     pub(crate) fn place(&self, instr: u32) -> Place {
@@ -258,9 +230,7 @@ impl<'a> LaunchContext<'a> {
             file: file.map(|(_, path)| path.clone()).unwrap_or_default(),
             line: loc.map_or(0, |loc| loc.line),
             column: loc.map_or(0, |loc| loc.column),
-            text: loc
-                .and_then(|loc| self.source(instr)?.line(loc.line))
-                .map(str::to_owned),
+            text: loc.and_then(|loc| self.source(instr)?.line(loc.line)).map(str::to_owned),
             ptx_line: info.map_or(0, |info| info.ptx_line),
             instruction: info.map(|info| info.text.clone()).unwrap_or_default(),
         }
@@ -290,9 +260,7 @@ impl<'a> LaunchContext<'a> {
 
     /// `, in common.cuh`, for what is listed under a message of another file.
     pub(crate) fn elsewhere(&self, here: u32, instr: u32) -> String {
-        let of = self
-            .loc(instr)
-            .map_or_else(String::new, |loc| self.of_file(here, loc.file));
+        let of = self.loc(instr).map_or_else(String::new, |loc| self.of_file(here, loc.file));
         of.replacen(" of ", ", in ", 1)
     }
 
@@ -342,11 +310,7 @@ impl<'a> LaunchContext<'a> {
     pub(crate) fn blocks_per_cluster(&self) -> u64 {
         let config = self.context.config;
         let asked = config.options.cluster.or(self.context.kernel.cluster.required);
-        asked
-            .unwrap_or([1; 3])
-            .iter()
-            .map(|&n| u64::from(n.max(1)))
-            .product()
+        asked.unwrap_or([1; 3]).iter().map(|&n| u64::from(n.max(1))).product()
     }
 
     /// `192 threads in 12 blocks do the same`, when there are more than one.
@@ -447,10 +411,7 @@ impl<'a> Around<'a> {
 
 impl Draft {
     pub(crate) fn new(title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            ..Self::default()
-        }
+        Self { title: title.into(), ..Self::default() }
     }
 
     /// The finished finding.
@@ -469,17 +430,12 @@ impl Draft {
         if let Some((from, _)) = self.carets.first()
             && let Some(text) = &place.text
         {
-            place.column = text
-                .get(..*from)
-                .map_or(place.column, |before| before.chars().count() as u32 + 1);
+            place.column = text.get(..*from).map_or(place.column, |before| before.chars().count() as u32 + 1);
         }
         let plain = |text: String| text.replace('\u{a0}', " ");
         let advice = self.advice.clone().map(plain);
         let same = |found: &&Finding| found.code == code && advice.is_some() && found.advice == advice;
-        let said = earlier
-            .iter()
-            .find(same)
-            .map(|found| launch.line_name(instr, found.instr));
+        let said = earlier.iter().find(same).map(|found| launch.line_name(instr, found.instr));
         let text = self.text(launch, code, &place, instr, said);
         let config = launch.context.config;
         Finding {
@@ -528,11 +484,7 @@ impl Draft {
             paragraph(&mut out, "Try: ", &format!("the same as for {line} above."));
             return out;
         }
-        for (label, text) in [
-            ("Why: ", &self.why),
-            ("Try: ", &self.advice),
-            ("On a GPU: ", &self.on_gpu),
-        ] {
+        for (label, text) in [("Why: ", &self.why), ("Try: ", &self.advice), ("On a GPU: ", &self.on_gpu)] {
             if let Some(text) = text {
                 paragraph(&mut out, label, text);
             }
@@ -552,25 +504,15 @@ pub(crate) fn header(code: Code, title: &str, place: &str) -> String {
     match place {
         "" => format!("{head}\n"),
         _ if length.max(PLACE_COLUMN) + 2 + place.chars().count() <= WIDTH + 10 => {
-            format!(
-                "{head}{}{place}\n",
-                " ".repeat(PLACE_COLUMN.saturating_sub(length).max(2))
-            )
+            format!("{head}{}{place}\n", " ".repeat(PLACE_COLUMN.saturating_sub(length).max(2)))
         }
         _ => format!("{head}\n  --> {place}\n"),
     }
 }
 
 pub(crate) fn paragraph(out: &mut String, label: &str, text: &str) {
-    for (index, line) in words::wrap(&format!("{label}{text}"), WIDTH - 3)
-        .iter()
-        .enumerate()
-    {
-        let indent = if index > 0 && !label.is_empty() {
-            "     "
-        } else {
-            ""
-        };
+    for (index, line) in words::wrap(&format!("{label}{text}"), WIDTH - 3).iter().enumerate() {
+        let indent = if index > 0 && !label.is_empty() { "     " } else { "" };
         let _ = writeln!(out, "   {indent}{line}");
     }
 }
@@ -609,9 +551,7 @@ fn listing(out: &mut String, place: &Place, carets: &[(usize, usize)], by_column
         }
     }
     // numba names the first column of every line: a caret below white space says nothing.
-    let named = (place.column as usize)
-        .checked_sub(1)
-        .and_then(|at| text.chars().nth(at));
+    let named = (place.column as usize).checked_sub(1).and_then(|at| text.chars().nth(at));
     if by_column && carets.is_empty() && named.is_some_and(|c| !c.is_whitespace()) {
         mark(place.column as usize - 1, place.column as usize, '^');
     }

@@ -35,8 +35,6 @@ pub(crate) struct LaunchInputs<'a> {
 
 impl std::fmt::Debug for LaunchInputs<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LaunchInputs")
-            .field("kernel", &self.kernel.name)
-            .finish_non_exhaustive()
+        f.debug_struct("LaunchInputs").field("kernel", &self.kernel.name).finish_non_exhaustive()
     }
 }

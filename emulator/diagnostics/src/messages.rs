@@ -62,19 +62,11 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
             Code::UseAfterFree => memory::freed(launch, kind, *access),
             Code::Misaligned => memory::misaligned(launch, kind, *access),
             Code::ReadOnly => memory::read_only(launch, kind, *access),
-            _ => asynchronous::of_a_box(
-                launch,
-                kind,
-                *access,
-                bounds::out_of_bounds(launch, kind, *access),
-            ),
+            _ => asynchronous::of_a_box(launch, kind, *access, bounds::out_of_bounds(launch, kind, *access)),
         },
-        Details::Uninitialised {
-            access,
-            load,
-            copy: Some(copy),
-            ..
-        } => uninit::under_way(launch, kind, *access, *load, *copy),
+        Details::Uninitialised { access, load, copy: Some(copy), .. } => {
+            uninit::under_way(launch, kind, *access, *load, *copy)
+        }
         Details::Uninitialised { access, .. } if let Some(place) = cluster::remote(access) => {
             cluster::unwritten(launch, kind, *access, place)
         }
@@ -85,17 +77,11 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
             who = (party.block, u64::from(party.thread));
             race::race(launch, kind, facts, also)
         }
-        Details::Barrier {
-            groups,
-            deadlock,
-            late,
-        } => sync::barrier(launch, kind, groups, *deadlock, late.as_ref()),
+        Details::Barrier { groups, deadlock, late } => {
+            sync::barrier(launch, kind, groups, *deadlock, late.as_ref())
+        }
         Details::Parted { missing, .. } => sync::parted(launch, kind, *missing),
-        Details::Exited {
-            returned,
-            first,
-            exit,
-        } => sync::exited(launch, kind, *returned, *first, *exit),
+        Details::Exited { returned, first, exit } => sync::exited(launch, kind, *returned, *first, *exit),
         Details::Runaway { budget, proven, span } => {
             termination::runaway(launch, kind, *budget, *proven, *span)
         }
@@ -103,22 +89,14 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
         Details::SyncMask(facts) => sync::mask(launch, kind, facts),
         Details::Operand { problem, value } => termination::operand(launch, kind, *problem, *value),
         Details::Call { address, problem } => calls::target(launch, kind, *address, problem),
-        Details::Stack {
-            function,
-            depth,
-            limit,
-        } => calls::stack(launch, kind, function, *depth, *limit),
+        Details::Stack { function, depth, limit } => calls::stack(launch, kind, function, *depth, *limit),
         Details::Texture { handle } => memory::texture(launch, *handle),
         Details::TensorCopy { problem } => asynchronous::tensor(launch, kind, *problem),
         Details::Proxy { address } => phases::no_fence(launch, kind, *address),
         Details::Phases { waits, others } => phases::deadlock(launch, kind, waits, others),
-        Details::TwoCopies {
-            address,
-            other,
-            phase,
-            blocks,
-            late,
-        } => asynchronous::two_copies(launch, kind, *address, (*other, *phase), *blocks, *late),
+        Details::TwoCopies { address, other, phase, blocks, late } => {
+            asynchronous::two_copies(launch, kind, *address, (*other, *phase), *blocks, *late)
+        }
         Details::ChangedUnderCopy { address } => asynchronous::changed(launch, kind, *address),
         Details::Wgmma { problem } => wgmma::product(launch, kind, *problem),
         Details::Fragment { foreign } => fragment::product(launch, kind, foreign),

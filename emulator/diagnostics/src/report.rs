@@ -78,10 +78,6 @@ impl Report {
             executed: if launch.counted { Some(&executed) } else { None },
         };
         let (findings, outputs) = findings(&context, &mistakes.kinds);
-        Self {
-            launch,
-            findings,
-            outputs,
-        }
+        Self { launch, findings, outputs }
     }
 }

@@ -74,13 +74,7 @@ impl Source {
             start += line.len();
         }
         let clean = blank(text);
-        Self {
-            text: text.clone(),
-            statements: Statements::new(&clean),
-            clean,
-            lines,
-            given: Vec::new(),
-        }
+        Self { text: text.clone(), statements: Statements::new(&clean), clean, lines, given: Vec::new() }
     }
 
     /// A line's text, from 1.
@@ -161,17 +155,15 @@ impl Source {
     /// The text between the braces of a kernel.
     fn body(&self, kernel: &str) -> Option<&str> {
         let name = plain_name(kernel);
-        words(&self.clean)
-            .filter(|(_, word)| *word == name)
-            .find_map(|(at, _)| {
-                let rest = self.clean[at + name.len()..].trim_start();
-                let inside = rest.starts_with('(').then(|| bracketed(rest))??;
-                let rest = rest[inside.len() + 2..].trim_start();
-                let start = &self.clean[..at];
-                let start = start.rfind([';', '}']).map_or(0, |end| end + 1);
-                let is_kernel = self.clean[start..at].contains("__global__");
-                (is_kernel && rest.starts_with('{')).then(|| bracketed(rest))?
-            })
+        words(&self.clean).filter(|(_, word)| *word == name).find_map(|(at, _)| {
+            let rest = self.clean[at + name.len()..].trim_start();
+            let inside = rest.starts_with('(').then(|| bracketed(rest))??;
+            let rest = rest[inside.len() + 2..].trim_start();
+            let start = &self.clean[..at];
+            let start = start.rfind([';', '}']).map_or(0, |end| end + 1);
+            let is_kernel = self.clean[start..at].contains("__global__");
+            (is_kernel && rest.starts_with('{')).then(|| bracketed(rest))?
+        })
     }
 
     /// The value of a variable of a kernel that is set once: `const int row = …;`.
@@ -182,11 +174,9 @@ impl Source {
             let before = body[..at].trim_end();
             let rest = body[at + name.len()..].trim_start();
             let set = rest.strip_prefix('=').filter(|rest| !rest.starts_with('='));
-            let changed = [
-                "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--",
-            ]
-            .iter()
-            .any(|operator| rest.starts_with(operator))
+            let changed = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"]
+                .iter()
+                .any(|operator| rest.starts_with(operator))
                 || before.ends_with("++")
                 || before.ends_with("--")
                 || before.ends_with('&') && !before.ends_with("&&");
@@ -224,9 +214,7 @@ impl Source {
     pub(crate) fn array(&self, qualifier: &str, name: &str, function: Option<&str>) -> Option<Declared> {
         let of_name = |text: &str| -> Vec<Declared> {
             let all = self.arrays_in(text, qualifier).into_iter();
-            all.filter(|(found, _)| found == name)
-                .map(|(_, declared)| declared)
-                .collect()
+            all.filter(|(found, _)| found == name).map(|(_, declared)| declared).collect()
         };
         let inside = function.map_or_else(Vec::new, |function| self.bodies(function));
         let mut found: Vec<Declared> = inside.into_iter().flat_map(of_name).collect();
@@ -274,9 +262,7 @@ impl Source {
             if !wanted {
                 continue;
             }
-            let statement = statement
-                .lines()
-                .filter(|line| !line.trim_start().starts_with('#'));
+            let statement = statement.lines().filter(|line| !line.trim_start().starts_with('#'));
             let statement = statement.collect::<Vec<_>>().join(" ");
             found.extend(self.declarators(&statement));
         }
@@ -332,25 +318,13 @@ impl Source {
                 subscripts.push(inside.trim().to_owned());
                 end += inside.len() + 2;
             }
-            let start = if subscripts.is_empty() && text[..at].ends_with('*') {
-                at - 1
-            } else {
-                at
-            };
+            let start = if subscripts.is_empty() && text[..at].ends_with('*') { at - 1 } else { at };
             let after = text[end..].trim_start();
             let plain = after.starts_with('=') && !after.starts_with("==");
-            let compound = [
-                "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--",
-            ]
-            .iter()
-            .any(|operator| after.starts_with(operator));
-            found.push(Use {
-                start,
-                end,
-                subscripts,
-                stored: plain || compound,
-                loaded: !plain,
-            });
+            let compound = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"]
+                .iter()
+                .any(|operator| after.starts_with(operator));
+            found.push(Use { start, end, subscripts, stored: plain || compound, loaded: !plain });
         }
         found
     }
@@ -359,9 +333,7 @@ impl Source {
     pub(crate) fn lines_storing(&self, name: &str) -> Vec<u32> {
         (1..=self.n_lines())
             .filter(|&line| {
-                self.uses(line, name)
-                    .iter()
-                    .any(|found| found.stored && !found.subscripts.is_empty())
+                self.uses(line, name).iter().any(|found| found.stored && !found.subscripts.is_empty())
             })
             .collect()
     }
@@ -406,10 +378,7 @@ impl Source {
         let Some(at) = at else { return Vec::new() };
         let holds = |one: &&Enclosure| {
             // Behind the body of a `do` stands its condition.
-            let rest = self
-                .clean
-                .get(one.body.end..)
-                .filter(|_| one.header.starts_with("do "));
+            let rest = self.clean.get(one.body.end..).filter(|_| one.header.starts_with("do "));
             let condition = rest.and_then(|rest| rest.find(';')).unwrap_or(0);
             (one.start..one.body.end + condition).contains(&at)
         };
@@ -434,9 +403,7 @@ impl Source {
 
     /// Branches and loops around a position, outermost first. Column 0: around the last statement of the line.
     pub(crate) fn around(&self, line: u32, column: u32) -> Vec<&Enclosure> {
-        self.position(line, column)
-            .map(|at| self.statements.around(at))
-            .unwrap_or_default()
+        self.position(line, column).map(|at| self.statements.around(at)).unwrap_or_default()
     }
 
     /// The statement at a position, as bytes of the text.
@@ -485,9 +452,7 @@ impl Source {
         let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
         let first = self.lines.partition_point(|(_, end)| *end < start) as u32 + 1;
         let has_return = |text: &str| words(text).any(|(_, word)| word == "return");
-        (first..line)
-            .filter(|&number| self.clean_line(number).is_some_and(has_return))
-            .collect()
+        (first..line).filter(|&number| self.clean_line(number).is_some_and(has_return)).collect()
     }
 
     /// The comparisons that hold in a line of a kernel: of the `if`s and loops around it, and of the `return`s above it.
@@ -525,10 +490,7 @@ impl Source {
             return nothing;
         };
         let rest = &self.clean[*start..];
-        let Some(header) = rest
-            .find("while")
-            .map(|at| rest[at + "while".len()..].trim_start())
-        else {
+        let Some(header) = rest.find("while").map(|at| rest[at + "while".len()..].trim_start()) else {
             return nothing;
         };
         let Some(inside) = header.starts_with('(').then(|| bracketed(header)).flatten() else {
@@ -544,9 +506,7 @@ impl Source {
                 names.push(word.to_owned());
             }
         }
-        let operators = [
-            "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--",
-        ];
+        let operators = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
         let sets = |name: &String| {
             words(body).filter(|(_, word)| word == name).any(|(at, word)| {
                 let (before, after) = (body[..at].trim_end(), body[at + word.len()..].trim_start());
@@ -590,9 +550,7 @@ impl Source {
         for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
             let start = self.clean[..at].rfind([';', '}']).map_or(0, |end| end + 1);
             let head = &self.clean[start..at];
-            let Some(list) = head
-                .find("template")
-                .map(|at| head[at + "template".len()..].trim_start())
+            let Some(list) = head.find("template").map(|at| head[at + "template".len()..].trim_start())
             else {
                 continue;
             };
@@ -603,9 +561,7 @@ impl Source {
                 let parameter = parameter.split('=').next().unwrap_or_default();
                 words(parameter).last().map_or("", |(_, word)| word)
             });
-            let given = names
-                .zip(&values)
-                .filter_map(|(name, value)| Some((name.to_owned(), (*value)?)));
+            let given = names.zip(&values).filter_map(|(name, value)| Some((name.to_owned(), (*value)?)));
             self.given = given.collect();
             return;
         }
@@ -617,11 +573,7 @@ impl Source {
         let mut around = self.around(line, 0);
         if let Some(&(start, end)) = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at)) {
             let own = self.statements.headed(start..end);
-            around.extend(
-                own.into_iter()
-                    .filter(|one| !around.contains(one))
-                    .collect::<Vec<_>>(),
-            );
+            around.extend(own.into_iter().filter(|one| !around.contains(one)).collect::<Vec<_>>());
         }
         around.into_iter().rev().map(|one| {
             let word = match one.control {
@@ -657,11 +609,7 @@ fn compared(text: &str, negated: bool) -> Option<Compared> {
     }
     let below = text[at..].starts_with('<') != negated;
     let (left, right) = if below { (left, right) } else { (right, left) };
-    Some(Compared {
-        left: left.to_owned(),
-        right: right.to_owned(),
-        text: text.to_owned(),
-    })
+    Some(Compared { left: left.to_owned(), right: right.to_owned(), text: text.to_owned() })
 }
 
 /// `_Z5tiledILi16ELj8EfEvPKf` → 16, 8 and nothing for the type.
@@ -699,10 +647,7 @@ fn parameter(text: &str) -> Option<Parameter> {
     let (at, name) = words(text).last()?;
     let ty = text[..at].replace('*', " * ").replace('&', " & ");
     let ty = strip_qualifiers(&ty).replace(" *", "*").replace(" &", "&");
-    (!ty.is_empty()).then(|| Parameter {
-        name: name.to_owned(),
-        ty,
-    })
+    (!ty.is_empty()).then(|| Parameter { name: name.to_owned(), ty })
 }
 
 #[cfg(test)]
@@ -735,48 +680,21 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
 
     #[test]
     fn parameters_are_found_behind_qualifiers() {
-        let text: Vec<String> = source()
-            .parameters("tiled")
-            .iter()
-            .map(|p| format!("{}: {}", p.name, p.ty))
-            .collect();
-        assert_eq!(
-            text,
-            ["M: int", "A: float*", "C: float*", "n: unsigned long long"]
-        );
+        let text: Vec<String> =
+            source().parameters("tiled").iter().map(|p| format!("{}: {}", p.name, p.ty)).collect();
+        assert_eq!(text, ["M: int", "A: float*", "C: float*", "n: unsigned long long"]);
     }
 
     #[test]
     fn arrays_have_dimensions_from_constants() {
         let source = source();
         let a = source.array("__shared__", "a_tile", None);
-        assert_eq!(
-            a,
-            Some(Declared {
-                ty: "float".into(),
-                dims: vec![Some(64), Some(9)]
-            })
-        );
+        assert_eq!(a, Some(Declared { ty: "float".into(), dims: vec![Some(64), Some(9)] }));
         let b = source.array("__shared__", "b_tile", None);
-        assert_eq!(
-            b,
-            Some(Declared {
-                ty: "float".into(),
-                dims: vec![Some(8), Some(2)]
-            })
-        );
+        assert_eq!(b, Some(Declared { ty: "float".into(), dims: vec![Some(8), Some(2)] }));
         let more = source.array("__shared__", "more", None);
-        assert_eq!(
-            more,
-            Some(Declared {
-                ty: "double".into(),
-                dims: vec![None]
-            })
-        );
-        assert_eq!(
-            source.array("", "frag", None).map(|found| found.dims),
-            Some(vec![Some(4)])
-        );
+        assert_eq!(more, Some(Declared { ty: "double".into(), dims: vec![None] }));
+        assert_eq!(source.array("", "frag", None).map(|found| found.dims), Some(vec![Some(4)]));
     }
 
     #[test]
@@ -805,11 +723,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
     #[test]
     fn uses_tell_stores_from_loads() {
         let source = source();
-        let line = TEXT
-            .lines()
-            .position(|line| line.contains("A[row * M + 1]"))
-            .expect("line") as u32
-            + 1;
+        let line = TEXT.lines().position(|line| line.contains("A[row * M + 1]")).expect("line") as u32 + 1;
         let stored = source.uses(line, "a_tile");
         assert!(stored[0].stored && !stored[0].loaded);
         let loaded = source.uses(line, "A");
@@ -850,10 +764,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
         let text = "template <typename T, int BM, unsigned BK = 8>\n__global__ void tiled(T* x)\n{ __shared__ T t[BM][BK + 1]; }";
         let mut source = Source::new(&text.into());
         source.instantiate("_Z5tiledIfLi16ELj8EEvPT_");
-        assert_eq!(
-            (source.constant("BM"), source.constant("BK")),
-            (Some(16), Some(8))
-        );
+        assert_eq!((source.constant("BM"), source.constant("BK")), (Some(16), Some(8)));
         let dims = source.array("__shared__", "t", None).map(|found| found.dims);
         assert_eq!(dims, Some(vec![Some(16), Some(9)]));
     }

@@ -48,31 +48,19 @@ const PTX: &str = "\
 fn finding() -> Finding {
     let memory = Arc::new(Memory::new(1 << 20));
     let module = Module::load(&memory, PTX, None).expect("it loads");
-    let x = memory
-        .alloc(128, Origin::new("cuMemAlloc"))
-        .expect("there is room");
+    let x = memory.alloc(128, Origin::new("cuMemAlloc")).expect("there is room");
     let mut params = 63u64.to_le_bytes().to_vec();
     params.extend(x.to_le_bytes());
     let sources = vec![("kernel.cu".to_owned(), Arc::from(SOURCE))];
-    let names = Names {
-        params: Vec::new(),
-        sources,
-    };
+    let names = Names { params: Vec::new(), sources };
     let config = LaunchConfig {
         grid: [2, 1, 1],
         block: [32, 1, 1],
         dynamic_shared: 0,
         params,
-        options: LaunchOptions {
-            watch: Watch::Checked,
-            names,
-            ..LaunchOptions::default()
-        },
+        options: LaunchOptions { watch: Watch::Checked, names, ..LaunchOptions::default() },
     };
-    let environment = Environment {
-        textures: &Textures::default(),
-        clock: &|| 0,
-    };
+    let environment = Environment { textures: &Textures::default(), clock: &|| 0 };
     let loaded = &module.kernels()[0];
     let report = launch(&memory, loaded, &config, environment).expect("it starts");
     Report::new(report, loaded, &config).findings.remove(0)
@@ -102,15 +90,9 @@ fn title(body: &str) -> String {
         block: [1; 3],
         dynamic_shared: 0,
         params: vec![0; 8],
-        options: LaunchOptions {
-            watch: Watch::Checked,
-            ..LaunchOptions::default()
-        },
+        options: LaunchOptions { watch: Watch::Checked, ..LaunchOptions::default() },
     };
-    let environment = Environment {
-        textures: &Textures::default(),
-        clock: &|| 0,
-    };
+    let environment = Environment { textures: &Textures::default(), clock: &|| 0 };
     let loaded = &module.kernels()[0];
     let report = launch(&memory, loaded, &config, environment).expect("it starts");
     Report::new(report, loaded, &config).findings.remove(0).title

@@ -71,12 +71,7 @@ struct Parts<'a> {
 fn parts(text: &str) -> Parts<'_> {
     let text = text.trim().trim_end_matches(';');
     let (guarded, text) = match text.strip_prefix('@') {
-        Some(rest) => (
-            true,
-            rest.split_once(char::is_whitespace)
-                .map_or("", |(_, rest)| rest)
-                .trim(),
-        ),
+        Some(rest) => (true, rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim()),
         None => (false, text),
     };
     let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -96,28 +91,19 @@ fn parts(text: &str) -> Parts<'_> {
     if !rest[start..].trim().is_empty() {
         operands.push(rest[start..].trim());
     }
-    Parts {
-        guarded,
-        mnemonic,
-        operands,
-    }
+    Parts { guarded, mnemonic, operands }
 }
 
 /// The registers that an instruction sets.
 fn targets<'t>(parts: &Parts<'t>) -> Vec<&'t str> {
     let family = parts.mnemonic.split('.').next().unwrap_or("");
-    let sets = ![
-        "st", "red", "bar", "barrier", "bra", "ret", "exit", "membar", "fence", "cp", "trap", "prefetch",
-    ]
-    .contains(&family);
+    let sets =
+        !["st", "red", "bar", "barrier", "bra", "ret", "exit", "membar", "fence", "cp", "trap", "prefetch"]
+            .contains(&family);
     let Some(first) = parts.operands.first().filter(|_| sets) else {
         return Vec::new();
     };
-    first
-        .split(['{', '}', ',', '|', '(', ')'])
-        .map(str::trim)
-        .filter(|word| word.starts_with('%'))
-        .collect()
+    first.split(['{', '}', ',', '|', '(', ')']).map(str::trim).filter(|word| word.starts_with('%')).collect()
 }
 
 impl<'a> Trace<'a> {
@@ -127,15 +113,8 @@ impl<'a> Trace<'a> {
             let parts = parts(&instr.text);
             for register in targets(&parts) {
                 let instr = index as u32;
-                let by = if parts.guarded {
-                    Setter::Several(instr)
-                } else {
-                    Setter::One(instr)
-                };
-                set_by
-                    .entry(register)
-                    .and_modify(|known| *known = Setter::Several(instr))
-                    .or_insert(by);
+                let by = if parts.guarded { Setter::Several(instr) } else { Setter::One(instr) };
+                set_by.entry(register).and_modify(|known| *known = Setter::Several(instr)).or_insert(by);
             }
         }
         Self { kernel, set_by }
@@ -148,10 +127,7 @@ impl<'a> Trace<'a> {
     /// The operand in brackets of an access.
     fn operand(&self, instr: u32) -> Option<&'a str> {
         let parts = self.parts(instr)?;
-        let operand = parts
-            .operands
-            .into_iter()
-            .find(|operand| operand.starts_with('['))?;
+        let operand = parts.operands.into_iter().find(|operand| operand.starts_with('['))?;
         Some(operand.trim_start_matches('[').trim_end_matches(']').trim())
     }
 
@@ -160,10 +136,9 @@ impl<'a> Trace<'a> {
     pub(crate) fn traps_without_workspace(&self, trap: u32) -> bool {
         let last = |register: &str, before: u32| {
             let from = (before as usize).saturating_sub(NEAR) as u32;
-            (from..before).rev().find(|&at| {
-                self.parts(at)
-                    .is_some_and(|parts| targets(&parts).contains(&register))
-            })
+            (from..before)
+                .rev()
+                .find(|&at| self.parts(at).is_some_and(|parts| targets(&parts).contains(&register)))
         };
         let found = || {
             let branch = trap.checked_sub(1)?;
@@ -185,9 +160,7 @@ impl<'a> Trace<'a> {
                 };
                 let (at, parts) = parts;
                 let sources = parts.operands.get(1..)?;
-                if sources
-                    .iter()
-                    .any(|source| ["%envreg1", "%envreg2", "[grid_workspace]"].contains(source))
+                if sources.iter().any(|source| ["%envreg1", "%envreg2", "[grid_workspace]"].contains(source))
                 {
                     return Some(());
                 }
@@ -195,10 +168,7 @@ impl<'a> Trace<'a> {
                 if ["mov", "cvt", "bfi", "shl", "or", "add"].contains(&family) {
                     let words = sources.iter().flat_map(|source| source.split(['{', '}', ',']));
                     open.extend(
-                        words
-                            .map(str::trim)
-                            .filter(|word| word.starts_with('%'))
-                            .map(|word| (word, at)),
+                        words.map(str::trim).filter(|word| word.starts_with('%')).map(|word| (word, at)),
                     );
                 }
             }
@@ -295,11 +265,7 @@ impl<'a> Trace<'a> {
         let slope = one.wrapping_sub(zero) as i64;
         let far = address.wrapping_sub(zero) & mask;
         // The top bit of the part that counts is its sign.
-        let far = if low >= 64 {
-            far as i64
-        } else {
-            ((far << (64 - low)) as i64) >> (64 - low)
-        };
+        let far = if low >= 64 { far as i64 } else { ((far << (64 - low)) as i64) >> (64 - low) };
         let value = far.checked_div(slope)?;
         (at(value as u64)? & mask == address & mask).then_some(value)
     }
@@ -335,11 +301,7 @@ impl<'a> Trace<'a> {
             None => match self.source(word)? {
                 Source::End(end) if end == unknown.0 => {
                     // A register of 32 bits holds the low ones.
-                    if word.starts_with("%rd") {
-                        unknown.1
-                    } else {
-                        unknown.1 & 0xffff_ffff
-                    }
+                    if word.starts_with("%rd") { unknown.1 } else { unknown.1 & 0xffff_ffff }
                 }
                 Source::End(End::Param(_)) => self.parameter(self.setter(word)?, who)?,
                 Source::End(_) => return None,
@@ -401,10 +363,7 @@ fn split_address(text: &str) -> (&str, i64) {
 fn number(word: &str) -> Option<i64> {
     match word.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok().map(|value| value as i64),
-        None => word
-            .parse()
-            .ok()
-            .or_else(|| word.parse::<u64>().ok().map(|value| value as i64)),
+        None => word.parse().ok().or_else(|| word.parse::<u64>().ok().map(|value| value as i64)),
     }
 }
 
@@ -506,21 +465,10 @@ mod tests {
     fn instructions_are_taken_apart() {
         let of = |text: &'static str| {
             let parts = parts(text);
-            (
-                parts.guarded,
-                parts.mnemonic,
-                parts.operands.len(),
-                targets(&parts).len(),
-            )
+            (parts.guarded, parts.mnemonic, parts.operands.len(), targets(&parts).len())
         };
-        assert_eq!(
-            of("ld.global.v2.f32 {%f1, %f2}, [%rd6+8];"),
-            (false, "ld.global.v2.f32", 2, 2)
-        );
-        assert_eq!(
-            of("@%p1 st.shared.u32 [%rd2], %r4;"),
-            (true, "st.shared.u32", 2, 0)
-        );
+        assert_eq!(of("ld.global.v2.f32 {%f1, %f2}, [%rd6+8];"), (false, "ld.global.v2.f32", 2, 2));
+        assert_eq!(of("@%p1 st.shared.u32 [%rd2], %r4;"), (true, "st.shared.u32", 2, 0));
         assert_eq!(of("setp.lt.s32 %p1|%p2, %r1, %r2;"), (false, "setp.lt.s32", 3, 2));
         assert_eq!(of("ret;"), (false, "ret", 0, 0));
         assert_eq!(split_address("%rd6+-4"), ("%rd6", -4));

@@ -32,9 +32,7 @@ pub(crate) fn grouped(n: u64) -> String {
 /// The text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// An ordinal number: `1st`, `2nd`.
@@ -141,17 +139,11 @@ mod tests {
 
     #[test]
     fn ordinals_end_as_spoken() {
-        assert_eq!(
-            [1, 2, 3, 4, 11, 12, 21].map(nth).join(" "),
-            "1st 2nd 3rd 4th 11th 12th 21st"
-        );
+        assert_eq!([1, 2, 3, 4, 11, 12, 21].map(nth).join(" "), "1st 2nd 3rd 4th 11th 12th 21st");
     }
 
     #[test]
     fn code_stays_on_one_line() {
-        assert_eq!(
-            wrap(&format!("guard it: {}", code("if (row < M)")), 14),
-            ["guard it:", "`if (row < M)`"]
-        );
+        assert_eq!(wrap(&format!("guard it: {}", code("if (row < M)")), 14), ["guard it:", "`if (row < M)`"]);
     }
 }

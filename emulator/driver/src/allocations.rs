@@ -70,9 +70,7 @@ pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner
         Err(_) => {
             // Memory that queued work is about to free counts as free.
             drain_all();
-            MEMORY
-                .alloc(bytes, Origin::new(label))
-                .map_err(|_| ERROR_OUT_OF_MEMORY)?
+            MEMORY.alloc(bytes, Origin::new(label)).map_err(|_| ERROR_OUT_OF_MEMORY)?
         }
     };
     remember(base, bytes, kind, 0, owner, 0);
@@ -82,9 +80,7 @@ pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner
 /// Layout with room for the bytes from the first page on. An alignment above the allocator's own would make it clear
 /// the pages by hand, and so commit them.
 fn layout(bytes: u64) -> Result<Layout, CUresult> {
-    let bytes = usize::try_from(bytes)
-        .ok()
-        .and_then(|n| n.max(1).checked_add(PAGE));
+    let bytes = usize::try_from(bytes).ok().and_then(|n| n.max(1).checked_add(PAGE));
     Layout::from_size_align(bytes.ok_or(ERROR_OUT_OF_MEMORY)?, 16).map_err(|_| ERROR_OUT_OF_MEMORY)
 }
 
@@ -156,11 +152,7 @@ pub(crate) fn register(base: u64, bytes: u64, flags: u32, owner: Owner) -> Outco
         }
         Err(error) => {
             MEMORY.give_back(bytes);
-            Err(if error.near.is_some() {
-                ERROR_HOST_MEMORY_ALREADY_REGISTERED
-            } else {
-                ERROR_INVALID_VALUE
-            })
+            Err(if error.near.is_some() { ERROR_HOST_MEMORY_ALREADY_REGISTERED } else { ERROR_INVALID_VALUE })
         }
     }
 }
@@ -177,10 +169,7 @@ pub(crate) fn is_pinned(address: u64, n: usize) -> bool {
     find(address).is_some_and(|a| {
         let inside = address - a.base + n as u64 <= a.bytes;
         inside
-            && matches!(
-                a.kind,
-                AllocationKind::Host | AllocationKind::Registered | AllocationKind::Managed
-            )
+            && matches!(a.kind, AllocationKind::Host | AllocationKind::Registered | AllocationKind::Managed)
     })
 }
 
@@ -225,10 +214,7 @@ pub(crate) fn forget_context(context_id: u64) {
         }
         keep
     });
-    if gone
-        .iter()
-        .any(|a| !matches!(a.kind, AllocationKind::Device | AllocationKind::Pooled(_)))
-    {
+    if gone.iter().any(|a| !matches!(a.kind, AllocationKind::Device | AllocationKind::Pooled(_))) {
         drain_all();
     }
     gone.into_iter().for_each(release);

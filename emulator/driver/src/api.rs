@@ -2,11 +2,7 @@
 //!
 //! Names and arguments are the driver's own; the "CUDA Driver API" manual documents each call. Comments here describe
 //! differences of the emulated device.
-#![allow(
-    non_snake_case,
-    clippy::too_many_arguments,
-    reason = "names and arguments of the driver API"
-)]
+#![allow(non_snake_case, clippy::too_many_arguments, reason = "names and arguments of the driver API")]
 
 pub(crate) mod array;
 pub(crate) mod context;

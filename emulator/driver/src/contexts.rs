@@ -60,15 +60,8 @@ pub(crate) struct Context {
 
 /// Stack, printf buffer, heap, synchronisation depth (gone since Hopper), pending launches, L2 granularity,
 /// persisting L2.
-const LIMITS: [Option<usize>; 7] = [
-    Some(STACK_BYTES as usize),
-    Some(8_650_752),
-    Some(8 << 20),
-    None,
-    Some(2048),
-    Some(64),
-    Some(0),
-];
+const LIMITS: [Option<usize>; 7] =
+    [Some(STACK_BYTES as usize), Some(8_650_752), Some(8 << 20), None, Some(2048), Some(64), Some(0)];
 
 impl Context {
     /// Bytes of a thread's stack: `CU_LIMIT_STACK_SIZE`.
@@ -107,9 +100,7 @@ impl Context {
 
     /// Marks the context as lost. The first error counts.
     pub(crate) fn lose(&self, code: CUresult) {
-        let _ = self
-            .lost
-            .compare_exchange(SUCCESS, code, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self.lost.compare_exchange(SUCCESS, code, Ordering::AcqRel, Ordering::Acquire);
     }
 
     pub(crate) fn print(&self, text: &str) {
@@ -169,12 +160,8 @@ pub(crate) struct Primary {
     handle: Option<Handle>,
 }
 
-pub(crate) static PRIMARY: Mutex<Primary> = Mutex::new(Primary {
-    context: None,
-    retained: 0,
-    flags: 0,
-    handle: None,
-});
+pub(crate) static PRIMARY: Mutex<Primary> =
+    Mutex::new(Primary { context: None, retained: 0, flags: 0, handle: None });
 
 impl Primary {
     pub(crate) fn retain(&mut self) -> Handle {

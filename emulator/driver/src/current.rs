@@ -22,9 +22,7 @@ pub(crate) fn top() -> Option<Handle> {
 pub(crate) fn push(handle: Handle) -> Outcome {
     let below = TOP.get();
     if below != 0 {
-        BELOW
-            .try_with(|stack| stack.borrow_mut().push(below))
-            .map_err(|_| ERROR_DEINITIALIZED)?;
+        BELOW.try_with(|stack| stack.borrow_mut().push(below)).map_err(|_| ERROR_DEINITIALIZED)?;
     }
     TOP.set(handle);
     Ok(())

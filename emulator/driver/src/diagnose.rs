@@ -73,11 +73,7 @@ pub(crate) fn refusal(text: &str) {
 }
 
 fn paint(finding: &Finding, coloured: bool) -> String {
-    let colour = if finding.severity == Severity::Error {
-        "31"
-    } else {
-        "33"
-    };
+    let colour = if finding.severity == Severity::Error { "31" } else { "33" };
     paint_text(&finding.text, colour, coloured)
 }
 
@@ -124,10 +120,7 @@ mod tests {
     #[test]
     fn colour_is_for_the_head_only() {
         let text = "error[E-OOB]: read past `a[9]`";
-        assert_eq!(
-            paint_text(text, "31", true),
-            "\x1b[1;31merror[E-OOB]\x1b[0m: read past `a[9]`"
-        );
+        assert_eq!(paint_text(text, "31", true), "\x1b[1;31merror[E-OOB]\x1b[0m: read past `a[9]`");
         assert_eq!(paint_text(text, "31", false), text);
         assert_eq!(paint_text("a[9] is no head", "31", true), "a[9] is no head");
     }

@@ -86,9 +86,7 @@ pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUres
         Ok(Ok(())) => SUCCESS,
         Ok(Err(code)) => code,
         Err(_) => {
-            diagnose::print_line(&format!(
-                "internal error in {name}; this is a bug of the emulated driver"
-            ));
+            diagnose::print_line(&format!("internal error in {name}; this is a bug of the emulated driver"));
             ERROR_UNKNOWN
         }
     };
@@ -162,11 +160,7 @@ impl<T> Out<T> {
 
     /// Fails if the pointer is null.
     pub(crate) fn check(self) -> Outcome {
-        if self.is_null() {
-            Err(ERROR_INVALID_VALUE)
-        } else {
-            Ok(())
-        }
+        if self.is_null() { Err(ERROR_INVALID_VALUE) } else { Ok(()) }
     }
 
     /// Writes; fails if the pointer is null.
@@ -307,9 +301,7 @@ impl<T: Copy> In<T> {
             return Err(ERROR_INVALID_VALUE);
         }
         // SAFETY: not null, and `n` values.
-        Ok((0..n)
-            .map(|i| unsafe { self.0.add(i).read_unaligned() })
-            .collect())
+        Ok((0..n).map(|i| unsafe { self.0.add(i).read_unaligned() }).collect())
     }
 
     pub(crate) fn address(self) -> usize {
@@ -396,10 +388,7 @@ pub(crate) fn can_read(address: u64, n: usize) -> bool {
     };
     let mut bytes = [[0u8; 1]; 2];
     let [a, b] = &mut bytes;
-    read_process(
-        &[(address, 1), (last, 1)],
-        &mut [a.as_mut_slice(), b.as_mut_slice()],
-    ) != Some(false)
+    read_process(&[(address, 1), (last, 1)], &mut [a.as_mut_slice(), b.as_mut_slice()]) != Some(false)
 }
 
 /// Tests whether every byte of a range is mapped in this process for reading and writing. On systems without a test,
@@ -446,17 +435,11 @@ pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Optio
         let wanted: usize = sources.iter().map(|s| s.1).sum();
         let remote: Vec<libc::iovec> = sources
             .iter()
-            .map(|s| libc::iovec {
-                iov_base: s.0 as usize as *mut c_void,
-                iov_len: s.1,
-            })
+            .map(|s| libc::iovec { iov_base: s.0 as usize as *mut c_void, iov_len: s.1 })
             .collect();
         let local: Vec<libc::iovec> = targets
             .iter_mut()
-            .map(|t| libc::iovec {
-                iov_base: t.as_mut_ptr().cast(),
-                iov_len: t.len(),
-            })
+            .map(|t| libc::iovec { iov_base: t.as_mut_ptr().cast(), iov_len: t.len() })
             .collect();
         // SAFETY: the local ranges are ours to write; the kernel checks the remote ones itself.
         let n = unsafe {

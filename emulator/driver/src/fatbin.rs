@@ -45,11 +45,7 @@ fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Selection> {
     let mut best: Option<((bool, u64), Vec<u8>)> = None;
     while at < end {
         let member = bytes.get(at..)?;
-        let (kind, head, size) = (
-            number(member, 0, 2)? as u16,
-            number(member, 4, 4)?,
-            number(member, 8, 8)?,
-        );
+        let (kind, head, size) = (number(member, 0, 2)? as u16, number(member, 4, 4)?, number(member, 8, 8)?);
         let (packed, sm) = (number(member, 16, 4)?, number(member, 28, 4)?);
         let (flags, unpacked) = (number(member, 40, 8)?, number(member, 56, 8)?);
         let start = usize::try_from(head).ok().filter(|head| *head >= 64)?;
@@ -182,16 +178,10 @@ mod tests {
             (PTX, 80, 0, &b"new ptx "[..], 0),
             (PTX, 100, 0, &b"far ptx "[..], 0),
         );
-        let (own, other) = (
-            (CUBIN, 90, 0, &b"own code"[..], 0),
-            (CUBIN, 86, 0, &b"its code"[..], 0),
-        );
+        let (own, other) = ((CUBIN, 90, 0, &b"own code"[..], 0), (CUBIN, 86, 0, &b"its code"[..], 0));
         chooses(&[own, old, new, far], image(b"new ptx "));
         chooses(&[other, own, far], image(b"own code"));
-        chooses(
-            &[other, far],
-            Selection::Others(vec!["sm_86".into(), "PTX for sm_100".into()]),
-        );
+        chooses(&[other, far], Selection::Others(vec!["sm_86".into(), "PTX for sm_100".into()]));
         chooses(&[(PTX, 80, ZSTANDARD, b"?", 9)], Selection::Compressed);
         chooses(&[(PTX, 80, ZSTANDARD, b"?", 9), own], image(b"own code"));
     }
@@ -200,15 +190,9 @@ mod tests {
     fn what_is_compressed_by_lz4_is_unpacked() {
         // "ab", then ten bytes from two back, then "!".
         let packed = [0x26, b'a', b'b', 2, 0, 0x10, b'!'];
-        chooses(
-            &[(PTX, 80, LZ4, &packed, 13)],
-            Selection::Image(b"abababababab!".to_vec()),
-        );
+        chooses(&[(PTX, 80, LZ4, &packed, 13)], Selection::Image(b"abababababab!".to_vec()));
         chooses(&[(PTX, 80, LZ4, &packed, 12)], Selection::Damaged);
-        chooses(
-            &[(PTX, 80, LZ4, &[0x26, b'a', b'b', 3, 0, 0], 99)],
-            Selection::Damaged,
-        );
+        chooses(&[(PTX, 80, LZ4, &[0x26, b'a', b'b', 3, 0, 0], 99)], Selection::Damaged);
     }
 
     #[test]

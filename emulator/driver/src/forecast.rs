@@ -38,10 +38,7 @@ pub(crate) fn report(function: &Function, config: &LaunchConfig, textures: Textu
         shared: u64::from(kernel.shared_static_bytes) + u64::from(config.dynamic_shared),
     };
     report["occupancy"] = of_occupancy(footprint);
-    let gpu = Gpu {
-        memory: Arc::clone(&MEMORY),
-        textures,
-    };
+    let gpu = Gpu { memory: Arc::clone(&MEMORY), textures };
     let chip = Chip::h200();
     match predict(chip, &gpu, code, &function.loaded, config) {
         Ok(prediction) => report["prediction"] = of_prediction(chip, &prediction),

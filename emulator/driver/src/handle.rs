@@ -50,10 +50,7 @@ pub(crate) struct Table<T> {
 
 impl<T> Table<T> {
     pub(crate) const fn new(kind: ObjectKind) -> Self {
-        let objects = RwLock::new(Objects {
-            next: 1,
-            live: BTreeMap::new(),
-        });
+        let objects = RwLock::new(Objects { next: 1, live: BTreeMap::new() });
         Self { kind, objects }
     }
 
@@ -118,8 +115,7 @@ impl<T> Table<T> {
 
     /// Tests whether a handle was ever issued here: alive, or destroyed since.
     pub(crate) fn was_given(&self, handle: Handle) -> bool {
-        self.serial(handle)
-            .is_some_and(|serial| (1..self.read().next).contains(&serial))
+        self.serial(handle).is_some_and(|serial| (1..self.read().next).contains(&serial))
     }
 
     /// Removes the objects that pass a test.

@@ -151,10 +151,9 @@ impl Image {
     pub(crate) fn into_text(self) -> Result<String, Refused> {
         match self {
             Self::Text(text) => Ok(text),
-            Self::Cubin(_) => Err((
-                ERROR_INVALID_IMAGE,
-                "the image is a cubin; the linker takes PTX only".to_owned(),
-            )),
+            Self::Cubin(_) => {
+                Err((ERROR_INVALID_IMAGE, "the image is a cubin; the linker takes PTX only".to_owned()))
+            }
         }
     }
 
@@ -213,11 +212,7 @@ unsafe fn elf(image: In<u8>) -> Option<Vec<u8>> {
     let number = |bytes: &[u8], at: u64, size| fatbin::number(bytes, usize::try_from(at).ok()?, size);
     let head = read(HEAD)?;
     let table = |start, size, n| {
-        let (start, size, n) = (
-            number(&head, start, 8)?,
-            number(&head, size, 2)?,
-            number(&head, n, 2)?,
-        );
+        let (start, size, n) = (number(&head, start, 8)?, number(&head, size, 2)?, number(&head, n, 2)?);
         Some((start, start.checked_add(size * n)?, n))
     };
     let (_, segments_end, _) = table(32, 54, 56)?;
@@ -226,10 +221,7 @@ unsafe fn elf(image: In<u8>) -> Option<Vec<u8>> {
     let tables = read(sections_end)?;
     for section in (0..n).map(|i| sections + i * SECTION) {
         if number(&tables, section + 4, 4)? != NOBITS {
-            let (start, bytes) = (
-                number(&tables, section + 24, 8)?,
-                number(&tables, section + 32, 8)?,
-            );
+            let (start, bytes) = (number(&tables, section + 24, 8)?, number(&tables, section + 32, 8)?);
             end = end.max(start.checked_add(bytes)?);
         }
     }
@@ -264,10 +256,7 @@ pub(crate) fn check_head(text: &str) -> Result<(), Refused> {
         return Err((ERROR_UNSUPPORTED_PTX_VERSION, message));
     }
     if !text.contains(".version") {
-        return Err((
-            ERROR_INVALID_IMAGE,
-            "the image is no PTX: it has no `.version`".to_owned(),
-        ));
+        return Err((ERROR_INVALID_IMAGE, "the image is no PTX: it has no `.version`".to_owned()));
     }
     if let Some(target) = architecture(text)
         && target > 90
@@ -282,10 +271,9 @@ pub(crate) fn check_head(text: &str) -> Result<(), Refused> {
 pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, Refused> {
     check_head(text)?;
     Module::load(memory, text, None).map_err(|error| match error {
-        LoadError::Unsupported(list) => (
-            ERROR_INVALID_PTX,
-            format!("{UNSUPPORTED_PTX}{}", unsupported::message(text, &list)),
-        ),
+        LoadError::Unsupported(list) => {
+            (ERROR_INVALID_PTX, format!("{UNSUPPORTED_PTX}{}", unsupported::message(text, &list)))
+        }
         other => refused(other),
     })
 }
@@ -313,20 +301,15 @@ fn refused(error: LoadError) -> Refused {
 /// The word after a directive on a line of its own.
 fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = text.lines().map(str::trim);
-    let line = lines.find_map(|l| {
-        l.strip_prefix(name)
-            .filter(|rest| rest.starts_with(char::is_whitespace))
-    })?;
+    let line =
+        lines.find_map(|l| l.strip_prefix(name).filter(|rest| rest.starts_with(char::is_whitespace)))?;
     line.split([',', ' ', '\t']).find(|word| !word.is_empty())
 }
 
 /// `.target sm_90a, debug` is 90.
 pub(crate) fn architecture(text: &str) -> Option<u32> {
     let target = directive(text, ".target")?.strip_prefix("sm_")?;
-    target
-        .trim_end_matches(|c: char| !c.is_ascii_digit())
-        .parse()
-        .ok()
+    target.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }
 
 /// Registers by kernel, from the head of the text, which `cargo xtask ptx` writes: `// sm_90: saxpy: 10 registers, …`.
@@ -338,9 +321,7 @@ pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
         let Some((name, rest)) = line.and_then(|l| l.strip_prefix(": ")?.split_once(": ")) else {
             continue;
         };
-        let number = rest
-            .split(", ")
-            .find_map(|part| part.strip_suffix(" registers")?.parse().ok());
+        let number = rest.split(", ").find_map(|part| part.strip_suffix(" registers")?.parse().ok());
         if let Some(number) = number {
             known.entry(name).or_insert(number);
         }

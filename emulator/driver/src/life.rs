@@ -22,13 +22,8 @@ const ENDED: u8 = 3;
 static LIFE: AtomicU8 = AtomicU8::new(NEW);
 
 /// Calls that need no state, and work at any time.
-const STATELESS: [&str; 5] = [
-    "cuDriverGetVersion",
-    "cuGetErrorName",
-    "cuGetErrorString",
-    "cuGetProcAddress",
-    "cuGetProcAddress_v2",
-];
+const STATELESS: [&str; 5] =
+    ["cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString", "cuGetProcAddress", "cuGetProcAddress_v2"];
 
 /// Makes the driver ready, when `cuInit` is called.
 pub(crate) fn begin() {

@@ -22,10 +22,7 @@ fn explain(sentence: &str) {
 pub(crate) fn free(address: u64) {
     explain(&match MEMORY.lookup(address) {
         Some(a) if a.base == address && a.freed => {
-            format!(
-                "cuMemFree of {address:#x}: it was freed before ({})",
-                describe(&a)
-            )
+            format!("cuMemFree of {address:#x}: it was freed before ({})", describe(&a))
         }
         Some(a) if a.base == address && a.origin.symbol => {
             format!(
@@ -34,10 +31,7 @@ pub(crate) fn free(address: u64) {
             )
         }
         Some(a) if a.base == address => {
-            format!(
-                "cuMemFree of {address:#x}: it was not allocated for cuMemFree ({})",
-                describe(&a)
-            )
+            format!("cuMemFree of {address:#x}: it was not allocated for cuMemFree ({})", describe(&a))
         }
         Some(a) if address > a.base && address < a.base + a.bytes => format!(
             "cuMemFree of {address:#x}: it lies {} bytes after the start of an allocation ({}); only its start, {:#x}, \
@@ -106,9 +100,9 @@ fn unusable(head: &str, place: &CopyEnd, n: usize) -> Option<String> {
             _ => format!("{head} {address:#x}, which is no device memory"),
         }),
         CopyEnd::Host(0) => Some(format!("{head} host memory, and the host pointer is null")),
-        CopyEnd::Host(address) if !can_read(*address, n) => Some(format!(
-            "{head} the host address {address:#x}: not all of it is memory of this program"
-        )),
+        CopyEnd::Host(address) if !can_read(*address, n) => {
+            Some(format!("{head} the host address {address:#x}: not all of it is memory of this program"))
+        }
         CopyEnd::Host(_) | CopyEnd::Array(..) => None,
     }
 }
@@ -154,9 +148,7 @@ pub(crate) fn copied_back(ranges: impl Iterator<Item = (u64, usize)> + Clone, di
     if !diagnosis {
         return;
     }
-    found
-        .iter()
-        .for_each(|output| diagnose::findings(std::slice::from_ref(&output.finding)));
+    found.iter().for_each(|output| diagnose::findings(std::slice::from_ref(&output.finding)));
     copied_back_untouched(ranges);
 }
 
@@ -167,11 +159,7 @@ fn copied_back_untouched(ranges: impl Iterator<Item = (u64, usize)> + Clone) {
         return;
     }
     let bytes: usize = ranges.clone().map(|(_, n)| n).sum();
-    if let Some(a) = ranges
-        .clone()
-        .next()
-        .and_then(|(address, _)| MEMORY.lookup(address))
-    {
+    if let Some(a) = ranges.clone().next().and_then(|(address, _)| MEMORY.lookup(address)) {
         diagnose::print_once(&format!(
             "{bytes} bytes are copied back from device memory in which nothing was ever written ({}): did the kernel \
              write to another buffer, or not run?",
@@ -192,11 +180,7 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
         return;
     }
     const SHOWN: usize = 8;
-    let mut list: Vec<String> = kernels
-        .iter()
-        .take(SHOWN)
-        .map(|kernel| format!("`{kernel}`"))
-        .collect();
+    let mut list: Vec<String> = kernels.iter().take(SHOWN).map(|kernel| format!("`{kernel}`")).collect();
     if kernels.len() > SHOWN {
         list.push(format!("{} more", kernels.len() - SHOWN));
     }

@@ -64,10 +64,7 @@ pub(crate) fn on_worker() -> bool {
 
 impl Queue {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            state: Mutex::default(),
-            changed: Condvar::new(),
-        })
+        Arc::new(Self { state: Mutex::default(), changed: Condvar::new() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -203,11 +200,7 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         for i in 0..100 {
             let seen = Arc::clone(&seen);
-            let thread = if i % 3 == 0 {
-                JobThread::Caller
-            } else {
-                JobThread::Worker
-            };
+            let thread = if i % 3 == 0 { JobThread::Caller } else { JobThread::Worker };
             let push = move || seen.lock().unwrap_or_else(PoisonError::into_inner).push(i);
             queue.submit(thread, true, |_| {}, Box::new(push));
         }

@@ -146,10 +146,7 @@ mod tests {
 
     #[test]
     fn a_code_has_its_name() {
-        assert_eq!(
-            describe(ERROR_NOT_FOUND).map(|d| d.0),
-            Some(c"CUDA_ERROR_NOT_FOUND")
-        );
+        assert_eq!(describe(ERROR_NOT_FOUND).map(|d| d.0), Some(c"CUDA_ERROR_NOT_FOUND"));
         assert_eq!(describe(77), None);
     }
 }

@@ -53,14 +53,7 @@ pub(crate) fn watch_from_name(name: &str) -> Option<Watch> {
 
 /// The level of checks that has this number in the extra API.
 pub(crate) fn watch_from_number(number: u32) -> Option<Watch> {
-    [
-        Watch::Plain,
-        Watch::Counted,
-        Watch::Checked,
-        Watch::CheckedGlobalRaces,
-    ]
-    .get(number as usize)
-    .copied()
+    [Watch::Plain, Watch::Counted, Watch::Checked, Watch::CheckedGlobalRaces].get(number as usize).copied()
 }
 
 /// Reads a variable; prints a hint if its value is not understood.
@@ -82,12 +75,8 @@ pub(crate) fn process() -> Settings {
     *PROCESS.get_or_init(|| Settings {
         watch: variable("TILE_CHECK", "use off, count, on or global", watch_from_name)
             .unwrap_or(Watch::Checked),
-        budget: variable(
-            "TILE_BUDGET",
-            "use a number of thread-instructions, 0 for no limit",
-            number,
-        )
-        .unwrap_or(DEFAULT_BUDGET),
+        budget: variable("TILE_BUDGET", "use a number of thread-instructions, 0 for no limit", number)
+            .unwrap_or(DEFAULT_BUDGET),
         threads: variable("TILE_THREADS", "use a number, 0 for one per core", number).unwrap_or(0) as usize,
         unordered: variable("TILE_UNORDERED", "use 0 or 1", number).unwrap_or(0) != 0,
         diagnosis: variable("TILE_DIAGNOSIS", "use 0 or 1", number).unwrap_or(1) != 0,
@@ -101,10 +90,7 @@ pub(crate) fn memory_bytes() -> u64 {
     *BYTES.get_or_init(|| {
         let chosen = variable("TILE_MEMORY", "use a number of MiB", number);
         let half = machine_bytes(&|path| std::fs::read_to_string(path).ok()).map(|bytes| bytes / MIB / 2);
-        chosen
-            .unwrap_or_else(|| half.unwrap_or(4096).clamp(1024, 80 * 1024))
-            .clamp(16, 1 << 20)
-            * MIB
+        chosen.unwrap_or_else(|| half.unwrap_or(4096).clamp(1024, 80 * 1024)).clamp(16, 1 << 20) * MIB
     })
 }
 
@@ -169,10 +155,7 @@ static SOURCES: Mutex<BTreeMap<String, Arc<str>>> = Mutex::new(BTreeMap::new());
 pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
     match kernel {
         Some(kernel) => {
-            PARAMS
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(kernel, names);
+            PARAMS.lock().unwrap_or_else(PoisonError::into_inner).insert(kernel, names);
         }
         None => choose(|c| c.next_params = Some(names)),
     }
@@ -191,10 +174,7 @@ pub(crate) fn takes_prediction() -> bool {
 }
 
 pub(crate) fn add_source(path: String, text: Arc<str>) {
-    SOURCES
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(path, text);
+    SOURCES.lock().unwrap_or_else(PoisonError::into_inner).insert(path, text);
 }
 
 /// Options for the calling thread's next launch.
@@ -218,10 +198,7 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
         grid_workspace: 0,
         cluster: None,
         stack_bytes: STACK_BYTES,
-        names: Names {
-            params: params.unwrap_or_default(),
-            sources,
-        },
+        names: Names { params: params.unwrap_or_default(), sources },
     }
 }
 
@@ -301,32 +278,18 @@ mod tests {
     #[test]
     fn the_limit_of_a_control_group_counts() {
         let check = |files: &[(&str, &str)], want: u64| {
-            let all = [
-                &[("/proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\n")],
-                files,
-            ]
-            .concat();
-            let read = |path: &str| {
-                all.iter()
-                    .find(|(p, _)| *p == path)
-                    .map(|(_, text)| (*text).to_owned())
-            };
+            let all = [&[("/proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\n")], files].concat();
+            let read = |path: &str| all.iter().find(|(p, _)| *p == path).map(|(_, text)| (*text).to_owned());
             assert_eq!(machine_bytes(&read), Some(want), "{files:?}");
         };
         let v2 = ("/proc/self/cgroup", "0::/user/job\n");
         check(&[], 16 << 30);
         check(&[v2, ("/sys/fs/cgroup/user/job/memory.max", "max\n")], 16 << 30);
-        check(
-            &[v2, ("/sys/fs/cgroup/user/job/memory.max", "1073741824\n")],
-            1 << 30,
-        );
+        check(&[v2, ("/sys/fs/cgroup/user/job/memory.max", "1073741824\n")], 1 << 30);
         check(&[v2, ("/sys/fs/cgroup/user/memory.max", "2147483648\n")], 2 << 30);
         check(&[v2, ("/sys/fs/cgroup/memory.max", "99999999999999\n")], 16 << 30);
         let v1 = ("/proc/self/cgroup", "9:cpu:/a\n4:memory:/docker/x\n0::/b\n");
-        check(
-            &[v1, ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n")],
-            1 << 29,
-        );
+        check(&[v1, ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n")], 1 << 29);
     }
 
     #[test]

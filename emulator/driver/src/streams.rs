@@ -45,14 +45,7 @@ const PER_THREAD: Handle = 2;
 
 impl Stream {
     pub(crate) fn create(context: Arc<Context>, flags: u32, priority: i32) -> Handle {
-        let make = |_| Self {
-            context,
-            id: next_id(),
-            flags,
-            priority,
-            legacy: false,
-            last: Arc::default(),
-        };
+        let make = |_| Self { context, id: next_id(), flags, priority, legacy: false, last: Arc::default() };
         STREAMS.insert_with(make).0
     }
 
@@ -67,25 +60,11 @@ impl Stream {
         });
         // On a thread that is ending, the stream waits for everything.
         let last = own.unwrap_or_else(|_| Arc::new(AtomicU64::new(context.queue.last().0)));
-        Self {
-            context,
-            id: PER_THREAD as u64,
-            flags: 0,
-            priority: 0,
-            legacy: false,
-            last,
-        }
+        Self { context, id: PER_THREAD as u64, flags: 0, priority: 0, legacy: false, last }
     }
 
     fn legacy(context: Arc<Context>) -> Self {
-        Self {
-            context,
-            id: LEGACY as u64,
-            flags: 0,
-            priority: 0,
-            legacy: true,
-            last: Arc::default(),
-        }
+        Self { context, id: LEGACY as u64, flags: 0, priority: 0, legacy: true, last: Arc::default() }
     }
 
     fn blocking(&self) -> bool {
@@ -94,11 +73,7 @@ impl Stream {
 
     /// The ticket after which the stream is done.
     pub(crate) fn last(&self) -> u64 {
-        if self.legacy {
-            self.context.queue.last().1
-        } else {
-            self.last.load(Ordering::Acquire)
-        }
+        if self.legacy { self.context.queue.last().1 } else { self.last.load(Ordering::Acquire) }
     }
 
     pub(crate) fn synchronize(&self) -> Outcome {
@@ -189,11 +164,7 @@ pub(crate) const DISABLE_TIMING: u32 = 2;
 
 impl Event {
     pub(crate) fn create(context: &Context, flags: u32) -> Handle {
-        let make = |_| Self {
-            context_id: context.id,
-            flags,
-            record: Mutex::default(),
-        };
+        let make = |_| Self { context_id: context.id, flags, record: Mutex::default() };
         EVENTS.insert_with(make).0
     }
 

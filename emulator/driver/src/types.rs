@@ -73,28 +73,8 @@ pub(crate) struct CopySide {
 
 impl From<CopySide2D> for CopySide {
     fn from(side: CopySide2D) -> Self {
-        let CopySide2D {
-            x,
-            y,
-            kind,
-            host,
-            device,
-            array,
-            pitch,
-        } = side;
-        Self {
-            x,
-            y,
-            z: 0,
-            lod: 0,
-            kind,
-            host,
-            device,
-            array,
-            context: 0,
-            pitch,
-            height: 0,
-        }
+        let CopySide2D { x, y, kind, host, device, array, pitch } = side;
+        Self { x, y, z: 0, lod: 0, kind, host, device, array, context: 0, pitch, height: 0 }
     }
 }
 

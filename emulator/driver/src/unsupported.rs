@@ -31,9 +31,7 @@ pub(crate) fn message(text: &str, refused: &[Unsupported]) -> String {
     let mut out = String::new();
     for (what, lines) in &groups {
         let _ = writeln!(out, "{what} is not supported");
-        let location = lines
-            .first()
-            .map_or_else(Location::default, |&line| location_of(text, line));
+        let location = lines.first().map_or_else(Location::default, |&line| location_of(text, line));
         let _ = writeln!(out, "  --> {}", described(text, &location, lines));
     }
     out + "try: leave it out where `__CUDA_ARCH__` or a macro can choose another way, or run this program on a GPU; \
@@ -51,21 +49,14 @@ fn described(text: &str, location: &Location, lines: &[u32]) -> String {
         let name: String = diagnostics::plain_name(name).chars().take(MAX_LETTERS).collect();
         parts.push(format!("{kind} {name}"));
     }
-    let (first, rest) = lines
-        .split_first()
-        .map_or((0, &[][..]), |(first, rest)| (*first, rest));
+    let (first, rest) = lines.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
     parts.push(format!("PTX line {first}"));
     let mut message = parts.join(", ");
     if !rest.is_empty() {
         let shown: Vec<String> = rest.iter().take(MAX_LINES).map(u32::to_string).collect();
         let more = if rest.len() > MAX_LINES { ", …" } else { "" };
         let s = if rest.len() == 1 { "" } else { "s" };
-        let _ = write!(
-            message,
-            "; {} times, also in PTX line{s} {}{more}",
-            lines.len(),
-            shown.join(", ")
-        );
+        let _ = write!(message, "; {} times, also in PTX line{s} {}{more}", lines.len(), shown.join(", "));
     }
     message
 }
@@ -80,10 +71,7 @@ fn location_of(text: &str, line: u32) -> Location {
             let index = words.next().unwrap_or_default();
             location.source = words.next().map(|line| (index.to_owned(), line.to_owned()));
         } else if let Some((kind, name)) = declared(line) {
-            location = Location {
-                function: Some((kind, name.to_owned())),
-                source: None,
-            };
+            location = Location { function: Some((kind, name.to_owned())), source: None };
         }
     }
     location
@@ -100,9 +88,7 @@ fn declared(line: &str) -> Option<(&'static str, &str)> {
         Some(result) => result.split_once(')')?.1.trim_start(),
         None => rest,
     };
-    let end = rest
-        .find(|c: char| c == '(' || c.is_whitespace())
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(rest.len());
     Some((kind, &rest[..end])).filter(|(_, name)| !name.is_empty())
 }
 
@@ -146,33 +132,19 @@ mod tests {
         );
         check(
             &format!(".visible .entry k()\n{{\n.loc 1 12 5\n{wait}.loc 1 14 5\n{wait}{wait}ret;\n}}"),
-            &[
-                what,
-                "  --> a/b.cu:12, kernel k, PTX line 7; 3 times, also in PTX lines 9, 10",
-            ],
+            &[what, "  --> a/b.cu:12, kernel k, PTX line 7; 3 times, also in PTX lines 9, 10"],
         );
         check(
             &format!(
                 ".func (.param .b32 r) helper(.param .b32 x)\n{{\n{wait}ret;\n}}\n.entry k()\n{{\n.loc 1 3 5\n{wait}ret;\n}}"
             ),
-            &[
-                what,
-                "  --> function helper, PTX line 6; 2 times, also in PTX line 12",
-            ],
+            &[what, "  --> function helper, PTX line 6; 2 times, also in PTX line 12"],
         );
     }
 
     #[test]
     fn any_text_is_read() {
-        for line in [
-            ".entry",
-            ".func (",
-            ".func ()",
-            ".entry  k",
-            ".loc",
-            ".file 1 \"x",
-            ".file",
-        ] {
+        for line in [".entry", ".func (", ".func ()", ".entry  k", ".loc", ".file 1 \"x", ".file"] {
             let _ = (declared(line), location_of(line, 9), path_of(line, "1"));
         }
     }

@@ -17,9 +17,7 @@ const NAME: &CStr = c"alias";
 /// Makes `soname` another name of the library at `path`, for as long as the process lives. Fails when the loader
 /// refuses it.
 pub fn alias(soname: &str, path: &Path) -> Result<()> {
-    let path = path
-        .to_str()
-        .ok_or_else(|| Error::other("the path is not text"))?;
+    let path = path.to_str().ok_or_else(|| Error::other("the path is not text"))?;
     // SAFETY: a string that ends with NUL.
     let descriptor = unsafe { libc::memfd_create(NAME.as_ptr(), libc::MFD_CLOEXEC) };
     if descriptor < 0 {
@@ -60,9 +58,7 @@ fn image(soname: &str, needed: &str) -> Vec<u8> {
     put(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
     [3, MACHINE].iter().for_each(|half| put(&half.to_le_bytes()));
     put(&1_u32.to_le_bytes());
-    [0, HEADER, 0]
-        .iter()
-        .for_each(|word: &u64| put(&word.to_le_bytes()));
+    [0, HEADER, 0].iter().for_each(|word: &u64| put(&word.to_le_bytes()));
     put(&0_u32.to_le_bytes());
     let sizes = [HEADER as u16, SEGMENT as u16, N_SEGMENTS as u16, 0, 0, 0];
     sizes.iter().for_each(|half| put(&half.to_le_bytes()));
@@ -72,30 +68,16 @@ fn image(soname: &str, needed: &str) -> Vec<u8> {
     const STACK: u32 = 0x6474_e551;
     const READ_WRITE: u32 = 6;
     let list = [dynamic, dynamic, dynamic, hash - dynamic, hash - dynamic, 8];
-    for (kind, words) in [
-        (LOAD, [0, 0, 0, end, end, 4096]),
-        (DYNAMIC, list),
-        (STACK, [0, 0, 0, 0, 0, 16]),
-    ] {
-        [kind, READ_WRITE]
-            .iter()
-            .for_each(|half| put(&half.to_le_bytes()));
+    for (kind, words) in [(LOAD, [0, 0, 0, end, end, 4096]), (DYNAMIC, list), (STACK, [0, 0, 0, 0, 0, 16])] {
+        [kind, READ_WRITE].iter().for_each(|half| put(&half.to_le_bytes()));
         words.iter().for_each(|word: &u64| put(&word.to_le_bytes()));
     }
     // The dynamic section: our name, the needed library, and the addresses of the tables.
     let offset_of_needed = 2 + soname.len() as u64;
-    let entries = [
-        (14, 1),
-        (1, offset_of_needed),
-        (4, hash),
-        (5, strings),
-        (6, symbols),
-    ];
+    let entries = [(14, 1), (1, offset_of_needed), (4, hash), (5, strings), (6, symbols)];
     let sizes = [(10, text.len() as u64), (11, SYMBOL), (0, 0)];
     for (tag, value) in entries.into_iter().chain(sizes) {
-        [tag, value]
-            .iter()
-            .for_each(|word: &u64| put(&word.to_le_bytes()));
+        [tag, value].iter().for_each(|word: &u64| put(&word.to_le_bytes()));
     }
     // A hash table of one bucket and one symbol; the symbol, which is undefined; the names.
     [1_u32, 1, 0, 0].iter().for_each(|word| put(&word.to_le_bytes()));

@@ -115,15 +115,9 @@ pub fn preload() -> Result<PathBuf, PreloadError> {
         looked.extend(folder.parent().map(|up| up.join("deps")));
         looked.push(folder.to_owned());
     }
-    let path = looked
-        .iter()
-        .map(|folder| folder.join(&name))
-        .find(|path| path.is_file());
+    let path = looked.iter().map(|folder| folder.join(&name)).find(|path| path.is_file());
     let Some(path) = path else {
-        return Err(PreloadError::NotFound {
-            name: name.to_string_lossy().into_owned(),
-            looked,
-        });
+        return Err(PreloadError::NotFound { name: name.to_string_lossy().into_owned(), looked });
     };
     // SAFETY: the library's initialisers do nothing.
     match unsafe { Library::new(&path) } {

@@ -14,15 +14,9 @@ fn nothing_works_before_initialisation() {
     unsafe {
         assert_eq!(sys::cuDeviceGetCount(&mut n), CUDA_ERROR_NOT_INITIALIZED);
         assert_eq!(sys::cuDeviceGet(&mut n, 0), CUDA_ERROR_NOT_INITIALIZED);
-        assert_eq!(
-            sys::cuDevicePrimaryCtxRetain(&mut context, 0),
-            CUDA_ERROR_NOT_INITIALIZED
-        );
+        assert_eq!(sys::cuDevicePrimaryCtxRetain(&mut context, 0), CUDA_ERROR_NOT_INITIALIZED);
         assert_eq!(sys::cuCtxGetCurrent(&mut context), CUDA_ERROR_NOT_INITIALIZED);
-        assert_eq!(
-            sys::cuCtxCreate_v2(&mut context, 0, 0),
-            CUDA_ERROR_NOT_INITIALIZED
-        );
+        assert_eq!(sys::cuCtxCreate_v2(&mut context, 0, 0), CUDA_ERROR_NOT_INITIALIZED);
         assert_eq!(sys::cuMemAlloc_v2(&mut address, 4), CUDA_ERROR_NOT_INITIALIZED);
         assert_eq!(sys::cuStreamCreate(&mut stream, 0), CUDA_ERROR_NOT_INITIALIZED);
         assert_eq!(sys::cuCtxSynchronize(), CUDA_ERROR_NOT_INITIALIZED);

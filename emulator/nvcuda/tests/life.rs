@@ -17,10 +17,7 @@ fn begin() -> (sys::CUcontext, sys::CUfunction) {
     unsafe {
         assert_eq!(sys::cuInit(0), CUDA_SUCCESS);
         assert_eq!(sys::cuCtxCreate_v2(&mut context, 0, 0), CUDA_SUCCESS);
-        assert_eq!(
-            sys::cuModuleLoadData(&mut module, PTX.as_ptr().cast()),
-            CUDA_SUCCESS
-        );
+        assert_eq!(sys::cuModuleLoadData(&mut module, PTX.as_ptr().cast()), CUDA_SUCCESS);
         let found = sys::cuModuleGetFunction(&mut function, module, c"k".as_ptr());
         assert_eq!(found, CUDA_SUCCESS);
         assert_eq!(launch(function), CUDA_SUCCESS);
@@ -33,11 +30,7 @@ fn launch(function: sys::CUfunction) -> CUresult {
     unsafe {
         let launched =
             sys::cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, null_mut(), null_mut(), null_mut());
-        if launched == CUDA_SUCCESS {
-            sys::cuCtxSynchronize()
-        } else {
-            launched
-        }
+        if launched == CUDA_SUCCESS { sys::cuCtxSynchronize() } else { launched }
     }
 }
 
@@ -96,10 +89,7 @@ unsafe extern "C" fn key_gone(_: *mut c_void) {
 }
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what runs when a process exits is the subject"
-)]
+#[expect(clippy::disallowed_methods, reason = "what runs when a process exits is the subject")]
 fn calls_at_the_end_of_threads_and_of_the_process() {
     if std::env::var_os(PART).is_some() {
         // SAFETY: handlers and destructors that live as long as the program; a key that was just made.
@@ -113,9 +103,7 @@ fn calls_at_the_end_of_threads_and_of_the_process() {
                 begin();
                 libc::pthread_setspecific(key, std::ptr::without_provenance(1));
             };
-            std::thread::spawn(with_key)
-                .join()
-                .expect("it has a context of its own");
+            std::thread::spawn(with_key).join().expect("it has a context of its own");
         }
         std::process::exit(0);
     }
@@ -136,10 +124,7 @@ fn calls_at_the_end_of_threads_and_of_the_process() {
 
 /// Maps pages.
 fn pages(n: usize) -> *mut u8 {
-    let (flags, protection) = (
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-        libc::PROT_READ | libc::PROT_WRITE,
-    );
+    let (flags, protection) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
     // SAFETY: a fresh mapping.
     let start = unsafe { libc::mmap(null_mut(), n * 4096, protection, flags, -1, 0) };
     assert_ne!(start, libc::MAP_FAILED);
@@ -190,17 +175,11 @@ fn pinned_and_managed_memory_and_arrays_count() {
     unsafe {
         let (mut pinned, mut managed) = (null_mut(), 0);
         assert_eq!(sys::cuMemHostAlloc(&mut pinned, large, 0), CUDA_SUCCESS);
-        assert_eq!(
-            sys::cuMemAllocManaged(&mut managed, large, 1),
-            CUDA_ERROR_OUT_OF_MEMORY
-        );
+        assert_eq!(sys::cuMemAllocManaged(&mut managed, large, 1), CUDA_ERROR_OUT_OF_MEMORY);
         assert_eq!(sys::cuMemAlloc_v2(&mut managed, large), CUDA_ERROR_OUT_OF_MEMORY);
         assert_eq!(sys::cuMemFreeHost(pinned), CUDA_SUCCESS);
         assert_eq!(sys::cuMemAllocManaged(&mut managed, large, 1), CUDA_SUCCESS);
-        assert_eq!(
-            sys::cuMemHostAlloc(&mut pinned, large, 0),
-            CUDA_ERROR_OUT_OF_MEMORY
-        );
+        assert_eq!(sys::cuMemHostAlloc(&mut pinned, large, 0), CUDA_ERROR_OUT_OF_MEMORY);
         assert_eq!(sys::cuMemFree_v2(managed), CUDA_SUCCESS);
         assert_eq!(sys::cuMemAlloc_v2(&mut managed, large), CUDA_SUCCESS);
         assert_eq!(sys::cuMemFree_v2(managed), CUDA_SUCCESS);

@@ -76,12 +76,7 @@ pub struct Account {
 impl Account {
     /// An account with `room` bytes for decoded kernels.
     pub fn new(room: u64) -> Self {
-        Self {
-            room,
-            bytes: Cell::new(0),
-            ops: Cell::new(0),
-            steps: Cell::new(0),
-        }
+        Self { room, bytes: Cell::new(0), ops: Cell::new(0), steps: Cell::new(0) }
     }
 
     /// Bytes of the decoded module.

@@ -20,14 +20,7 @@ pub struct Mma {
 impl Mma {
     /// An operation whose registers are still to be set.
     pub fn new(form: crate::mma::layout::MmaForm) -> Self {
-        Self {
-            form,
-            a: [NONE; 8],
-            b: [NONE; 4],
-            c: [NONE; 4],
-            d: [NONE; 4],
-            foreign: [None; 3],
-        }
+        Self { form, a: [NONE; 8], b: [NONE; 4], c: [NONE; 4], d: [NONE; 4], foreign: [None; 3] }
     }
 }
 

@@ -247,11 +247,7 @@ impl TensorMap {
                     let global = start
                         .filter(|_| inside)
                         .map(|start| start.saturating_add_signed(first * element as i64 + offset as i64));
-                    each(Run {
-                        shared: self.swizzle.apply(place),
-                        global,
-                        bytes: (next - offset) as u32,
-                    });
+                    each(Run { shared: self.swizzle.apply(place), global, bytes: (next - offset) as u32 });
                     offset = next;
                 }
             }

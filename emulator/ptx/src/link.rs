@@ -199,10 +199,7 @@ fn defined(input: &Input, chosen: &BTreeMap<String, usize>) -> Result<(), LinkEr
     }
     // A declaration alone needs no definition.
     match missing.iter().find(|name| used.contains(name.as_str())) {
-        Some(name) => Err(LinkError::Undefined {
-            name: (*name).clone(),
-            input: input.name.clone(),
-        }),
+        Some(name) => Err(LinkError::Undefined { name: (*name).clone(), input: input.name.clone() }),
         None => Ok(()),
     }
 }
@@ -212,10 +209,7 @@ fn names_in<'a>(statements: &'a [Statement], used: &mut HashSet<&'a str>) {
     for statement in statements {
         match statement {
             Statement::Instruction(instruction) => {
-                instruction
-                    .operands
-                    .iter()
-                    .for_each(|o| names_in_operand(o, used));
+                instruction.operands.iter().for_each(|o| names_in_operand(o, used));
             }
             Statement::Block(inner) => names_in(inner, used),
             Statement::CallTargets { targets, .. } => used.extend(targets.iter().map(String::as_str)),
@@ -288,22 +282,15 @@ fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, usize>, LinkError> {
 }
 
 fn bytes(variable: &Variable) -> u64 {
-    let elements = variable
-        .dims
-        .iter()
-        .fold(1u64, |n, dim| n.saturating_mul(dim.unwrap_or(1)));
-    elements
-        .saturating_mul(u64::from(variable.vector))
-        .saturating_mul(u64::from(variable.ty.bytes()))
+    let elements = variable.dims.iter().fold(1u64, |n, dim| n.saturating_mul(dim.unwrap_or(1)));
+    elements.saturating_mul(u64::from(variable.vector)).saturating_mul(u64::from(variable.ty.bytes()))
 }
 
 /// Tests whether the first target is of a newer architecture.
 fn newer(target: &[String], than: &[String]) -> bool {
     let number = |target: &[String]| -> u32 {
         let digits = target.first().and_then(|t| t.strip_prefix("sm_"));
-        digits
-            .and_then(|t| t.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok())
-            .unwrap_or(0)
+        digits.and_then(|t| t.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()).unwrap_or(0)
     };
     than.is_empty() || number(target) > number(than)
 }
@@ -316,10 +303,7 @@ fn merge_files(all: &mut Vec<SourceFile>, files: &[SourceFile]) -> BTreeMap<u32,
         let next = all.len() as u32 + 1;
         let number = *known.entry(file.path.clone()).or_insert(next);
         if number == next {
-            all.push(SourceFile {
-                index: number,
-                path: file.path.clone(),
-            });
+            all.push(SourceFile { index: number, path: file.path.clone() });
         }
         numbers.insert(file.index, number);
     }
@@ -359,13 +343,7 @@ impl Names {
                 continue;
             }
             let free = (1u32..)
-                .map(|n| {
-                    if n == 1 {
-                        name.clone()
-                    } else {
-                        format!("{name}$link{n}")
-                    }
-                })
+                .map(|n| if n == 1 { name.clone() } else { format!("{name}$link{n}") })
                 .find(|candidate| !self.taken.contains(candidate));
             let free = free.unwrap_or_else(|| name.clone());
             self.taken.insert(free.clone());
@@ -452,10 +430,7 @@ fn rename_statements(
     for statement in statements {
         match statement {
             Statement::Instruction(instruction) => {
-                instruction
-                    .operands
-                    .iter_mut()
-                    .for_each(|o| rename_operand(o, names));
+                instruction.operands.iter_mut().for_each(|o| rename_operand(o, names));
             }
             Statement::Block(inner) => rename_statements(inner, names, files),
             Statement::Variable(v) => {
@@ -489,10 +464,7 @@ fn rename_operand(operand: &mut Operand, names: &HashMap<String, String>) {
             rename_operand(second, names);
         }
         Operand::Texture { handles, coordinates } => {
-            handles
-                .iter_mut()
-                .chain(coordinates)
-                .for_each(|o| rename_operand(o, names));
+            handles.iter_mut().chain(coordinates).for_each(|o| rename_operand(o, names));
         }
         Operand::Address { base: None, .. }
         | Operand::NotPred(_)
@@ -549,15 +521,9 @@ mod tests {
         // Wording of the linker of an H200's driver.
         let message = "Prototype doesn't match for 'f' in 'b', first defined in 'b'";
         check(&[declared, defined], message);
+        check(&[defined, declared], "Prototype doesn't match for 'f' in 'b', first defined in 'a'");
         check(
-            &[defined, declared],
-            "Prototype doesn't match for 'f' in 'b', first defined in 'a'",
-        );
-        check(
-            &[
-                ".extern .func f(.param .b32 x);",
-                ".visible .func f(.param .u32 y) { ret; }",
-            ],
+            &[".extern .func f(.param .b32 x);", ".visible .func f(.param .u32 y) { ret; }"],
             ".visible .func f(.param .u32 y) { ret; }",
         );
     }
@@ -593,24 +559,15 @@ mod tests {
     fn one_weak_definition_is_enough() {
         let weak = ".weak .func f() { ret; }";
         check(&[weak, weak], weak);
-        check(
-            &[weak, ".visible .func f() { trap; ret; }"],
-            ".visible .func f() { trap; ret; }",
-        );
+        check(&[weak, ".visible .func f() { trap; ret; }"], ".visible .func f() { trap; ret; }");
     }
 
     #[test]
     fn two_strong_definitions_are_too_many() {
         let strong = ".visible .global .u32 g;";
-        check(
-            &[strong, strong],
-            "Multiple definition of 'g' in 'b', first defined in 'a'",
-        );
+        check(&[strong, strong], "Multiple definition of 'g' in 'b', first defined in 'a'");
         let kernel = ".entry k() { ret; }";
-        check(
-            &[kernel, kernel],
-            "Multiple definition of 'k' in 'b', first defined in 'a'",
-        );
+        check(&[kernel, kernel], "Multiple definition of 'k' in 'b', first defined in 'a'");
     }
 
     #[test]
@@ -619,10 +576,7 @@ mod tests {
         check(&[load], "Undefined reference to 'g' in 'a'");
         check(&[".extern .global .u32 g;"], "");
         let call = ".extern .func f();\n.entry k() { call f, (); ret; }";
-        check(
-            &[".entry one() { ret; }", call],
-            "Undefined reference to 'f' in 'b'",
-        );
+        check(&[".entry one() { ret; }", call], "Undefined reference to 'f' in 'b'");
         let print = ".extern .func (.param .b32 r) vprintf(.param .b64 x, .param .b64 y);";
         check(&[print, print], print);
     }
@@ -630,10 +584,7 @@ mod tests {
     #[test]
     fn dynamic_shared_memory_is_one() {
         check(
-            &[
-                ".extern .shared .align 4 .b8 s[];",
-                ".extern .shared .align 16 .b8 s[];",
-            ],
+            &[".extern .shared .align 4 .b8 s[];", ".extern .shared .align 16 .b8 s[];"],
             ".extern .shared .align 16 .b8 s[];",
         );
     }

@@ -38,16 +38,8 @@ pub fn parse_within(text: &str, bytes: u64) -> Result<Module, ParseError> {
 pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
     let bytes = *left;
     if text.len() > MAX_BYTES {
-        let span = Span {
-            start: 0,
-            end: 0,
-            line: 1,
-            column: 1,
-        };
-        let message = format!(
-            "the text has {} bytes, more than the {MAX_BYTES} that are read",
-            text.len()
-        );
+        let span = Span { start: 0, end: 0, line: 1, column: 1 };
+        let message = format!("the text has {} bytes, more than the {MAX_BYTES} that are read", text.len());
         return Err(ParseError { span, message });
     }
     let mut lexer = Lexer::new(text);
@@ -131,36 +123,21 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, mark: u8) -> Parsed<Token<'a>> {
-        if self.at(mark) {
-            self.bump()
-        } else {
-            Err(self.expected(&format!("`{}`", mark as char)))
-        }
+        if self.at(mark) { self.bump() } else { Err(self.expected(&format!("`{}`", mark as char))) }
     }
 
     fn name(&mut self, what: &str) -> Parsed<&'a str> {
-        if self.token.kind == TokenKind::Name {
-            Ok(self.bump()?.text)
-        } else {
-            Err(self.expected(what))
-        }
+        if self.token.kind == TokenKind::Name { Ok(self.bump()?.text) } else { Err(self.expected(what)) }
     }
 
     fn text(&mut self, what: &str) -> Parsed<&'a str> {
-        if self.token.kind == TokenKind::Text {
-            Ok(self.bump()?.text)
-        } else {
-            Err(self.expected(what))
-        }
+        if self.token.kind == TokenKind::Text { Ok(self.bump()?.text) } else { Err(self.expected(what)) }
     }
 
     /// Consumes an opening bracket, which errors at the end of the file then name as `what`.
     fn open(&mut self, mark: u8, what: &str) -> Parsed<()> {
         let line = self.expect(mark)?.span.line;
-        self.open.push(OpenBracket {
-            what: format!("`{}`{what}", mark as char),
-            line,
-        });
+        self.open.push(OpenBracket { what: format!("`{}`{what}", mark as char), line });
         Ok(())
     }
 
@@ -176,27 +153,19 @@ impl<'a> Parser<'a> {
         match self.open.last() {
             Some(open) if self.token.kind == TokenKind::End => {
                 let (open, line) = (&open.what, open.line);
-                self.error(format!(
-                    "expected {what}, found {found}: {open} (line {line}) is never closed"
-                ))
+                self.error(format!("expected {what}, found {found}: {open} (line {line}) is never closed"))
             }
             _ => self.error(format!("expected {what}, found {found}")),
         }
     }
 
     fn error(&self, message: String) -> ParseError {
-        ParseError {
-            span: self.token.span,
-            message,
-        }
+        ParseError { span: self.token.span, message }
     }
 
     /// Span from an earlier token to the last one.
     fn since(&self, start: Span) -> Span {
-        Span {
-            end: self.last.end,
-            ..start
-        }
+        Span { end: self.last.end, ..start }
     }
 
     fn deeper(&self, depth: usize) -> Parsed<usize> {

@@ -100,9 +100,7 @@ impl Display for Type {
 }
 
 fn attributes(f: &mut Formatter<'_>, attributes: &[String]) -> fmt::Result {
-    attributes
-        .iter()
-        .try_for_each(|attribute| write!(f, ".attribute(.{attribute}) "))
+    attributes.iter().try_for_each(|attribute| write!(f, ".attribute(.{attribute}) "))
 }
 
 impl Display for Variable {
@@ -149,21 +147,13 @@ impl Display for Initializer {
             }
             Initializer::Int(value) => write!(f, "{value}"),
             Initializer::Float(value) => write!(f, "{value}"),
-            Initializer::Symbol {
-                name,
-                offset,
-                generic,
-            } => {
+            Initializer::Symbol { name, offset, generic } => {
                 if *generic {
                     write!(f, "generic({name})")?;
                 } else {
                     f.write_str(name)?;
                 }
-                if *offset != 0 {
-                    write!(f, "+{offset}")
-                } else {
-                    Ok(())
-                }
+                if *offset != 0 { write!(f, "+{offset}") } else { Ok(()) }
             }
             Initializer::Other(text) => f.write_str(text),
         }
@@ -267,12 +257,7 @@ impl Display for StatementLine<'_> {
             Statement::CallTargets { name, targets, .. } => {
                 write!(f, "{name}: .calltargets {};", targets.join(", "))
             }
-            Statement::CallPrototype {
-                name,
-                returns,
-                params: list,
-                ..
-            } => {
+            Statement::CallPrototype { name, returns, params: list, .. } => {
                 write!(f, "{name}: .callprototype ")?;
                 params(f, returns)?;
                 f.write_str(" _ ")?;
@@ -317,9 +302,7 @@ impl Display for Instruction {
             write!(f, "@{}{register} ", if *negated { "!" } else { "" })?;
         }
         f.write_str(&self.opcode)?;
-        self.modifiers
-            .iter()
-            .try_for_each(|modifier| write!(f, ".{modifier}"))?;
+        self.modifiers.iter().try_for_each(|modifier| write!(f, ".{modifier}"))?;
         if !self.operands.is_empty() {
             f.write_char(' ')?;
         }
@@ -340,14 +323,8 @@ impl Display for Operand {
             Operand::Name(name) => f.write_str(name),
             Operand::NotPred(name) => write!(f, "!{name}"),
             Operand::Immediate(value) => write!(f, "{value}"),
-            Operand::Address {
-                base: Some(base),
-                offset: 0,
-            } => write!(f, "[{base}]"),
-            Operand::Address {
-                base: Some(base),
-                offset,
-            } => write!(f, "[{base}+{offset}]"),
+            Operand::Address { base: Some(base), offset: 0 } => write!(f, "[{base}]"),
+            Operand::Address { base: Some(base), offset } => write!(f, "[{base}+{offset}]"),
             Operand::Address { base: None, offset } => write!(f, "[{offset}]"),
             Operand::NameOffset { name, offset } => write!(f, "{name}+{offset}"),
             Operand::Vector(list) => operands(f, '{', list, '}'),

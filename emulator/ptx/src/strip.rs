@@ -24,8 +24,7 @@ impl Module {
 }
 
 fn variables(list: &mut [Variable]) {
-    list.iter_mut()
-        .for_each(|variable| variable.span = Span::default());
+    list.iter_mut().for_each(|variable| variable.span = Span::default());
 }
 
 fn statements(list: &mut [Statement]) {
@@ -41,12 +40,7 @@ fn statements(list: &mut [Statement]) {
             Statement::Variable(variable) => variable.span = none,
             Statement::Block(inner) => statements(inner),
             Statement::Loc(_) => {}
-            Statement::CallPrototype {
-                span,
-                returns,
-                params,
-                ..
-            } => {
+            Statement::CallPrototype { span, returns, params, .. } => {
                 *span = none;
                 variables(returns);
                 variables(params);

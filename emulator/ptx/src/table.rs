@@ -79,24 +79,14 @@ struct Reading {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table {
-        rows: Vec::new(),
-        readings: Vec::new(),
-        opcodes: HashMap::new(),
-    };
+    let mut table = Table { rows: Vec::new(), readings: Vec::new(), opcodes: HashMap::new() };
     for section in SECTIONS.into_iter().flatten() {
         let support = section.refused.map_or(Support::Supported, Support::Refused);
         for &(pattern, operands, meaning) in section.rows {
             let opcode = pattern::opcode(pattern);
             table.opcodes.entry(opcode).or_default().push(table.rows.len());
             table.readings.push(OnceLock::new());
-            table.rows.push(Row {
-                pattern,
-                operands,
-                section: section.title,
-                meaning,
-                support,
-            });
+            table.rows.push(Row { pattern, operands, section: section.title, meaning, support });
         }
     }
     table
@@ -148,12 +138,7 @@ fn arranged(instruction: &Instruction) -> Option<Vec<&'static str>> {
     rows.iter()
         .filter(|&&at| TABLE.rows[at].is_supported())
         .find_map(|&at| TABLE.reading(at).pattern.arrange(&classes, &others))
-        .filter(|found| {
-            found
-                .iter()
-                .zip(&words)
-                .all(|(a, b)| a == b || !(is_name(a) || is_name(b)))
-        })
+        .filter(|found| found.iter().zip(&words).all(|(a, b)| a == b || !(is_name(a) || is_name(b))))
 }
 
 /// Class of modifiers that describe several operands, one after another.
@@ -239,9 +224,7 @@ fn matching<'a>(opcode: &str, modifiers: &'a [&str]) -> impl Iterator<Item = &'s
 
 fn places<'a>(opcode: &str, modifiers: &'a [&str]) -> impl Iterator<Item = usize> + use<'a> {
     let rows = TABLE.opcodes.get(opcode).map_or(&[][..], Vec::as_slice);
-    rows.iter()
-        .copied()
-        .filter(move |&at| TABLE.reading(at).pattern.matches(modifiers))
+    rows.iter().copied().filter(move |&at| TABLE.reading(at).pattern.matches(modifiers))
 }
 
 /// Every mnemonic that a pattern stands for, in order. `.*` stands for nothing here.
@@ -336,10 +319,7 @@ fn unknown(instruction: &Instruction) -> ParseError {
         None => String::new(),
     };
     let message = format!("unknown instruction `{}`{hint}", crate::lex::clip(&mnemonic));
-    ParseError {
-        span: instruction.span,
-        message,
-    }
+    ParseError { span: instruction.span, message }
 }
 
 /// Finds a similar mnemonic that exists: another opcode, or one modifier changed, added, moved or left out. Slow, so
@@ -359,10 +339,8 @@ fn nearest(instruction: &Instruction) -> Option<String> {
     match TABLE.opcodes.get(instruction.opcode.as_str()) {
         Some(rows) => {
             let opcode = instruction.opcode.as_str();
-            let mut words: Vec<&str> = rows
-                .iter()
-                .flat_map(|&at| TABLE.reading(at).pattern.words())
-                .collect();
+            let mut words: Vec<&str> =
+                rows.iter().flat_map(|&at| TABLE.reading(at).pattern.words()).collect();
             words.sort_unstable();
             words.dedup();
             for at in 0..=modifiers.len() {
@@ -381,10 +359,7 @@ fn nearest(instruction: &Instruction) -> Option<String> {
                 }
             }
         }
-        None => TABLE
-            .opcodes
-            .keys()
-            .for_each(|opcode| consider(opcode, &modifiers)),
+        None => TABLE.opcodes.keys().for_each(|opcode| consider(opcode, &modifiers)),
     }
     let budget = if instruction.opcode.len() > 3 { 2 } else { 1 };
     tries

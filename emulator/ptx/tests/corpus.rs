@@ -8,11 +8,7 @@ use std::sync::LazyLock;
 static CORPUS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(root.join("kernels/ptx"))
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
+    for entry in std::fs::read_dir(root.join("kernels/ptx")).into_iter().flatten().flatten() {
         if let Ok(text) = std::fs::read_to_string(entry.path()) {
             found.push((entry.path().display().to_string(), text));
         }
@@ -31,11 +27,7 @@ static CORPUS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
 /// Names and contents of the plain files of a tar archive.
 fn unpacked(mut archive: &[u8]) -> Vec<(String, &[u8])> {
     const BLOCK: usize = 512;
-    let text = |field: &[u8]| {
-        String::from_utf8_lossy(field)
-            .trim_end_matches(['\0', ' '])
-            .to_owned()
-    };
+    let text = |field: &[u8]| String::from_utf8_lossy(field).trim_end_matches(['\0', ' ']).to_owned();
     let mut files = Vec::new();
     while let Some((header, rest)) = archive.split_at_checked(BLOCK)
         && header[0] != 0
@@ -77,20 +69,15 @@ fn the_corpus_reads_or_is_refused() {
     CORPUS.iter().for_each(|(_, text)| {
         check(text);
     });
-    let n_texts = CORPUS
-        .iter()
-        .filter(|(name, _)| name.starts_with("fuzz/"))
-        .count();
+    let n_texts = CORPUS.iter().filter(|(name, _)| name.starts_with("fuzz/")).count();
     assert!(n_texts > 500, "only {n_texts} texts of the fuzzer");
 }
 
 #[test]
 fn every_prefix_is_refused_or_read() {
     // The shortest text suffices: the work grows with the square of the length.
-    let shortest = CORPUS
-        .iter()
-        .filter(|(path, _)| path.ends_with(".ptx"))
-        .min_by_key(|(_, text)| text.len());
+    let shortest =
+        CORPUS.iter().filter(|(path, _)| path.ends_with(".ptx")).min_by_key(|(_, text)| text.len());
     let Some((_, text)) = shortest else { return };
     for (end, _) in text.char_indices() {
         check(&text[..end]);
@@ -138,10 +125,7 @@ type Edit = (prop::sample::Index, prop::sample::Index, prop::sample::Index, u8);
 fn edit(text: &mut String, (at, to, piece, kind): Edit) {
     let (at, to) = (boundary(text, at), boundary(text, to));
     let (from, to) = (at.min(to), at.max(to));
-    let near = (from..=to.min(from + 12))
-        .rev()
-        .find(|&end| text.is_char_boundary(end))
-        .unwrap_or(from);
+    let near = (from..=to.min(from + 12)).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(from);
     match kind % 4 {
         0 => text.insert_str(from, PIECES[piece.index(PIECES.len())]),
         1 => text.replace_range(from..near, ""),
@@ -155,15 +139,8 @@ fn edit(text: &mut String, (at, to, piece, kind): Edit) {
 
 /// Few cases for everyday runs; `PROPTEST_CASES` raises the number.
 fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(1000);
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

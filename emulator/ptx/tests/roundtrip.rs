@@ -86,8 +86,8 @@ fn variable(linkage: impl Strategy<Value = Linkage>) -> impl Strategy<Value = Va
         option::of(ptr),
         vec(attribute, 0..3),
     );
-    (front, back).prop_map(
-        |((linkage, space, align, vector, ty), (name, dims, init, ptr, attributes))| Variable {
+    (front, back).prop_map(|((linkage, space, align, vector, ty), (name, dims, init, ptr, attributes))| {
+        Variable {
             span: Span::default(),
             linkage,
             space,
@@ -99,8 +99,8 @@ fn variable(linkage: impl Strategy<Value = Linkage>) -> impl Strategy<Value = Va
             init,
             ptr,
             attributes,
-        },
-    )
+        }
+    })
 }
 
 fn operand() -> impl Strategy<Value = Operand> {
@@ -130,24 +130,14 @@ fn operand() -> impl Strategy<Value = Operand> {
 fn instruction() -> impl Strategy<Value = Instruction> {
     let guard = (name(), any::<bool>()).prop_map(|(register, negated)| Guard { register, negated });
     let modifier = "[a-zA-Z0-9_]{1,5}(::[a-zA-Z0-9_]{1,4}){0,2}";
-    (
-        option::of(guard),
-        "[a-z][a-z0-9]{0,5}",
-        vec(modifier, 0..4),
-        vec(operand(), 0..5),
-    )
-        .prop_map(|(guard, opcode, modifiers, operands)| {
+    (option::of(guard), "[a-z][a-z0-9]{0,5}", vec(modifier, 0..4), vec(operand(), 0..5)).prop_map(
+        |(guard, opcode, modifiers, operands)| {
             // Only a call has argument lists.
             let lists = format!("{operands:?}").contains("List(");
             let opcode = if lists { "call".to_owned() } else { opcode };
-            Instruction {
-                span: Span::default(),
-                guard,
-                opcode,
-                modifiers,
-                operands,
-            }
-        })
+            Instruction { span: Span::default(), guard, opcode, modifiers, operands }
+        },
+    )
 }
 
 fn loc() -> impl Strategy<Value = Loc> {
@@ -160,14 +150,8 @@ fn loc() -> impl Strategy<Value = Loc> {
             column,
         },
     );
-    (any::<u32>(), any::<u32>(), any::<u32>(), option::of(inlined)).prop_map(
-        |(file, line, column, inlined_at)| Loc {
-            file,
-            line,
-            column,
-            inlined_at,
-        },
-    )
+    (any::<u32>(), any::<u32>(), any::<u32>(), option::of(inlined))
+        .prop_map(|(file, line, column, inlined_at)| Loc { file, line, column, inlined_at })
 }
 
 fn statement() -> impl Strategy<Value = Statement> {
@@ -192,49 +176,29 @@ fn statement() -> impl Strategy<Value = Statement> {
 }
 
 fn function() -> impl Strategy<Value = Function> {
-    let linkage = prop::sample::select(vec![
-        Linkage::Internal,
-        Linkage::Visible,
-        Linkage::Extern,
-        Linkage::Weak,
-    ]);
+    let linkage =
+        prop::sample::select(vec![Linkage::Internal, Linkage::Visible, Linkage::Extern, Linkage::Weak]);
     let param = || variable(Just(Linkage::Internal));
     let word = prop::sample::select(vec![
         "maxntid".to_owned(),
         "minnctapersm".to_owned(),
         "explicitcluster".to_owned(),
     ]);
-    let front = (
-        linkage,
-        any::<bool>(),
-        name(),
-        vec(param(), 0..2),
-        vec(param(), 0..3),
-        any::<bool>(),
-    );
-    (
-        front,
-        vec((word, vec(any::<u32>(), 0..4)), 0..3),
-        option::of(vec(statement(), 0..6)),
+    let front = (linkage, any::<bool>(), name(), vec(param(), 0..2), vec(param(), 0..3), any::<bool>());
+    (front, vec((word, vec(any::<u32>(), 0..4)), 0..3), option::of(vec(statement(), 0..6))).prop_map(
+        |((linkage, entry, name, returns, params, noreturn), directives, body)| Function {
+            span: Span::default(),
+            linkage,
+            kind: if entry { FunctionKind::Entry } else { FunctionKind::Func },
+            name,
+            returns: if entry { Vec::new() } else { returns },
+            params,
+            noreturn,
+            attributes: Vec::new(),
+            directives,
+            body,
+        },
     )
-        .prop_map(
-            |((linkage, entry, name, returns, params, noreturn), directives, body)| Function {
-                span: Span::default(),
-                linkage,
-                kind: if entry {
-                    FunctionKind::Entry
-                } else {
-                    FunctionKind::Func
-                },
-                name,
-                returns: if entry { Vec::new() } else { returns },
-                params,
-                noreturn,
-                attributes: Vec::new(),
-                directives,
-                body,
-            },
-        )
 }
 
 fn item() -> impl Strategy<Value = Item> {
@@ -245,30 +209,22 @@ fn item() -> impl Strategy<Value = Item> {
         function().prop_map(Item::Function),
         (name(), name()).prop_map(move |(name, target)| Item::Alias { span, name, target }),
         vec(text(), 1..3).prop_map(move |strings| Item::Pragma(span, strings)),
-        Just(Item::Section(
-            span,
-            ".section .debug_str\n{\n$L__info_string0:\n.b8 95,0 // x\n}".to_owned()
-        )),
+        Just(Item::Section(span, ".section .debug_str\n{\n$L__info_string0:\n.b8 95,0 // x\n}".to_owned())),
     ]
 }
 
 fn module() -> impl Strategy<Value = Module> {
     let file = (any::<u32>(), text()).prop_map(|(index, path)| SourceFile { index, path });
     let target = vec(name(), 1..3);
-    (
-        any::<(u32, u32)>(),
-        target,
-        any::<u32>(),
-        vec(file, 0..2),
-        vec(item(), 0..4),
-    )
-        .prop_map(|(version, target, address_size, files, items)| Module {
+    (any::<(u32, u32)>(), target, any::<u32>(), vec(file, 0..2), vec(item(), 0..4)).prop_map(
+        |(version, target, address_size, files, items)| Module {
             version,
             target,
             address_size,
             files,
             items,
-        })
+        },
+    )
 }
 
 proptest! {

@@ -44,19 +44,11 @@ fn main() -> Result<()> {
     let [ptxas, nvdisasm, folders @ ..] = arguments.as_slice() else {
         return Err("usage: corpus PTXAS NVDISASM [FOLDER]".into());
     };
-    let programs = Programs {
-        ptxas: ptxas.clone(),
-        nvdisasm: nvdisasm.clone(),
-    };
+    let programs = Programs { ptxas: ptxas.clone(), nvdisasm: nvdisasm.clone() };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let data = root.join("tests/data/machine");
     let mut sources = Vec::new();
-    for folder in [
-        "kernels/ptx",
-        "tests/data",
-        "book/exhibits/kernels",
-        "emulator/nvcuda/tests/it",
-    ] {
+    for folder in ["kernels/ptx", "tests/data", "book/exhibits/kernels", "emulator/nvcuda/tests/it"] {
         sources.extend(files(&root.join(folder), "ptx")?);
     }
     for folder in folders {
@@ -186,12 +178,7 @@ impl Programs {
     fn assemble(&self, sm: u32, path: &Path) -> Result<Vec<u8>> {
         let cubin = std::env::temp_dir().join(format!("corpus-{}.cubin", std::process::id()));
         let mut ptxas = Command::new(&self.ptxas);
-        let output = ptxas
-            .arg(format!("-arch=sm_{sm}"))
-            .arg(path)
-            .arg("-o")
-            .arg(&cubin)
-            .output()?;
+        let output = ptxas.arg(format!("-arch=sm_{sm}")).arg(path).arg("-o").arg(&cubin).output()?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into());
         }
@@ -206,18 +193,8 @@ impl Programs {
         let mut words = words.to_vec();
         let mut refused = BTreeSet::new();
         loop {
-            fs::write(
-                &file,
-                words
-                    .iter()
-                    .flat_map(|word| word.to_le_bytes())
-                    .collect::<Vec<u8>>(),
-            )?;
-            let output = Command::new(&self.nvdisasm)
-                .arg("-b")
-                .arg(format!("SM{sm}"))
-                .arg(&file)
-                .output()?;
+            fs::write(&file, words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?;
+            let output = Command::new(&self.nvdisasm).arg("-b").arg(format!("SM{sm}")).arg(&file).output()?;
             if output.status.success() {
                 fs::remove_file(&file)?;
                 let text = String::from_utf8(output.stdout)?;
@@ -234,10 +211,7 @@ impl Programs {
             let errors = String::from_utf8(output.stderr)?;
             let mut found = false;
             for part in errors.split("at address 0x").skip(1) {
-                let digits = part
-                    .split(|c: char| !c.is_ascii_hexdigit())
-                    .next()
-                    .unwrap_or_default();
+                let digits = part.split(|c: char| !c.is_ascii_hexdigit()).next().unwrap_or_default();
                 let at = usize::from_str_radix(digits, 16)? / 16;
                 found |= refused.insert(at);
                 *words.get_mut(at).ok_or("nvdisasm names an address outside")? = NOP;
@@ -262,11 +236,7 @@ fn code(cubin: &[u8]) -> Result<Vec<(String, Vec<u128>)>> {
     for (name, start, size) in sections(cubin)? {
         if name.starts_with(".text.") {
             let bytes = cubin.get(start..start + size).ok_or("a section is cut off")?;
-            let words = bytes
-                .as_chunks::<16>()
-                .0
-                .iter()
-                .map(|word| u128::from_le_bytes(*word));
+            let words = bytes.as_chunks::<16>().0.iter().map(|word| u128::from_le_bytes(*word));
             found.push((name, words.collect()));
         }
     }
@@ -287,20 +257,14 @@ fn forget_ptx(cubin: &mut [u8]) -> Result<()> {
 fn sections(cubin: &[u8]) -> Result<Vec<(String, usize, usize)>> {
     let number = |at: usize, n: usize| -> Result<usize> {
         let bytes = cubin.get(at..at + n).ok_or("the file is cut off")?;
-        Ok(bytes
-            .iter()
-            .rev()
-            .fold(0, |number, &byte| number << 8 | usize::from(byte)))
+        Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte)))
     };
     let (table, n, names) = (number(0x28, 8)?, number(0x3c, 2)?, number(0x3e, 2)?);
     let names = number(table + names * 64 + 24, 8)?;
     let mut found = Vec::new();
     for at in (0..n).map(|i| table + i * 64) {
         let name = &cubin[names + number(at, 4)?..];
-        let end = name
-            .iter()
-            .position(|&byte| byte == 0)
-            .ok_or("a name has no end")?;
+        let end = name.iter().position(|&byte| byte == 0).ok_or("a name has no end")?;
         let name = String::from_utf8(name[..end].to_vec())?;
         found.push((name, number(at + 24, 8)?, number(at + 32, 8)?));
     }

@@ -19,12 +19,8 @@ pub fn decode(architecture: Architecture, word: u128, address: u32) -> Result<In
         let Some(modifiers) = row.layout.modifiers(architecture, word) else {
             continue;
         };
-        let Some(operands) = row
-            .slots
-            .tokens
-            .iter()
-            .map(|token| operand(architecture, word, address, token))
-            .collect()
+        let Some(operands) =
+            row.slots.tokens.iter().map(|token| operand(architecture, word, address, token)).collect()
         else {
             continue;
         };

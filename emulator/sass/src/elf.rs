@@ -91,15 +91,11 @@ struct Entry {
 impl<'a> File<'a> {
     fn new(cubin: &'a [u8], header: &'a Header) -> Result<File<'a>, ReadError> {
         let sections = header.sections(ENDIAN, cubin).map_err(file)?;
-        let symbols = sections
-            .symbols(ENDIAN, cubin, object::elf::SHT_SYMTAB)
-            .map_err(file)?;
+        let symbols = sections.symbols(ENDIAN, cubin, object::elf::SHT_SYMTAB).map_err(file)?;
         // Names may share their ends, but not so much that reading them takes long.
         let mut left = cubin.len().saturating_mul(4);
         let mut spend = |bytes: usize| {
-            left = left
-                .checked_sub(bytes)
-                .ok_or_else(|| file("its sections overlap"))?;
+            left = left.checked_sub(bytes).ok_or_else(|| file("its sections overlap"))?;
             Ok(())
         };
         let mut names = Vec::new();
@@ -116,14 +112,7 @@ impl<'a> File<'a> {
             spend(symbols.symbol_name(ENDIAN, symbol).map_err(file)?.len())?;
         }
         let by_name = names.iter().enumerate().map(|(at, &name)| (name, at)).collect();
-        Ok(File {
-            cubin,
-            sections,
-            symbols,
-            names,
-            by_name,
-            segments: HashMap::new(),
-        })
+        Ok(File { cubin, sections, symbols, names, by_name, segments: HashMap::new() })
     }
 
     fn section(&self, at: usize) -> Result<&'a Section, ReadError> {
@@ -161,10 +150,9 @@ impl<'a> File<'a> {
             };
             let place = texts.len();
             self.segments.insert(at, Segment::Code(place));
-            for (prefix, segment) in [
-                (".nv.shared.", Segment::Shared(place)),
-                (".nv.constant2.", Segment::Tables(place)),
-            ] {
+            for (prefix, segment) in
+                [(".nv.shared.", Segment::Shared(place)), (".nv.constant2.", Segment::Tables(place))]
+            {
                 if let Some(&at) = self.by_name.get(format!("{prefix}{kernel}").as_str()) {
                     self.segments.insert(at, segment);
                 }
@@ -195,7 +183,7 @@ impl<'a> File<'a> {
                     let name = self.symbol_name(symbol)?.to_owned();
                     let (Ok(address), Ok(size)) = (u32::try_from(offset), u32::try_from(size)) else {
                         return Err(
-                            ReadErrorKind::Damaged("a function is outside of its section".into()).at(&name),
+                            ReadErrorKind::Damaged("a function is outside of its section".into()).at(&name)
                         );
                     };
                     if name == texts[kernel].1 {
@@ -261,12 +249,7 @@ impl<'a> File<'a> {
                 && (target < 0 || target >= end || target % 16 != 0)
             {
                 let (address, operation) = (instruction.address, instruction.operation);
-                return Err(ReadErrorKind::Label {
-                    address,
-                    operation,
-                    target,
-                }
-                .at(section));
+                return Err(ReadErrorKind::Label { address, operation, target }.at(section));
             }
         }
         let attributes = info::Attributes::read(self.named(&format!(".nv.info.{name}"))?, section)?;
@@ -309,10 +292,8 @@ impl<'a> File<'a> {
                     return Err(ReadErrorKind::Relocation { kind, offset }.at(self.names[at]));
                 }
                 if offset.checked_add(8).is_none_or(|end| end > size) {
-                    return Err(
-                        ReadErrorKind::Damaged("a relocation is outside of its section".into())
-                            .at(self.names[at]),
-                    );
+                    return Err(ReadErrorKind::Damaged("a relocation is outside of its section".into())
+                        .at(self.names[at]));
                 }
                 found.push(Relocation {
                     segment,
@@ -381,18 +362,14 @@ impl<'a> File<'a> {
         }
         let Some(&segment) = self.segments.get(&usize::from(index)) else {
             return Err(
-                ReadErrorKind::Damaged("a relocation leads out of the module".into()).at(self.names[at]),
+                ReadErrorKind::Damaged("a relocation leads out of the module".into()).at(self.names[at])
             );
         };
-        Ok(Target::Inside {
-            segment,
-            offset: symbol.st_value.get(ENDIAN),
-        })
+        Ok(Target::Inside { segment, offset: symbol.st_value.get(ENDIAN) })
     }
 
     /// Tests for a section with contents, as those of debuggers must have.
     fn is_data(&self, at: usize) -> bool {
-        self.section(at)
-            .is_ok_and(|section| section.sh_type.get(ENDIAN) == SHT_PROGBITS)
+        self.section(at).is_ok_and(|section| section.sh_type.get(ENDIAN) == SHT_PROGBITS)
     }
 }

@@ -203,15 +203,7 @@ pub struct Address {
 impl Address {
     /// Creates a 32-bit base with an offset.
     pub fn new(base: Register, offset: i32) -> Address {
-        Address {
-            base,
-            wide: false,
-            extends: false,
-            scale: 1,
-            uniform: None,
-            descriptor: None,
-            offset,
-        }
+        Address { base, wide: false, extends: false, scale: 1, uniform: None, descriptor: None, offset }
     }
 }
 

@@ -90,10 +90,7 @@ impl Display for Guard {
         if self.is_always() {
             return Ok(());
         }
-        let (not, uniform) = (
-            if self.negated { "!" } else { "" },
-            if self.uniform { "U" } else { "" },
-        );
+        let (not, uniform) = (if self.negated { "!" } else { "" }, if self.uniform { "U" } else { "" });
         write!(f, "@{not}{uniform}{} ", self.predicate)
     }
 }
@@ -194,11 +191,7 @@ fn print_value(
         // A load prints the index alone.
         Value::Constant(constant) if slot == Slot::IndexedConstant && constant.offset == 0 => {
             let index = Index::Register(Register::ZERO);
-            let index = if constant.index == Index::None {
-                index
-            } else {
-                constant.index
-            };
+            let index = if constant.index == Index::None { index } else { constant.index };
             Constant { index, ..*constant }.fmt(f)
         }
         Value::Constant(constant) => constant.fmt(f),

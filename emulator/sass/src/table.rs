@@ -76,14 +76,7 @@ impl Row {
 }
 
 /// Number, forms, mnemonic, operands, other bits, meaning.
-type RowText = (
-    u16,
-    &'static str,
-    &'static str,
-    &'static str,
-    &'static str,
-    &'static str,
-);
+type RowText = (u16, &'static str, &'static str, &'static str, &'static str, &'static str);
 
 const SECTIONS: [&[RowText]; 8] = [
     moves::LINES,
@@ -106,10 +99,7 @@ struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table {
-        rows: Vec::new(),
-        opcodes: vec![Vec::new(); 1 << 12],
-    };
+    let mut table = Table { rows: Vec::new(), opcodes: vec![Vec::new(); 1 << 12] };
     for &(number, forms, pattern, operands, others, meaning) in SECTIONS.into_iter().flatten() {
         for form in forms.split(' ') {
             let form = Form::from_name(form).expect("forms of the table have names");
@@ -141,10 +131,7 @@ pub fn rows() -> &'static [Row] {
 
 /// The rows of an opcode, in the order in which they are tried.
 pub(crate) fn of(opcode: u16) -> impl Iterator<Item = &'static Row> {
-    let places = TABLE
-        .opcodes
-        .get(usize::from(opcode))
-        .map_or(&[][..], Vec::as_slice);
+    let places = TABLE.opcodes.get(usize::from(opcode)).map_or(&[][..], Vec::as_slice);
     places.iter().map(|&at| &TABLE.rows[usize::from(at)])
 }
 
@@ -176,17 +163,11 @@ mod tests {
         let patterns: Vec<&str> = rows().iter().map(|row| row.pattern).collect();
         for operation in Operation::ALL {
             assert_eq!(Operation::from_name(operation.name()), Some(*operation));
-            assert!(
-                rows().iter().any(|row| row.operation == *operation),
-                "{operation}"
-            );
+            assert!(rows().iter().any(|row| row.operation == *operation), "{operation}");
         }
         for modifier in Modifier::ALL {
             let name = format!(".{modifier}");
-            assert!(
-                patterns.iter().any(|pattern| pattern.contains(&name)),
-                "{modifier}"
-            );
+            assert!(patterns.iter().any(|pattern| pattern.contains(&name)), "{modifier}");
         }
     }
 

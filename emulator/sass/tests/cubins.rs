@@ -41,21 +41,14 @@ fn registers_and_shared_memory_are_those_that_the_compiler_reported() {
         };
         for line in text.lines().filter_map(|line| line.strip_prefix("// sm_90: ")) {
             let (name, report) = line.split_once(": ").expect("a name and a report");
-            let kernel = module
-                .kernels
-                .iter()
-                .find(|kernel| kernel.name == name)
-                .expect("it is in the cubin");
+            let kernel =
+                module.kernels.iter().find(|kernel| kernel.name == name).expect("it is in the cubin");
             let number = |unit| {
                 let part = report.split(", ").find_map(|part| part.strip_suffix(unit));
                 part.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0)
             };
             assert_eq!(u64::from(kernel.registers), number(" registers"), "{line}");
-            assert_eq!(
-                kernel.shared_bytes.saturating_sub(RESERVED),
-                number(" bytes smem"),
-                "{line}"
-            );
+            assert_eq!(kernel.shared_bytes.saturating_sub(RESERVED), number(" bytes smem"), "{line}");
             assert_eq!(kernel.frame_bytes > 0, number(" bytes spilled") > 0, "{line}");
             n += 1;
         }
@@ -71,10 +64,7 @@ fn parameters_have_places_and_sizes() {
     };
     assert_eq!((kernel.parameter_base, kernel.parameter_bytes), (0x210, 40));
     let sizes = [(0, 4), (4, 4), (8, 4), (16, 8), (24, 8), (32, 8)];
-    assert_eq!(
-        kernel.parameters,
-        sizes.map(|(offset, size)| Parameter { offset, size })
-    );
+    assert_eq!(kernel.parameters, sizes.map(|(offset, size)| Parameter { offset, size }));
     assert_eq!((kernel.max_threads, kernel.barriers), (Some([256, 1, 1]), 1));
     assert_eq!(module.architecture, 90);
 }
@@ -93,11 +83,7 @@ fn a_cubin_of_cuda_13_has_the_same_attributes() {
         assert_eq!(kernel.registers, same.registers, "{name}");
         assert_eq!(kernel.shared_bytes, same.shared_bytes, "{name}");
         assert_eq!(kernel.frame_bytes, same.frame_bytes, "{name}");
-        assert_eq!(
-            (kernel.max_threads, kernel.barriers),
-            (same.max_threads, same.barriers),
-            "{name}"
-        );
+        assert_eq!((kernel.max_threads, kernel.barriers), (same.max_threads, same.barriers), "{name}");
         assert_eq!(kernel.parameter_base, same.parameter_base, "{name}");
         assert_eq!(kernel.parameter_bytes, same.parameter_bytes, "{name}");
         assert_eq!(kernel.parameters, same.parameters, "{name}");
@@ -112,11 +98,7 @@ fn instructions_have_lines_of_the_source() {
     let lines: Vec<&str> = source.lines().collect();
     let mut n = 0;
     for kernel in &module.kernels {
-        for instruction in kernel
-            .instructions
-            .iter()
-            .filter(|i| i.operation.name() == "FFMA")
-        {
+        for instruction in kernel.instructions.iter().filter(|i| i.operation.name() == "FFMA") {
             let (file, line) = kernel.line(instruction.address).expect("it has a line");
             assert_eq!(file, "kernels/v01_row_per_lane.cu");
             assert!(
@@ -157,20 +139,13 @@ fn what_is_inlined_has_the_lines_of_its_calls() {
 /// Checks the variables and relocations of `v02_shared`.
 #[track_caller]
 fn check_variables(module: &Module) {
-    let names: Vec<&str> = module
-        .variables
-        .iter()
-        .map(|variable| variable.name.as_str())
-        .collect();
+    let names: Vec<&str> = module.variables.iter().map(|variable| variable.name.as_str()).collect();
     assert_eq!(names, ["WARP_SIZE", "WIDTH"]);
     assert_eq!(module.initialised, [32, 0, 0, 0, 4, 0, 0, 0]);
     let address = |offset, to| Relocation {
         segment: Segment::Addresses,
         offset,
-        target: Target::Inside {
-            segment: Segment::Initialised,
-            offset: to,
-        },
+        target: Target::Inside { segment: Segment::Initialised, offset: to },
         addend: 0,
     };
     let mut found = module.relocations.clone();
@@ -193,16 +168,10 @@ fn cubins_for_older_gpus_say_the_same_in_their_way() {
         let module = Module::read(&cubin).expect("it is a cubin");
         assert_eq!(module.architecture, sm);
         check_variables(&module);
-        let kernel = module
-            .kernels
-            .iter()
-            .find(|kernel| kernel.name == "sgemm_v02_tile16");
+        let kernel = module.kernels.iter().find(|kernel| kernel.name == "sgemm_v02_tile16");
         let kernel = kernel.expect("it is in the file");
         assert_eq!((kernel.parameter_base, kernel.parameter_bytes), (0x160, 40));
         assert_eq!(kernel.shared_bytes, 2048);
-        assert_eq!(
-            kernel.line(0).map(|(file, _)| file),
-            Some("kernels/v02_shared.cu")
-        );
+        assert_eq!(kernel.line(0).map(|(file, _)| file), Some("kernels/v02_shared.cu"));
     }
 }

@@ -31,9 +31,7 @@ fn survives(cubin: &[u8]) {
 }
 
 fn refused(cubin: &[u8]) -> String {
-    Module::read(cubin)
-        .err()
-        .map_or("read".to_owned(), |error| error.to_string())
+    Module::read(cubin).err().map_or("read".to_owned(), |error| error.to_string())
 }
 
 /// The largest cubin with some bytes changed: offsets and new bytes.
@@ -48,20 +46,13 @@ fn changed(changes: &[(usize, &[u8])]) -> Vec<u8> {
 
 fn whole() -> Vec<u8> {
     let read = CUBINS.iter().filter(|cubin| Module::read(cubin).is_ok());
-    read.max_by_key(|cubin| cubin.len())
-        .expect("there is one")
-        .clone()
+    read.max_by_key(|cubin| cubin.len()).expect("there is one").clone()
 }
 
 /// Offset of the first section of code, from the table of sections.
 fn code(cubin: &[u8]) -> usize {
     let module = Module::read(cubin).expect("it is whole");
-    let first = module.kernels[0]
-        .instructions
-        .iter()
-        .take(3)
-        .map(ToString::to_string)
-        .collect::<Vec<_>>();
+    let first = module.kernels[0].instructions.iter().take(3).map(ToString::to_string).collect::<Vec<_>>();
     let starts = (0..cubin.len() - 48).step_by(16).find(|&at| {
         let texts = (0..3).map(|i| {
             let bytes = cubin[at + i * 16..][..16].try_into().expect("16 bytes");
@@ -77,10 +68,7 @@ fn code(cubin: &[u8]) -> usize {
 fn what_is_no_cubin_is_refused() {
     assert_eq!(refused(b""), "file: Invalid ELF header size or alignment");
     assert_eq!(refused(b"\x7fELF"), "file: Invalid ELF header size or alignment");
-    assert_eq!(
-        refused(&changed(&[(18, &[62, 0])])),
-        "file: not for a GPU of NVIDIA"
-    );
+    assert_eq!(refused(&changed(&[(18, &[62, 0])])), "file: not for a GPU of NVIDIA");
     assert_eq!(
         refused(&changed(&[(48, &[120])])),
         "file: code for sm_120; only that of sm_75, sm_80, sm_86, sm_87, sm_89 and sm_90 is supported"

@@ -61,18 +61,11 @@ fn check(architecture: Architecture, least: [usize; 2], unknown: &str) {
     let mut wrong = Vec::new();
     for line in text(&format!("sm_{}.txt.z", architecture.sm())).lines() {
         let mut parts = line.splitn(3, ' ');
-        let mut number = || {
-            parts
-                .next()
-                .and_then(|part| u128::from_str_radix(part, 16).ok())
-                .expect("numbers first")
-        };
+        let mut number =
+            || parts.next().and_then(|part| u128::from_str_radix(part, 16).ok()).expect("numbers first");
         let (word, address) = (number(), number() as u32);
         let want = parts.next().expect("then the text");
-        let mnemonic = want
-            .split(' ')
-            .find(|word| !word.starts_with('@'))
-            .unwrap_or_default();
+        let mnemonic = want.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default();
         match decode(architecture, word, address) {
             Ok(instruction) => {
                 opcodes.insert(word & 0xfff);

@@ -110,10 +110,7 @@ more:
 }";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|argument| argument != "--bench")
-        .collect();
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => table(None),
         ["--save", file] => table(Some(file)),
@@ -149,14 +146,9 @@ fn compare(other: &str) -> Result<(), Box<dyn Error>> {
     const TURNS: usize = 5;
     let this = std::env::current_exe()?;
     let seconds = |program: &std::path::Path, row: [&str; 3]| -> Result<f64, Box<dyn Error>> {
-        let output = std::process::Command::new(program)
-            .arg("--cell")
-            .args(row)
-            .output()?;
+        let output = std::process::Command::new(program).arg("--cell").args(row).output()?;
         let text = String::from_utf8(output.stdout)?;
-        text.trim()
-            .parse()
-            .map_err(|_| format!("{} has no cell {row:?}", program.display()).into())
+        text.trim().parse().map_err(|_| format!("{} has no cell {row:?}", program.display()).into())
     };
     println!(
         "kernel          watch          threads   this ms   other ms   other / this: median (least .. most)"
@@ -210,12 +202,7 @@ fn table(save: Option<&str>) -> Result<(), Box<dyn Error>> {
                 rows.push(row);
             }
         }
-        println!(
-            "{:<15} native, 1 core              {:>18.0} {}\n",
-            case.name,
-            native / 1e6,
-            case.unit
-        );
+        println!("{:<15} native, 1 core              {:>18.0} {}\n", case.name, native / 1e6, case.unit);
     }
     if let Some(file) = save {
         let record = Record {
@@ -241,9 +228,7 @@ fn measure(
 ) -> Result<Row, Box<dyn Error>> {
     let gpu = Gpu::with_memory(1 << 32);
     let module = gpu.load(case.ptx)?;
-    let kernel = module
-        .kernel(case.name)
-        .ok_or("the kernel is not in its module")?;
+    let kernel = module.kernel(case.name).ok_or("the kernel is not in its module")?;
     let mut arguments: Vec<Argument> = case.sizes.iter().map(|&size| size.into()).collect();
     for (i, &words) in case.buffers.iter().enumerate() {
         let address = match i + 1 < case.buffers.len() {
@@ -253,17 +238,9 @@ fn measure(
         arguments.push(address.into());
     }
     let params = Gpu::params(kernel.kernel(), &arguments)?;
-    let shape = Shape {
-        grid: case.grid,
-        block: case.block,
-        shared: 0,
-    };
+    let shape = Shape { grid: case.grid, block: case.block, shared: 0 };
     let launch = |watch: Watch| {
-        let options = LaunchOptions {
-            watch,
-            threads,
-            ..LaunchOptions::default()
-        };
+        let options = LaunchOptions { watch, threads, ..LaunchOptions::default() };
         gpu.launch(kernel, &shape.config(params.clone(), options))
     };
 
@@ -307,11 +284,7 @@ fn samples<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<Vec<f64>, E> {
 
 fn native_rate(case: &Case) -> f64 {
     let (inputs, output) = case.buffers.split_at(case.buffers.len() - 1);
-    let inputs: Vec<Vec<f32>> = inputs
-        .iter()
-        .enumerate()
-        .map(|(i, &words)| values(words, i))
-        .collect();
+    let inputs: Vec<Vec<f32>> = inputs.iter().enumerate().map(|(i, &words)| values(words, i)).collect();
     let mut out = vec![0.0; output[0]];
     let Ok(seconds) = samples(|| {
         (case.native)(&inputs, &mut out, &case.sizes);
@@ -349,20 +322,8 @@ fn cases() -> Vec<Case> {
         native: native_gemm,
     };
     vec![
-        gemm(
-            "naive",
-            include_str!("../../../kernels/ptx/naive.ptx"),
-            N,
-            16,
-            [16, 16, 1],
-        ),
-        gemm(
-            "shared_tile",
-            include_str!("../../../kernels/ptx/shared_tile.ptx"),
-            N,
-            16,
-            [16, 16, 1],
-        ),
+        gemm("naive", include_str!("../../../kernels/ptx/naive.ptx"), N, 16, [16, 16, 1]),
+        gemm("shared_tile", include_str!("../../../kernels/ptx/shared_tile.ptx"), N, 16, [16, 16, 1]),
         gemm(
             "register_tile",
             include_str!("../../../kernels/ptx/register_tile.ptx"),

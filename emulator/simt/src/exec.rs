@@ -65,11 +65,7 @@ pub(crate) fn runs(mut mask: u32) -> impl Iterator<Item = (usize, usize)> {
         }
         let start = mask.trailing_zeros();
         let n = (!(mask >> start)).trailing_zeros().min(32 - start);
-        let covered = if n == 32 {
-            u32::MAX
-        } else {
-            ((1 << n) - 1) << start
-        };
+        let covered = if n == 32 { u32::MAX } else { ((1 << n) - 1) << start };
         mask &= !covered;
         Some((start as usize, n as usize))
     })

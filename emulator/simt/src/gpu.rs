@@ -68,33 +68,19 @@ pub struct Shape {
 impl Shape {
     /// A grid and a block of one dimension, without dynamic shared memory.
     pub fn line(grid: u32, block: u32) -> Self {
-        Self {
-            grid: [grid, 1, 1],
-            block: [block, 1, 1],
-            shared: 0,
-        }
+        Self { grid: [grid, 1, 1], block: [block, 1, 1], shared: 0 }
     }
 
     /// A grid and a block of two dimensions, without dynamic shared memory.
     pub fn plane(grid: [u32; 2], block: [u32; 2]) -> Self {
-        Self {
-            grid: [grid[0], grid[1], 1],
-            block: [block[0], block[1], 1],
-            shared: 0,
-        }
+        Self { grid: [grid[0], grid[1], 1], block: [block[0], block[1], 1], shared: 0 }
     }
 }
 
 impl Shape {
     /// A launch of this shape.
     pub fn config(self, params: Vec<u8>, options: LaunchOptions) -> LaunchConfig {
-        LaunchConfig {
-            grid: self.grid,
-            block: self.block,
-            dynamic_shared: self.shared,
-            params,
-            options,
-        }
+        LaunchConfig { grid: self.grid, block: self.block, dynamic_shared: self.shared, params, options }
     }
 }
 
@@ -119,10 +105,7 @@ impl Default for Gpu {
 impl Gpu {
     /// A GPU whose memory holds `bytes` bytes.
     pub fn with_memory(bytes: u64) -> Self {
-        Self {
-            memory: Arc::new(Memory::new(bytes)),
-            textures: Textures::default(),
-        }
+        Self { memory: Arc::new(Memory::new(bytes)), textures: Textures::default() }
     }
 
     /// A buffer that nothing has written.
@@ -130,9 +113,7 @@ impl Gpu {
     /// # Panics
     /// When the memory is full.
     pub fn alloc<T: Value>(&self, n: usize) -> u64 {
-        self.memory
-            .alloc((n * T::BYTES) as u64, Origin::new("buffer"))
-            .expect("memory for a buffer")
+        self.memory.alloc((n * T::BYTES) as u64, Origin::new("buffer")).expect("memory for a buffer")
     }
 
     /// A buffer with these values.
@@ -152,9 +133,7 @@ impl Gpu {
     pub fn write<T: Value>(&self, address: u64, values: &[T]) {
         let mut bytes = Vec::with_capacity(values.len() * T::BYTES);
         values.iter().for_each(|v| v.put(&mut bytes));
-        self.memory
-            .write(address, &bytes)
-            .expect("a buffer that is large enough");
+        self.memory.write(address, &bytes).expect("a buffer that is large enough");
     }
 
     /// Reads values from a buffer.
@@ -163,9 +142,7 @@ impl Gpu {
     /// When there are not so many.
     pub fn read<T: Value>(&self, address: u64, n: usize) -> Vec<T> {
         let mut bytes = vec![0; n * T::BYTES];
-        self.memory
-            .read(address, &mut bytes)
-            .expect("a buffer that is large enough");
+        self.memory.read(address, &mut bytes).expect("a buffer that is large enough");
         bytes.chunks_exact(T::BYTES).map(T::get).collect()
     }
 
@@ -237,9 +214,6 @@ impl Gpu {
 
     /// Environment whose clock stands still.
     fn environment(&self) -> Environment<'_> {
-        Environment {
-            textures: &self.textures,
-            clock: &|| 0,
-        }
+        Environment { textures: &self.textures, clock: &|| 0 }
     }
 }

@@ -56,10 +56,7 @@ pub struct Origin {
 impl Origin {
     /// An ordinary allocation with this label, which kernels may write.
     pub fn new(label: impl Into<String>) -> Self {
-        Self {
-            label: label.into(),
-            ..Self::default()
-        }
+        Self { label: label.into(), ..Self::default() }
     }
 }
 
@@ -160,8 +157,7 @@ impl Table {
     /// Slot of an address, in range or not.
     pub(crate) fn slot(&self, address: u64) -> Option<&Slot> {
         let number = address >> window::BITS;
-        self.slots
-            .get(usize::try_from(number.checked_sub(FIRST_NUMBER)?).ok()?)
+        self.slots.get(usize::try_from(number.checked_sub(FIRST_NUMBER)?).ok()?)
     }
 
     /// The live allocation of an address's window (or the mapped host memory just below it).
@@ -216,10 +212,7 @@ pub struct Memory {
 impl Memory {
     /// Memory with room for so many bytes. None of it is taken from the host until it is touched.
     pub fn new(limit: u64) -> Self {
-        Self {
-            state: RwLock::default(),
-            limit,
-        }
+        Self { state: RwLock::default(), limit }
     }
 
     /// Bytes in use, allocated or [taken](Memory::take).
@@ -243,11 +236,7 @@ impl Memory {
         let mut state = self.write_state();
         let free = self.limit.saturating_sub(state.used);
         if bytes > free {
-            return Err(OutOfMemory {
-                asked: bytes,
-                free,
-                limit: self.limit,
-            });
+            return Err(OutOfMemory { asked: bytes, free, limit: self.limit });
         }
         state.used += bytes;
         Ok(())
@@ -260,15 +249,11 @@ impl Memory {
     }
 
     fn read_state(&self) -> std::sync::RwLockReadGuard<'_, MemoryState> {
-        self.state
-            .read()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.read().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn write_state(&self) -> std::sync::RwLockWriteGuard<'_, MemoryState> {
-        self.state
-            .write()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.write().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     pub(crate) fn table(&self) -> Arc<Table> {
@@ -279,22 +264,16 @@ impl Memory {
     /// Zero bytes are allowed, and still get an address of their own.
     pub fn alloc(&self, bytes: u64, origin: Origin) -> Result<u64, OutOfMemory> {
         let mut state = self.write_state();
-        let full = OutOfMemory {
-            asked: bytes,
-            free: self.limit.saturating_sub(state.used),
-            limit: self.limit,
-        };
+        let full =
+            OutOfMemory { asked: bytes, free: self.limit.saturating_sub(state.used), limit: self.limit };
         if bytes > full.free || bytes > MAX_BYTES {
             return Err(full);
         }
         let backing = usize::try_from(bytes).ok().and_then(Bytes::zeroed).ok_or(full)?;
         let n = state.table.slots.len();
         let at_end = n as u64 + FIRST_NUMBER <= window::LAST_ALLOCATION;
-        let reuse = if state.resting.len() > QUARANTINE || !at_end {
-            state.resting.pop_front()
-        } else {
-            None
-        };
+        let reuse =
+            if state.resting.len() > QUARANTINE || !at_end { state.resting.pop_front() } else { None };
         let slot = match reuse {
             Some(slot) => slot,
             None if at_end => n,
@@ -306,13 +285,7 @@ impl Memory {
         let low = LOW + slot as u64 % STAGGERED * STAGGER + odd;
         let base = ((slot as u64 + FIRST_NUMBER) << window::BITS) + START + low;
         let id = state.serial;
-        let allocation = Slot::Live(Arc::new(Allocation {
-            base,
-            id,
-            origin,
-            bytes: backing,
-            host: false,
-        }));
+        let allocation = Slot::Live(Arc::new(Allocation { base, id, origin, bytes: backing, host: false }));
         let table = Arc::make_mut(&mut state.table);
         if slot == n {
             table.slots.push(allocation);
@@ -350,11 +323,7 @@ impl Memory {
     /// running then have ended.
     pub unsafe fn map_host(&self, start: *mut u8, bytes: usize, origin: Origin) -> Result<u64, AddressError> {
         let address = start as u64;
-        let error = |near| AddressError {
-            address,
-            bytes: bytes as u64,
-            near,
-        };
+        let error = |near| AddressError { address, bytes: bytes as u64, near };
         let Some(end) = address.checked_add(bytes as u64) else {
             return Err(error(None));
         };
@@ -371,16 +340,8 @@ impl Memory {
         // SAFETY: the caller keeps the range valid.
         let backing = unsafe { Bytes::lent(start, bytes) };
         let id = state.serial;
-        let allocation = Allocation {
-            base: address,
-            id,
-            origin,
-            bytes: backing,
-            host: true,
-        };
-        Arc::make_mut(&mut state.table)
-            .host
-            .insert(address, Arc::new(allocation));
+        let allocation = Allocation { base: address, id, origin, bytes: backing, host: true };
+        Arc::make_mut(&mut state.table).host.insert(address, Arc::new(allocation));
         Ok(address)
     }
 
@@ -407,11 +368,7 @@ impl Memory {
         let table = self.table();
         match table.find(address, n) {
             Some((allocation, offset)) => Ok(f(&allocation.bytes, offset)),
-            None => Err(AddressError {
-                address,
-                bytes: n,
-                near: table.info(address),
-            }),
+            None => Err(AddressError { address, bytes: n, near: table.info(address) }),
         }
     }
 
@@ -420,8 +377,7 @@ impl Memory {
         if to.is_empty() {
             return Ok(());
         }
-        self.with(address, to.len() as u64, |bytes, offset| bytes.read(offset, to))
-            .map(|_| ())
+        self.with(address, to.len() as u64, |bytes, offset| bytes.read(offset, to)).map(|_| ())
     }
 
     /// Copies from the host.
@@ -429,29 +385,19 @@ impl Memory {
         if from.is_empty() {
             return Ok(());
         }
-        self.with(address, from.len() as u64, |bytes, offset| {
-            bytes.write(offset, from)
-        })
-        .map(|_| ())
+        self.with(address, from.len() as u64, |bytes, offset| bytes.write(offset, from)).map(|_| ())
     }
 
     /// Repeats a pattern (1, 2 or 4 bytes).
     pub fn fill(&self, address: u64, pattern: &[u8], count: u64) -> Result<(), AddressError> {
         let bytes = (pattern.len() as u64).checked_mul(count);
         let Some(n) = bytes.filter(|n| usize::try_from(*n).is_ok()) else {
-            return Err(AddressError {
-                address,
-                bytes: u64::MAX,
-                near: self.lookup(address),
-            });
+            return Err(AddressError { address, bytes: u64::MAX, near: self.lookup(address) });
         };
         if n == 0 {
             return Ok(());
         }
-        self.with(address, n, |bytes, offset| {
-            bytes.fill(offset, pattern, count as usize)
-        })
-        .map(|_| ())
+        self.with(address, n, |bytes, offset| bytes.fill(offset, pattern, count as usize)).map(|_| ())
     }
 
     /// True where no byte of a range was ever written, by the host or by a kernel. False for what is no range of one
@@ -469,8 +415,7 @@ impl Memory {
 
     /// True where the host copied into or filled an allocation. False for what is no live allocation.
     pub fn host_wrote(&self, address: u64) -> bool {
-        self.with(address, 0, |bytes, _| bytes.host_wrote())
-            .unwrap_or(false)
+        self.with(address, 0, |bytes, _| bytes.host_wrote()).unwrap_or(false)
     }
 
     /// An allocation's bytes count as written from now on.
@@ -484,16 +429,10 @@ impl Memory {
             return Ok(());
         }
         let table = self.table();
-        let error = |address| AddressError {
-            address,
-            bytes: n,
-            near: table.info(address),
-        };
+        let error = |address| AddressError { address, bytes: n, near: table.info(address) };
         let (source, source_offset) = table.find(from, n).ok_or_else(|| error(from))?;
         let (target, offset) = table.find(to, n).ok_or_else(|| error(to))?;
-        target
-            .bytes
-            .copy_from(offset, &source.bytes, source_offset, n as usize);
+        target.bytes.copy_from(offset, &source.bytes, source_offset, n as usize);
         Ok(())
     }
 }
@@ -519,13 +458,9 @@ mod tests {
     #[test]
     fn the_low_half_of_an_address_is_large_and_its_own() {
         let m = memory();
-        let mut low: Vec<i32> = (0..100)
-            .map(|_| m.alloc(16, Origin::default()).expect("there is room") as i32)
-            .collect();
-        assert!(
-            low.iter().all(|low| *low >= 1 << 24 && low % 256 == 0),
-            "{low:x?}"
-        );
+        let mut low: Vec<i32> =
+            (0..100).map(|_| m.alloc(16, Origin::default()).expect("there is room") as i32).collect();
+        assert!(low.iter().all(|low| *low >= 1 << 24 && low % 256 == 0), "{low:x?}");
         low.dedup();
         assert_eq!(low.len(), 100);
     }

@@ -158,11 +158,7 @@ impl Variables {
                 (Some(only), None) => &only.name,
                 _ => label,
             };
-            let origin = Origin {
-                label: name.to_owned(),
-                read_only: constant,
-                symbol: true,
-            };
+            let origin = Origin { label: name.to_owned(), read_only: constant, symbol: true };
             let no_room = |e| LoadError::Memory(name.to_owned(), e);
             let address = self.memory.alloc(bytes, origin).map_err(no_room)?;
             self.segments.push(address);
@@ -220,11 +216,8 @@ impl Variables {
             let Some(bytes) = contents.get(&segment).filter(|bytes| !bytes.is_empty()) else {
                 continue;
             };
-            let origin = Origin {
-                label: "constants of the compiler".to_owned(),
-                read_only: true,
-                symbol: true,
-            };
+            let origin =
+                Origin { label: "constants of the compiler".to_owned(), read_only: true, symbol: true };
             let name = &origin.label.clone();
             let no_room = |e| LoadError::Memory(name.to_owned(), e);
             let address = self.memory.alloc(bytes.len() as u64, origin).map_err(no_room)?;
@@ -269,31 +262,16 @@ impl Module {
         let account = Account::new(memory.free_bytes());
         // The table alone says which instructions there are and which of them run here; decode relies on it.
         ptx::table::check(&module)?;
-        let mut variables = Variables {
-            memory: Arc::clone(memory),
-            list: Vec::new(),
-            segments: Vec::new(),
-            code_bytes: 0,
-        };
+        let mut variables =
+            Variables { memory: Arc::clone(memory), list: Vec::new(), segments: Vec::new(), code_bytes: 0 };
         let wanted = decode::module_variables_within(&module, &account)?;
         let mut symbols = Symbols::new();
         for v in &wanted {
             let constant = v.space == Space::Const;
-            let origin = Origin {
-                label: v.name.clone(),
-                read_only: constant,
-                symbol: true,
-            };
-            let address = memory
-                .alloc(v.bytes, origin)
-                .map_err(|e| LoadError::Memory(v.name.clone(), e))?;
+            let origin = Origin { label: v.name.clone(), read_only: constant, symbol: true };
+            let address = memory.alloc(v.bytes, origin).map_err(|e| LoadError::Memory(v.name.clone(), e))?;
             symbols.insert(v.name.clone(), address);
-            variables.list.push(ModuleVariable {
-                name: v.name.clone(),
-                address,
-                bytes: v.bytes,
-                constant,
-            });
+            variables.list.push(ModuleVariable { name: v.name.clone(), address, bytes: v.bytes, constant });
         }
         for (v, placed) in wanted.iter().zip(&variables.list) {
             let write = |at: u64, bytes: &[u8]| {
@@ -309,9 +287,7 @@ impl Module {
                 write(r.at, bytes.get(..r.bytes as usize).unwrap_or(&bytes))?;
             }
             // What has no value starts as zeros, and that counts as written.
-            memory
-                .trust(placed.address)
-                .map_err(|e| LoadError::Internal(e.to_string()))?;
+            memory.trust(placed.address).map_err(|e| LoadError::Internal(e.to_string()))?;
         }
         let program = decode::decode_within(&module, &symbols, level, &account)?;
         Self::of(program, variables, &account)
@@ -326,12 +302,8 @@ impl Module {
         let best = crate::alu::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));
         let account = Account::new(memory.free_bytes());
-        let mut variables = Variables {
-            memory: Arc::clone(memory),
-            list: Vec::new(),
-            segments: Vec::new(),
-            code_bytes: 0,
-        };
+        let mut variables =
+            Variables { memory: Arc::clone(memory), list: Vec::new(), segments: Vec::new(), code_bytes: 0 };
         let segments = variables.place(module)?;
         let program = decode::sass::decode(module, &segments, level, &account)?;
         Self::of(program, variables, &account)
@@ -354,11 +326,7 @@ impl Module {
                 });
             }
             let plan = Plan::new(&kernel);
-            kernels.push(Arc::new(LoadedKernel {
-                kernel,
-                files: Arc::clone(&files),
-                plan,
-            }));
+            kernels.push(Arc::new(LoadedKernel { kernel, files: Arc::clone(&files), plan }));
         }
         Ok(Self { kernels, variables })
     }

@@ -59,19 +59,13 @@ pub enum Limit {
 pub fn active_clusters(f: Footprint, size: u32) -> u32 {
     let blocks = blocks_per_sm(f).min(CLUSTER_BLOCKS_PER_SM);
     let groups = GROUPS.iter().filter(|&&group| group >= size);
-    groups
-        .map(|group| (group * blocks).checked_div(size).unwrap_or(0))
-        .sum()
+    groups.map(|group| (group * blocks).checked_div(size).unwrap_or(0)).sum()
 }
 
 /// Blocks that fit on one multiprocessor, and why not more.
 pub fn occupancy(f: Footprint) -> Occupancy {
     let warps = f.threads.div_ceil(32).max(1);
-    let by_warps = if f.threads > MAX_THREADS {
-        0
-    } else {
-        THREADS_PER_SM / 32 / warps
-    };
+    let by_warps = if f.threads > MAX_THREADS { 0 } else { THREADS_PER_SM / 32 / warps };
     // Registers are handed out by 256 to a warp, from four files that each serve a quarter of the warps.
     let per_warp = (f.registers.max(1) * 32).next_multiple_of(256);
     let by_registers = REGISTERS / 4 / per_warp * 4 / warps;
@@ -84,9 +78,8 @@ pub fn occupancy(f: Footprint) -> Occupancy {
         (BLOCKS_PER_SM, Limit::Blocks),
     ];
     let [first, rest @ ..] = limits;
-    let (blocks, limit) = rest
-        .into_iter()
-        .fold(first, |least, next| if next.0 < least.0 { next } else { least });
+    let (blocks, limit) =
+        rest.into_iter().fold(first, |least, next| if next.0 < least.0 { next } else { least });
     Occupancy { blocks, limit }
 }
 

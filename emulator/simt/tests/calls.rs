@@ -69,10 +69,7 @@ fn call(guard: &str, function: &str, prototype: &str) -> String {
 
 #[test]
 fn depths_differ_from_lane_to_lane() {
-    let body = format!(
-        "rem.u32 %r4, %r1, 9;\n{}\nst.global.u32 [%rd3], %r5;",
-        call("", "sum", "")
-    );
+    let body = format!("rem.u32 %r4, %r1, 9;\n{}\nst.global.u32 [%rd3], %r5;", call("", "sum", ""));
     check(SUM, &body, 40, |t| t % 9 * (t % 9 + 1) / 2);
 }
 
@@ -131,9 +128,7 @@ fn through(index: &str) -> String {
 
 #[test]
 fn lanes_call_different_functions() {
-    check(TABLE, &through("and.b32 %r6, %r1, 1;"), 32, |t| {
-        if t % 2 == 0 { 2 * t } else { t * t }
-    });
+    check(TABLE, &through("and.b32 %r6, %r1, 1;"), 32, |t| if t % 2 == 0 { 2 * t } else { t * t });
 }
 
 #[test]
@@ -154,14 +149,8 @@ fn an_address_that_is_no_such_function() {
         other => panic!("{other:?}"),
     };
     assert_eq!(target("mov.u32 %r6, 3;"), BadTarget::NoFunction);
-    assert_eq!(
-        target("mov.u32 %r6, 2;"),
-        BadTarget::OtherSignature("wide".into())
-    );
-    let body = format!(
-        "add.u64 %rd9, %rd1, 4;\nmov.u32 %r4, 1;\n{}",
-        call("", "%rd9", ", P")
-    );
+    assert_eq!(target("mov.u32 %r6, 2;"), BadTarget::OtherSignature("wide".into()));
+    let body = format!("add.u64 %rd9, %rd1, 4;\nmov.u32 %r4, 1;\n{}", call("", "%rd9", ", P"));
     let Details::Call { problem, .. } = found(TABLE, &body, "E-CALL") else {
         panic!("no call");
     };
@@ -209,16 +198,8 @@ fn undefined_values_are_followed_through_calls() {
 #[test]
 fn recursion_without_end() {
     let functions = SUM.replace("@%p1 bra DONE;", "");
-    let body = format!(
-        "mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;",
-        call("", "sum", "")
-    );
-    let Details::Stack {
-        function,
-        depth,
-        limit,
-    } = found(&functions, &body, "E-STACK")
-    else {
+    let body = format!("mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;", call("", "sum", ""));
+    let Details::Stack { function, depth, limit } = found(&functions, &body, "E-STACK") else {
         panic!("no stack");
     };
     assert_eq!((function.as_str(), limit), ("sum", 1024));
@@ -245,10 +226,7 @@ fn lanes_meet_inside_functions() {
         st.param.b32 [r], %r3; ret;
         }";
     // Half of the lanes call twice; the barrier of all counts them at the same depth.
-    let body = format!(
-        "mov.u32 %r4, 2;\n{}\nst.global.u32 [%rd3], %r5;",
-        call("", "gather", "")
-    );
+    let body = format!("mov.u32 %r4, 2;\n{}\nst.global.u32 [%rd3], %r5;", call("", "gather", ""));
     check(functions, &body, 32, |_| 32 * 9 + 32 * 3 + 32);
 }
 
@@ -293,10 +271,7 @@ fn lanes_make_progress_inside_functions() {
 /// An instruction counts once for each activation that comes to it.
 #[test]
 fn activations_are_counted() {
-    let body = format!(
-        "mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;",
-        call("", "sum", "")
-    );
+    let body = format!("mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;", call("", "sum", ""));
     let device = device(SUM, &body).watch(Watch::Counted);
     let out = device.words(&[0; 32]);
     let report = device.run(1, 32, &[Arg::Long(out)]);

@@ -74,13 +74,7 @@ fn nested_divergence_meets_inside_out() {
         @%p1 add.u32 %r9, %r9, %r7;
         add.u32 %r9, %r9, %r8;
         st.global.u32 [%rd3], %r9;";
-    let each = |t: u32| {
-        32 + if t & 1 == 0 {
-            0
-        } else {
-            10 + 16 + if t & 2 == 0 { 0 } else { 100 }
-        }
-    };
+    let each = |t: u32| 32 + if t & 1 == 0 { 0 } else { 10 + 16 + if t & 2 == 0 { 0 } else { 100 } };
     assert_eq!(outcome(body, 1, 32), (0..32).map(each).collect::<Vec<_>>());
 }
 
@@ -247,24 +241,9 @@ fn threads_that_meet_at_a_barrier_count_alike() {
 #[test]
 fn operands_out_of_range_are_told() {
     for (body, first, value, lanes) in [
-        (
-            "mov.u32 %r5, 0; bar.arrive 1, %r5;",
-            BadOperand::BarrierThreads,
-            0,
-            u32::MAX,
-        ),
-        (
-            "mov.u32 %r5, 2048; bar.sync 1, %r5;",
-            BadOperand::BarrierThreads,
-            2048,
-            u32::MAX,
-        ),
-        (
-            "mov.u32 %r5, 33; barrier.sync 1, %r5;",
-            BadOperand::BarrierThreads,
-            33,
-            u32::MAX,
-        ),
+        ("mov.u32 %r5, 0; bar.arrive 1, %r5;", BadOperand::BarrierThreads, 0, u32::MAX),
+        ("mov.u32 %r5, 2048; bar.sync 1, %r5;", BadOperand::BarrierThreads, 2048, u32::MAX),
+        ("mov.u32 %r5, 33; barrier.sync 1, %r5;", BadOperand::BarrierThreads, 33, u32::MAX),
         (
             "setp.eq.u32 %p1, %r1, 3; mov.u32 %r5, 1; bar.red.popc.u32 %r6, 1, %r5, %p1;",
             BadOperand::BarrierThreads,
@@ -289,15 +268,8 @@ fn operands_out_of_range_are_told() {
             let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
             assert_eq!(codes(&report), ["E-OPERAND"], "{body} {watch:?}");
             let event = &report.mistakes.kinds[0].first;
-            let expected = Details::Operand {
-                problem: first,
-                value,
-            };
-            assert_eq!(
-                (&event.details, event.mask),
-                (&expected, lanes),
-                "{body} {watch:?}"
-            );
+            let expected = Details::Operand { problem: first, value };
+            assert_eq!((&event.details, event.mask), (&expected, lanes), "{body} {watch:?}");
         }
     }
 }

@@ -58,11 +58,7 @@ fn an_initialiser_takes_the_bytes_that_are_written() {
 #[test]
 fn operations_of_a_module_are_counted_before_they_are_made() {
     let body = "add.s32 %r1, %r1, 1;\n".repeat(5000);
-    refused(
-        8 << 30,
-        &callers(5000, &body),
-        "operations, with their functions inlined",
-    );
+    refused(8 << 30, &callers(5000, &body), "operations, with their functions inlined");
     refused(64 << 20, &callers(500, &body), "its code takes more than");
     assert!(load(1 << 30, &callers(50, &body)).1.is_ok());
 }
@@ -89,17 +85,10 @@ fn statements_without_operations_count_too() {
 #[test]
 fn long_names_count_where_they_are_copied() {
     let name = "a".repeat(1 << 20);
-    let text = format!(
-        ".shared .b32 {name};\n{}",
-        callers(200, &format!("mov.u32 %r1, {name};\n"))
-    );
+    let text = format!(".shared .b32 {name};\n{}", callers(200, &format!("mov.u32 %r1, {name};\n")));
     refused(64 << 20, &text, "its code takes more than");
     let variables: String = (0..200).map(|i| format!(".global .b32 v{i};\n")).collect();
-    refused(
-        64 << 20,
-        &format!(".func {name}() {{ {variables} ret; }}"),
-        "its code takes more than",
-    );
+    refused(64 << 20, &format!(".func {name}() {{ {variables} ret; }}"), "its code takes more than");
 }
 
 /// Steps that decoding takes.
@@ -137,16 +126,8 @@ fn a_text_is_no_larger_than_its_tree_may_be() {
 #[test]
 fn a_shared_variable_is_no_vector_and_no_predicate() {
     let kernel = |line: &str| format!(".shared .b32 b;\n.entry k() {{\n.reg .b32 %r;\n{line}\nret;\n}}\n");
-    refused(
-        1 << 30,
-        &kernel("mov.u32 %r, b.x;"),
-        "line 7, column 1: `b` is no vector",
-    );
-    refused(
-        1 << 30,
-        &kernel("@b mov.u32 %r, 1;"),
-        "line 7, column 1: `b` is no predicate",
-    );
+    refused(1 << 30, &kernel("mov.u32 %r, b.x;"), "line 7, column 1: `b` is no vector");
+    refused(1 << 30, &kernel("@b mov.u32 %r, 1;"), "line 7, column 1: `b` is no predicate");
 }
 
 #[test]
@@ -156,9 +137,7 @@ fn variables_of_one_declaration_have_places_of_their_own() {
         ld.shared.u32 %a, [x]; ld.shared.u32 %b, [y]; mad.lo.u32 %a, %b, 16, %a;
         ld.shared.u32 %b, [c]; mad.lo.u32 %a, %b, 256, %a; ld.shared.u32 %b, [d]; mad.lo.u32 %a, %b, 4096, %a;
         ld.param.u64 %out, [p]; st.global.u32 [%out], %a; ret;";
-    let device = Device::new(&format!(
-        ".shared .b32 x, y;\n.entry k(.param .u64 p) {{\n{kernel}\n}}\n"
-    ));
+    let device = Device::new(&format!(".shared .b32 x, y;\n.entry k(.param .u64 p) {{\n{kernel}\n}}\n"));
     let out = device.words(&[0]);
     device.run(1, 1, &[Long(out)]);
     assert_eq!(device.read(out, 1), [0x8421]);
@@ -220,10 +199,7 @@ fn local_memory_is_looked_at_before_it_is_taken() {
         options: LaunchOptions::default(),
     };
     let textures = simt::texture::Textures::default();
-    let environment = Environment {
-        textures: &textures,
-        clock: &|| 0,
-    };
+    let environment = Environment { textures: &textures, clock: &|| 0 };
     let kernel = module.kernel("k").expect("it is there");
     match simt::launch::launch(&memory, kernel, &config, environment) {
         Err(LaunchRefused::LargeMemory { asked, room }) => {
@@ -254,11 +230,7 @@ fn what_a_launch_prints_is_cut() {
     );
     let device = Device::new(&text).watch(Watch::Plain);
     let report = device.run(40, 32, &[]);
-    assert!(
-        report.printed.len() <= limits::LAUNCH_PRINTS + 100,
-        "{}",
-        report.printed.len()
-    );
+    assert!(report.printed.len() <= limits::LAUNCH_PRINTS + 100, "{}", report.printed.len());
     assert!(report.printed.ends_with("[further output is cut]\n"));
 }
 

@@ -50,10 +50,7 @@ fn launches_and_copies_share_memory() {
             last = now;
             // Another part of the allocation that the launches count in.
             device.memory.fill(counter + 32, &[7], 100).expect("in range");
-            device
-                .memory
-                .copy(counter + 101, counter + 32, 90)
-                .expect("in range");
+            device.memory.copy(counter + 101, counter + 32, 90).expect("in range");
         }
     });
     let counts = device.read(counter, 4);

@@ -48,32 +48,21 @@ fn traced(follow: Follow) -> (u64, LaunchReport, Vec<Step>) {
         params: buffer.to_le_bytes().to_vec(),
         options: LaunchOptions::default(),
     };
-    let environment = Environment {
-        textures: &Textures::default(),
-        clock: &|| 0,
-    };
+    let environment = Environment { textures: &Textures::default(), clock: &|| 0 };
     let (report, steps) =
         launch::trace(&memory, &module.kernels()[0], &config, environment, follow).expect("it starts");
     (buffer, report, steps)
 }
 
 fn follow(block: u32, warp: u32) -> Follow {
-    Follow {
-        block: [block, 0, 0],
-        warp,
-        most: 1000,
-    }
+    Follow { block: [block, 0, 0], warp, most: 1000 }
 }
 
 fn mnemonics(report: &LaunchReport, steps: &[Step]) -> String {
     let text = |step: &Step| report.instructions[step.instr as usize].text.clone();
     let words: Vec<String> = steps.iter().map(text).collect();
-    let first = |text: &String| {
-        text.split(' ')
-            .find(|word| !word.starts_with('@'))
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let first =
+        |text: &String| text.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default().to_owned();
     words.iter().map(first).collect::<Vec<_>>().join(" ")
 }
 
@@ -87,9 +76,7 @@ fn steps_come_in_the_order_in_which_they_ran() {
 fn an_access_has_the_addresses_of_its_active_lanes() {
     let (buffer, _, steps) = traced(follow(1, 1));
     let accesses: Vec<_> = steps.iter().filter_map(|step| step.access.as_ref()).collect();
-    let [_, load, shared, store] = accesses[..] else {
-        panic!("{accesses:?}")
-    };
+    let [_, load, shared, store] = accesses[..] else { panic!("{accesses:?}") };
     assert_eq!((load.space, load.load, load.bytes), (MemSpace::Global, true, 4));
     assert_eq!(load.addresses[0], Some(buffer + 32 * 8));
     assert_eq!(load.addresses[31], Some(buffer + 63 * 8));
@@ -107,15 +94,10 @@ fn its_sectors_add_up_to_the_counters() {
         let (_, report, steps) = traced(follow(block, warp));
         let accesses = steps.iter().filter_map(|step| step.access.as_ref());
         let loads = accesses.filter(|a| a.load && a.space == MemSpace::Global);
-        let n = loads
-            .map(|a| u64::from(rules::sectors(&a.addresses, a.bytes)))
-            .sum();
+        let n = loads.map(|a| u64::from(rules::sectors(&a.addresses, a.bytes))).sum();
         (n, report)
     };
-    let all: u64 = [(0, 0), (0, 1), (1, 0), (1, 1)]
-        .map(|(block, warp)| sectors(block, warp).0)
-        .iter()
-        .sum();
+    let all: u64 = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(block, warp)| sectors(block, warp).0).iter().sum();
     let (_, report) = sectors(0, 0);
     assert_eq!(all, report.total.global_load_sectors);
     assert_eq!(all, 4 * 8);
@@ -123,10 +105,7 @@ fn its_sectors_add_up_to_the_counters() {
 
 #[test]
 fn no_more_steps_are_kept_than_asked_for() {
-    let (_, _, steps) = traced(Follow {
-        most: 3,
-        ..follow(0, 0)
-    });
+    let (_, _, steps) = traced(Follow { most: 3, ..follow(0, 0) });
     assert_eq!(steps.len(), 3);
     assert!(traced(follow(0, 9)).2.is_empty());
 }

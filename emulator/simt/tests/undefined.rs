@@ -31,12 +31,8 @@ fn found(body: &str) -> (Vec<String>, Vec<Use>) {
         let out = device.words(&[0; 64]);
         let raw = device.raw(256);
         let data = device.words(&(0..64).collect::<Vec<_>>());
-        let report = device.launch(
-            [1, 1, 1],
-            [32, 1, 1],
-            0,
-            &[Arg::Long(out), Arg::Long(raw), Arg::Long(data)],
-        );
+        let report =
+            device.launch([1, 1, 1], [32, 1, 1], 0, &[Arg::Long(out), Arg::Long(raw), Arg::Long(data)]);
         let uses = report
             .mistakes
             .kinds
@@ -94,18 +90,12 @@ fn what_is_discarded_is_not_used() {
     fine(&format!(
         "{LOAD} setp.ge.u32 %p1, %r1, 0; selp.b32 %r3, %r1, %r2, %p1; add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;"
     ));
-    fine(&format!(
-        "{LOAD} and.b32 %r3, %r2, 0; add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;"
-    ));
-    fine(&format!(
-        "{LOAD} xor.b32 %r3, %r2, %r2; add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;"
-    ));
+    fine(&format!("{LOAD} and.b32 %r3, %r2, 0; add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;"));
+    fine(&format!("{LOAD} xor.b32 %r3, %r2, %r2; add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;"));
     fine(&format!(
         "{LOAD} setp.gt.u32 %p1, %r1, 99; setp.lt.and.s32 %p2, %r2, 5, %p1; @%p2 bra L; st.global.u32 [%rd1], %r1; L:"
     ));
-    fine(&format!(
-        "{LOAD} mov.u32 %r2, 3; add.u32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"
-    ));
+    fine(&format!("{LOAD} mov.u32 %r2, 3; add.u32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"));
     // Only half of the warp loads; the other half keeps what it had.
     fine(
         "mov.u32 %r2, 7; setp.lt.u32 %p1, %r1, 16; @%p1 ld.global.u32 %r2, [%rd2]; @%p1 mov.u32 %r2, 5; add.u32 %r2, %r2, 1; st.global.u32 [%rd1], %r2;",
@@ -114,33 +104,25 @@ fn what_is_discarded_is_not_used() {
 
 #[test]
 fn uses_are_told_as_what_they_are() {
-    used(
-        &format!("{LOAD} add.u32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"),
-        |u| matches!(u, Use::Stored { .. }),
-    );
-    used(
-        &format!("{LOAD} shl.b32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"),
-        |u| matches!(u, Use::Stored { .. }),
-    );
-    used(
-        &format!("{LOAD} setp.ne.s32 %p1, %r2, 0; @%p1 bra L; st.global.u32 [%rd1], %r1; L:"),
-        |u| *u == Use::Condition,
-    );
-    used(
-        &format!("{LOAD} setp.ne.s32 %p1, %r2, 0; @%p1 st.global.u32 [%rd1], %r1;"),
-        |u| *u == Use::Condition,
-    );
+    used(&format!("{LOAD} add.u32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"), |u| {
+        matches!(u, Use::Stored { .. })
+    });
+    used(&format!("{LOAD} shl.b32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"), |u| {
+        matches!(u, Use::Stored { .. })
+    });
+    used(&format!("{LOAD} setp.ne.s32 %p1, %r2, 0; @%p1 bra L; st.global.u32 [%rd1], %r1; L:"), |u| {
+        *u == Use::Condition
+    });
+    used(&format!("{LOAD} setp.ne.s32 %p1, %r2, 0; @%p1 st.global.u32 [%rd1], %r1;"), |u| {
+        *u == Use::Condition
+    });
     used(
         &format!("{LOAD} mul.wide.u32 %rd5, %r2, 4; add.u64 %rd5, %rd3, %rd5; ld.global.u32 %r3, [%rd5];"),
         |u| *u == Use::Address,
     );
     used("red.global.add.u32 [%rd2], 1;", |u| *u == Use::Atomic);
-    used(&format!("{LOAD} red.global.add.u32 [%rd1], %r2;"), |u| {
-        *u == Use::Atomic
-    });
-    used(&format!("{LOAD} shfl.sync.idx.b32 %r3, %r1, %r2, 31, -1;"), |u| {
-        *u == Use::Control
-    });
+    used(&format!("{LOAD} red.global.add.u32 [%rd1], %r2;"), |u| *u == Use::Atomic);
+    used(&format!("{LOAD} shfl.sync.idx.b32 %r3, %r1, %r2, 31, -1;"), |u| *u == Use::Control);
     // What is wrong with the mask for this reason is not reported once more.
     for sync in [
         "bar.warp.sync %r2; or.b32 %r2, %r2, -1;",
@@ -166,33 +148,21 @@ fn memory_keeps_what_is_undefined() {
     let add = "add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;";
     let stored = |u: &Use| matches!(u, Use::Stored { .. });
     let address = "mov.u64 %rd6, tile; add.u64 %rd6, %rd6, %rd4;";
-    used(
-        &format!("{LOAD} {address} st.shared.u32 [%rd6], %r2; ld.shared.u32 %r4, [%rd6]; {add}"),
-        stored,
-    );
-    used(
-        &format!("{LOAD} st.local.u32 [own], %r2; ld.local.u32 %r4, [own]; {add}"),
-        stored,
-    );
-    fine(&format!(
-        "{address} st.shared.u32 [%rd6], %r1; ld.shared.u32 %r4, [%rd6]; {add}"
-    ));
+    used(&format!("{LOAD} {address} st.shared.u32 [%rd6], %r2; ld.shared.u32 %r4, [%rd6]; {add}"), stored);
+    used(&format!("{LOAD} st.local.u32 [own], %r2; ld.local.u32 %r4, [own]; {add}"), stored);
+    fine(&format!("{address} st.shared.u32 [%rd6], %r1; ld.shared.u32 %r4, [%rd6]; {add}"));
     // Overwritten with something defined.
     fine(&format!(
         "{LOAD} {address} st.shared.u32 [%rd6], %r2; st.shared.u32 [%rd6], %r1; ld.shared.u32 %r4, [%rd6]; {add}"
     ));
     // One half of eight bytes: the other one may be used.
     let pair = "st.local.u32 [own+4], %r1; ld.local.u64 %rd5, [own]; ld.local.v2.u32 {%r5, %r6}, [own];";
-    fine(&format!(
-        "{pair} shr.u64 %rd5, %rd5, 32; cvt.u32.u64 %r4, %rd5; {add}"
-    ));
+    fine(&format!("{pair} shr.u64 %rd5, %rd5, 32; cvt.u32.u64 %r4, %rd5; {add}"));
     fine(&format!("{pair} mov.u32 %r4, %r6; {add}"));
     used(&format!("{pair} cvt.u32.u64 %r4, %rd5; {add}"), stored);
     used(&format!("{pair} mov.u32 %r4, %r5; {add}"), stored);
     // Bytes.
-    fine(&format!(
-        "st.local.u8 [own+2], %r1; ld.local.u32 %r2, [own]; bfe.u32 %r4, %r2, 16, 8; {add}"
-    ));
+    fine(&format!("st.local.u8 [own+2], %r1; ld.local.u32 %r2, [own]; bfe.u32 %r4, %r2, 16, 8; {add}"));
     used(
         &format!("st.local.u8 [own+2], %r1; ld.local.u32 %r2, [own]; bfe.u32 %r4, %r2, 8, 8; {add}"),
         stored,
@@ -202,13 +172,8 @@ fn memory_keeps_what_is_undefined() {
         stored,
     );
     // An exchange is a load and a store.
-    fine(&format!(
-        "{address} atom.shared.exch.b32 %r2, [%rd6], %r1; ld.shared.u32 %r4, [%rd6]; {add}"
-    ));
-    used(
-        &format!("{address} atom.shared.exch.b32 %r4, [%rd6], %r1; {add}"),
-        stored,
-    );
+    fine(&format!("{address} atom.shared.exch.b32 %r2, [%rd6], %r1; ld.shared.u32 %r4, [%rd6]; {add}"));
+    used(&format!("{address} atom.shared.exch.b32 %r4, [%rd6], %r1; {add}"), stored);
 }
 
 #[test]
@@ -221,14 +186,10 @@ fn asynchronous_copies_carry_what_is_undefined() {
         )
     };
     fine(&copy("%rd2"));
-    fine(&format!(
-        "{} add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;",
-        copy("%rd3")
-    ));
-    used(
-        &format!("{} add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;", copy("%rd2")),
-        |u| matches!(u, Use::Stored { .. }),
-    );
+    fine(&format!("{} add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;", copy("%rd3")));
+    used(&format!("{} add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;", copy("%rd2")), |u| {
+        matches!(u, Use::Stored { .. })
+    });
 }
 
 #[test]
@@ -237,10 +198,9 @@ fn lanes_pass_on_what_is_undefined() {
     let add = "add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;";
     // All read from a lane that has something.
     fine(&format!("{half} shfl.sync.idx.b32 %r4, %r2, 20, 31, -1; {add}"));
-    used(
-        &format!("{half} shfl.sync.idx.b32 %r4, %r2, 3, 31, -1; {add}"),
-        |u| matches!(u, Use::Stored { .. }),
-    );
+    used(&format!("{half} shfl.sync.idx.b32 %r4, %r2, 3, 31, -1; {add}"), |u| {
+        matches!(u, Use::Stored { .. })
+    });
     let vote = "setp.gt.u32 %p2, %r2, 5; vote.sync.any.pred %p3, %p2, -1; @%p3 st.global.u32 [%rd1], %r1;";
     // Some lanes decide it already.
     fine(&format!("{half} {vote}"));
@@ -261,9 +221,8 @@ fn two_causes_are_two_mistakes() {
 
 #[test]
 fn copies_between_buffers_and_launches_carry_what_is_undefined() {
-    let device = Device::new(&kernel(
-        "ld.global.u32 %r2, [%rd3]; add.u32 %r2, %r2, 1; st.global.u32 [%rd1], %r2;",
-    ));
+    let device =
+        Device::new(&kernel("ld.global.u32 %r2, [%rd3]; add.u32 %r2, %r2, 1; st.global.u32 [%rd1], %r2;"));
     let out = device.words(&[0; 64]);
     let raw = device.raw(256);
     let data = device.words(&[1; 64]);
@@ -284,14 +243,8 @@ fn copies_between_buffers_and_launches_carry_what_is_undefined() {
 fn registers_that_nothing_has_set_are_undefined() {
     let stored_result = |u: &Use| matches!(u, Use::Stored { .. });
     used("add.u32 %r3, %r7, 1; st.global.u32 [%rd1], %r3;", stored_result);
-    used(
-        "fma.rn.f32 %f2, %f1, 0f40000000, %f1; st.global.f32 [%rd1], %f2;",
-        stored_result,
-    );
-    used(
-        "add.u64 %rd5, %rd9, 1; st.global.u32 [%rd1], %rd5;",
-        stored_result,
-    );
+    used("fma.rn.f32 %f2, %f1, 0f40000000, %f1; st.global.f32 [%rd1], %f2;", stored_result);
+    used("add.u64 %rd5, %rd9, 1; st.global.u32 [%rd1], %rd5;", stored_result);
     // A sum over rounds; it is named once.
     used(
         "mov.u32 %r3, 0; L: add.f32 %f1, %f1, 0f3f800000; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 4; @%p1 bra L; \
@@ -304,9 +257,7 @@ fn registers_that_nothing_has_set_are_undefined() {
          add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;",
         stored_result,
     );
-    used("@%p3 bra L; st.global.u32 [%rd1], %r1; L:", |u| {
-        *u == Use::Condition
-    });
+    used("@%p3 bra L; st.global.u32 [%rd1], %r1; L:", |u| *u == Use::Condition);
     used(
         "shr.u64 %rd9, %rd9, 62; shl.b64 %rd9, %rd9, 2; add.u64 %rd9, %rd9, %rd3; ld.global.u32 %r3, [%rd9];",
         |u| *u == Use::Address,

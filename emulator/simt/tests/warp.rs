@@ -30,12 +30,7 @@ fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
         let n = (grid * block) as usize;
         let out = device.words(&vec![0; n]);
         let source = device.words(input);
-        let report = device.launch(
-            [grid, 1, 1],
-            [block, 1, 1],
-            4096,
-            &[Arg::Long(out), Arg::Long(source)],
-        );
+        let report = device.launch([grid, 1, 1], [block, 1, 1], 4096, &[Arg::Long(out), Arg::Long(source)]);
         assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         results.push(device.read(out, n));
     }
@@ -150,10 +145,7 @@ fn atomics_give_the_old_value_in_lane_order() {
     let body = "
         atom.global.add.u32 %r5, [%rd5], 2;
         st.global.u32 [%rd3], %r5;";
-    assert_eq!(
-        outcome(body, 2, 40, &[100]),
-        (0..80).map(|t| 100 + 2 * t).collect::<Vec<_>>()
-    );
+    assert_eq!(outcome(body, 2, 40, &[100]), (0..80).map(|t| 100 + 2 * t).collect::<Vec<_>>());
     let body = "
         mov.u32 %r9, dynamic;
         setp.eq.u32 %p1, %r1, 0;
@@ -267,11 +259,7 @@ fn found(body: &str, n_out: usize, expected: &[&str]) {
         let report = device.launch([1, 1, 1], [32, 1, 1], 256, &[Arg::Long(out), Arg::Long(source)]);
         let expected = match watch {
             Watch::Plain => {
-                &expected[..expected
-                    .iter()
-                    .filter(|c| **c != "E-UNINIT" && **c != "E-RACE")
-                    .count()
-                    .min(1)]
+                &expected[..expected.iter().filter(|c| **c != "E-UNINIT" && **c != "E-RACE").count().min(1)]
             }
             _ => expected,
         };
@@ -290,16 +278,8 @@ fn accesses_that_go_wrong_are_told() {
     found("ld.global.u32 %r5, [%rd6];", 1, &[]);
     let stored = "add.u32 %r5, %r5, 1; st.global.u32 [%rd3], %r5;";
     found(&format!("ld.global.u32 %r5, [%rd6]; {stored}"), 32, &["E-UNINIT"]);
-    found(
-        &format!("ld.shared.u32 %r5, [dynamic]; {stored}"),
-        32,
-        &["E-UNINIT"],
-    );
+    found(&format!("ld.shared.u32 %r5, [dynamic]; {stored}"), 32, &["E-UNINIT"]);
     found("ld.shared.u32 %r5, [dynamic+256];", 1, &["E-OOB"]);
     found(&format!("ld.local.u32 %r5, [depot]; {stored}"), 32, &["E-UNINIT"]);
-    found(
-        "mov.u64 %rd7, table; cvta.const.u64 %rd7, %rd7; st.u32 [%rd7], %r1;",
-        1,
-        &["E-READ-ONLY"],
-    );
+    found("mov.u64 %rd7, table; cvta.const.u64 %rd7, %rd7; st.u32 [%rd7], %r1;", 1, &["E-READ-ONLY"]);
 }

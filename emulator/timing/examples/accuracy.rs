@@ -77,11 +77,7 @@ fn main() {
     if is_written {
         // Lines of the other kernels stay.
         let others = accuracy::points().iter();
-        points.extend(
-            others
-                .filter(|point| !set.is_empty() && point.set.name() != set)
-                .cloned(),
-        );
+        points.extend(others.filter(|point| !set.is_empty() && point.set.name() != set).cloned());
         points.sort_by(|a, b| (a.set, &a.kernel, a.shape).cmp(&(b.set, &b.kernel, b.shape)));
         write(&points);
     }
@@ -166,24 +162,13 @@ fn line(launch: &Launch, prediction: &Result<Prediction, String>) -> String {
     let issued: u64 = prediction.stalls.iter().map(|stalls| stalls.issued).sum();
     let mut reasons = String::new();
     for reason in Reason::ALL {
-        let of_all = prediction
-            .stalls
-            .iter()
-            .map(|stalls| stalls.clocks[reason as usize]);
+        let of_all = prediction.stalls.iter().map(|stalls| stalls.clocks[reason as usize]);
         let part = of_all.sum::<u64>() as f64 / issued.max(1) as f64;
         let _ = write!(reasons, " {reason:?} {part:.2}");
     }
     for bound in prediction.bounds.iter().take(3) {
-        let _ = write!(
-            reasons,
-            " {:?} {:.0}%",
-            bound.resource,
-            100.0 * bound.us / prediction.us
-        );
+        let _ = write!(reasons, " {:?} {:.0}%", bound.resource, 100.0 * bound.us / prediction.us);
     }
     let error = 100.0 * (prediction.us / launch.measured_us - 1.0);
-    format!(
-        "{name}: {:.1} {:.1} {error:+.1}{reasons}",
-        launch.measured_us, prediction.us
-    )
+    format!("{name}: {:.1} {:.1} {error:+.1}{reasons}", launch.measured_us, prediction.us)
 }

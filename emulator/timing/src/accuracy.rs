@@ -53,12 +53,8 @@ pub fn points() -> &'static [Point] {
 /// The error, as a part of the prediction, that nine of ten predictions stay within: for kernels that played no part in
 /// building the model, once they have been compared.
 pub fn band() -> f64 {
-    let errors_of = |set| {
-        points()
-            .iter()
-            .filter(move |point| point.set == set)
-            .map(|point| point.error().abs())
-    };
+    let errors_of =
+        |set| points().iter().filter(move |point| point.set == set).map(|point| point.error().abs());
     let mut errors: Vec<f64> = errors_of(Set::HeldOut).collect();
     if errors.is_empty() {
         errors = errors_of(Set::Ladder).collect();
@@ -97,10 +93,7 @@ static PROFILED: LazyLock<Vec<Needs>> = LazyLock::new(|| {
     };
     let lines = include_str!("../data/profiled.tsv").lines();
     let lines = lines.filter(|line| !line.starts_with('#'));
-    lines
-        .map(needs)
-        .collect::<Option<_>>()
-        .expect("a test reads the committed file")
+    lines.map(needs).collect::<Option<_>>().expect("a test reads the committed file")
 });
 
 /// The launches that Nsight Compute profiled (`book/data/h200-busiest.json`), as the model has them:
@@ -117,9 +110,7 @@ fn read(text: &str) -> Option<Vec<Point>> {
             return None;
         };
         Some(Point {
-            set: [Set::Ladder, Set::HeldOut]
-                .into_iter()
-                .find(|known| known.name() == set)?,
+            set: [Set::Ladder, Set::HeldOut].into_iter().find(|known| known.name() == set)?,
             kernel: kernel.to_owned(),
             shape: [m.parse().ok()?, n.parse().ok()?, k.parse().ok()?],
             measured_us: measured.parse().ok()?,
@@ -128,10 +119,7 @@ fn read(text: &str) -> Option<Vec<Point>> {
             binds: binds.to_owned(),
         })
     };
-    text.lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(point)
-        .collect()
+    text.lines().filter(|line| !line.starts_with('#')).map(point).collect()
 }
 
 #[cfg(test)]

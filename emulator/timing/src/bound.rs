@@ -89,10 +89,7 @@ const NOTICEABLE: f64 = 1.01;
 /// [`Resource::SharedAndL1`].
 pub(crate) fn bounds(us: impl Fn(Resource) -> f64) -> (Vec<Bound>, Vec<Bound>) {
     use Resource::{Issue, L1, Registers, Shared, SharedAndL1};
-    let parts = [Issue, Shared, L1].map(|resource| Bound {
-        resource,
-        us: us(resource),
-    });
+    let parts = [Issue, Shared, L1].map(|resource| Bound { resource, us: us(resource) });
     let [issue, shared, l1] = parts.map(|part| part.us);
     // Turning from one to the other depends on the order of accesses: no bound.
     let memory = Bound {
@@ -104,17 +101,11 @@ pub(crate) fn bounds(us: impl Fn(Resource) -> f64) -> (Vec<Bound>, Vec<Bound>) {
         us: shared + l1,
     };
     let issue = match us(Registers) {
-        us if us > issue * NOTICEABLE => Bound {
-            resource: Registers,
-            us,
-        },
+        us if us > issue * NOTICEABLE => Bound { resource: Registers, us },
         _ => parts[0],
     };
     let alone = |resource: &Resource| ![Issue, Registers, Shared, L1, SharedAndL1].contains(resource);
-    let others = Resource::ALL.into_iter().filter(alone).map(|resource| Bound {
-        resource,
-        us: us(resource),
-    });
+    let others = Resource::ALL.into_iter().filter(alone).map(|resource| Bound { resource, us: us(resource) });
     let mut bounds: Vec<Bound> = [issue, memory].into_iter().chain(others).collect();
     bounds.retain(|bound| bound.us > 0.0);
     bounds.sort_by(|a, b| b.us.total_cmp(&a.us));
@@ -141,19 +132,10 @@ mod tests {
         use Resource::{Dram, Fma, Issue, L1, Registers, Shared, SharedAndL1};
         check(&[(Issue, 2.0), (Registers, 2.0)], &[(Issue, 2.0)]);
         check(&[(Issue, 2.0), (Registers, 2.5)], &[(Registers, 2.5)]);
-        check(
-            &[(Issue, 2.0), (L1, 3.0), (SharedAndL1, 3.0)],
-            &[(L1, 3.0), (Issue, 2.0)],
-        );
+        check(&[(Issue, 2.0), (L1, 3.0), (SharedAndL1, 3.0)], &[(L1, 3.0), (Issue, 2.0)]);
         // 6 with the turns from one to the other.
         check(
-            &[
-                (Fma, 2.0),
-                (Shared, 3.0),
-                (L1, 1.0),
-                (SharedAndL1, 6.0),
-                (Dram, 9.0),
-            ],
+            &[(Fma, 2.0), (Shared, 3.0), (L1, 1.0), (SharedAndL1, 6.0), (Dram, 9.0)],
             &[(Dram, 9.0), (SharedAndL1, 4.0), (Fma, 2.0)],
         );
     }

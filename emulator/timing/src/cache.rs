@@ -47,10 +47,10 @@ impl Cache {
     pub(crate) fn fill(&mut self, sector: u64, when: u64) {
         self.uses += 1;
         let number = sector / SECTORS_OF_LINE;
-        let line = self.lines.entry(number).or_insert(CacheLine {
-            arrivals: [None; SECTORS_OF_LINE as usize],
-            used: 0,
-        });
+        let line = self
+            .lines
+            .entry(number)
+            .or_insert(CacheLine { arrivals: [None; SECTORS_OF_LINE as usize], used: 0 });
         line.used = self.uses;
         line.arrivals[(sector % SECTORS_OF_LINE) as usize] = Some(when);
         self.order.push_back((number, self.uses));
@@ -113,9 +113,6 @@ mod tests {
         assert_eq!(cache.find(0), Some(5));
         assert_eq!(cache.find(1), None);
         cache.fill(8, 7);
-        assert_eq!(
-            [cache.find(0), cache.find(4), cache.find(8)],
-            [Some(5), None, Some(7)]
-        );
+        assert_eq!([cache.find(0), cache.find(4), cache.find(8)], [Some(5), None, Some(7)]);
     }
 }

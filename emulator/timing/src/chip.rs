@@ -164,15 +164,11 @@ fn value(file: &mut Table, name: &str) -> Result<Value, String> {
     let Some(Value::Table(mut constant)) = file.remove(name) else {
         return Err(format!("{name}: the constant is missing"));
     };
-    let value = constant
-        .remove("value")
-        .ok_or_else(|| format!("{name}: it has no value"))?;
+    let value = constant.remove("value").ok_or_else(|| format!("{name}: it has no value"))?;
     for key in ["unit", "how", "measured"] {
         if !constant.remove(key).is_some_and(|text| text.is_str()) {
             let instead: Vec<&String> = constant.keys().collect();
-            return Err(format!(
-                "{name}: `{key}` is missing; besides there are {instead:?}"
-            ));
+            return Err(format!("{name}: `{key}` is missing; besides there are {instead:?}"));
         }
     }
     match constant.keys().next() {

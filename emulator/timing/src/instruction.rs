@@ -22,11 +22,7 @@ impl From<&sass::Instruction> for Instruction {
         let unit = Unit::of(instruction.operation);
         Self {
             unit,
-            sources: if unit.is_memory() {
-                [None; 3]
-            } else {
-                sources(instruction)
-            },
+            sources: if unit.is_memory() { [None; 3] } else { sources(instruction) },
             bytes: bytes(instruction),
             control: Control {
                 stall: control.stall,
@@ -61,29 +57,17 @@ fn sources(instruction: &sass::Instruction) -> [Option<Source>; 3] {
         Operation::Dadd | Operation::Dfma | Operation::Dmul | Operation::Dsetp
     );
     let is_value = |operand: &&Operand| {
-        !matches!(
-            operand.value,
-            Value::Predicate(_) | Value::UniformPredicate(_) | Value::Predicates
-        )
+        !matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_) | Value::Predicates)
     };
     let source = |(i, operand): (usize, &Operand)| match operand.value {
         Value::Register(register) if register != Register::ZERO => Some(Source {
             register: register.0,
-            n: if wide || (i == 2 && instruction.has(Modifier::Wide)) {
-                2
-            } else {
-                1
-            },
+            n: if wide || (i == 2 && instruction.has(Modifier::Wide)) { 2 } else { 1 },
             reuse: operand.reuse,
         }),
         _ => None,
     };
-    let mut values = instruction
-        .sources()
-        .iter()
-        .filter(is_value)
-        .enumerate()
-        .map(source);
+    let mut values = instruction.sources().iter().filter(is_value).enumerate().map(source);
     let [a, b, c]: [Option<Option<Source>>; 3] = std::array::from_fn(|_| values.next());
     let (a, second) = (a.flatten(), b.flatten());
     match (second, c) {

@@ -129,7 +129,5 @@ fn line(n: usize, lines_of_one: f64, bytes: f64) -> f64 {
 
 /// Number of sectors in each line, or each pair.
 fn groups(sectors: &[u64], size: u64) -> impl Iterator<Item = usize> {
-    sectors
-        .chunk_by(move |a, b| a / size == b / size)
-        .map(<[u64]>::len)
+    sectors.chunk_by(move |a, b| a / size == b / size).map(<[u64]>::len)
 }

@@ -98,16 +98,9 @@ impl<'a> Launch<'a> {
         kernel: &LoadedKernel,
         config: &LaunchConfig,
     ) -> Result<Self, NoPrediction> {
-        let threads = config
-            .block
-            .iter()
-            .fold(1, |all: u32, &one| all.saturating_mul(one));
+        let threads = config.block.iter().fold(1, |all: u32, &one| all.saturating_mul(one));
         let shared = u64::from(kernel.kernel().shared_static_bytes) + u64::from(config.dynamic_shared);
-        let occupancy = occupancy(Footprint {
-            threads,
-            registers: code.registers,
-            shared,
-        });
+        let occupancy = occupancy(Footprint { threads, registers: code.registers, shared });
         let resident = u64::from(occupancy.blocks);
         let n_warps = threads.div_ceil(32);
         let record = |blocks: &[u64], detail| {
@@ -117,9 +110,7 @@ impl<'a> Launch<'a> {
                 let code = format!("{:?}", mistake.first.code);
                 return Err(NoPrediction::Fails { code });
             }
-            recording
-                .into_blocks()
-                .ok_or(NoPrediction::TooLong { most: MAX_STEPS })
+            recording.into_blocks().ok_or(NoPrediction::TooLong { most: MAX_STEPS })
         };
         let n_blocks: u64 = config.grid.iter().map(|&n| u64::from(n)).product();
         let of_one_sm = n_blocks.div_ceil(chip.sms.into());
@@ -132,15 +123,8 @@ impl<'a> Launch<'a> {
         };
         let first: Vec<u64> = (0..of_one_sm.min(resident)).collect();
         let mut blocks = record(&numbers(&first), Detail::All)?;
-        for step in blocks
-            .iter()
-            .flat_map(|block| &block.warps)
-            .flat_map(|warp| &warp.steps)
-        {
-            let operation = code
-                .instructions
-                .get(step.instruction as usize)
-                .map(|i| i.operation);
+        for step in blocks.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.steps) {
+            let operation = code.instructions.get(step.instruction as usize).map(|i| i.operation);
             if let Some((operation, why)) = operation.and_then(|o| Some((o, why(o)?))) {
                 return Err(NoPrediction::Instruction { operation, why });
             }
@@ -148,20 +132,15 @@ impl<'a> Launch<'a> {
         let sample = Sample::new(of_one_sm, resident, steps(&blocks));
         blocks.extend(record(&numbers(&sample.more), Detail::All)?);
 
-        let waves = Waves {
-            grid: config.grid,
-            in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)),
-        };
+        let waves =
+            Waves { grid: config.grid, in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)) };
         let neighbours = neighbours(config.grid);
         let mut of_neighbours = Vec::new();
         for (_, number) in &neighbours {
             of_neighbours.extend(record(&[*number], Detail::Global)?);
         }
-        let others: Vec<Located<'_>> = neighbours
-            .iter()
-            .zip(&of_neighbours)
-            .map(|(&(at, _), block)| Located { at, block })
-            .collect();
+        let others: Vec<Located<'_>> =
+            neighbours.iter().zip(&of_neighbours).map(|(&(at, _), block)| Located { at, block }).collect();
         let reach = match blocks.first() {
             Some(block) => {
                 let origin = Located { at: [0; 3], block };
@@ -244,12 +223,7 @@ impl Sample {
         if rounds > 0 {
             more.extend(rounds * resident..of_one_sm);
         }
-        Self {
-            resident,
-            rounds,
-            simulated_rounds,
-            more,
-        }
+        Self { resident, rounds, simulated_rounds, more }
     }
 
     /// Clocks of all rounds: rounds that were not simulated take as long as those after the first one.
@@ -277,13 +251,7 @@ impl Sample {
 }
 
 fn steps(blocks: &[Block]) -> u64 {
-    let of_block = |block: &Block| {
-        block
-            .warps
-            .iter()
-            .map(|warp| warp.steps.len() as u64)
-            .sum::<u64>()
-    };
+    let of_block = |block: &Block| block.warps.iter().map(|warp| warp.steps.len() as u64).sum::<u64>();
     blocks.iter().map(of_block).sum()
 }
 

@@ -46,11 +46,7 @@ impl Reach {
     /// block agree on them.
     pub(crate) fn is_fresh(&self, origin: AccessOrigin) -> bool {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
-        let fresh = self
-            .fresh
-            .get(origin.instruction as usize)
-            .copied()
-            .unwrap_or(0.0);
+        let fresh = self.fresh.get(origin.instruction as usize).copied().unwrap_or(0.0);
         let number = origin.step as f64 + 7919.0 * origin.block as f64;
         fresh > 0.0 && (fresh >= 1.0 || (number * GOLDEN).fract() < fresh)
     }
@@ -92,11 +88,8 @@ impl Waves {
     pub(crate) fn reach(&self, chip: &Chip, n: usize, origin: &Located<'_>, others: &[Located<'_>]) -> Reach {
         let (touches, classes) = touches(origin, others);
         let n_waves = self.n_blocks().div_ceil(self.in_flight.max(1)).max(1);
-        let translations: Vec<usize> = self
-            .translations(n_waves / 2, &classes)
-            .iter()
-            .map(Vec::len)
-            .collect();
+        let translations: Vec<usize> =
+            self.translations(n_waves / 2, &classes).iter().map(Vec::len).collect();
         let per_wave: u64 = touches.iter().map(|touch| translations[touch.class] as u64).sum();
         let sample = sample(chip.l2_capacity / PAIR_BYTES, per_wave);
         let mut cache = Recent::new((chip.l2_capacity / PAIR_BYTES / sample) as usize);
@@ -119,10 +112,7 @@ impl Waves {
                 counts.add(touch.instruction, weight, [looked as f64, missing as f64, share]);
             }
         }
-        Reach {
-            apart: apart(n, origin.block),
-            ..counts.reach()
-        }
+        Reach { apart: apart(n, origin.block), ..counts.reach() }
     }
 
     /// Distinct distances of the blocks of a wave from the first block, by class.
@@ -131,10 +121,7 @@ impl Waves {
         let distances = |class: &[i64; 3]| {
             let distance = |block| {
                 let at = self.place(block);
-                (0..3)
-                    .map(|i| at[i].wrapping_mul(class[i]))
-                    .fold(0, i64::wrapping_add)
-                    / PAIR as i64
+                (0..3).map(|i| at[i].wrapping_mul(class[i])).fold(0, i64::wrapping_add) / PAIR as i64
             };
             let mut all: Vec<i64> = blocks.clone().map(distance).collect();
             all.sort_unstable();
@@ -148,10 +135,7 @@ impl Waves {
 /// Sampling interval: one of so many pieces is looked at.
 fn sample(capacity: u64, per_wave: u64) -> u64 {
     let most = (capacity / FEWEST).max(1);
-    (per_wave / (LOOKUPS / 64))
-        .clamp(1, most)
-        .next_power_of_two()
-        .min(most)
+    (per_wave / (LOOKUPS / 64)).clamp(1, most).next_power_of_two().min(most)
 }
 
 /// Waves to simulate, with their weights: all of them twice, first to warm L2 up, if that is not too much. Else the
@@ -180,16 +164,7 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i6
     for (number, warp) in origin.block.warps.iter().enumerate() {
         let mut others_accesses: Vec<_> = others
             .iter()
-            .map(|other| {
-                other
-                    .block
-                    .warps
-                    .get(number)
-                    .map(accesses)
-                    .into_iter()
-                    .flatten()
-                    .peekable()
-            })
+            .map(|other| other.block.warps.get(number).map(accesses).into_iter().flatten().peekable())
             .collect();
         let n_steps = warp.steps.len().max(1) as f32;
         for (step, instruction, sectors) in accesses(warp) {
@@ -200,10 +175,7 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i6
                 let moved = same
                     .and_then(|(_, _, moved)| Some(moved.first()?.wrapping_sub(*sectors.first()?) as i64));
                 let moved = match moved {
-                    Some(moved) => *of_instruction
-                        .entry((which, instruction))
-                        .insert_entry(moved)
-                        .get(),
+                    Some(moved) => *of_instruction.entry((which, instruction)).insert_entry(moved).get(),
                     None => of_instruction.get(&(which, instruction)).copied().unwrap_or(0),
                 };
                 for (i, class) in class.iter_mut().enumerate() {
@@ -221,12 +193,7 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i6
             for pair in sectors.chunk_by(|a, b| a / PAIR == b / PAIR) {
                 let pair = pair[0] / PAIR;
                 if seen.insert((instruction, pair)) {
-                    touches.push(Touch {
-                        phase: step as f32 / n_steps,
-                        instruction,
-                        class,
-                        pair,
-                    });
+                    touches.push(Touch { phase: step as f32 / n_steps, instruction, class, pair });
                 }
             }
         }
@@ -246,10 +213,7 @@ fn apart(n: usize, block: &Block) -> Vec<f64> {
             let execution = executions.entry(instruction).or_default();
             if *execution < EXECUTIONS {
                 let key = (instruction, *execution);
-                pairs
-                    .entry(key)
-                    .or_default()
-                    .extend(sectors.iter().map(|sector| sector / PAIR));
+                pairs.entry(key).or_default().extend(sectors.iter().map(|sector| sector / PAIR));
             }
             *execution += 1;
         }
@@ -265,24 +229,17 @@ fn apart(n: usize, block: &Block) -> Vec<f64> {
         }
     }
     let apart = |[n_runs, n_pairs]: [f64; 2]| {
-        if n_pairs > 0.0 {
-            (2.0 * n_runs / n_pairs).min(1.0)
-        } else {
-            0.0
-        }
+        if n_pairs > 0.0 { (2.0 * n_runs / n_pairs).min(1.0) } else { 0.0 }
     };
     sums.into_iter().map(apart).collect()
 }
 
 /// Accesses of a warp to global memory: the step, the instruction, the sectors.
 fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u64])> {
-    warp.steps
-        .iter()
-        .enumerate()
-        .filter_map(|(i, step)| match step.access {
-            Access::Global { sectors, .. } => Some((i, step.instruction, warp.sectors(sectors))),
-            _ => None,
-        })
+    warp.steps.iter().enumerate().filter_map(|(i, step)| match step.access {
+        Access::Global { sectors, .. } => Some((i, step.instruction, warp.sectors(sectors))),
+        _ => None,
+    })
 }
 
 /// The most recently used pieces.
@@ -295,12 +252,7 @@ struct Recent {
 
 impl Recent {
     fn new(most: usize) -> Self {
-        Self {
-            most: most.max(1),
-            used: HashMap::default(),
-            order: VecDeque::new(),
-            now: 0,
-        }
+        Self { most: most.max(1), used: HashMap::default(), order: VecDeque::new(), now: 0 }
     }
 
     /// Marks a piece as used, and returns whether it was present.

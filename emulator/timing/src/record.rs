@@ -36,9 +36,7 @@ pub(crate) struct Recording {
 impl Recording {
     /// Creates an empty recording of these blocks, of `n_warps` warps each.
     pub(crate) fn of(blocks: impl IntoIterator<Item = u64>, n_warps: u32, detail: Detail) -> Self {
-        let block = || Block {
-            warps: vec![Trace::default(); n_warps as usize],
-        };
+        let block = || Block { warps: vec![Trace::default(); n_warps as usize] };
         Self {
             detail,
             n_steps: AtomicU64::new(0),

@@ -75,11 +75,7 @@ struct Warp<'a> {
 
 impl Warp<'_> {
     fn origin(&self) -> AccessOrigin {
-        AccessOrigin {
-            instruction: self.trace.steps[self.at].instruction,
-            step: self.at,
-            block: self.block,
-        }
+        AccessOrigin { instruction: self.trace.steps[self.at].instruction, step: self.at, block: self.block }
     }
 }
 
@@ -204,10 +200,7 @@ impl<'a> Sm<'a> {
         let clocks = all_sms.max(warps);
         self.busy[Resource::Blocks as usize] += clocks;
         self.launcher = start + clocks as u64;
-        let mut residence = Residence {
-            first: self.warps.len(),
-            ..Residence::default()
-        };
+        let mut residence = Residence { first: self.warps.len(), ..Residence::default() };
         for trace in &block.warps {
             let warp = self.warps.len();
             self.warps.push(Warp {
@@ -322,9 +315,7 @@ impl<'a> Sm<'a> {
         let (unit, control) = (instruction.unit, instruction.control);
 
         let scheduler = &mut self.schedulers[which];
-        scheduler.free = scheduler
-            .ports
-            .read(instruction, number as u32, now, chip.port_slack);
+        scheduler.free = scheduler.ports.read(instruction, number as u32, now, chip.port_slack);
         let is_arithmetic = matches!(unit, Unit::Fma | Unit::IntegerFma | Unit::Alu);
         if is_arithmetic && scheduler.stolen_tenths >= 10 {
             scheduler.stolen_tenths -= 10;
@@ -332,9 +323,7 @@ impl<'a> Sm<'a> {
         }
         let of_all = 1.0 / SCHEDULERS as f64;
         let alone = &mut scheduler.alone;
-        let free = alone
-            .ports
-            .read(instruction, number as u32, alone.now, chip.port_slack);
+        let free = alone.ports.read(instruction, number as u32, alone.now, chip.port_slack);
         self.busy[Resource::Registers as usize] += (free - alone.now) as f64 * of_all;
         alone.now = free;
         let clocks = match unit {
@@ -533,9 +522,7 @@ impl<'a> Sm<'a> {
         let fixed = warp.stall.min(now - warp.issued);
         let waited = warp.ready.min(now).saturating_sub(warp.issued + fixed);
         let busy_until = self.schedulers[which].units[unit as usize].max(warp.blocked.take());
-        let busy = busy_until
-            .saturating_sub(warp.ready)
-            .min(now - warp.ready.min(now));
+        let busy = busy_until.saturating_sub(warp.ready).min(now - warp.ready.min(now));
         let rest = (now - warp.issued) - fixed - waited - busy;
         if (self.window.0..self.window.1).contains(&now) {
             let first = self.residences[warp.block].first;

@@ -17,14 +17,8 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons, in the order of [`Stalls::clocks`].
-    pub const ALL: [Reason; 6] = [
-        Reason::Fixed,
-        Reason::Global,
-        Reason::Short,
-        Reason::Barrier,
-        Reason::Unit,
-        Reason::NotSelected,
-    ];
+    pub const ALL: [Reason; 6] =
+        [Reason::Fixed, Reason::Global, Reason::Short, Reason::Barrier, Reason::Unit, Reason::NotSelected];
 }
 
 /// Stalls of an instruction, over all simulated warps.

@@ -50,9 +50,7 @@ pub(crate) fn busiest_loop(code: &sass::Kernel, stalls: &[Stalls]) -> Range<u32>
     };
     let is_innermost = |r: &&Range<u32>| {
         let within = |other: &Range<u32>| *other != **r && r.start <= other.start && other.end <= r.end;
-        !loops
-            .iter()
-            .any(|other| within(other) && 2 * issued(other) > issued(r))
+        !loops.iter().any(|other| within(other) && 2 * issued(other) > issued(r))
     };
     let busiest = loops.iter().filter(is_innermost).max_by_key(|r| issued(r));
     busiest.filter(|r| issued(r) > 0).cloned().unwrap_or(0..0)

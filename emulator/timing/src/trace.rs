@@ -49,10 +49,7 @@ const SECTOR: u64 = 32;
 impl Trace {
     /// Adds an instruction that accesses no memory.
     pub fn push(&mut self, instruction: u32) {
-        self.steps.push(Step {
-            instruction,
-            access: Access::None,
-        });
+        self.steps.push(Step { instruction, access: Access::None });
     }
 
     /// Records that the last instruction accesses shared memory.
@@ -71,15 +68,9 @@ impl Trace {
         let touched = |&a: &u64| a / SECTOR..=a.saturating_add(u64::from(bytes.max(1)) - 1) / SECTOR;
         let mut sectors: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
         distinct(&mut sectors);
-        let place = Sectors {
-            first: self.sectors.len() as u32,
-            n: sectors.len() as u16,
-        };
+        let place = Sectors { first: self.sectors.len() as u32, n: sectors.len() as u16 };
         self.sectors.extend(sectors);
-        self.touch(Access::Global {
-            wavefronts,
-            sectors: place,
-        });
+        self.touch(Access::Global { wavefronts, sectors: place });
     }
 
     fn touch(&mut self, access: Access) {
@@ -89,10 +80,8 @@ impl Trace {
     }
 
     pub(crate) fn sectors(&self, sectors: Sectors) -> &[u64] {
-        let range = Range {
-            start: sectors.first as usize,
-            end: sectors.first as usize + usize::from(sectors.n),
-        };
+        let range =
+            Range { start: sectors.first as usize, end: sectors.first as usize + usize::from(sectors.n) };
         self.sectors.get(range).unwrap_or(&[])
     }
 }

@@ -17,16 +17,8 @@ fn predictions_are_as_committed() {
         let point = accuracy::points()
             .iter()
             .find(|point| point.kernel == launch.name && point.shape == launch.shape)
-            .unwrap_or_else(|| {
-                panic!(
-                    "{} {:?} is not in data/predictions.tsv",
-                    launch.name, launch.shape
-                )
-            });
-        let got = launch
-            .predicted()
-            .unwrap_or_else(|why| panic!("{}: {why}", launch.name))
-            .us;
+            .unwrap_or_else(|| panic!("{} {:?} is not in data/predictions.tsv", launch.name, launch.shape));
+        let got = launch.predicted().unwrap_or_else(|why| panic!("{}: {why}", launch.name)).us;
         let committed = point.predicted_us;
         assert!(
             (got - committed).abs() <= 1e-3,

@@ -11,20 +11,13 @@ fn on(unit: Unit, registers: [&str; 3]) -> Instruction {
     let source = |text: &str| {
         let name = text.trim_start_matches('R');
         let register = name.trim_end_matches('+').parse().ok()?;
-        Some(Source {
-            register,
-            n: 1,
-            reuse: name.ends_with('+'),
-        })
+        Some(Source { register, n: 1, reuse: name.ends_with('+') })
     };
     Instruction {
         unit,
         sources: registers.map(source),
         bytes: 4,
-        control: Control {
-            stall: 1,
-            ..Control::default()
-        },
+        control: Control { stall: 1, ..Control::default() },
     }
 }
 
@@ -33,22 +26,14 @@ fn fma(registers: [&str; 3]) -> Instruction {
 }
 
 fn access(unit: Unit, bytes: u8) -> Instruction {
-    Instruction {
-        bytes,
-        ..on(unit, ["", "", ""])
-    }
+    Instruction { bytes, ..on(unit, ["", "", ""]) }
 }
 
 /// Steps that repeat `accesses` with their instructions `n` times.
 fn trace(accesses: &[Access], n: usize) -> Trace {
-    let step = |i: usize| Step {
-        instruction: (i % accesses.len()) as u32,
-        access: accesses[i % accesses.len()],
-    };
-    Trace {
-        steps: (0..n * accesses.len()).map(step).collect(),
-        sectors: (0..4).collect(),
-    }
+    let step =
+        |i: usize| Step { instruction: (i % accesses.len()) as u32, access: accesses[i % accesses.len()] };
+    Trace { steps: (0..n * accesses.len()).map(step).collect(), sectors: (0..4).collect() }
 }
 
 /// Simulates one block on an SM.
@@ -69,35 +54,20 @@ fn run(program: &[Instruction], block: &Block) -> Outcome {
 fn check(program: &[Instruction], accesses: &[Access], n_warps: usize, alone: bool, expected: f64) {
     let clocks = |n: usize| {
         let warp = |i: usize| {
-            if alone && !i.is_multiple_of(4) {
-                Trace::default()
-            } else {
-                trace(accesses, n)
-            }
+            if alone && !i.is_multiple_of(4) { Trace::default() } else { trace(accesses, n) }
         };
-        let block = Block {
-            warps: (0..n_warps).map(warp).collect(),
-        };
+        let block = Block { warps: (0..n_warps).map(warp).collect() };
         run(program, &block).clocks as f64
     };
     let got = (clocks(600) - clocks(200)) / 400.0;
-    assert!(
-        (got - expected).abs() <= 0.03 * expected,
-        "{got:.2} clocks a round, measured {expected:.2}"
-    );
+    assert!((got - expected).abs() <= 0.03 * expected, "{got:.2} clocks a round, measured {expected:.2}");
 }
 
 /// Compares arithmetic on 4 warps per scheduler: clocks for one instruction of each warp.
 #[track_caller]
 fn arithmetic(program: &[Instruction], expected: f64) {
     let accesses = vec![Access::None; program.len()];
-    check(
-        program,
-        &accesses,
-        16,
-        false,
-        expected * 4.0 * program.len() as f64,
-    );
+    check(program, &accesses, 16, false, expected * 4.0 * program.len() as f64);
 }
 
 #[test]
@@ -114,10 +84,7 @@ fn integers_take_two_clocks_and_leave_one_to_floats() {
     arithmetic(&[on(Unit::Alu, ["R2", "R5", ""])], 2.0);
     arithmetic(&[on(Unit::IntegerFma, ["R2", "R5", ""])], 2.0);
     arithmetic(&[fma(["R2", "R5", ""]), on(Unit::Alu, ["R2", "R5", ""])], 1.0);
-    arithmetic(
-        &[fma(["R2", "R5", ""]), on(Unit::IntegerFma, ["R2", "R5", ""])],
-        1.0,
-    );
+    arithmetic(&[fma(["R2", "R5", ""]), on(Unit::IntegerFma, ["R2", "R5", ""])], 1.0);
 }
 
 #[test]
@@ -134,43 +101,19 @@ fn a_barrier_costs_two_clocks_a_warp_and_twelve() {
     let mut barrier = on(Unit::Barrier, ["", "", ""]);
     barrier.control.stall = 1;
     for n_warps in [1, 2, 4, 8, 16, 32] {
-        check(
-            &[barrier],
-            &[Access::None],
-            n_warps,
-            false,
-            12.0 + 2.0 * n_warps as f64,
-        );
+        check(&[barrier], &[Access::None], n_warps, false, 12.0 + 2.0 * n_warps as f64);
     }
 }
 
 #[test]
 fn shared_memory_passes_one_wavefront_a_clock() {
     let shared = |wavefronts| Access::Shared { wavefronts };
-    for (bytes, wavefronts, clocks) in [
-        (4, 1, 1.0),
-        (4, 2, 2.0),
-        (4, 32, 32.0),
-        (16, 2, 2.0),
-        (16, 8, 8.0),
-    ] {
-        check(
-            &[access(Unit::LoadShared, bytes)],
-            &[shared(wavefronts)],
-            16,
-            false,
-            16.0 * clocks,
-        );
+    for (bytes, wavefronts, clocks) in [(4, 1, 1.0), (4, 2, 2.0), (4, 32, 32.0), (16, 2, 2.0), (16, 8, 8.0)] {
+        check(&[access(Unit::LoadShared, bytes)], &[shared(wavefronts)], 16, false, 16.0 * clocks);
     }
     check(&[access(Unit::LoadShared, 4)], &[shared(1)], 16, true, 4.0 * 2.0);
     for (bytes, clocks) in [(4, 4.0), (8, 6.0), (16, 10.0)] {
-        check(
-            &[access(Unit::StoreShared, bytes)],
-            &[shared(1)],
-            16,
-            true,
-            4.0 * clocks,
-        );
+        check(&[access(Unit::StoreShared, bytes)], &[shared(1)], 16, true, 4.0 * clocks);
     }
 }
 
@@ -190,12 +133,7 @@ fn results_take_as_long_as_measured() {
     }
     for (bytes, wavefronts, clocks) in [(4, 1, 33.0), (8, 2, 35.0), (16, 4, 40.0)] {
         let sectors = Sectors { first: 0, n: 4 };
-        latency(
-            Unit::LoadGlobal,
-            bytes,
-            Access::Global { wavefronts, sectors },
-            clocks,
-        );
+        latency(Unit::LoadGlobal, bytes, Access::Global { wavefronts, sectors }, clocks);
     }
 }
 
@@ -214,10 +152,7 @@ fn loads_pass_over_l1_as_often_as_measured() {
         let passes = rules::l1_passes(&addresses, bytes as u32);
         // The loop takes 2 clocks by itself.
         let fewest = f64::from(passes.max(2));
-        assert!(
-            (clocks - fewest).abs() < 0.5,
-            "{name}: {passes} passes, {clocks} clocks"
-        );
+        assert!((clocks - fewest).abs() < 0.5, "{name}: {passes} passes, {clocks} clocks");
     }
 }
 
@@ -225,15 +160,9 @@ fn loads_pass_over_l1_as_often_as_measured() {
 fn what_a_full_queue_holds_up_waits_for_the_unit() {
     let program = [access(Unit::StoreShared, 4)];
     let accesses = [Access::Shared { wavefronts: 32 }];
-    let block = Block {
-        warps: vec![trace(&accesses, 100); 32],
-    };
+    let block = Block { warps: vec![trace(&accesses, 100); 32] };
     let outcome = run(&program, &block);
     let clocks = |reason: Reason| outcome.stalls[0].clocks[reason as usize];
     // No scheduler has anything else to issue.
-    assert!(
-        clocks(Reason::Unit) > 20 * clocks(Reason::NotSelected),
-        "{:?}",
-        outcome.stalls
-    );
+    assert!(clocks(Reason::Unit) > 20 * clocks(Reason::NotSelected), "{:?}", outcome.stalls);
 }

@@ -16,10 +16,8 @@ const TK: usize = 4;
 
 /// One core's second-level cache, on the small side.
 const L2_BYTES: usize = 256 << 10;
-const _: () = assert!(
-    BK * BN * size_of::<f32>() <= L2_BYTES / 2,
-    "the tile of B leaves room for what passes by"
-);
+const _: () =
+    assert!(BK * BN * size_of::<f32>() <= L2_BYTES / 2, "the tile of B leaves room for what passes by");
 
 // ANCHOR: loops
 /// C = A · B, one tile of B after the other.

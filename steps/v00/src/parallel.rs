@@ -106,11 +106,7 @@ fn multiply_with(lanes: Lanes, n_threads: usize, shape: Shape, a: &[f32], b: &[f
         let mut a_panels = Vec::new();
         while let Some((band_of_a, band_of_c)) = bands.take() {
             pack_rows(shape.k, band_of_a, mr, &mut a_panels);
-            let operands = Operands {
-                shape,
-                a_panels: &a_panels,
-                b_panels: &b_panels,
-            };
+            let operands = Operands { shape, a_panels: &a_panels, b_panels: &b_panels };
             match lanes {
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: `available` lists what this processor has, and nobody else makes a `Lanes`.
@@ -174,11 +170,7 @@ fn band_avx2(operands: Operands, band: &mut [f32]) {
 /// Inlined into the functions above, so that it is compiled for their instructions.
 #[inline(always)]
 fn multiply_band<const MR: usize, const NR: usize, const FUSED: bool>(operands: Operands, band: &mut [f32]) {
-    let Operands {
-        shape,
-        a_panels,
-        b_panels,
-    } = operands;
+    let Operands { shape, a_panels, b_panels } = operands;
     for k0 in (0..shape.k).step_by(KC) {
         let k_end = shape.k.min(k0 + KC);
         for (b_panel, col0) in b_panels.iter().zip((0..).step_by(NR)) {
@@ -229,15 +221,8 @@ mod tests {
     fn every_instruction_set_is_right_on_one_thread_and_on_three() {
         for lanes in Lanes::available() {
             for n_threads in [1, 3] {
-                for shape in [
-                    shape(1, 1, 1),
-                    shape(13, 33, 257),
-                    shape(389, 251, 101),
-                    shape(581, 16, 7),
-                ] {
-                    check(shape, |shape, a, b, c| {
-                        multiply_with(lanes, n_threads, shape, a, b, c)
-                    });
+                for shape in [shape(1, 1, 1), shape(13, 33, 257), shape(389, 251, 101), shape(581, 16, 7)] {
+                    check(shape, |shape, a, b, c| multiply_with(lanes, n_threads, shape, a, b, c));
                 }
             }
         }

@@ -83,20 +83,15 @@ pub fn error_bound(shape: Shape, max_a: f64, max_b: f64) -> f64 {
 fn bound_of_levels(n_levels: u32, k: usize, max_a: f64, max_b: f64) -> f64 {
     let k_below = k.div_ceil(1 << n_levels) as f64;
     let textbook = (k_below + 2.0) * k_below;
-    let factor = (0..n_levels).fold(textbook, |factor, level| {
-        12.0 * factor + 46.0 * k_below * f64::from(1 << level)
-    });
+    let factor =
+        (0..n_levels).fold(textbook, |factor, level| 12.0 * factor + 46.0 * k_below * f64::from(1 << level));
     factor * UNIT * max_a * max_b
 }
 
 /// Cuts `n_levels` times. Sizes that do not halve so often are filled up with zeros, once.
 fn multiply_levels(n_levels: u32, shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     let whole = |size: usize| size.next_multiple_of(1 << n_levels);
-    let padded = Shape {
-        m: whole(shape.m),
-        n: whole(shape.n),
-        k: whole(shape.k),
-    };
+    let padded = Shape { m: whole(shape.m), n: whole(shape.n), k: whole(shape.k) };
     if padded == shape {
         return multiply_whole(n_levels, shape, a, b, c);
     }
@@ -123,11 +118,7 @@ fn multiply_whole(n_levels: u32, shape: Shape, a: &[f32], b: &[f32], c: &mut [f3
     if n_levels == 0 {
         return parallel::multiply(shape, a, b, c);
     }
-    let half = Shape {
-        m: shape.m / 2,
-        n: shape.n / 2,
-        k: shape.k / 2,
-    };
+    let half = Shape { m: shape.m / 2, n: shape.n / 2, k: shape.k / 2 };
     let mut left = vec![0.0; half.m * half.k];
     let mut right = vec![0.0; half.k * half.n];
     let mut product = vec![0.0; half.m * half.n];
@@ -144,51 +135,33 @@ fn multiply_whole(n_levels: u32, shape: Shape, a: &[f32], b: &[f32], c: &mut [f3
 fn sum_of_quadrants(factors: Factors, width: usize, matrix: &[f32], sum: &mut [f32]) {
     let (upper, lower) = matrix.split_at(matrix.len() / 2);
     let bands = upper.chunks(BAND * 2 * width).zip(lower.chunks(BAND * 2 * width));
-    for_each(
-        n_cores(),
-        sum.chunks_mut(BAND * width).zip(bands),
-        |(sum, (upper, lower))| {
-            let rows = upper.chunks_exact(2 * width).zip(lower.chunks_exact(2 * width));
-            for (sum, (upper, lower)) in sum.chunks_exact_mut(width).zip(rows) {
-                sum.fill(0.0);
-                let quadrants = upper.chunks_exact(width).chain(lower.chunks_exact(width));
-                quadrants
-                    .zip(factors)
-                    .for_each(|(quadrant, factor)| add(sum, factor, quadrant));
-            }
-        },
-    );
+    for_each(n_cores(), sum.chunks_mut(BAND * width).zip(bands), |(sum, (upper, lower))| {
+        let rows = upper.chunks_exact(2 * width).zip(lower.chunks_exact(2 * width));
+        for (sum, (upper, lower)) in sum.chunks_exact_mut(width).zip(rows) {
+            sum.fill(0.0);
+            let quadrants = upper.chunks_exact(width).chain(lower.chunks_exact(width));
+            quadrants.zip(factors).for_each(|(quadrant, factor)| add(sum, factor, quadrant));
+        }
+    });
 }
 
 /// Each quadrant += factor · `product`.
 fn add_to_quadrants(factors: Factors, width: usize, product: &[f32], matrix: &mut [f32]) {
     let (upper, lower) = matrix.split_at_mut(matrix.len() / 2);
-    let bands = upper
-        .chunks_mut(BAND * 2 * width)
-        .zip(lower.chunks_mut(BAND * 2 * width));
-    for_each(
-        n_cores(),
-        product.chunks(BAND * width).zip(bands),
-        |(product, (upper, lower))| {
-            let rows = upper
-                .chunks_exact_mut(2 * width)
-                .zip(lower.chunks_exact_mut(2 * width));
-            for (product, (upper, lower)) in product.chunks_exact(width).zip(rows) {
-                let quadrants = upper.chunks_exact_mut(width).chain(lower.chunks_exact_mut(width));
-                quadrants
-                    .zip(factors)
-                    .for_each(|(quadrant, factor)| add(quadrant, factor, product));
-            }
-        },
-    );
+    let bands = upper.chunks_mut(BAND * 2 * width).zip(lower.chunks_mut(BAND * 2 * width));
+    for_each(n_cores(), product.chunks(BAND * width).zip(bands), |(product, (upper, lower))| {
+        let rows = upper.chunks_exact_mut(2 * width).zip(lower.chunks_exact_mut(2 * width));
+        for (product, (upper, lower)) in product.chunks_exact(width).zip(rows) {
+            let quadrants = upper.chunks_exact_mut(width).chain(lower.chunks_exact_mut(width));
+            quadrants.zip(factors).for_each(|(quadrant, factor)| add(quadrant, factor, product));
+        }
+    });
 }
 
 /// Exact but for the rounding of the sum: the factors are 1 and −1.
 fn add(sum: &mut [f32], factor: f32, terms: &[f32]) {
     if factor != 0.0 {
-        sum.iter_mut()
-            .zip(terms)
-            .for_each(|(sum, term)| *sum += factor * term);
+        sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += factor * term);
     }
 }
 
@@ -199,12 +172,7 @@ mod tests {
 
     #[test]
     fn every_depth_is_within_its_bound_and_exact_on_integers() {
-        for shape in [
-            shape(8, 8, 8),
-            shape(1, 1, 1),
-            shape(13, 33, 101),
-            shape(100, 97, 51),
-        ] {
+        for shape in [shape(8, 8, 8), shape(1, 1, 1), shape(13, 33, 101), shape(100, 97, 51)] {
             for n_levels in 0..=3 {
                 let multiply =
                     |shape, a: &[f32], b: &[f32], c: &mut [f32]| multiply_levels(n_levels, shape, a, b, c);
@@ -226,9 +194,7 @@ mod tests {
         assert_eq!(c[..2], [2e8, 2e8]);
         assert_ne!(c[2..], [2.0, 2.0]);
         let bound = bound_of_levels(1, 2, 1e8, 1.0);
-        c[2..]
-            .iter()
-            .for_each(|&c| assert!((f64::from(c) - 2.0).abs() <= bound));
+        c[2..].iter().for_each(|&c| assert!((f64::from(c) - 2.0).abs() <= bound));
     }
 
     #[test]

@@ -59,13 +59,7 @@ impl Problem {
                 }
             }
         }
-        Self {
-            shape,
-            a,
-            b,
-            want,
-            sum_abs,
-        }
+        Self { shape, a, b, want, sum_abs }
     }
 
     /// Runs on a C full of NaN and returns the largest error as a part of its bound; NaN when there is a NaN.
@@ -81,11 +75,7 @@ impl Problem {
             let error = (f64::from(got) - want).abs();
             // An error of nothing is within a bound of nothing.
             let part = if error == 0.0 { 0.0 } else { error / bound(sum_abs) };
-            if part > worst || part.is_nan() {
-                part
-            } else {
-                worst
-            }
+            if part > worst || part.is_nan() { part } else { worst }
         })
     }
 }

@@ -59,10 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             assert_eq!(c[row * N + col], want, "C[{row}][{col}]");
         }
     }
-    println!(
-        "{}: {M}x{N}x{K} in {time_ms:.3} ms, every element right",
-        context.name()?
-    );
+    println!("{}: {M}x{N}x{K} in {time_ms:.3} ms, every element right", context.name()?);
     Ok(())
 }
 // ANCHOR_END: by_hand

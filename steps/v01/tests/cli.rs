@@ -52,64 +52,32 @@ fn refused(arguments: &[&str], code: i32, message: &str) {
     let (got, out, errors) = run(v01().args(arguments));
     assert_eq!(got, code, "{errors}");
     assert!(errors.contains(message), "{errors}");
-    assert_eq!(
-        out, "",
-        "nothing is printed before the sizes are known to be possible"
-    );
+    assert_eq!(out, "", "nothing is printed before the sizes are known to be possible");
 }
 
 #[test]
 fn sizes_that_cannot_be_are_refused() {
     for task in ["bench", "launch"] {
         for (sizes, message) in [
-            (
-                "--size 0",
-                "`0` is not a whole number from 1 to 2147483647; sizes look like 1024",
-            ),
-            (
-                "--size=-1",
-                "`-1` is not a whole number from 1 to 2147483647; sizes look like 1024",
-            ),
-            (
-                "--size -1",
-                "`-1` is not a whole number from 1 to 2147483647; sizes look like 1024",
-            ),
-            (
-                "--size many",
-                "`many` is not a whole number from 1 to 2147483647; sizes look like 1024",
-            ),
+            ("--size 0", "`0` is not a whole number from 1 to 2147483647; sizes look like 1024"),
+            ("--size=-1", "`-1` is not a whole number from 1 to 2147483647; sizes look like 1024"),
+            ("--size -1", "`-1` is not a whole number from 1 to 2147483647; sizes look like 1024"),
+            ("--size many", "`many` is not a whole number from 1 to 2147483647; sizes look like 1024"),
             ("--size 64,", "a size is missing; sizes look like 1024"),
-            (
-                "--size 64 --size 64x64",
-                "`64x64` is a size of a transpose, and v01 multiplies matrices",
-            ),
+            ("--size 64 --size 64x64", "`64x64` is a size of a transpose, and v01 multiplies matrices"),
             ("--size 99999999", "A would have 99999999 x 99999999 elements"),
             ("--size 50000x50000x1", "C would have 50000 x 50000 elements"),
             ("--m 50000 --n 50000 --k 1", "C would have 50000 x 50000 elements"),
-            (
-                "--m 64 --n 64 --k 0",
-                "`0` is not a whole number from 1 to 2147483647",
-            ),
-            (
-                "--m 64 --n 64",
-                "--m, --n and --k go together, and --k is missing",
-            ),
+            ("--m 64 --n 64 --k 0", "`0` is not a whole number from 1 to 2147483647"),
+            ("--m 64 --n 64", "--m, --n and --k go together, and --k is missing"),
             ("--size 64 --k 8", "cannot be used with"),
         ] {
             let words: Vec<&str> = [task].into_iter().chain(sizes.split(' ')).collect();
             refused(&words, 2, message);
         }
     }
-    refused(
-        &["bench", "--size", "64", "--recorded-shapes"],
-        2,
-        "cannot be used with",
-    );
-    refused(
-        &["bench", "--kernel", "v07"],
-        2,
-        "v01 has no kernel `v07`; it has sgemm_v01_row_per_lane",
-    );
+    refused(&["bench", "--size", "64", "--recorded-shapes"], 2, "cannot be used with");
+    refused(&["bench", "--kernel", "v07"], 2, "v01 has no kernel `v07`; it has sgemm_v01_row_per_lane");
     refused(&[], 2, "Usage: v01");
 }
 
@@ -123,15 +91,8 @@ fn a_size_that_does_not_fit_on_the_device_is_refused() {
 
 #[test]
 fn several_sizes_are_measured_in_the_order_given() {
-    let (code, out, errors) = run(v01().args([
-        "launch",
-        "--kernel",
-        "sgemm_v01_col",
-        "--size",
-        "8,33x20x5",
-        "--size",
-        "8",
-    ]));
+    let (code, out, errors) =
+        run(v01().args(["launch", "--kernel", "sgemm_v01_col", "--size", "8,33x20x5", "--size", "8"]));
     assert_eq!(code, 0, "{errors}");
     assert_eq!(
         out,
@@ -143,20 +104,15 @@ fn several_sizes_are_measured_in_the_order_given() {
 fn a_device_that_there_is_not_is_told() {
     let (code, _, errors) = run(v01().env("TILE_DEVICE", "imaginary").arg("check"));
     assert_eq!(code, 2);
-    assert!(
-        errors.contains("TILE_DEVICE=imaginary is not understood; use emulated or real"),
-        "{errors}"
-    );
+    assert!(errors.contains("TILE_DEVICE=imaginary is not understood; use emulated or real"), "{errors}");
 }
 
 #[test]
 fn records_are_lines_of_json_with_the_run_first() {
     let (code, out, errors) = run(v01().args(["bench", "--json", "--m", "33", "--n", "20", "--k", "5"]));
     assert_eq!(code, 0, "{errors}");
-    let lines: Vec<Line> = out
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line of a record"))
-        .collect();
+    let lines: Vec<Line> =
+        out.lines().map(|line| serde_json::from_str(line).expect("a line of a record")).collect();
     let Line::Run(run) = &lines[0] else {
         panic!("the first line is the run");
     };
@@ -199,25 +155,17 @@ fn the_page_tells_what_was_counted() {
 fn all_kernels_pass_their_check() {
     let (code, out, _) = run(v01().arg("check"));
     assert_eq!(code, 0, "{out}");
-    assert_eq!(
-        out.matches(": passed: 15 shapes, all checks clean\n").count(),
-        4,
-        "{out}"
-    );
+    assert_eq!(out.matches(": passed: 15 shapes, all checks clean\n").count(), 4, "{out}");
 }
 
 #[test]
 fn a_product_of_the_wrong_matrices_is_recognised() {
     let name = "sgemm_v01_col_per_lane_param_";
     let file = Changed::replaced("a_twice", &format!("{name}4];"), &format!("{name}3];"));
-    let (code, out, _) = run(v01()
-        .args(["bench", "--size", "64", "--kernel", "sgemm", "--ptx"])
-        .arg(&file.0));
+    let (code, out, _) =
+        run(v01().args(["bench", "--size", "64", "--kernel", "sgemm", "--ptx"]).arg(&file.0));
     assert_eq!(code, 1, "{out}");
-    assert!(
-        out.contains("WRONG") && out.contains("A is read where B belongs"),
-        "{out}"
-    );
+    assert!(out.contains("WRONG") && out.contains("A is read where B belongs"), "{out}");
 }
 
 #[test]
@@ -227,21 +175,15 @@ fn a_missing_guard_is_found_by_the_check_and_the_next_kernel_still_runs() {
     let (code, out, _) = run(v01().args(["check", "--ptx"]).arg(&file.0));
     assert_eq!(code, 1, "{out}");
     assert!(out.contains("sgemm_v01_col_per_lane: failed on 1x1x1: "), "{out}");
-    assert!(
-        out.contains("error[E-OOB]") && out.contains("v01_col_per_lane.cu:29:16"),
-        "{out}"
-    );
+    assert!(out.contains("error[E-OOB]") && out.contains("v01_col_per_lane.cu:29:16"), "{out}");
     assert!(out.contains("dgemm_v01_col_per_lane: passed"), "{out}");
 }
 
 #[test]
 fn a_kernel_that_does_not_end_is_stopped() {
     // The loop over k counts down to zero; now it never gets there.
-    let file = Changed::replaced(
-        "endless",
-        "setp.ne.s32 \t%p8, %r33, 0;",
-        "setp.ne.s32 \t%p8, %r33, 1000000;",
-    );
+    let file =
+        Changed::replaced("endless", "setp.ne.s32 \t%p8, %r33, 0;", "setp.ne.s32 \t%p8, %r33, 1000000;");
     let (code, out, _) = run(v01().args(["check", "--kernel", "sgemm", "--ptx"]).arg(&file.0));
     assert_eq!(code, 1, "{out}");
     assert!(out.contains("failed on"), "{out}");
@@ -250,14 +192,10 @@ fn a_kernel_that_does_not_end_is_stopped() {
 #[test]
 fn ptx_that_is_none_is_refused_with_its_line() {
     let file = Changed::replaced("corrupt", "fma.rn.f32", "fma.rm.nonsense");
-    let (code, _, errors) = run(v01()
-        .args(["bench", "--size", "8", "--kernel", "sgemm", "--ptx"])
-        .arg(&file.0));
+    let (code, _, errors) =
+        run(v01().args(["bench", "--size", "8", "--kernel", "sgemm", "--ptx"]).arg(&file.0));
     assert_eq!(code, 3, "{errors}");
-    assert!(
-        errors.contains("the driver does not take the PTX of sgemm_v01_col_per_lane"),
-        "{errors}"
-    );
+    assert!(errors.contains("the driver does not take the PTX of sgemm_v01_col_per_lane"), "{errors}");
     assert!(errors.contains("fma.rm.nonsense"), "{errors}");
 
     let file = Changed::new("empty", "");

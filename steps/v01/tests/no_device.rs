@@ -43,13 +43,8 @@ fn check(folder: &Path, device: Option<&str>) -> (Option<i32>, String, String) {
     let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let path = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
     let mut command = Command::new(env!("CARGO_BIN_EXE_v01"));
-    command
-        .args(["check", "--kernel", "sgemm_v01_col"])
-        .env_remove("TILE_DEVICE");
-    command.env(
-        "LD_LIBRARY_PATH",
-        std::env::join_paths(path).expect("folders have no colons"),
-    );
+    command.args(["check", "--kernel", "sgemm_v01_col"]).env_remove("TILE_DEVICE");
+    command.env("LD_LIBRARY_PATH", std::env::join_paths(path).expect("folders have no colons"));
     if let Some(device) = device {
         command.env("TILE_DEVICE", device);
     }
@@ -73,9 +68,6 @@ fn the_emulated_gpu_takes_over() {
 
     let (code, _, errors) = check(&folder, Some("real"));
     assert_eq!(code, Some(3), "{errors}");
-    assert!(
-        errors.starts_with("error: no CUDA device: CUDA_ERROR_NO_DEVICE"),
-        "{errors}"
-    );
+    assert!(errors.starts_with("error: no CUDA device: CUDA_ERROR_NO_DEVICE"), "{errors}");
     std::fs::remove_dir_all(&folder).expect("ours");
 }

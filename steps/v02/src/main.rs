@@ -46,8 +46,7 @@ fn strip(shape: Shape) -> LaunchConfig {
 fn launch_strip(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     // More than 48 KiB of dynamic shared memory must be asked for, kernel by kernel.
     let bytes = gemm.config.shared_mem_bytes as i32;
-    gemm.kernel
-        .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
+    gemm.kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
     launch_gemm(gemm)
 }
 // ANCHOR_END: strip
@@ -61,14 +60,6 @@ mod tests {
     #[test]
     fn a_strip_takes_128_bytes_for_each_k() {
         assert_eq!(strip(Shape::square(384)).shared_mem_bytes, 48 << 10);
-        assert_eq!(
-            strip(Shape {
-                m: 1,
-                n: 1,
-                k: 1 << 40
-            })
-            .shared_mem_bytes,
-            u32::MAX
-        );
+        assert_eq!(strip(Shape { m: 1, n: 1, k: 1 << 40 }).shared_mem_bytes, u32::MAX);
     }
 }

@@ -4,20 +4,10 @@ use std::process::Command;
 
 fn strip(k: &str) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_v02"))
-        .args([
-            "bench",
-            "--emulate",
-            "--kernel",
-            "strip",
-            "--size",
-            &format!("20x20x{k}"),
-        ])
+        .args(["bench", "--emulate", "--kernel", "strip", "--size", &format!("20x20x{k}")])
         .output()
         .expect("the step starts");
-    (
-        output.status.code(),
-        String::from_utf8(output.stdout).expect("text"),
-    )
+    (output.status.code(), String::from_utf8(output.stdout).expect("text"))
 }
 
 #[test]

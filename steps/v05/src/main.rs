@@ -4,10 +4,7 @@ use std::process::ExitCode;
 
 use harness::{Kernel, code};
 
-const KERNELS: &[Kernel] = &[Kernel::tiled(
-    "sgemm_v05_bank_conflict_free",
-    code!("v05_bank_conflict_free"),
-)];
+const KERNELS: &[Kernel] = &[Kernel::tiled("sgemm_v05_bank_conflict_free", code!("v05_bank_conflict_free"))];
 
 fn main() -> ExitCode {
     harness::main("v05", KERNELS)

@@ -25,33 +25,13 @@ const QUARTER: u32 = LARGE / 4;
 const KERNELS: &[Kernel] = &[
     Kernel::transpose("transpose_serial", THREADS, serial, transpose),
     Kernel::transpose("transpose_row_per_thread", THREADS, row_per_thread, transpose),
-    Kernel::transpose(
-        "transpose_coalesced_reads",
-        COALESCED,
-        tiles::<EDGE, ALL>,
-        transpose,
-    ),
-    Kernel::transpose(
-        "transpose_coalesced_writes",
-        COALESCED,
-        tiles::<EDGE, ALL>,
-        transpose,
-    ),
+    Kernel::transpose("transpose_coalesced_reads", COALESCED, tiles::<EDGE, ALL>, transpose),
+    Kernel::transpose("transpose_coalesced_writes", COALESCED, tiles::<EDGE, ALL>, transpose),
     Kernel::transpose("transpose_tile", TILE, tiles::<EDGE, ALL>, transpose),
     Kernel::transpose("transpose_padded", PADDED, tiles::<EDGE, ALL>, transpose),
     Kernel::transpose("transpose_swizzled", SWIZZLED, tiles::<EDGE, ALL>, transpose),
-    Kernel::transpose(
-        "transpose_rectangular",
-        RECTANGULAR,
-        tiles::<EDGE, SOME>,
-        transpose,
-    ),
-    Kernel::transpose(
-        "transpose_float4",
-        FLOAT4,
-        tiles::<LARGE, { QUARTER * QUARTER }>,
-        transpose,
-    ),
+    Kernel::transpose("transpose_rectangular", RECTANGULAR, tiles::<EDGE, SOME>, transpose),
+    Kernel::transpose("transpose_float4", FLOAT4, tiles::<LARGE, { QUARTER * QUARTER }>, transpose),
     Kernel::tiled("sgemm_v08_nn", GEMM),
     Kernel::tiled("sgemm_v08_nt", GEMM),
     Kernel::tiled("sgemm_v08_tn", GEMM),
@@ -64,22 +44,14 @@ fn main() -> ExitCode {
 
 /// One thread does it all.
 fn serial(_: Shape) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (1, 1, 1),
-        block_dim: (1, 1, 1),
-        shared_mem_bytes: 0,
-    }
+    LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1, 1, 1), shared_mem_bytes: 0 }
 }
 
 /// Rows of the input that a block owns in `transpose_row_per_thread`.
 const ROWS: u32 = THREADS.constant("THREADS");
 
 fn row_per_thread(shape: Shape) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (1, blocks(shape.m, ROWS), 1),
-        block_dim: (ROWS, 1, 1),
-        shared_mem_bytes: 0,
-    }
+    LaunchConfig { grid_dim: (1, blocks(shape.m, ROWS), 1), block_dim: (ROWS, 1, 1), shared_mem_bytes: 0 }
 }
 
 /// One block per square of the input, `EDGE` on a side.

@@ -74,10 +74,7 @@ enum Stored {
     /// A as M × K, B as K × N.
     AsIs,
     /// A as K × M, B as N × K.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the yardstick of v08 asks for it through harness")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "the yardstick of v08 asks for it through harness"))]
     Transposed,
 }
 
@@ -148,14 +145,8 @@ mod tests {
         // | 4 5 6 | · | 25  36  49  64 |
         //             | 81 100 121 144 |
         let want = [294.0, 376.0, 470.0, 576.0, 615.0, 796.0, 1007.0, 1248.0];
-        for (stored_a, a) in [
-            (Stored::AsIs, a.clone()),
-            (Stored::Transposed, transposed(&a, shape.k)),
-        ] {
-            for (stored_b, b) in [
-                (Stored::AsIs, b.clone()),
-                (Stored::Transposed, transposed(&b, shape.n)),
-            ] {
+        for (stored_a, a) in [(Stored::AsIs, a.clone()), (Stored::Transposed, transposed(&a, shape.k))] {
+            for (stored_b, b) in [(Stored::AsIs, b.clone()), (Stored::Transposed, transposed(&b, shape.n))] {
                 let mut c = [f32::NAN; 8];
                 gemm(row_major(stored_a, stored_b, shape), &b, &a, &mut c);
                 assert_eq!(c, want, "A {stored_a:?}, B {stored_b:?}");

@@ -69,12 +69,7 @@ impl Compared {
 
     /// v12's, with a ring of tiles and boxes of C.
     const fn on_hopper(heading: &'static str, code: Code, entry: &'static str, takes: Takes) -> Self {
-        Self {
-            threads: 288,
-            shared: 229_440,
-            takes,
-            ..Self::new(heading, code, entry)
-        }
+        Self { threads: 288, shared: 229_440, takes, ..Self::new(heading, code, entry) }
     }
 }
 
@@ -97,11 +92,8 @@ const CUT: Compared = Compared::on_hopper(
     "gemm_v12_tf32_f32",
     Takes::Maps(Element::F32, [128, 128]),
 );
-const ROUNDED: Compared = Compared {
-    heading: "TF32, rounded",
-    takes: Takes::Maps(Element::Tf32, [128, 128]),
-    ..CUT
-};
+const ROUNDED: Compared =
+    Compared { heading: "TF32, rounded", takes: Takes::Maps(Element::Tf32, [128, 128]), ..CUT };
 const E4M3: Compared = Compared {
     operands: Operands::E4m3,
     ..Compared::on_hopper(
@@ -111,12 +103,8 @@ const E4M3: Compared = Compared {
         Takes::Maps(Element::E4m3, [128, 96]),
     )
 };
-const PROMOTED: Compared = Compared {
-    heading: "e4m3, promoted",
-    entry: "gemm_v12_fp8_f32",
-    threads: 384,
-    ..E4M3
-};
+const PROMOTED: Compared =
+    Compared { heading: "e4m3, promoted", entry: "gemm_v12_fp8_f32", threads: 384, ..E4M3 };
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -139,10 +127,9 @@ fn main() -> Result<(), Failure> {
         "errors of {EDGE} x {EDGE} sums of K products, in units of 2^-24 of the sum of |a b|: the largest"
     );
     println!("error, and the mean with its sign away from zero");
-    for (of, what) in [
-        (draw as fn(u64, usize) -> Vec<f32>, "elements from -1 to 1"),
-        (positive, "elements from 0 to 1"),
-    ] {
+    for (of, what) in
+        [(draw as fn(u64, usize) -> Vec<f32>, "elements from -1 to 1"), (positive, "elements from 0 to 1")]
+    {
         println!("\n{what}");
         print!("{:>6}", "K");
         for kernel in kernels {
@@ -153,12 +140,7 @@ fn main() -> Result<(), Failure> {
             let (a, b) = (of(0, EDGE * k), of(1, k * EDGE));
             print!("{k:>6}");
             for (kernel, module) in kernels.iter().zip(&modules) {
-                let launch = Launch {
-                    stream: &stream,
-                    module,
-                    kernel,
-                    k,
-                };
+                let launch = Launch { stream: &stream, module, kernel, k };
                 let errors = match kernel.operands {
                     Operands::Fp32 => launch.errors(&a, &b, |v| v),
                     Operands::Parts => (launch.run_in_parts(&a, &b)).map(|c| Errors::of(&a, &b, k, &c)),
@@ -201,23 +183,14 @@ impl Launch<'_> {
     fn function(&self, entry: &str, shared: u32) -> Result<CudaFunction, Failure> {
         let function = self.module.load_function(entry)?;
         if shared > 0 {
-            function.set_attribute(
-                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                shared.cast_signed(),
-            )?;
+            function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared.cast_signed())?;
         }
         Ok(function)
     }
 
     /// C, row-major: one tile has all of it.
     fn run<T: Real>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
-        let Compared {
-            entry,
-            threads,
-            shared,
-            takes,
-            ..
-        } = *self.kernel;
+        let Compared { entry, threads, shared, takes, .. } = *self.kernel;
         let function = self.function(entry, shared)?;
         let b = match takes {
             Takes::Maps(..) => transposed(b, self.k, EDGE),
@@ -245,13 +218,7 @@ impl Launch<'_> {
                     (self.address(&c), EDGE, Element::F32, boxed(64, size_of::<f32>())),
                 ]
                 .map(|(address, cols, element, (box_rows, box_cols))| {
-                    let matrix = Matrix {
-                        address,
-                        rows: EDGE,
-                        cols,
-                        pitch: cols,
-                        element,
-                    };
+                    let matrix = Matrix { address, rows: EDGE, cols, pitch: cols, element };
                     matrix.map(box_rows, box_cols, true)
                 });
                 for map in &maps {
@@ -270,21 +237,12 @@ impl Launch<'_> {
 
     /// Runs the kernel on elements that are split first; two blocks of a cluster have C.
     fn run_in_parts(&self, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Failure> {
-        let Compared {
-            entry,
-            threads,
-            shared,
-            ..
-        } = *self.kernel;
+        let Compared { entry, threads, shared, .. } = *self.kernel;
         let function = self.function(entry, shared)?;
         let split = self.module.load_function("split_v12")?;
         let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
-        let shape = Shape {
-            m: EDGE,
-            n: EDGE,
-            k: self.k,
-        };
+        let shape = Shape { m: EDGE, n: EDGE, k: self.k };
         let [of_a, of_b] = parts(shape);
         let memory: CudaSlice<u8> = self.stream.alloc_zeros(of_a.bytes() + of_b.bytes())?;
         let (a_at, _) = memory.device_ptr(self.stream);
@@ -295,11 +253,8 @@ impl Launch<'_> {
             of_b.split(self.stream, &split, &b, b_at)?;
         }
         let (a_maps, b_maps) = (of_a.maps(a_at, 128, 64)?, of_b.maps(b_at, 32, 64)?);
-        let config = LaunchConfig {
-            grid_dim: (2, 1, 1),
-            block_dim: (threads, 1, 1),
-            shared_mem_bytes: shared,
-        };
+        let config =
+            LaunchConfig { grid_dim: (2, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: shared };
         let (edge, k) = (int(EDGE), int(self.k));
         let mut launch = self.stream.launch_builder(&function);
         launch.arg(&edge).arg(&edge).arg(&k).arg(&1.0_f32);
@@ -337,9 +292,6 @@ impl Errors {
             largest = largest.max(error.abs());
             total += error;
         }
-        Self {
-            largest,
-            mean: total / c.len() as f64,
-        }
+        Self { largest, mean: total / c.len() as f64 }
     }
 }

@@ -27,42 +27,12 @@ const KERNELS: &[Kernel] = &[
     Kernel::sgemm("tf32gemm_v10_wmma", WMMA, geometry, launch),
     Kernel::bf16("bf16gemm_v10_shared", SHARED, geometry, launch),
     Kernel::sgemm("tf32gemm_v10_shared", SHARED, geometry, launch),
-    Kernel::bf16(
-        "bf16gemm_v10_large_warps",
-        LARGE_WARPS,
-        large_warps_geometry,
-        launch,
-    ),
-    Kernel::sgemm(
-        "tf32gemm_v10_large_warps",
-        LARGE_WARPS,
-        large_warps_geometry,
-        launch,
-    ),
-    Kernel::bf16(
-        "bf16gemm_v10_ahead",
-        AHEAD,
-        |shape| deep_geometry(shape, LYING, 2),
-        launch,
-    ),
-    Kernel::sgemm(
-        "tf32gemm_v10_ahead",
-        AHEAD,
-        |shape| deep_geometry(shape, LYING, 4),
-        launch,
-    ),
-    Kernel::bf16(
-        "bf16gemm_v10_parts",
-        PARTS,
-        |shape| deep_geometry(shape, UPRIGHT, 2),
-        launch,
-    ),
-    Kernel::sgemm(
-        "tf32gemm_v10_parts",
-        PARTS,
-        |shape| deep_geometry(shape, UPRIGHT, 4),
-        launch,
-    ),
+    Kernel::bf16("bf16gemm_v10_large_warps", LARGE_WARPS, large_warps_geometry, launch),
+    Kernel::sgemm("tf32gemm_v10_large_warps", LARGE_WARPS, large_warps_geometry, launch),
+    Kernel::bf16("bf16gemm_v10_ahead", AHEAD, |shape| deep_geometry(shape, LYING, 2), launch),
+    Kernel::sgemm("tf32gemm_v10_ahead", AHEAD, |shape| deep_geometry(shape, LYING, 4), launch),
+    Kernel::bf16("bf16gemm_v10_parts", PARTS, |shape| deep_geometry(shape, UPRIGHT, 2), launch),
+    Kernel::sgemm("tf32gemm_v10_parts", PARTS, |shape| deep_geometry(shape, UPRIGHT, 4), launch),
     Kernel::sgemm("sgemm_v10_three_tf32", THREE_TF32, geometry, launch),
 ];
 
@@ -80,10 +50,7 @@ fn geometry(shape: Shape) -> LaunchConfig {
 }
 
 fn large_warps_geometry(shape: Shape) -> LaunchConfig {
-    LaunchConfig {
-        block_dim: (LARGE_WARPS_THREADS, 1, 1),
-        ..geometry(shape)
-    }
+    LaunchConfig { block_dim: (LARGE_WARPS_THREADS, 1, 1), ..geometry(shape) }
 }
 
 /// Two tiles of A and two of B, 128 bytes of k deep, 16 more behind each row; elements of so many bytes.

@@ -10,11 +10,7 @@ use harness::inputs::{Data, elements};
 use v11::gemm::{Choice, Product, Sgemm};
 use v11::plans::{PLANS, Sharing, Source};
 
-const SHAPE: Shape = Shape {
-    m: 256,
-    n: 264,
-    k: 512,
-};
+const SHAPE: Shape = Shape { m: 256, n: 264, k: 512 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     emulator_client::preload()?;
@@ -27,11 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (a, b) = (stream.clone_htod(&a)?, stream.clone_htod(&b)?);
     let mut c = stream.alloc_zeros::<f32>(m * n)?;
 
-    println!(
-        "{SHAPE}: {} elements of C, {} multiprocessors",
-        m * n,
-        sgemm.n_sms()
-    );
+    println!("{SHAPE}: {} elements of C, {} multiprocessors", m * n, sgemm.n_sms());
     println!(
         "{:<32} {:<8} {:>6} {:>8} {:>9} {:>18}",
         "kernel", "shared", "blocks", "slices", "same bits", "largest difference"
@@ -45,12 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let Some(shares) = plan.shares(tiles, steps, sharing, sgemm.n_sms()) else {
                 continue;
             };
-            let choice = Choice {
-                plan: index,
-                sharing,
-                packed: [false; 2],
-                expected: 0.0,
-            };
+            let choice = Choice { plan: index, sharing, packed: [false; 2], expected: 0.0 };
             sgemm.multiply_by(&Product::new(SHAPE), &choice, &a, &b, &mut c)?;
             let got = stream.clone_dtoh(&c)?;
             let pairs = || got.iter().zip(&one);

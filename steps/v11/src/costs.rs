@@ -38,11 +38,8 @@ pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> Option<Constants> {
     let (tiles, steps) = (plan.tiles(m, n), plan.steps(k));
     let shares = plan.shares(tiles, steps, sharing, n_sms)?;
     let (at_once, slots) = (plan.blocks as usize, n_sms * plan.blocks as usize);
-    let floats = [m * k, k * n]
-        .into_iter()
-        .zip(packed)
-        .filter(|(_, packed)| *packed)
-        .map(|(floats, _)| floats as f64);
+    let floats =
+        [m * k, k * n].into_iter().zip(packed).filter(|(_, packed)| *packed).map(|(floats, _)| floats as f64);
     let (packs, floats) = (floats.clone().count() as f64, floats.sum::<f64>() / 1e6);
     let (step, rounds) = (steps as f64, tiles.div_ceil(slots) as f64);
     if sharing == Sharing::Tiles {
@@ -50,11 +47,7 @@ pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> Option<Constants> {
         let fullest = tiles.div_ceil(n_sms);
         let left = Some(fullest % at_once).filter(|left| *left < 3).unwrap_or(0);
         let alone = |blocks: usize| {
-            if left == blocks && at_once > blocks {
-                step
-            } else {
-                0.0
-            }
+            if left == blocks && at_once > blocks { step } else { 0.0 }
         };
         return Some([
             1.0,
@@ -71,27 +64,13 @@ pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> Option<Constants> {
     let whole_rounds = (shares.whole / slots) as f64;
     let share = ((tiles - shares.whole) * steps) as f64 / shares.blocks as f64;
     let together = (whole_rounds * step + share) * at_once as f64;
-    Some([
-        1.0,
-        together,
-        0.0,
-        0.0,
-        whole_rounds + (share / step).max(1.0),
-        1.0,
-        step / share,
-        packs,
-        floats,
-    ])
+    Some([1.0, together, 0.0, 0.0, whole_rounds + (share / step).max(1.0), 1.0, step / share, packs, floats])
 }
 // ANCHOR_END: terms
 
 /// The expected time.
 pub fn expected(constants: &Constants, terms: &Constants) -> f64 {
-    constants
-        .iter()
-        .zip(terms)
-        .map(|(constant, term)| constant * term)
-        .sum()
+    constants.iter().zip(terms).map(|(constant, term)| constant * term).sum()
 }
 
 /// The constants, none negative, with which the expected times come closest to measured ones, in parts of these:
@@ -112,10 +91,7 @@ pub fn fit(measured: &[(Constants, f64)]) -> Constants {
     for _ in 0..SWEEPS {
         for i in 0..TERMS {
             if squares[i][i] > 0.0 {
-                let others: f64 = (0..TERMS)
-                    .filter(|j| *j != i)
-                    .map(|j| squares[i][j] * constants[j])
-                    .sum();
+                let others: f64 = (0..TERMS).filter(|j| *j != i).map(|j| squares[i][j] * constants[j]).sum();
                 constants[i] = f64::max(0.0, (toward[i] - others) / squares[i][i]);
             }
         }
@@ -139,15 +115,7 @@ mod tests {
             for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
                 let shape = [i * 97 % 3000 + 1, i * 61 % 2000 + 1, i * 37 % 900 + 1];
                 let packed = [i % 3 == 0, i % 2 == 0];
-                let terms = terms(
-                    plan,
-                    &Work {
-                        shape,
-                        sharing,
-                        packed,
-                    },
-                    H200,
-                );
+                let terms = terms(plan, &Work { shape, sharing, packed }, H200);
                 measured.extend(terms.map(|terms| (terms, expected(&constants, &terms))));
             }
         }
@@ -162,11 +130,7 @@ mod tests {
     fn rounds_of_tiles_cost_whole_rounds() {
         // 288 tiles on 132 multiprocessors are three rounds; shared out, 2.18.
         let steps = |sharing| {
-            let work = Work {
-                shape: [3072; 3],
-                sharing,
-                packed: [false; 2],
-            };
+            let work = Work { shape: [3072; 3], sharing, packed: [false; 2] };
             terms(&STREAM_K, &work, H200).expect("possible")[1]
         };
         assert_eq!(steps(Sharing::Tiles), 3.0 * 192.0);

@@ -25,13 +25,8 @@ impl Random {
 /// Rows that start on no 16 bytes, a size just above tiles, a short K, C with few columns and with few rows; then by
 /// turns odd sizes, skinny ones, whole float4s, any, and whole tiles.
 pub(crate) fn shapes() -> Vec<Shape> {
-    const HARD: [[usize; 3]; 5] = [
-        [4095; 3],
-        [1028; 3],
-        [4096, 4096, 128],
-        [4096, 128, 4096],
-        [128, 4096, 4096],
-    ];
+    const HARD: [[usize; 3]; 5] =
+        [[4095; 3], [1028; 3], [4096, 4096, 128], [4096, 128, 4096], [128, 4096, 4096]];
     let mut random = Random(SEED);
     let mut found = HARD.to_vec();
     for i in 0..35 {
@@ -39,11 +34,8 @@ pub(crate) fn shapes() -> Vec<Shape> {
         found.push(match i % 5 {
             0 => three(256.0, 5000.0).map(|size| size | 1),
             1 => {
-                let mut sizes = [
-                    random.size(64.0, 400.0),
-                    random.size(1024.0, 8192.0),
-                    random.size(512.0, 8192.0),
-                ];
+                let mut sizes =
+                    [random.size(64.0, 400.0), random.size(1024.0, 8192.0), random.size(512.0, 8192.0)];
                 sizes.rotate_left(i / 5 % 3);
                 sizes
             }

@@ -84,10 +84,7 @@ impl Forecast {
 
 /// The mean of each constant over the plans that have it.
 fn mean(timed: &Costs) -> Constants {
-    let all = timed
-        .plans
-        .values()
-        .flat_map(|costs| [costs.float4s, costs.floats]);
+    let all = timed.plans.values().flat_map(|costs| [costs.float4s, costs.floats]);
     let all: Vec<Constants> = all.collect();
     std::array::from_fn(|i| {
         let there = all.iter().map(|constants| constants[i]).filter(|c| *c > 0.0);
@@ -104,21 +101,11 @@ pub fn best(
     n_sms: usize,
 ) -> Option<(f64, Sharing)> {
     let of = |sharing| {
-        let terms: [f64; TERMS] = terms(
-            plan,
-            &Work {
-                shape,
-                sharing,
-                packed,
-            },
-            n_sms,
-        )?;
+        let terms: [f64; TERMS] = terms(plan, &Work { shape, sharing, packed }, n_sms)?;
         Some((expected(constants, &terms), sharing))
     };
     let all = [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds];
-    all.into_iter()
-        .filter_map(of)
-        .min_by(|(a, _), (b, _)| a.total_cmp(b))
+    all.into_iter().filter_map(of).min_by(|(a, _), (b, _)| a.total_cmp(b))
 }
 
 /// Spearman's rank correlation of pairs; ties have the mean of their ranks. `None` where one side is all ties.
@@ -146,31 +133,16 @@ pub fn read(text: &str) -> BTreeMap<String, Forecast> {
         let name = fields.next()?.to_owned();
         let mut us = fields.map(|field| field.parse().ok());
         let [step, alone, two, tile] = [us.next()??, us.next()??, us.next()??, us.next()??];
-        Some((
-            name,
-            Forecast {
-                step,
-                alone,
-                two,
-                tile,
-            },
-        ))
+        Some((name, Forecast { step, alone, two, tile }))
     };
     text.lines().filter_map(line).collect()
 }
 
 /// Forecasts as lines of a table.
 pub fn write(forecasts: &BTreeMap<String, Forecast>) -> String {
-    let line =
-        |(
-            name,
-            Forecast {
-                step,
-                alone,
-                two,
-                tile,
-            },
-        ): (&String, &Forecast)| { format!("{name}\t{step:.5}\t{alone:.5}\t{two:.5}\t{tile:.5}\n") };
+    let line = |(name, Forecast { step, alone, two, tile }): (&String, &Forecast)| {
+        format!("{name}\t{step:.5}\t{alone:.5}\t{two:.5}\t{tile:.5}\n")
+    };
     let head = "plan\tstep\talone\ttwo\ttile\n".to_owned();
     head + &forecasts.iter().map(line).collect::<String>()
 }
@@ -221,12 +193,7 @@ mod tests {
 
     #[test]
     fn a_written_forecast_is_read_again() {
-        let forecast = Forecast {
-            step: 0.5,
-            alone: 0.75,
-            two: 1.25,
-            tile: 2.0,
-        };
+        let forecast = Forecast { step: 0.5, alone: 0.75, two: 1.25, tile: 2.0 };
         let forecasts = BTreeMap::from([("boxes".to_owned(), forecast)]);
         assert_eq!(read(&write(&forecasts)), forecasts);
     }

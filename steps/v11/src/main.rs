@@ -27,12 +27,7 @@ struct Plan {
 
 /// Shared memory in the kernel's declarations, none in its launch.
 const fn plan(bm: u32, bn: u32, tm: u32, tn: u32) -> Plan {
-    Plan {
-        bm,
-        bn,
-        threads: bm / tm * (bn / tn),
-        shared: 0,
-    }
+    Plan { bm, bn, threads: bm / tm * (bn / tn), shared: 0 }
 }
 
 /// `stages` pairs of tiles that are `bk` deep, and the sums that `slices` groups of warps hand to each other.
@@ -52,11 +47,7 @@ const SLICES_16X32: Plan = ring(16, 32, 32, [4, 4], 4, 4);
 const SLICES_32X32: Plan = ring(32, 32, 32, [8, 4], 4, 6);
 const LARGE_RING: Plan = ring(256, 128, 16, [8, 16], 1, 4);
 /// The large ring with warps that copy, and with barriers.
-const PRODUCER: Plan = Plan {
-    threads: STREAM_K.threads(),
-    shared: STREAM_K.shared(),
-    ..LARGE_RING
-};
+const PRODUCER: Plan = Plan { threads: STREAM_K.threads(), shared: STREAM_K.shared(), ..LARGE_RING };
 // ANCHOR_END: tiles
 
 const LARGE: Code = code!("v11_large_tile");
@@ -68,71 +59,26 @@ const PRODUCED: Code = code!("v11_producer");
 const SHARED_OUT: Code = code!("v11_stream_k");
 
 const KERNELS: &[Kernel] = &[
-    Kernel::sgemm(
-        "sgemm_v11_large_tile",
-        LARGE,
-        |shape| LARGE_TILE.launch(shape),
-        launch_gemm,
-    ),
-    Kernel::sgemm(
-        "sgemm_v11_free_banks",
-        FREE,
-        |shape| LARGE_TILE.launch(shape),
-        launch_scaled_gemm,
-    ),
-    Kernel::sgemm(
-        "sgemm_v11_small_tile",
-        SMALL,
-        |shape| SMALL_TILE.launch(shape),
-        launch_scaled_gemm,
-    )
-    .ahead_of_time(),
-    Kernel::sgemm(
-        "sgemm_v11_slices_16x32",
-        SLICES,
-        |shape| SLICES_16X32.launch(shape),
-        launch_scaled_gemm,
-    ),
-    Kernel::sgemm(
-        "sgemm_v11_slices_32x32",
-        SLICES,
-        |shape| SLICES_32X32.launch(shape),
-        launch_scaled_gemm,
-    ),
-    Kernel::sgemm(
-        "sgemm_v11_async_copy",
-        ASYNC,
-        |shape| LARGE_RING.launch(shape),
-        launch_scaled_gemm,
-    )
-    .ahead_of_time(),
-    Kernel::sgemm(
-        "sgemm_v11_producer",
-        PRODUCED,
-        |shape| PRODUCER.launch(shape),
-        launch_boxes,
-    )
-    .with_blocks(|tiles, n_sms| tiles.min(n_sms))
-    .needing(rows_on_16_bytes)
-    .ahead_of_time(),
-    Kernel::sgemm(
-        "sgemm_v11_split_k",
-        SHARED_OUT,
-        |shape| PRODUCER.launch(shape),
-        launch_split,
-    )
-    .with_blocks(|tiles, n_sms| tiles * (n_sms / tiles).max(1))
-    .needing(rows_on_16_bytes)
-    .ahead_of_time(),
-    Kernel::sgemm(
-        "sgemm_v11_stream_k",
-        SHARED_OUT,
-        |shape| PRODUCER.launch(shape),
-        launch_stream_k,
-    )
-    .with_blocks(|_, n_sms| n_sms)
-    .needing(rows_on_16_bytes)
-    .ahead_of_time(),
+    Kernel::sgemm("sgemm_v11_large_tile", LARGE, |shape| LARGE_TILE.launch(shape), launch_gemm),
+    Kernel::sgemm("sgemm_v11_free_banks", FREE, |shape| LARGE_TILE.launch(shape), launch_scaled_gemm),
+    Kernel::sgemm("sgemm_v11_small_tile", SMALL, |shape| SMALL_TILE.launch(shape), launch_scaled_gemm)
+        .ahead_of_time(),
+    Kernel::sgemm("sgemm_v11_slices_16x32", SLICES, |shape| SLICES_16X32.launch(shape), launch_scaled_gemm),
+    Kernel::sgemm("sgemm_v11_slices_32x32", SLICES, |shape| SLICES_32X32.launch(shape), launch_scaled_gemm),
+    Kernel::sgemm("sgemm_v11_async_copy", ASYNC, |shape| LARGE_RING.launch(shape), launch_scaled_gemm)
+        .ahead_of_time(),
+    Kernel::sgemm("sgemm_v11_producer", PRODUCED, |shape| PRODUCER.launch(shape), launch_boxes)
+        .with_blocks(|tiles, n_sms| tiles.min(n_sms))
+        .needing(rows_on_16_bytes)
+        .ahead_of_time(),
+    Kernel::sgemm("sgemm_v11_split_k", SHARED_OUT, |shape| PRODUCER.launch(shape), launch_split)
+        .with_blocks(|tiles, n_sms| tiles * (n_sms / tiles).max(1))
+        .needing(rows_on_16_bytes)
+        .ahead_of_time(),
+    Kernel::sgemm("sgemm_v11_stream_k", SHARED_OUT, |shape| PRODUCER.launch(shape), launch_stream_k)
+        .with_blocks(|_, n_sms| n_sms)
+        .needing(rows_on_16_bytes)
+        .ahead_of_time(),
     Kernel::own("v11_gemm", |stream| {
         let sgemm = Sgemm::load(stream).map_err(|error| error.to_string())?;
         Ok(Box::new(move |product| {
@@ -183,13 +129,7 @@ fn launch_mapped(gemm: Gemm<'_, f32>, before_c: &[f32], after_c: &[i32]) -> Resu
     let [bm, bn, bk] = STREAM_K.tile;
     let (a, _reading_a) = gemm.a.device_ptr(gemm.stream);
     let (b, _reading_b) = gemm.b.device_ptr(gemm.stream);
-    let matrix = |address, rows, cols| Matrix {
-        address,
-        rows,
-        cols,
-        pitch: cols,
-        element: Element::F32,
-    };
+    let matrix = |address, rows, cols| Matrix { address, rows, cols, pitch: cols, element: Element::F32 };
     let a_map = matrix(a, m, k).map(bm, bk, true)?;
     let b_map = matrix(b, k, n).map(bk, bn, false)?;
     let (m, n, k, alpha) = (int(m), int(n), int(k), 1.0f32);

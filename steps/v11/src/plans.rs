@@ -46,30 +46,12 @@ const fn boxes(
     blocks: u32,
 ) -> Plan {
     let source = Source::Boxes;
-    Plan {
-        entry,
-        source,
-        tile,
-        thread,
-        slices,
-        stages,
-        producers,
-        blocks,
-    }
+    Plan { entry, source, tile, thread, slices, stages, producers, blocks }
 }
 
 const fn words(entry: &'static str, tile: [u32; 3], thread: [u32; 2], slices: u32, stages: u32) -> Plan {
     let source = Source::Words;
-    Plan {
-        entry,
-        source,
-        tile,
-        thread,
-        slices,
-        stages,
-        producers: 128,
-        blocks: 2,
-    }
+    Plan { entry, source, tile, thread, slices, stages, producers: 128, blocks: 2 }
 }
 
 /// The plan of `v11_stream_k.cu`.
@@ -161,16 +143,10 @@ impl Plan {
         let rounds = tiles / slots;
         let whole = match sharing {
             Sharing::Tiles if self.source == Source::Threads => {
-                return Some(Shares {
-                    blocks: tiles,
-                    whole: tiles,
-                });
+                return Some(Shares { blocks: tiles, whole: tiles });
             }
             Sharing::Tiles => {
-                return Some(Shares {
-                    blocks: tiles.min(slots),
-                    whole: tiles,
-                });
+                return Some(Shares { blocks: tiles.min(slots), whole: tiles });
             }
             _ if self.source == Source::Threads || tiles.is_multiple_of(slots) => return None,
             Sharing::LastRound => rounds * slots,
@@ -178,10 +154,7 @@ impl Plan {
         };
         let shared = (tiles - whole) * steps;
         // With whole tiles, too, all blocks are needed.
-        (whole == 0 || shared >= slots).then_some(Shares {
-            blocks: slots.min(shared),
-            whole,
-        })
+        (whole == 0 || shared >= slots).then_some(Shares { blocks: slots.min(shared), whole })
     }
     // ANCHOR_END: shares
 }

@@ -90,9 +90,7 @@ fn read(path: &str) -> Result<Files, StepError> {
 /// The plans in use, and the legal ones with the deepest rings.
 fn plans() -> Vec<Plan> {
     let deepest = Space::whole().deepest();
-    let others = deepest
-        .into_iter()
-        .filter(|plan| in_use(&space::name(plan)).is_none());
+    let others = deepest.into_iter().filter(|plan| in_use(&space::name(plan)).is_none());
     PLANS.into_iter().chain(others).collect()
 }
 
@@ -102,10 +100,7 @@ fn in_use(name: &str) -> Option<&'static Plan> {
 
 /// The legal plan of a name.
 fn find(name: &str) -> Result<Plan, StepError> {
-    let found = Space::whole()
-        .legal
-        .into_iter()
-        .find(|plan| space::name(plan) == name);
+    let found = Space::whole().legal.into_iter().find(|plan| space::name(plan) == name);
     found.ok_or_else(|| trouble(format!("there is no plan {name}")))
 }
 

@@ -17,12 +17,8 @@ const SLICES: [u32; 3] = [1, 2, 4];
 const STAGES: [u32; 5] = [3, 4, 5, 6, 8];
 const BLOCKS: [u32; 4] = [1, 2, 3, 4];
 /// Who copies. Producers are one warp, or a warpgroup that gives its registers to the others.
-const CREWS: [(Source, u32); 4] = [
-    (Source::Boxes, 32),
-    (Source::Boxes, GROUP),
-    (Source::Words, GROUP),
-    (Source::Threads, 0),
-];
+const CREWS: [(Source, u32); 4] =
+    [(Source::Boxes, 32), (Source::Boxes, GROUP), (Source::Words, GROUP), (Source::Threads, 0)];
 // ANCHOR_END: space
 
 /// Threads of a warpgroup: registers are given and taken by four warps together.
@@ -123,10 +119,7 @@ impl Plan {
             _ => 40,
         };
         let left = (each * self.threads()).saturating_sub(theirs * self.producers);
-        (
-            (left / self.multipliers() / 8 * 8).min(MAX_REGISTERS / 16 * 16),
-            Some(theirs),
-        )
+        ((left / self.multipliers() / 8 * 8).min(MAX_REGISTERS / 16 * 16), Some(theirs))
     }
 }
 
@@ -136,20 +129,10 @@ impl Plan {
 /// # Errors
 /// The first rule that they break.
 pub fn legal(plan: &Plan) -> Result<(), Illegal> {
-    let Plan {
-        tile: [bm, bn, bk],
-        thread: [tm, tn],
-        slices,
-        stages,
-        blocks,
-        ..
-    } = *plan;
+    let Plan { tile: [bm, bn, bk], thread: [tm, tn], slices, stages, blocks, .. } = *plan;
     let check = |is_kept: bool, broken: Illegal| if is_kept { Ok(()) } else { Err(broken) };
     let (warp_m, warp_n) = (4 * tm, 8 * tn);
-    check(
-        bm.is_multiple_of(warp_m) && bn.is_multiple_of(warp_n),
-        Illegal::Warps(warp_m, warp_n),
-    )?;
+    check(bm.is_multiple_of(warp_m) && bn.is_multiple_of(warp_n), Illegal::Warps(warp_m, warp_n))?;
     check(tm.is_multiple_of(slices), Illegal::Rows(tm, slices))?;
     let of_slice = bk / slices;
     check(of_slice.is_multiple_of(2 * WIDTH), Illegal::Chunks(of_slice))?;
@@ -158,10 +141,7 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
     let warps = blocks * multipliers / WARP;
     check(warps >= SCHEDULERS, Illegal::Idle(warps))?;
     if plan.producers == GROUP {
-        check(
-            multipliers.is_multiple_of(GROUP),
-            Illegal::Warpgroups(multipliers),
-        )?;
+        check(multipliers.is_multiple_of(GROUP), Illegal::Warpgroups(multipliers))?;
     }
     let (a, b) = (bm * bk / WIDTH, bk * bn / WIDTH);
     match plan.source {
@@ -170,10 +150,9 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
             bn <= GROUP && bm.is_multiple_of(GROUP / bk) && bk.is_multiple_of(GROUP / bn),
             Illegal::Words(bm, bk, bn),
         )?,
-        Source::Threads => check(
-            a.is_multiple_of(threads) && b.is_multiple_of(threads),
-            Illegal::Copies(a, b, threads),
-        )?,
+        Source::Threads => {
+            check(a.is_multiple_of(threads) && b.is_multiple_of(threads), Illegal::Copies(a, b, threads))?
+        }
     }
     let (shared, kib) = (plan.shared(), blocks * (plan.shared() + RESERVED) / 1024);
     check(
@@ -252,8 +231,7 @@ impl Space {
 }
 
 fn product3(a: &'static [u32], b: &'static [u32], c: &'static [u32]) -> impl Iterator<Item = [u32; 3]> {
-    a.iter()
-        .flat_map(move |&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| [a, b, c])))
+    a.iter().flat_map(move |&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| [a, b, c])))
 }
 
 /// As `kernels/v11_plan.cuh` calls a kernel with the name `candidate`.
@@ -279,13 +257,7 @@ pub fn name(plan: &Plan) -> String {
         Source::Threads => "threads",
     };
     let ([bm, bn, bk], [tm, tn]) = (plan.tile, plan.thread);
-    let Plan {
-        slices,
-        stages,
-        blocks,
-        producers,
-        ..
-    } = plan;
+    let Plan { slices, stages, blocks, producers, .. } = plan;
     format!("{source}_{bm}x{bn}x{bk}_{tm}x{tn}_s{slices}_r{stages}_b{blocks}_p{producers}")
 }
 
@@ -297,12 +269,7 @@ fn tile_of(plan: &Plan) -> String {
 
 /// The source of a plan's kernel, called `candidate`.
 pub fn kernel_of(plan: &Plan) -> String {
-    let Plan {
-        stages,
-        blocks,
-        producers,
-        ..
-    } = plan;
+    let Plan { stages, blocks, producers, .. } = plan;
     let (mine, theirs) = match plan.registers() {
         (mine, Some(theirs)) => (mine, theirs),
         _ => (0, 0),
@@ -347,10 +314,7 @@ mod tests {
     #[test]
     fn most_constants_make_no_kernel() {
         let space = Space::whole();
-        assert_eq!(
-            (space.n(), space.legal.len(), space.deepest().len()),
-            (86_400, 6803, 1638)
-        );
+        assert_eq!((space.n(), space.legal.len(), space.deepest().len()), (86_400, 6803, 1638));
         assert_eq!(space.illegal["tiles without whole warps"], 34_560);
     }
 
@@ -379,10 +343,7 @@ mod tests {
         let shared = "12 pairs of tiles take 289 KiB of shared memory on a multiprocessor, which has 228";
         check(|plan| plan.stages = 12, shared);
         let registers = "a thread needs more than 416 registers; 240 are there";
-        check(
-            |plan| (plan.thread, plan.tile) = ([16, 16], [128, 256, 16]),
-            registers,
-        );
+        check(|plan| (plan.thread, plan.tile) = ([16, 16], [128, 256, 16]), registers);
         let sums =
             "a multiprocessor has 65536 elements of C in work; 32768 have a place where shared tiles wait";
         check(|plan| (plan.blocks, plan.stages) = (2, 4), sums);

@@ -57,11 +57,7 @@ fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
         let [m, n, k] = [size(), size(), size()];
         let aligned = found.len().is_multiple_of(2);
         let shape = match aligned {
-            true => Shape {
-                m,
-                n: n.next_multiple_of(4),
-                k: k.next_multiple_of(4),
-            },
+            true => Shape { m, n: n.next_multiple_of(4), k: k.next_multiple_of(4) },
             false => Shape { m, n: n | 1, k },
         };
         if shape.volume() <= MAX_WORK && m.max(n) * (k + 4).max(n + 4) <= MAX_ELEMENTS {
@@ -74,11 +70,7 @@ fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
 /// All choices for a shape whose operands lie at the begin of allocations.
 pub(crate) fn choices(sgemm: &Sgemm, shape: Shape) -> Vec<Choice> {
     let form = |cols: usize| {
-        if cols.is_multiple_of(4) {
-            Form::Aligned
-        } else {
-            Form::Anywhere
-        }
+        if cols.is_multiple_of(4) { Form::Aligned } else { Form::Anywhere }
     };
     Costs::committed().choices(shape, [form(shape.k), form(shape.n)], sgemm.n_sms())
 }
@@ -94,18 +86,10 @@ impl Operands {
     pub(crate) fn new(gpu: &Gpu, shapes: &[Shape]) -> Result<Self, StepError> {
         let most = |size: fn(&Shape) -> usize| shapes.iter().map(size).max().unwrap_or(1);
         // Whole numbers that are small enough for every sum to be exact, in any order.
-        let elements = |n: usize| {
-            (0..n)
-                .map(|i| (i * 7919 % 1009 % 7) as f32 - 3.0)
-                .collect::<Vec<_>>()
-        };
+        let elements = |n: usize| (0..n).map(|i| (i * 7919 % 1009 % 7) as f32 - 3.0).collect::<Vec<_>>();
         Ok(Self {
-            a: gpu
-                .stream
-                .clone_htod(&elements(most(|shape| shape.m * shape.k)))?,
-            b: gpu
-                .stream
-                .clone_htod(&elements(most(|shape| shape.k * shape.n)))?,
+            a: gpu.stream.clone_htod(&elements(most(|shape| shape.m * shape.k)))?,
+            b: gpu.stream.clone_htod(&elements(most(|shape| shape.k * shape.n)))?,
             c: gpu.stream.alloc_zeros(most(|shape| shape.m * shape.n))?,
         })
     }
@@ -136,9 +120,7 @@ impl Operands {
         };
         let is_right = (0..m * n).step_by(step).all(|i| {
             let (row, col) = (i / n, i % n);
-            let sum: f64 = (0..k)
-                .map(|i| f64::from(a[row * k + i]) * f64::from(b[i * n + col]))
-                .sum();
+            let sum: f64 = (0..k).map(|i| f64::from(a[row * k + i]) * f64::from(b[i * n + col])).sum();
             sum == f64::from(got[i])
         });
         *right = Some(got);
@@ -152,11 +134,7 @@ fn name(choice: &Choice) -> String {
         Sharing::LastRound => "last round shared",
         Sharing::LastTwoRounds => "last two rounds shared",
     };
-    let packed = if choice.packed.contains(&true) {
-        ", packed"
-    } else {
-        ""
-    };
+    let packed = if choice.packed.contains(&true) { ", packed" } else { "" };
     format!("{} ({sharing}{packed})", PLANS[choice.plan].entry)
 }
 
@@ -228,10 +206,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
             let times = measured.entry(plan.entry).or_default();
             times[usize::from(work.stores_floats())].push((terms, time));
             let packed = choice.packed.iter().filter(|packed| **packed).count();
-            samples += &format!(
-                "{}\t{:?}\t{shape}\t{packed}\t{time:.3}\n",
-                plan.entry, choice.sharing
-            );
+            samples += &format!("{}\t{:?}\t{shape}\t{packed}\t{time:.3}\n", plan.entry, choice.sharing);
         }
         eprint!("\r{} of {} products", i + 1, shapes.len());
     }
@@ -242,19 +217,14 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
     let plans: BTreeMap<String, PlanCosts> = measured
         .iter()
         .map(|(entry, [float4s, floats])| {
-            let costs = PlanCosts {
-                float4s: rounded(fit(float4s)),
-                floats: rounded(fit(floats)),
-            };
+            let costs = PlanCosts { float4s: rounded(fit(float4s)), floats: rounded(fit(floats)) };
             ((*entry).to_owned(), costs)
         })
         .collect();
     for (entry, [float4s, floats]) in &measured {
         let costs = plans[*entry];
         let error = |constants: Constants, times: &[(Constants, f64)]| {
-            let errors = times
-                .iter()
-                .map(|(terms, time)| (expected(&constants, terms) / time - 1.0).abs());
+            let errors = times.iter().map(|(terms, time)| (expected(&constants, terms) / time - 1.0).abs());
             (
                 100.0 * errors.clone().sum::<f64>() / times.len().max(1) as f64,
                 100.0 * errors.fold(0.0, f64::max),
@@ -269,11 +239,8 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
             floats.len()
         );
     }
-    let missing: Vec<_> = PLANS
-        .iter()
-        .filter(|plan| !plans.contains_key(plan.entry))
-        .map(|plan| plan.entry)
-        .collect();
+    let missing: Vec<_> =
+        PLANS.iter().filter(|plan| !plans.contains_key(plan.entry)).map(|plan| plan.entry).collect();
     if !missing.is_empty() {
         return Err(trouble(format!("nothing was measured of {}", missing.join(", "))));
     }
@@ -300,19 +267,13 @@ mod tests {
         let drawn = shapes(PRODUCTS, [64.0, 6000.0]);
         assert_eq!(drawn, shapes(PRODUCTS, [64.0, 6000.0]));
         assert!(drawn.iter().all(|shape| shape.volume() <= MAX_WORK));
-        let aligned = drawn
-            .iter()
-            .filter(|shape| (shape.n | shape.k).is_multiple_of(4))
-            .count();
+        let aligned = drawn.iter().filter(|shape| (shape.n | shape.k).is_multiple_of(4)).count();
         assert!(aligned >= PRODUCTS / 2, "{aligned}");
     }
 
     #[test]
     fn plans_with_rows_anywhere_have_names_of_their_own() {
         let of = |source| PLANS.iter().filter(|plan| plan.source == source).count();
-        assert_eq!(
-            (of(Source::Boxes), of(Source::Words), of(Source::Threads)),
-            (5, 4, 1)
-        );
+        assert_eq!((of(Source::Boxes), of(Source::Words), of(Source::Threads)), (5, 4, 1));
     }
 }

@@ -40,22 +40,12 @@ fn the_sheet_says_what_is_counted() {
 /// Record of a launch.
 fn launch(kernel: &str) -> Launched {
     let mut program = Command::new(env!("CARGO_BIN_EXE_v11"));
-    program.args([
-        "launch",
-        "--size",
-        SHAPE,
-        "--emulate",
-        "--json",
-        "--kernel",
-        kernel,
-    ]);
+    program.args(["launch", "--size", SHAPE, "--emulate", "--json", "--kernel", kernel]);
     let output = program.output().expect("the step starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
     let text = String::from_utf8(output.stdout).expect("text");
-    let mut lines = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line"));
+    let mut lines = text.lines().map(|line| serde_json::from_str(line).expect("a line"));
     let launched = lines.find_map(|line| match line {
         Line::Launched(launched) if launched.kernel == kernel => Some(*launched),
         _ => None,

@@ -12,16 +12,12 @@ fn stream() -> Arc<CudaStream> {
     DRIVER.call_once(|| {
         emulator_client::preload().expect("Cargo built it");
     });
-    CudaContext::new(0)
-        .expect("there is a device")
-        .per_thread_stream()
+    CudaContext::new(0).expect("there is a device").per_thread_stream()
 }
 
 /// Small whole numbers: every sum of their products is exact, in any order.
 fn elements(n: usize, seed: usize) -> Vec<f32> {
-    (0..n)
-        .map(|i| ((i * 7919 + seed * 104_729) % 1009 % 7) as f32 - 3.0)
-        .collect()
+    (0..n).map(|i| ((i * 7919 + seed * 104_729) % 1009 % 7) as f32 - 3.0).collect()
 }
 
 const LAYOUTS: [Layout; 2] = [Layout::AsIs, Layout::Transposed];
@@ -35,11 +31,7 @@ fn product([m, n, k]: [usize; 3]) -> Product {
 fn check(sgemm: &Sgemm, stream: &Arc<CudaStream>, product: &Product, choice: Option<&Choice>) {
     const BEHIND: usize = 8;
     let Shape { m, n, k } = product.shape;
-    let (a, b, c) = (
-        elements(m * k, 1),
-        elements(k * n, 2),
-        elements(m * n + BEHIND, 3),
-    );
+    let (a, b, c) = (elements(m * k, 1), elements(k * n, 2), elements(m * n + BEHIND, 3));
     let there = |v: &[f32]| stream.clone_htod(v).expect("there is room");
     let (a_there, b_there, mut c_there) = (there(&a), there(&b), there(&c));
     let done = match choice {
@@ -53,30 +45,15 @@ fn check(sgemm: &Sgemm, stream: &Arc<CudaStream>, product: &Product, choice: Opt
         for col in 0..n {
             let sum: f64 = (0..k)
                 .map(|i| {
-                    let a = if product.a == Layout::AsIs {
-                        a[row * k + i]
-                    } else {
-                        a[i * m + row]
-                    };
-                    let b = if product.b == Layout::AsIs {
-                        b[i * n + col]
-                    } else {
-                        b[col * k + i]
-                    };
+                    let a = if product.a == Layout::AsIs { a[row * k + i] } else { a[i * m + row] };
+                    let b = if product.b == Layout::AsIs { b[i * n + col] } else { b[col * k + i] };
                     f64::from(a) * f64::from(b)
                 })
                 .sum();
-            let old = if product.beta == 0.0 {
-                0.0
-            } else {
-                f64::from(product.beta) * f64::from(c[row * n + col])
-            };
+            let old =
+                if product.beta == 0.0 { 0.0 } else { f64::from(product.beta) * f64::from(c[row * n + col]) };
             let right = f64::from(product.alpha) * sum + old;
-            assert_eq!(
-                f64::from(got[row * n + col]),
-                right,
-                "{product:?} {choice:?}: C[{row}][{col}]"
-            );
+            assert_eq!(f64::from(got[row * n + col]), right, "{product:?} {choice:?}: C[{row}][{col}]");
         }
     }
 }
@@ -90,11 +67,7 @@ fn every_plan_shares_out_every_shape() {
         // Less than a tile, and edges in each direction with some steps.
         for shape in [[3, 5, 7], [bm + 1, bn + 3, 3 * bk + 1], [bm, 2 * bn, 5 * bk]] {
             for sharing in [Sharing::Tiles, Sharing::LastRound] {
-                let product = Product {
-                    alpha: 2.0,
-                    beta: 3.0,
-                    ..product(shape)
-                };
+                let product = Product { alpha: 2.0, beta: 3.0, ..product(shape) };
                 let tiles = (plan.tiles(shape[0], shape[1]), plan.steps(shape[2]));
                 if plan.shares(tiles.0, tiles.1, sharing, sgemm.n_sms()).is_none() {
                     continue;
@@ -103,17 +76,7 @@ fn every_plan_shares_out_every_shape() {
                     plan.source == Source::Boxes && !shape[2].is_multiple_of(4),
                     plan.source == Source::Boxes && !shape[1].is_multiple_of(4),
                 ];
-                check(
-                    &sgemm,
-                    &stream,
-                    &product,
-                    Some(&Choice {
-                        plan: i,
-                        sharing,
-                        packed,
-                        expected: 0.0,
-                    }),
-                );
+                check(&sgemm, &stream, &product, Some(&Choice { plan: i, sharing, packed, expected: 0.0 }));
             }
         }
     }
@@ -131,12 +94,7 @@ fn whole_tiles_follow_shared_ones() {
     // One row of tiles, two and a half rounds.
     let n = (2 * slots + slots / 2) * 64;
     for sharing in [Sharing::LastRound, Sharing::LastTwoRounds] {
-        let choice = Choice {
-            plan,
-            sharing,
-            packed: [false; 2],
-            expected: 0.0,
-        };
+        let choice = Choice { plan, sharing, packed: [false; 2], expected: 0.0 };
         check(&sgemm, &stream, &product([2, n, 64]), Some(&choice));
     }
 }
@@ -149,18 +107,7 @@ fn all_layouts_with_alpha_and_beta() {
         for b in LAYOUTS {
             for (alpha, beta) in [(1.0, 0.0), (-2.0, 1.0), (0.0, 2.0)] {
                 for shape in [[33, 20, 41], [64, 64, 32]] {
-                    check(
-                        &sgemm,
-                        &stream,
-                        &Product {
-                            alpha,
-                            beta,
-                            a,
-                            b,
-                            ..product(shape)
-                        },
-                        None,
-                    );
+                    check(&sgemm, &stream, &Product { alpha, beta, a, b, ..product(shape) }, None);
                 }
             }
         }
@@ -181,10 +128,7 @@ fn views_that_begin_anywhere() {
     multiply(&mut c.slice_mut(4..)).expect("possible");
     let got = stream.clone_dtoh(&c).expect("it ends well");
     assert!(got[4..4 + m * n].iter().all(|sum| *sum == k as f32), "{got:?}");
-    assert!(matches!(
-        multiply(&mut c.slice_mut(1..)),
-        Err(Error::Misaligned(_))
-    ));
+    assert!(matches!(multiply(&mut c.slice_mut(1..)), Err(Error::Misaligned(_))));
 }
 
 #[test]
@@ -193,12 +137,8 @@ fn what_is_no_product_is_refused() {
     let sgemm = Sgemm::load(&stream).expect("the kernels load");
     let small = stream.alloc_zeros::<f32>(16).expect("there is room");
     let mut c = stream.alloc_zeros::<f32>(16).expect("there is room");
-    let mut error = |shape| {
-        sgemm
-            .multiply(&product(shape), &small, &small, &mut c)
-            .expect_err("impossible")
-            .to_string()
-    };
+    let mut error =
+        |shape| sgemm.multiply(&product(shape), &small, &small, &mut c).expect_err("impossible").to_string();
     assert_eq!(error([4, 4, 5]), "A needs 20 elements for this shape, and has 16");
     assert_eq!(error([4, 0, 4]), "4x0x4 is no product: M, N and K are at least 1");
     assert_eq!(
@@ -215,21 +155,14 @@ fn costs_are_those_of_the_plans() {
     assert_eq!(costs.plans.keys().collect::<Vec<_>>(), names);
     for (plan, costs) in &costs.plans {
         let all = [costs.float4s, costs.floats].concat();
-        assert!(
-            all.iter().all(|cost| cost.is_finite() && *cost >= 0.0),
-            "{plan}: {all:?}"
-        );
+        assert!(all.iter().all(|cost| cost.is_finite() && *cost >= 0.0), "{plan}: {all:?}");
     }
 }
 
 #[test]
 fn a_choice_fits_the_operands() {
     let costs = Costs::committed();
-    for forms in [
-        [Form::Aligned; 2],
-        [Form::Anywhere; 2],
-        [Form::Turned, Form::Aligned],
-    ] {
+    for forms in [[Form::Aligned; 2], [Form::Anywhere; 2], [Form::Turned, Form::Aligned]] {
         for size in [4, 100, 1000, 5000] {
             let choice = costs.choose(Shape::square(size), forms, 132);
             let boxes = PLANS[choice.plan].source == Source::Boxes;

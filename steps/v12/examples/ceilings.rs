@@ -15,11 +15,7 @@ use harness::inputs::{Data, elements};
 use harness::{Bf16, Code, E4m3, Gpu, StepError, out, session};
 use records::ceilings::{Ceilings, Rate, Sample};
 
-const CODE: Code = Code {
-    cu: include_str!("ceilings.cu"),
-    ptx: include_str!("ceilings.ptx"),
-    cubin: &[],
-};
+const CODE: Code = Code { cu: include_str!("ceilings.cu"), ptx: include_str!("ceilings.ptx"), cubin: &[] };
 /// Capability that the kernels are compiled for.
 const CAPABILITY: &str = "9.0";
 /// Threads of a block at most: of 16 warps.
@@ -50,10 +46,7 @@ const SUSTAINED_MS: f64 = 1500.0;
 
 /// Measure what tensor cores do at most
 #[derive(Parser)]
-#[command(
-    name = "ceilings",
-    after_help = "Exit codes: 0 measured, 2 wrong usage, 3 could not run."
-)]
+#[command(name = "ceilings", after_help = "Exit codes: 0 measured, 2 wrong usage, 3 could not run.")]
 struct Cli {
     /// Also write the measurements to this file
     #[arg(long, value_name = "FILE")]
@@ -153,15 +146,9 @@ const CEILINGS: [Ceiling; 10] = [
     Ceiling { warps: 8, ..MMA_BF16 },
     MMA_BF16,
     MMA_TF32,
-    Ceiling {
-        warps: GROUP_WARPS,
-        ..WGMMA_BF16
-    },
+    Ceiling { warps: GROUP_WARPS, ..WGMMA_BF16 },
     WGMMA_BF16,
-    Ceiling {
-        zeros: true,
-        ..WGMMA_BF16
-    },
+    Ceiling { zeros: true, ..WGMMA_BF16 },
     WGMMA_TF32,
     WGMMA_E4M3,
 ];
@@ -187,10 +174,8 @@ impl Ceiling {
             // Rounding would be a program's job; what is below does not count, and need not be switched.
             Numbers::Tf32 => draw(WORDS).into_iter().map(|x| x.to_bits() & !0x1fff).collect(),
             Numbers::Bf16 => {
-                let bits: Vec<u32> = draw(2 * WORDS)
-                    .into_iter()
-                    .map(|x| u32::from(Bf16::from_f32(x).to_bits()))
-                    .collect();
+                let bits: Vec<u32> =
+                    draw(2 * WORDS).into_iter().map(|x| u32::from(Bf16::from_f32(x).to_bits())).collect();
                 bits.chunks(2).map(|pair| joined(pair, 16)).collect()
             }
             Numbers::E4m3 => {
@@ -234,13 +219,7 @@ impl<'g> Ready<'g> {
             // The part of A that the warpgroups need.
             _ => (WORDS * size_of::<u32>()) as u32,
         };
-        Self::of(
-            gpu,
-            ceiling.entry,
-            &ceiling.words(),
-            [blocks as u32, ceiling.warps * WARP],
-            shared,
-        )
+        Self::of(gpu, ceiling.entry, &ceiling.words(), [blocks as u32, ceiling.warps * WARP], shared)
     }
 
     /// A kernel that reads L2.
@@ -273,11 +252,7 @@ impl<'g> Ready<'g> {
 
     fn launch(&mut self, rounds: i32) -> Result<(), StepError> {
         let mut launch = self.gpu.stream.launch_builder(&self.function);
-        launch
-            .arg(&rounds)
-            .arg(&self.numbers)
-            .arg(&mut self.times)
-            .arg(&mut self.sums);
+        launch.arg(&rounds).arg(&self.numbers).arg(&mut self.times).arg(&mut self.sums);
         // SAFETY: the arguments are what the kernel takes: WORDS words or the chunks of L2, times for each block, a sum
         // for each thread.
         unsafe { launch.launch(self.config) }?;
@@ -321,10 +296,7 @@ fn rate(ceiling: &Ceiling, n_sms: usize, launched: &[Launched]) -> Rate {
         clocks: of(&|one| one.clocks * quarters / (ceiling.per_sm() * f64::from(one.rounds))),
         samples: launched
             .iter()
-            .map(|one| Sample {
-                ms: rounded(one.sample.ms),
-                ghz: rounded(one.sample.ghz),
-            })
+            .map(|one| Sample { ms: rounded(one.sample.ms), ghz: rounded(one.sample.ghz) })
             .collect(),
     }
 }
@@ -375,9 +347,7 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
     for (ceiling, burst) in CEILINGS.iter().zip(burst) {
         out::progress(&format!("{}, sustained", ceiling.instruction));
         let mut ready = Ready::new(gpu, ceiling, n_sms)?;
-        let of_burst = burst
-            .first()
-            .map_or(1.0, |one| f64::from(one.rounds) / one.sample.ms);
+        let of_burst = burst.first().map_or(1.0, |one| f64::from(one.rounds) / one.sample.ms);
         let sample = ready.sample((of_burst * SUSTAINED_MS) as i32)?;
         ceilings.push(records::ceilings::Ceiling {
             instruction: ceiling.instruction.into(),
@@ -389,12 +359,7 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
         });
     }
     out::progress_done();
-    Ok(Ceilings {
-        run,
-        n_sms,
-        l2,
-        ceilings,
-    })
+    Ok(Ceilings { run, n_sms, l2, ceilings })
 }
 
 /// For readers.
@@ -443,11 +408,7 @@ fn table(record: &Ceilings) -> String {
         record.l2.own_gbs, record.l2.same_gbs
     );
     if let Some(roofline) = record.run.roofline {
-        let _ = writeln!(
-            out,
-            "Device memory, copied: {:.0} GB/s read and written.",
-            roofline.copy_gbs
-        );
+        let _ = writeln!(out, "Device memory, copied: {:.0} GB/s read and written.", roofline.copy_gbs);
     }
     out
 }
@@ -572,21 +533,13 @@ mod tests {
         };
         let table = table(&record);
         let of = |word: &str| table.lines().filter(|line| line.starts_with(word)).count();
-        assert_eq!(
-            [of("wgmma              bf16 "), of("wgmma              zeros ")],
-            [1, 1],
-            "{table}"
-        );
+        assert_eq!([of("wgmma              bf16 "), of("wgmma              zeros ")], [1, 1], "{table}");
     }
 
     #[test]
     fn clocks_and_operations_are_of_a_quarter() {
         let sample = |ceiling: &Ceiling, clocks| {
-            let launched = Launched {
-                sample: Sample { ms: 1.0, ghz: 1.0 },
-                clocks,
-                rounds: 10,
-            };
+            let launched = Launched { sample: Sample { ms: 1.0, ghz: 1.0 }, clocks, rounds: 10 };
             let rate = rate(ceiling, 100, &[launched]);
             (rate.clocks, rate.tflops)
         };

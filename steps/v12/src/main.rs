@@ -40,13 +40,7 @@ const BARRIER: u32 = 8;
 /// `stages` pairs of tiles, each with its barriers; behind the tiles, room for something else.
 const fn tiles([bm, bn]: [u32; 2], threads: u32, stages: u32, barriers: u32, exchange: u32) -> Plan {
     let tiles = (bm + bn) * ROW;
-    Plan {
-        bm,
-        bn,
-        threads,
-        shared: stages * (tiles + barriers * BARRIER) + exchange,
-        rows: [bm, BK],
-    }
+    Plan { bm, bn, threads, shared: stages * (tiles + barriers * BARRIER) + exchange, rows: [bm, BK] }
 }
 
 /// A ring of `stages` pairs between a thread that copies and warpgroups that multiply, 64 rows each.
@@ -56,19 +50,12 @@ const fn ring([bm, bn]: [u32; 2], stages: u32, exchange: u32) -> Plan {
 
 /// A cluster of two blocks, one below the other: each copies half of a tile of B.
 const fn pair(plan: Plan) -> Plan {
-    Plan {
-        bm: 2 * plan.bm,
-        rows: [plan.rows[0], plan.rows[1] / 2],
-        ..plan
-    }
+    Plan { bm: 2 * plan.bm, rows: [plan.rows[0], plan.rows[1] / 2], ..plan }
 }
 
 /// B has a row for each of its columns: each block of a cluster copies half of those of a tile.
 const fn by_k(pair: Plan) -> Plan {
-    Plan {
-        rows: [pair.rows[0], pair.bn / 2],
-        ..pair
-    }
+    Plan { rows: [pair.rows[0], pair.bn / 2], ..pair }
 }
 
 /// Six pairs of tiles of half the depth.
@@ -81,28 +68,19 @@ const STORE: Plan = pair(ring([128, 256], 4, 4 * 8192));
 const STORE_192: Plan = pair(ring([128, 192], 4, 8 * 8192));
 const PING_PONG: Plan = pair(ring([128, 128], 6, 4 * 8192));
 /// A warpgroup copies: registers change hands by warpgroups.
-const PING_PONG_192: Plan = Plan {
-    threads: 3 * GROUP,
-    ..pair(ring([128, 192], 4, 4 * 8192))
-};
+const PING_PONG_192: Plan = Plan { threads: 3 * GROUP, ..pair(ring([128, 192], 4, 4 * 8192)) };
 const SMALL_128X128: Plan = ring([128, 128], 7, 0);
 const SMALL_64X128: Plan = ring([64, 128], 9, 0);
 const SMALL_64X64: Plan = ring([64, 64], 4, 0);
 /// With the sums of half a tile.
 const SPLIT_128X128: Plan = ring([128, 128], 6, 32768);
 /// Pairs of tiles of one part each. Warps that copy are as many as give registers: a warpgroup.
-const IN_PARTS: Plan = Plan {
-    threads: 3 * GROUP,
-    ..pair(ring([128, 128], 7, 0))
-};
+const IN_PARTS: Plan = Plan { threads: 3 * GROUP, ..pair(ring([128, 128], 7, 0)) };
 const SPLIT_64X64: Plan = ring([64, 64], 4, 8192);
 const TF32: Plan = by_k(STORE);
 const FP8_FAST: Plan = by_k(STORE_192);
 /// A warpgroup copies here too.
-const FP8: Plan = Plan {
-    threads: 3 * GROUP,
-    ..FP8_FAST
-};
+const FP8: Plan = Plan { threads: 3 * GROUP, ..FP8_FAST };
 
 impl Plan {
     /// One block per tile of C.
@@ -143,19 +121,10 @@ macro_rules! both {
 macro_rules! both_of_fp8 {
     ($name:literal, $plan:ident) => {{
         let launch = |gemm: Gemm<'_, E4m3, f32>| launch_boxes_out(gemm, $plan.rows);
-        let fp32 = Kernel::e4m3(
-            concat!($name, "_f32"),
-            OF_FP8,
-            |shape| $plan.launch(shape),
-            launch,
-        );
+        let fp32 = Kernel::e4m3(concat!($name, "_f32"), OF_FP8, |shape| $plan.launch(shape), launch);
         let launch = |gemm: Gemm<'_, E4m3, Bf16>| launch_boxes_out(gemm, $plan.rows);
-        let short = Kernel::e4m3_to_bf16(
-            concat!($name, "_bf16"),
-            OF_FP8,
-            |shape| $plan.launch(shape),
-            launch,
-        );
+        let short =
+            Kernel::e4m3_to_bf16(concat!($name, "_bf16"), OF_FP8, |shape| $plan.launch(shape), launch);
         [fp32, short].map(|kernel| kernel.needing(rows_of_fp8).with_blocks(persistent_pairs))
     }};
 }
@@ -192,69 +161,15 @@ fn kernels() -> Vec<Kernel> {
         both!("gemm_v12_wgmma", PLAIN, WGMMA, launch_boxes),
         both!("gemm_v12_ring", RINGS, RING, launch_boxes),
         both!("gemm_v12_persistent", PERSISTENT, RING, launch_boxes, persistent),
-        both!(
-            "gemm_v12_multicast",
-            CLUSTERS,
-            MULTICAST,
-            launch_boxes,
-            persistent_pairs
-        ),
-        both!(
-            "gemm_v12_store",
-            BOXES_OUT,
-            STORE,
-            launch_boxes_out,
-            persistent_pairs
-        ),
-        both!(
-            "gemm_v12_store_192",
-            BOXES_OUT,
-            STORE_192,
-            launch_boxes_out,
-            persistent_pairs
-        ),
-        both!(
-            "gemm_v12_ping_pong",
-            PING_PONGS,
-            PING_PONG,
-            launch_boxes_out,
-            persistent_pairs
-        ),
-        both!(
-            "gemm_v12_ping_pong_192",
-            PING_PONGS,
-            PING_PONG_192,
-            launch_boxes_out,
-            persistent_pairs
-        ),
-        both!(
-            "gemm_v12_small_128x128",
-            SMALL,
-            SMALL_128X128,
-            launch_boxes_out,
-            one_each
-        ),
-        both!(
-            "gemm_v12_small_64x128",
-            SMALL,
-            SMALL_64X128,
-            launch_boxes_out,
-            one_each
-        ),
-        both!(
-            "gemm_v12_small_64x64",
-            SMALL,
-            SMALL_64X64,
-            launch_boxes_out,
-            one_each
-        ),
-        both!(
-            "gemm_v12_split_128x128",
-            SPLIT,
-            SPLIT_128X128,
-            launch_boxes,
-            two_each
-        ),
+        both!("gemm_v12_multicast", CLUSTERS, MULTICAST, launch_boxes, persistent_pairs),
+        both!("gemm_v12_store", BOXES_OUT, STORE, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_store_192", BOXES_OUT, STORE_192, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_ping_pong", PING_PONGS, PING_PONG, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_ping_pong_192", PING_PONGS, PING_PONG_192, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_small_128x128", SMALL, SMALL_128X128, launch_boxes_out, one_each),
+        both!("gemm_v12_small_64x128", SMALL, SMALL_64X128, launch_boxes_out, one_each),
+        both!("gemm_v12_small_64x64", SMALL, SMALL_64X64, launch_boxes_out, one_each),
+        both!("gemm_v12_split_128x128", SPLIT, SPLIT_128X128, launch_boxes, two_each),
         both!("gemm_v12_split_64x64", SPLIT, SPLIT_64X64, launch_boxes, two_each),
     ];
     let plan = |shape| IN_PARTS.launch(shape);
@@ -264,16 +179,9 @@ fn kernels() -> Vec<Kernel> {
     let launch = |gemm: Gemm<'_, f32>| launch_boxes_out(gemm, TF32.rows);
     let tf32 = Kernel::sgemm("gemm_v12_tf32_f32", OF_TF32, |shape| TF32.launch(shape), launch);
     let tf32 = tf32.needing(rows_of_tf32).with_blocks(persistent_pairs);
-    let fp8 = [
-        both_of_fp8!("gemm_v12_fp8_fast", FP8_FAST),
-        both_of_fp8!("gemm_v12_fp8", FP8),
-    ];
+    let fp8 = [both_of_fp8!("gemm_v12_fp8_fast", FP8_FAST), both_of_fp8!("gemm_v12_fp8", FP8)];
     let (boxes, fp8) = (boxes.into_iter().flatten(), fp8.into_iter().flatten());
-    mma.into_iter()
-        .chain(boxes)
-        .chain([fp32, tf32])
-        .chain(fp8)
-        .collect()
+    mma.into_iter().chain(boxes).chain([fp32, tf32]).chain(fp8).collect()
 }
 
 /// Tells if rows of so many numbers can be those of a tensor map.
@@ -308,13 +216,7 @@ fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
 fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize; 2]) -> Matrix {
     // Its uses before and after this launch are in the same stream.
     let (address, _) = x.device_ptr(stream);
-    Matrix {
-        address,
-        rows,
-        cols,
-        pitch: cols,
-        element: T::ELEMENT,
-    }
+    Matrix { address, rows, cols, pitch: cols, element: T::ELEMENT }
 }
 
 /// A and B as tensor maps of boxes with so many rows. B is stored as N × K, unless it is of bf16.
@@ -350,14 +252,7 @@ fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) 
     let c_map = c.map(64, columns::<R>(), true)?;
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch
-        .arg(&m)
-        .arg(&n)
-        .arg(&k)
-        .arg(&alpha)
-        .arg(&a_map)
-        .arg(&b_map)
-        .arg(&c_map);
+    launch.arg(&m).arg(&n).arg(&k).arg(&alpha).arg(&a_map).arg(&b_map).arg(&c_map);
     // SAFETY: the arguments are what the kernel takes, and the maps end with their matrices.
     unsafe { launch.launch(gemm.config) }?;
     Ok(())
@@ -379,13 +274,7 @@ fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     let (a_maps, b_maps) = (a.maps(a_at, a_rows, BK)?, b.maps(b_at, b_rows, BK)?);
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch
-        .arg(&m)
-        .arg(&n)
-        .arg(&k)
-        .arg(&alpha)
-        .arg(&a_maps)
-        .arg(&b_maps);
+    launch.arg(&m).arg(&n).arg(&k).arg(&alpha).arg(&a_maps).arg(&b_maps);
     launch.arg(gemm.c);
     // SAFETY: the arguments are what the kernel takes; the maps end with the parts, and c has M * N elements.
     unsafe { launch.launch(gemm.config) }?;
@@ -427,9 +316,7 @@ mod tests {
         for sum in sums.iter().filter(|sum| in_order(&sum.kernel)) {
             let format = sum.kernel.rsplit('_').next().unwrap_or_default();
             let plain = format!("gemm_v12_mma_ring_{format}");
-            let same = sums
-                .iter()
-                .find(|one| one.kernel == plain && one.shape == sum.shape);
+            let same = sums.iter().find(|one| one.kernel == plain && one.shape == sum.shape);
             let same = same.expect("mma_ring takes any shape");
             assert_eq!(sum.c_sha256, same.c_sha256, "{} on {}", sum.kernel, sum.shape);
         }

@@ -25,11 +25,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new(gpu: &Gpu, repeat: u32) -> Self {
-        Self {
-            repeat,
-            emulated: gpu.emulator.is_some(),
-            entries: Vec::new(),
-        }
+        Self { repeat, emulated: gpu.emulator.is_some(), entries: Vec::new() }
     }
 
     /// Something that took these times.

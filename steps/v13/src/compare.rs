@@ -119,18 +119,11 @@ impl Bound {
     }
 
     fn parts(self) -> [(f64, &'static str); 3] {
-        [
-            (self.copy_in_ms, "copy in"),
-            (self.kernel_ms, "product"),
-            (self.copy_out_ms, "copy out"),
-        ]
+        [(self.copy_in_ms, "copy in"), (self.kernel_ms, "product"), (self.copy_out_ms, "copy out")]
     }
 
     fn longest(self) -> (f64, &'static str) {
-        self.parts()
-            .into_iter()
-            .max_by(|x, y| x.0.total_cmp(&y.0))
-            .expect("three")
+        self.parts().into_iter().max_by(|x, y| x.0.total_cmp(&y.0)).expect("three")
     }
 
     fn sum(self) -> f64 {
@@ -190,11 +183,8 @@ pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
     let device = Device::new(&gpu.context).map_err(trouble)?;
-    let mut record = Record {
-        run: harness::run::describe("v13", &gpu),
-        chunks: task.chunks,
-        sizes: Vec::new(),
-    };
+    let mut record =
+        Record { run: harness::run::describe("v13", &gpu), chunks: task.chunks, sizes: Vec::new() };
     let mut right = true;
     out::write(&format!("{}\n", gpu.about.name))?;
     if gpu.emulator.is_some() {
@@ -212,11 +202,7 @@ pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
         };
         all.run()?;
         right &= all.right;
-        record.sizes.push(Size {
-            shape,
-            bound: all.bound,
-            variants: all.done,
-        });
+        record.sizes.push(Size { shape, bound: all.bound, variants: all.done });
     }
     task.common.write_json(&record)?;
     Ok(right)
@@ -279,11 +265,7 @@ impl Comparison<'_> {
                 continue;
             }
             let mut arrays = Arrays::new(self.device.context(), kind, self.shape).map_err(|error| {
-                trouble(format!(
-                    "{} of host memory: {}",
-                    bytes(whole),
-                    harness::words(error)
-                ))
+                trouble(format!("{} of host memory: {}", bytes(whole), harness::words(error)))
             })?;
             if bounds {
                 self.measure_bound(&mut arrays)?;
@@ -341,19 +323,12 @@ impl Comparison<'_> {
             Some(_) => Vec::new(),
             None => self.repeat(schedule.emptied(), variant, arrays)?.total_ms,
         };
-        let Repeated {
-            total_ms: totals,
-            calls_ms,
-            events,
-        } = self.repeat(schedule, variant, arrays)?;
+        let Repeated { total_ms: totals, calls_ms, events } = self.repeat(schedule, variant, arrays)?;
         let wrong = arrays.wrong_row(self.shape)?;
         self.right &= wrong.is_none();
         out::write(&self.line(name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
         let middle = median(&totals);
-        let events = totals
-            .iter()
-            .position(|total| *total == middle)
-            .and_then(|i| events.into_iter().nth(i));
+        let events = totals.iter().position(|total| *total == middle).and_then(|i| events.into_iter().nth(i));
         self.done.push(Measured {
             variant,
             arrays: variant.arrays(),
@@ -423,17 +398,14 @@ impl Comparison<'_> {
         };
         let total = median(totals);
         let of = |time: fn(Bound) -> f64| {
-            let part = self
-                .bound
-                .map(|bound| format!("{:.0} %", 100.0 * total / time(bound)));
+            let part = self.bound.map(|bound| format!("{:.0} %", 100.0 * total / time(bound)));
             part.unwrap_or_else(|| "-".into())
         };
         let span = format!("{total:.3} ({least:.3} … {most:.3})");
         let empty = median(empty);
-        let above = self.bound.map_or_else(
-            || "-".into(),
-            |bound| format!("{:.3}", total - 1.1 * bound.longest().0 - empty),
-        );
+        let above = self
+            .bound
+            .map_or_else(|| "-".into(), |bound| format!("{:.3}", total - 1.1 * bound.longest().0 - empty));
         format!(
             "{name:<9} {span:<32} {:>10} {:>7} {empty:>9.3} {above:>9} {operations:>11}  {memory}\n",
             of(|bound| bound.longest().0),

@@ -116,9 +116,8 @@ impl Arrays {
     /// # Errors
     /// As [`Array::get`].
     pub fn wrong_row(&self, shape: Shape) -> Result<Option<usize>, DriverError> {
-        let x: Vec<f64> = (0..shape.n)
-            .map(|i| f64::from(element(i, 77)) * 2.0 + 1.0 + (i % 512) as f64)
-            .collect();
+        let x: Vec<f64> =
+            (0..shape.n).map(|i| f64::from(element(i, 77)) * 2.0 + 1.0 + (i % 512) as f64).collect();
         let y = times(self.b.get()?, &x);
         let right = times(self.a.get()?, &y);
         let got = times(self.c.get()?, &x);

@@ -90,11 +90,7 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::from(1),
         Err(trouble) => {
             eprintln!("error: {trouble}");
-            ExitCode::from(if matches!(trouble, StepError::Usage(_)) {
-                2
-            } else {
-                3
-            })
+            ExitCode::from(if matches!(trouble, StepError::Usage(_)) { 2 } else { 3 })
         }
     }
 }

@@ -70,23 +70,14 @@ fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
     clock.time("a module from PTX", 0, || load(Ptx::from_src(MODULE.ptx)))?;
     // The emulated device runs PTX alone.
     if !clock.emulated {
-        clock.time("a module from machine code", 0, || {
-            load(Ptx::from_binary(MODULE.cubin.to_vec()))
-        })?;
+        clock.time("a module from machine code", 0, || load(Ptx::from_binary(MODULE.cubin.to_vec())))?;
     }
     let stream = &gpu.stream;
     let begin = Instant::now();
     let sgemm = Sgemm::load(stream).map_err(trouble)?;
-    clock.put(
-        "all kernels of the library",
-        0,
-        vec![begin.elapsed().as_secs_f64() * 1e3],
-    )?;
+    clock.put("all kernels of the library", 0, vec![begin.elapsed().as_secs_f64() * 1e3])?;
     let product = Product::new(Shape::square(SMALL));
-    let (a, b) = (
-        stream.alloc_zeros(SMALL * SMALL)?,
-        stream.alloc_zeros(SMALL * SMALL)?,
-    );
+    let (a, b) = (stream.alloc_zeros(SMALL * SMALL)?, stream.alloc_zeros(SMALL * SMALL)?);
     let mut c = stream.alloc_zeros(SMALL * SMALL)?;
     stream.synchronize()?;
     let mut failed = None;

@@ -55,12 +55,7 @@ impl Nccl {
     /// When NCCL refuses.
     pub fn version() -> Result<String, Error> {
         let number = result::get_nccl_version()?;
-        Ok(format!(
-            "{}.{}.{}",
-            number / 10_000,
-            number / 100 % 100,
-            number % 100
-        ))
+        Ok(format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100))
     }
 
     /// Twice `count` elements at each place: each device has its part of them, the first or the second half, and gets

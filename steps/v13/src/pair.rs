@@ -36,10 +36,7 @@ impl<'d> Pair<'d> {
     /// When one has no room.
     pub fn new(devices: [&'d Device; 2], schedules: [Schedule; 2], link: Link<'d>) -> Result<Self, Error> {
         let [first, second] = schedules;
-        Ok(Self {
-            ranks: [devices[0].prepare(first)?, devices[1].prepare(second)?],
-            link,
-        })
+        Ok(Self { ranks: [devices[0].prepare(first)?, devices[1].prepare(second)?], link })
     }
 
     /// Computes C, and returns the milliseconds that the host waited.

@@ -102,11 +102,7 @@ impl Device {
             // An exchange may need multiprocessors, and the next product waits for it: it goes before one that runs.
             context.new_stream_with_priority(most_urgent)?,
         ];
-        Ok(Self {
-            sgemm: Sgemm::load(&streams[Queue::Kernel as usize])?,
-            context: context.clone(),
-            streams,
-        })
+        Ok(Self { sgemm: Sgemm::load(&streams[Queue::Kernel as usize])?, context: context.clone(), streams })
     }
 
     /// The context.
@@ -124,9 +120,7 @@ impl Device {
     /// # Errors
     /// When something failed.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.streams
-            .iter()
-            .try_for_each(|stream| Ok(stream.synchronize()?))
+        self.streams.iter().try_for_each(|stream| Ok(stream.synchronize()?))
     }
 
     /// Memory and events for a schedule.
@@ -318,16 +312,8 @@ pub(crate) struct Pointers {
 pub(crate) fn pointers(shape: Shape, arrays: &mut Arrays) -> Result<Pointers, Error> {
     let Shape { m, n, k } = shape;
     let (a, b, c) = (arrays.a.get()?, arrays.b.get()?, arrays.c.get_mut()?);
-    assert_eq!(
-        [a.len(), b.len(), c.len()],
-        [m * k, k * n, m * n],
-        "arrays of this shape"
-    );
-    Ok(Pointers {
-        a: a.as_ptr(),
-        b: b.as_ptr(),
-        c: c.as_mut_ptr(),
-    })
+    assert_eq!([a.len(), b.len(), c.len()], [m * k, k * n, m * n], "arrays of this shape");
+    Ok(Pointers { a: a.as_ptr(), b: b.as_ptr(), c: c.as_mut_ptr() })
 }
 
 fn start(
@@ -349,25 +335,13 @@ fn start(
             };
             let to = memory.slice(block.at..block.at + block.rows * block.cols);
             let host = array.wrapping_add(block.row * width + block.col);
-            copy(
-                stream,
-                Way::In,
-                block,
-                host.cast_mut(),
-                width,
-                to.device_ptr(stream).0,
-            )
+            copy(stream, Way::In, block, host.cast_mut(), width, to.device_ptr(stream).0)
         }
         Work::Multiply { shape, at, adds } => {
-            let product = Product {
-                beta: if adds { 1.0 } else { 0.0 },
-                ..Product::new(shape)
-            };
+            let product = Product { beta: if adds { 1.0 } else { 0.0 }, ..Product::new(shape) };
             let [a, b, c] = memory;
             let (a, b) = (a.slice(at[0]..), b.slice(at[1]..));
-            Ok(device
-                .sgemm
-                .multiply(&product, &a, &b, &mut c.slice_mut(at[2]..))?)
+            Ok(device.sgemm.multiply(&product, &a, &b, &mut c.slice_mut(at[2]..))?)
         }
         Work::Out(block) => {
             let from = memory[2].slice(block.at..block.at + block.rows * block.cols);
@@ -394,10 +368,7 @@ fn copy(
     device: sys::CUdeviceptr,
 ) -> Result<(), Error> {
     const FLOAT: usize = size_of::<f32>();
-    let (host_type, device_type) = (
-        CUmemorytype::CU_MEMORYTYPE_HOST,
-        CUmemorytype::CU_MEMORYTYPE_DEVICE,
-    );
+    let (host_type, device_type) = (CUmemorytype::CU_MEMORYTYPE_HOST, CUmemorytype::CU_MEMORYTYPE_DEVICE);
     let (src_type, dst_type) = match way {
         Way::In => (host_type, device_type),
         Way::Out => (device_type, host_type),

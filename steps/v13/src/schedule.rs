@@ -178,32 +178,20 @@ impl Schedule {
     /// one by one.
     #[must_use]
     pub fn emptied(&self) -> Self {
-        let one = |block: Block| Block {
-            rows: 1,
-            cols: 1,
-            ..block
-        };
+        let one = |block: Block| Block { rows: 1, cols: 1, ..block };
         let ops = self.ops.iter().map(|op| Op {
             work: match op.work {
                 Work::In(operand, block) => Work::In(operand, one(block)),
                 Work::Out(block) => Work::Out(one(block)),
                 // Nothing else is computed of what it could add to.
-                Work::Multiply { at, .. } => Work::Multiply {
-                    shape: Shape::square(1),
-                    at,
-                    adds: false,
-                },
-                Work::Exchange(exchange) => Work::Exchange(Exchange {
-                    count: exchange.count.min(2),
-                    ..exchange
-                }),
+                Work::Multiply { at, .. } => Work::Multiply { shape: Shape::square(1), at, adds: false },
+                Work::Exchange(exchange) => {
+                    Work::Exchange(Exchange { count: exchange.count.min(2), ..exchange })
+                }
             },
             ..*op
         });
-        Self {
-            ops: ops.collect(),
-            ..self.clone()
-        }
+        Self { ops: ops.collect(), ..self.clone() }
     }
     // ANCHOR_END: emptied
 }
@@ -221,10 +209,7 @@ pub struct TooLittle {
 /// The ends of `n` parts of about equal size.
 fn parts(all: usize, n: usize) -> Vec<(usize, usize)> {
     let size = all.div_ceil(n.max(1)).next_multiple_of(GRANULE);
-    (0..all)
-        .step_by(size)
-        .map(|first| (first, size.min(all - first)))
-        .collect()
+    (0..all).step_by(size).map(|first| (first, size.min(all - first))).collect()
 }
 
 /// Collects operations.
@@ -236,11 +221,7 @@ struct Builder {
 
 impl Builder {
     fn new(shape: Shape) -> Self {
-        Self {
-            shape,
-            ops: Vec::new(),
-            counts: [0; QUEUES],
-        }
+        Self { shape, ops: Vec::new(), counts: [0; QUEUES] }
     }
 
     fn done(&self, queue: Queue) -> Option<(Queue, usize)> {
@@ -249,11 +230,7 @@ impl Builder {
 
     fn put(&mut self, work: Work, after: Option<(Queue, usize)>, and: Option<(Queue, usize)>) {
         let some = |condition: Option<(Queue, usize)>| condition.filter(|(_, n)| *n > 0);
-        let op = Op {
-            work,
-            after: some(after),
-            and: some(and),
-        };
+        let op = Op { work, after: some(after), and: some(and) };
         self.counts[op.queue() as usize] += 1;
         self.ops.push(op);
     }
@@ -267,11 +244,7 @@ impl Builder {
     fn multiply(&mut self, [m, n, k]: [usize; 3], at: [usize; 3], adds: bool) {
         let shape = Shape { m, n, k };
         let exchanged = self.done(Queue::Peer);
-        self.put(
-            Work::Multiply { shape, at, adds },
-            self.done(Queue::In),
-            exchanged,
-        );
+        self.put(Work::Multiply { shape, at, adds }, self.done(Queue::In), exchanged);
     }
 
     /// A block of C that the products so far have finished.
@@ -304,11 +277,7 @@ impl Builder {
             }
         }
         if even > 0 {
-            let exchange = Exchange {
-                kind: spread,
-                at: block.at,
-                count: even * block.cols,
-            };
+            let exchange = Exchange { kind: spread, at: block.at, count: even * block.cols };
             let copied = self.done(Queue::In).filter(|_| own.rows > 0);
             self.put(Work::Exchange(exchange), copied, None);
         }
@@ -317,22 +286,12 @@ impl Builder {
     /// Whole matrices on the device.
     fn finish(self) -> Schedule {
         let Shape { m, n, k } = self.shape;
-        Schedule {
-            shape: self.shape,
-            ops: self.ops,
-            elements: [m * k, k * n, m * n],
-        }
+        Schedule { shape: self.shape, ops: self.ops, elements: [m * k, k * n, m * n] }
     }
 }
 
 fn block([row, rows]: [usize; 2], [col, cols]: [usize; 2], at: usize) -> Block {
-    Block {
-        row,
-        col,
-        rows,
-        cols,
-        at,
-    }
+    Block { row, col, rows, cols, at }
 }
 
 // ANCHOR: whole
@@ -450,26 +409,10 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
                 let [a, b] = [0, 1].map(|i| products % 2 * room[i]);
                 // The product before the last has used what was there.
                 let unused = Some((Queue::Kernel, products.saturating_sub(1)));
-                put.put(
-                    Work::In(Operand::A, block([row, rows], [from, depth], a)),
-                    unused,
-                    None,
-                );
-                put.put(
-                    Work::In(Operand::B, block([from, depth], [col, cols], b)),
-                    None,
-                    None,
-                );
-                let shape = Shape {
-                    m: rows,
-                    n: cols,
-                    k: depth,
-                };
-                let work = Work::Multiply {
-                    shape,
-                    at: [a, b, c],
-                    adds: from > 0,
-                };
+                put.put(Work::In(Operand::A, block([row, rows], [from, depth], a)), unused, None);
+                put.put(Work::In(Operand::B, block([from, depth], [col, cols], b)), None, None);
+                let shape = Shape { m: rows, n: cols, k: depth };
+                let work = Work::Multiply { shape, at: [a, b, c], adds: from > 0 };
                 // The tile before the last has left its place.
                 let left = Some((Queue::Out, usize::max(n_tiles, 1) - 1));
                 put.put(work, put.done(Queue::In), left);
@@ -478,11 +421,7 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
             n_tiles += 1;
         }
     }
-    Ok(Schedule {
-        shape,
-        ops: put.ops,
-        elements: room.map(|size| 2 * size),
-    })
+    Ok(Schedule { shape, ops: put.ops, elements: room.map(|size| 2 * size) })
 }
 
 /// Side of the tiles of C, and depth of the blocks of A and B. A tile as large as possible: all that is copied for it
@@ -500,10 +439,8 @@ fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
     let largest = shape.m.max(shape.n).max(FLAT * shape.k);
     let fits = |side: &usize| needed(*side).0 <= bytes;
     let large = (1..=largest.div_ceil(GRANULE)).rev().map(|n| n * GRANULE);
-    let side = large.chain([64, 32, LEAST]).find(fits).ok_or(TooLittle {
-        given: bytes,
-        least: needed(LEAST).0,
-    })?;
+    let side =
+        large.chain([64, 32, LEAST]).find(fits).ok_or(TooLittle { given: bytes, least: needed(LEAST).0 })?;
     Ok((side, needed(side).1))
 }
 // ANCHOR_END: tiles
@@ -524,10 +461,7 @@ pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> R
         let own = way(Shape { m, ..shape });
         let mut put = Builder::new(shape);
         for op in own.ops {
-            let below = |block: Block| Block {
-                row: first + block.row,
-                ..block
-            };
+            let below = |block: Block| Block { row: first + block.row, ..block };
             match op.work {
                 Work::In(Operand::B, block) => put.spread(spread, rank, block),
                 Work::In(Operand::A, block) => put.copy_in(Operand::A, below(block)),
@@ -538,10 +472,7 @@ pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> R
                 Work::Exchange(_) => unreachable!("a way of one device"),
             }
         }
-        Schedule {
-            elements: own.elements,
-            ..put.finish()
-        }
+        Schedule { elements: own.elements, ..put.finish() }
     }))
 }
 // ANCHOR_END: split

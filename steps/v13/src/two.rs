@@ -175,13 +175,7 @@ pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
             nccl: nccl.as_ref().map(|nccl| nccl.as_ref().map_err(String::as_str)),
             task,
             right: true,
-            size: Size {
-                shape,
-                bound: None,
-                pair_bound: None,
-                ways: Vec::new(),
-                not_run: Vec::new(),
-            },
+            size: Size { shape, bound: None, pair_bound: None, ways: Vec::new(), not_run: Vec::new() },
         };
         all.run(shape, &first)?;
         right &= all.right;
@@ -261,9 +255,7 @@ fn links(
     time("from device 0", 1, &|| Ok(from(0)?))?;
     time("from device 1", 1, &|| Ok(from(1)?))?;
     time("from both at once", 2, &|| Ok(from(0).and(from(1))?))?;
-    time("to and from both at once", 4, &|| {
-        Ok(to(0).and(to(1)).and(from(0)).and(from(1))?)
-    })?;
+    time("to and from both at once", 4, &|| Ok(to(0).and(to(1)).and(from(0)).and(from(1))?))?;
     time("from device 0 to device 1", 1, &|| Ok(peer(1)?))?;
     time("from device 1 to device 0", 1, &|| Ok(peer(0)?))?;
     time("from each to the other at once", 2, &|| Ok(peer(0).and(peer(1))?))?;

@@ -26,15 +26,8 @@ fn shape([m, n, k]: [usize; 3]) -> Shape {
 }
 
 /// Square, with edges in every direction, thin, and less than a part.
-const SHAPES: [[usize; 3]; 7] = [
-    [256, 256, 256],
-    [300, 260, 516],
-    [131, 517, 257],
-    [1, 300, 40],
-    [300, 1, 7],
-    [130, 3, 1000],
-    [1, 1, 1],
-];
+const SHAPES: [[usize; 3]; 7] =
+    [[256, 256, 256], [300, 260, 516], [131, 517, 257], [1, 300, 40], [300, 1, 7], [130, 3, 1000], [1, 1, 1]];
 const MEMORY: usize = 100_000;
 
 /// Each way of a shape.
@@ -56,12 +49,7 @@ fn pairs(shape: Shape) -> Vec<(String, [Schedule; 2])> {
             ("chunks", split(shape, spread, |shape| chunks(shape, 3))),
             ("panels", split(shape, spread, |shape| panels(shape, 2))),
         ]
-        .map(|(name, schedules)| {
-            (
-                format!("{name} {spread:?}"),
-                schedules.expect("there are two rows"),
-            )
-        })
+        .map(|(name, schedules)| (format!("{name} {spread:?}"), schedules.expect("there are two rows")))
     });
     all.into_iter().flatten().collect()
 }
@@ -133,10 +121,7 @@ fn waits(name: &str, schedule: &Schedule, rank: usize) {
     let shape = schedule.shape;
     for (i, op) in schedule.ops.iter().enumerate() {
         for (matrix, range, _) in touches(op, rank) {
-            assert!(
-                range.end <= schedule.elements[matrix],
-                "{shape} {name}: {op:?} is outside"
-            );
+            assert!(range.end <= schedule.elements[matrix], "{shape} {name}: {op:?} is outside");
         }
         for (j, earlier) in schedule.ops[..i].iter().enumerate() {
             let ordered = before[i][earlier.queue() as usize] > places[j];
@@ -170,11 +155,7 @@ fn check(device: &Device, kind: Kind, sizes: [usize; 3]) {
     let shape = shape(sizes);
     let mut arrays = Arrays::new(device.context(), kind, shape).expect("there is room");
     for (name, schedule) in all(shape) {
-        device
-            .prepare(schedule.emptied())
-            .expect("there is room")
-            .run(&mut arrays)
-            .expect("it ends well");
+        device.prepare(schedule.emptied()).expect("there is room").run(&mut arrays).expect("it ends well");
         arrays.forget().expect("nothing is at work");
         let mut process = device.prepare(schedule).expect("there is room");
         process.run(&mut arrays).expect("it ends well");
@@ -251,11 +232,7 @@ fn one_wrong_element_is_noticed() {
         let right = arrays.c.get().expect("nothing is at work")[row * 50 + col];
         for wrong in [right + 1.0, f32::NAN] {
             arrays.c.get_mut().expect("nothing is at work")[row * 50 + col] = wrong;
-            assert_eq!(
-                arrays.wrong_row(shape),
-                Ok(Some(row)),
-                "C[{row}][{col}] = {wrong}"
-            );
+            assert_eq!(arrays.wrong_row(shape), Ok(Some(row)), "C[{row}][{col}] = {wrong}");
         }
         arrays.c.get_mut().expect("nothing is at work")[row * 50 + col] = right;
     }
@@ -306,14 +283,7 @@ fn what_cannot_be_written_is_not_measured() {
             .output()
             .expect("it starts");
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(
-            (output.status.code(), output.stdout.as_slice()),
-            (Some(3), &b""[..]),
-            "{task}: {errors}"
-        );
-        assert!(
-            errors.starts_with("error: cannot write no/such/folder/v13.json: "),
-            "{task}: {errors}"
-        );
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), &b""[..]), "{task}: {errors}");
+        assert!(errors.starts_with("error: cannot write no/such/folder/v13.json: "), "{task}: {errors}");
     }
 }

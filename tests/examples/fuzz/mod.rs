@@ -29,17 +29,10 @@ struct Options {
 }
 
 fn options() -> Result<Options, Box<dyn Error>> {
-    let mut options = Options {
-        seconds: 60,
-        seed: 0,
-        child: None,
-    };
+    let mut options = Options { seconds: 60, seed: 0, child: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(option) = arguments.next() {
-        let value = arguments
-            .next()
-            .ok_or_else(|| format!("{option} needs a number"))?
-            .parse()?;
+        let value = arguments.next().ok_or_else(|| format!("{option} needs a number"))?.parse()?;
         match option.as_str() {
             "--seconds" => options.seconds = value,
             "--seed" => options.seed = value,
@@ -84,10 +77,7 @@ fn child(
 
 /// Processor time of this process.
 pub(crate) fn cpu_seconds() -> f64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a place for the result.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
@@ -120,21 +110,14 @@ fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn E
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let (say, hear) = channel();
         let reader = std::thread::spawn(move || {
-            for line in out
-                .into_iter()
-                .flat_map(|out| BufReader::new(out).lines())
-                .map_while(Result::ok)
-            {
+            for line in out.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok) {
                 let _ = say.send(line);
             }
         });
         // What it said last explains how it ended.
         let errors = std::thread::spawn(move || {
             let mut last = std::collections::VecDeque::new();
-            for line in err
-                .into_iter()
-                .flat_map(|err| BufReader::new(err).split(b'\n'))
-                .map_while(Result::ok)
+            for line in err.into_iter().flat_map(|err| BufReader::new(err).split(b'\n')).map_while(Result::ok)
             {
                 if last.len() == 20 {
                     last.pop_front();
@@ -184,11 +167,7 @@ fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn E
         let _ = reader.join();
         let last = errors.join().unwrap_or_default();
         if silent || (!status.success() && !over) {
-            let how = if silent {
-                "says nothing any more".to_owned()
-            } else {
-                status.to_string()
-            };
+            let how = if silent { "says nothing any more".to_owned() } else { status.to_string() };
             let last: Vec<String> = last.into();
             return Err(format!("seed {at}: {how}\n{}", last.join("\n")).into());
         }

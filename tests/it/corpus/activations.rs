@@ -27,20 +27,10 @@ fn lanes_go_to_depths_of_their_own() {
     let (gpu, module) = load("recursion");
     let n = 150;
     let out = gpu.alloc::<u32>(4 * n);
-    gpu.run(
-        &module,
-        "depths",
-        Shape::line(3, 64),
-        &[out.into(), (n as i32).into()],
-    );
+    gpu.run(&module, "depths", Shape::line(3, 64), &[out.into(), (n as i32).into()]);
     let want: Vec<u32> = (0..n as u32)
         .flat_map(|i| {
-            [
-                factorial(i % 13),
-                fibonacci(i % 11),
-                ackermann(i % 3, i % 5),
-                u32::from(i % 23 % 2 == 0),
-            ]
+            [factorial(i % 13), fibonacci(i % 11), ackermann(i % 3, i % 5), u32::from(i % 23 % 2 == 0)]
         })
         .collect();
     assert_eq!(gpu.read::<u32>(out, 4 * n), want);
@@ -50,10 +40,7 @@ fn lanes_go_to_depths_of_their_own() {
 fn quicksort_of_local_arrays() {
     let (gpu, module) = load("recursion");
     let threads = 70;
-    let data: Vec<i32> = numbers(16 * threads, 4)
-        .into_iter()
-        .map(|v| v as i32 >> 20)
-        .collect();
+    let data: Vec<i32> = numbers(16 * threads, 4).into_iter().map(|v| v as i32 >> 20).collect();
     let buffer = gpu.upload(&data);
     gpu.run(&module, "sort16", Shape::line(2, 35), &[buffer.into()]);
     let mut want = data;
@@ -69,9 +56,7 @@ fn each_activation_has_its_own_array() {
             0 => 0,
             _ => arrays(depth - 1, seed.wrapping_add(a[depth as usize & 3])),
         };
-        (0..4).fold(below, |sum, i| {
-            sum.wrapping_mul(31).wrapping_add(a[(i + depth as usize) & 3])
-        })
+        (0..4).fold(below, |sum, i| sum.wrapping_mul(31).wrapping_add(a[(i + depth as usize) & 3]))
     }
     let (gpu, module) = load("recursion");
     let out = gpu.alloc::<u32>(96);
@@ -106,11 +91,7 @@ fn barriers_in_functions_that_call_themselves() {
     let (gpu, module) = load("recursion");
     let out = gpu.alloc::<u32>(256);
     gpu.run(&module, "barriers_in_calls", Shape::line(2, 128), &[out.into()]);
-    let sum = |block: u32| -> u32 {
-        (0..3)
-            .map(|round| 127 * 128 / 2 + 128 * (round + block) + 127)
-            .sum()
-    };
+    let sum = |block: u32| -> u32 { (0..3).map(|round| 127 * 128 / 2 + 128 * (round + block) + 127).sum() };
     let want: Vec<u32> = (0..256).map(|i| sum(i / 128)).collect();
     assert_eq!(gpu.read::<u32>(out, 256), want);
 }
@@ -148,9 +129,7 @@ fn lanes_call_through_a_table() {
     let arguments = [out.into(), input.into(), (n as i32).into()];
     gpu.run(&module, "through_table", Shape::line(2, 128), &arguments);
     let one = |i: usize| {
-        (0..4).fold(i as u32, |v, round| {
-            operation(which[i] >> (2 * round) & 3, v, i as u32 + round)
-        })
+        (0..4).fold(i as u32, |v, round| operation(which[i] >> (2 * round) & 3, v, i as u32 + round))
     };
     assert_eq!(gpu.read::<u32>(out, n), (0..n).map(one).collect::<Vec<_>>());
 }
@@ -160,12 +139,7 @@ fn functions_as_arguments() {
     let (gpu, module) = load("indirect");
     let a = numbers(8, 10);
     let (out, input) = (gpu.alloc::<u32>(64), gpu.upload(&a));
-    gpu.run(
-        &module,
-        "as_argument",
-        Shape::line(1, 64),
-        &[out.into(), input.into()],
-    );
+    gpu.run(&module, "as_argument", Shape::line(1, 64), &[out.into(), input.into()]);
     let fold = |which: u32, n: usize| a[..n].iter().fold(1, |v, &x| operation(which, v, x));
     let want: Vec<u32> = (0..64u32)
         .map(|i| fold([0, 2, 3][i as usize % 3], 5).wrapping_add(fold(1, i as usize % 4)))
@@ -197,10 +171,7 @@ fn watching_changes_nothing() {
     let mut seen = Vec::new();
     for watch in [Watch::Plain, Watch::Counted, Watch::Checked] {
         let out = gpu.alloc::<u32>(4 * 96);
-        let options = LaunchOptions {
-            watch,
-            ..LaunchOptions::default()
-        };
+        let options = LaunchOptions { watch, ..LaunchOptions::default() };
         let arguments = [out.into(), 96.into()];
         let report = gpu.launch(&module, "depths", Shape::line(1, 96), &arguments, options);
         let report = report.expect("it runs");
@@ -241,11 +212,7 @@ fn the_stack_ends() {
     let check = |depth: u32, stack_bytes: u32, want: Result<u32, &str>| {
         for watch in [Watch::Plain, Watch::Checked] {
             let out = gpu.alloc::<u32>(1);
-            let options = LaunchOptions {
-                watch,
-                stack_bytes,
-                ..LaunchOptions::default()
-            };
+            let options = LaunchOptions { watch, stack_bytes, ..LaunchOptions::default() };
             let arguments = [out.into(), depth.into()];
             let report = gpu.launch(&module, "k", Shape::line(1, 1), &arguments, options);
             let report = report.expect("it starts");

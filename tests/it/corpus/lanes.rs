@@ -9,12 +9,7 @@ fn divergence() {
     let (gpu, module) = load("divergence");
     let n = 300;
     let out = gpu.alloc::<i32>(n);
-    gpu.run(
-        &module,
-        "collatz",
-        Shape::line(3, 128),
-        &[(n as i32).into(), out.into()],
-    );
+    gpu.run(&module, "collatz", Shape::line(3, 128), &[(n as i32).into(), out.into()]);
     let steps = |i: usize| {
         let (mut v, mut count) = (i as u64 + 1, 0);
         while v != 1 {
@@ -27,16 +22,8 @@ fn divergence() {
 
     let x: Vec<i32> = numbers(n, 20).into_iter().map(|v| (v % 1000) as i32).collect();
     let input = gpu.upload(&x);
-    gpu.run(
-        &module,
-        "nested",
-        Shape::line(3, 128),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
-    assert_eq!(
-        gpu.read::<i32>(out, n),
-        x.iter().map(|&v| nested(v)).collect::<Vec<_>>()
-    );
+    gpu.run(&module, "nested", Shape::line(3, 128), &[(n as i32).into(), input.into(), out.into()]);
+    assert_eq!(gpu.read::<i32>(out, n), x.iter().map(|&v| nested(v)).collect::<Vec<_>>());
 }
 
 fn nested(v: i32) -> i32 {
@@ -66,10 +53,7 @@ fn lanes_that_wait_for_lanes_make_progress() {
     let (gpu, module) = load("divergence");
     let out = gpu.alloc::<i32>(32);
     gpu.run(&module, "chain", Shape::line(1, 32), &[out.into()]);
-    assert_eq!(
-        gpu.read::<i32>(out, 32),
-        (0..32).map(|i| i * i).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<i32>(out, 32), (0..32).map(|i| i * i).collect::<Vec<_>>());
 }
 
 #[test]
@@ -77,12 +61,7 @@ fn shuffles() {
     let (gpu, module) = load("warps");
     let x: Vec<i32> = numbers(32, 21).into_iter().map(|v| v as i32).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(8 * 32));
-    gpu.run(
-        &module,
-        "shuffles",
-        Shape::line(1, 32),
-        &[input.into(), out.into()],
-    );
+    gpu.run(&module, "shuffles", Shape::line(1, 32), &[input.into(), out.into()]);
     let from: [&dyn Fn(usize) -> usize; 7] = [
         &|l| l * 7 % 32,
         &|l| if l >= 3 { l - 3 } else { l },
@@ -97,9 +76,7 @@ fn shuffles() {
         let want: Vec<i32> = (0..32).map(|l| x[from(l)]).collect();
         assert_eq!(got[32 * row..32 * row + 32], want, "row {row}");
     }
-    let wide: Vec<i32> = (0..32)
-        .map(|l: usize| ((i64::from(x[l ^ 1]) << 33) >> 32) as i32)
-        .collect();
+    let wide: Vec<i32> = (0..32).map(|l: usize| ((i64::from(x[l ^ 1]) << 33) >> 32) as i32).collect();
     assert_eq!(got[7 * 32..], wide);
 }
 
@@ -120,10 +97,7 @@ fn votes_and_matches() {
         assert_eq!(row(4), 0);
         assert_eq!(row(5), u32::MAX);
         assert_eq!(row(6), ballot(&|i| i % 2 == l % 2 && x[i] > 20));
-        assert_eq!(
-            row(7),
-            (ballot(&|i| (i as i32) < x[i]) & ((1 << l) - 1)).count_ones()
-        );
+        assert_eq!(row(7), (ballot(&|i| (i as i32) < x[i]) & ((1 << l) - 1)).count_ones());
     }
 }
 
@@ -132,12 +106,7 @@ fn reductions_of_a_warp() {
     let (gpu, module) = load("warps");
     let x: Vec<i32> = numbers(32, 22).into_iter().map(|v| v as i32).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(6 * 32));
-    gpu.run(
-        &module,
-        "reductions",
-        Shape::line(1, 32),
-        &[input.into(), out.into()],
-    );
+    gpu.run(&module, "reductions", Shape::line(1, 32), &[input.into(), out.into()]);
     let want = [
         x.iter().fold(0i32, |s, v| s.wrapping_add(*v)),
         *x.iter().min().unwrap_or(&0),
@@ -155,20 +124,13 @@ fn votes_of_a_block() {
     let (gpu, module) = load("warps");
     let x: Vec<i32> = (0..96).map(|i| i * 5 % 97).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(3 * 96));
-    gpu.run(
-        &module,
-        "block_votes",
-        Shape::line(1, 96),
-        &[input.into(), out.into()],
-    );
+    gpu.run(&module, "block_votes", Shape::line(1, 96), &[input.into(), out.into()]);
     let odd = x.iter().filter(|v| *v % 2 == 1).count() as i32;
     let want = [odd, 1, i32::from(x.contains(&77))].repeat(96);
     let got = gpu.read::<i32>(out, 3 * 96);
     // `__syncthreads_and` and `_or` promise "not zero", no more.
-    let got: Vec<i32> = got
-        .chunks(3)
-        .flat_map(|c| [c[0], i32::from(c[1] != 0), i32::from(c[2] != 0)])
-        .collect();
+    let got: Vec<i32> =
+        got.chunks(3).flat_map(|c| [c[0], i32::from(c[1] != 0), i32::from(c[2] != 0)]).collect();
     assert_eq!(got, want);
 }
 
@@ -178,12 +140,7 @@ fn atomics_on_integers() {
     let x: Vec<i32> = numbers(256, 23).into_iter().map(|v| v as i32).collect();
     let start: Vec<i32> = vec![0, 0, i32::MAX, i32::MIN, -1, 0, -1, 0, 0, 95, 20, 0, 0];
     let (input, out) = (gpu.upload(&x), gpu.upload(&start));
-    gpu.run(
-        &module,
-        "integers",
-        Shape::line(4, 64),
-        &[input.into(), out.into()],
-    );
+    gpu.run(&module, "integers", Shape::line(4, 64), &[input.into(), out.into()]);
     let sum = x.iter().fold(0i32, |s, v| s.wrapping_add(*v));
     let unsigned = || x.iter().map(|v| *v as u32);
     let up = (0..256).fold(95u32, |v, _| if v >= 100 { 0 } else { v + 1 });
@@ -210,11 +167,8 @@ fn atomics_on_integers() {
 fn atomics_on_wide_integers() {
     let (gpu, module) = load("atomics");
     let (low, high) = (numbers(128, 24), numbers(128, 25));
-    let x: Vec<i64> = low
-        .iter()
-        .zip(&high)
-        .map(|(l, h)| (u64::from(*h) << 32 | u64::from(*l)) as i64)
-        .collect();
+    let x: Vec<i64> =
+        low.iter().zip(&high).map(|(l, h)| (u64::from(*h) << 32 | u64::from(*l)) as i64).collect();
     let start: Vec<u64> = vec![0, i64::MAX as u64, i64::MIN as u64, u64::MAX, 0, u64::MAX, 0, 0];
     let (input, out) = (gpu.upload(&x), gpu.upload(&start));
     gpu.run(&module, "wide", Shape::line(2, 64), &[input.into(), out.into()]);
@@ -238,24 +192,11 @@ fn atomics_on_floats() {
     let x: Vec<f32> = numbers(256, 26).into_iter().map(|v| (v % 1000) as f32).collect();
     let total: f32 = x.iter().sum();
     let (input, sum, wide) = (gpu.upload(&x), gpu.upload(&[0.0f32]), gpu.upload(&[0.5f64]));
-    gpu.run(
-        &module,
-        "floats",
-        Shape::line(4, 64),
-        &[input.into(), sum.into(), wide.into()],
-    );
-    assert_eq!(
-        (gpu.read::<f32>(sum, 1)[0], gpu.read::<f64>(wide, 1)[0]),
-        (total, f64::from(total) + 0.5)
-    );
+    gpu.run(&module, "floats", Shape::line(4, 64), &[input.into(), sum.into(), wide.into()]);
+    assert_eq!((gpu.read::<f32>(sum, 1)[0], gpu.read::<f64>(wide, 1)[0]), (total, f64::from(total) + 0.5));
 
     let best = gpu.upload(&[0i32]);
-    gpu.run(
-        &module,
-        "cas_max",
-        Shape::line(4, 64),
-        &[input.into(), best.into()],
-    );
+    gpu.run(&module, "cas_max", Shape::line(4, 64), &[input.into(), best.into()]);
     let largest = x.iter().fold(0.0f32, |m, v| m.max(*v));
     assert_eq!(gpu.read::<f32>(best, 1), [largest]);
 }
@@ -264,24 +205,11 @@ fn atomics_on_floats() {
 fn tickets_and_locks() {
     let (gpu, module) = load("atomics");
     let (next, drawn) = (gpu.upload(&[0i32]), gpu.upload(&[0i32; 512]));
-    gpu.run(
-        &module,
-        "tickets",
-        Shape::line(4, 64),
-        &[next.into(), drawn.into()],
-    );
+    gpu.run(&module, "tickets", Shape::line(4, 64), &[next.into(), drawn.into()]);
     assert_eq!(gpu.read::<i32>(next, 1), [256]);
     assert_eq!(gpu.read::<i32>(drawn, 512), [[1; 256], [7; 256]].concat());
 
     let (lock, plain) = (gpu.upload(&[0i32]), gpu.upload(&[0i32]));
-    gpu.run(
-        &module,
-        "locked",
-        Shape::line(8, 64),
-        &[Argument::from(lock), plain.into()],
-    );
-    assert_eq!(
-        (gpu.read::<i32>(lock, 1), gpu.read::<i32>(plain, 1)),
-        (vec![0], vec![8])
-    );
+    gpu.run(&module, "locked", Shape::line(8, 64), &[Argument::from(lock), plain.into()]);
+    assert_eq!((gpu.read::<i32>(lock, 1), gpu.read::<i32>(plain, 1)), (vec![0], vec![8]));
 }

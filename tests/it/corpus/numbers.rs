@@ -14,28 +14,14 @@ fn doubles() {
     let n = 100usize;
     let x: Vec<f64> = floats(n, 30).into_iter().map(f64::from).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f64>(5 * n));
-    gpu.run(
-        &module,
-        "polynomial",
-        Shape::line(1, 128),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "polynomial", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     let results = |&v: &f64| {
         let sum = (1..6).fold(0.125f64, |s, k| s.mul_add(v, 1.0 / f64::from(k)));
         let whole =
             (v as i64) as f64 + f64::from(v as f32) + v.round_ties_even() + v.floor() + v.ceil() + v.trunc();
-        [
-            sum,
-            v.abs().sqrt(),
-            (v - 3.0) / (v + 1e-3),
-            v.min(0.5) + v.max(-0.5),
-            whole,
-        ]
+        [sum, v.abs().sqrt(), (v - 3.0) / (v + 1e-3), v.min(0.5) + v.max(-0.5), whole]
     };
-    assert_eq!(
-        gpu.read::<f64>(out, 5 * n),
-        x.iter().flat_map(results).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<f64>(out, 5 * n), x.iter().flat_map(results).collect::<Vec<_>>());
 }
 
 #[test]
@@ -48,11 +34,7 @@ fn halves() {
     let fma = |a: f32, x: f16, y: f16| {
         f16::from_f64(f64::from(f16::from_f32(a)).mul_add(f64::from(x), f64::from(y)))
     };
-    let want: Vec<u16> = x
-        .iter()
-        .zip(&y)
-        .map(|(x, y)| fma(1.7, *x, *y).to_bits())
-        .collect();
+    let want: Vec<u16> = x.iter().zip(&y).map(|(x, y)| fma(1.7, *x, *y).to_bits()).collect();
     for (kernel, count) in [("axpy_half", n), ("axpy_half2", n / 2)] {
         let (a, b) = (gpu.upload(&bits(&x)), gpu.upload(&bits(&y)));
         let arguments = [Argument::from(count as i32), 1.7f32.into(), a.into(), b.into()];
@@ -60,17 +42,8 @@ fn halves() {
         assert_eq!(gpu.read::<u16>(b, n), want, "{kernel}");
     }
 
-    let (a, b, out) = (
-        gpu.upload(&bits(&x)),
-        gpu.upload(&bits(&y)),
-        gpu.alloc::<f32>(8 * n),
-    );
-    gpu.run(
-        &module,
-        "various",
-        Shape::line(1, 64),
-        &[a.into(), b.into(), out.into()],
-    );
+    let (a, b, out) = (gpu.upload(&bits(&x)), gpu.upload(&bits(&y)), gpu.alloc::<f32>(8 * n));
+    gpu.run(&module, "various", Shape::line(1, 64), &[a.into(), b.into(), out.into()]);
     let results = |(&a, &b): (&f16, &f16)| {
         let (af, bf) = (a.to_f32(), b.to_f32());
         let round = |v: f32| f16::from_f32(v).to_f32();
@@ -85,22 +58,14 @@ fn halves() {
             round(af + af) + round(bf * bf),
         ]
     };
-    assert_eq!(
-        gpu.read::<f32>(out, 8 * n),
-        x.iter().zip(&y).flat_map(results).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<f32>(out, 8 * n), x.iter().zip(&y).flat_map(results).collect::<Vec<_>>());
 }
 
 #[test]
 fn bfloats() {
     let (gpu, module) = load("bfloats");
     let n = 64usize;
-    let make = |seed| {
-        floats(n, seed)
-            .into_iter()
-            .map(bf16::from_f32)
-            .collect::<Vec<_>>()
-    };
+    let make = |seed| floats(n, seed).into_iter().map(bf16::from_f32).collect::<Vec<_>>();
     let (x, y) = (make(33), make(34));
     let bits = |v: &[bf16]| v.iter().map(|h| h.to_bits()).collect::<Vec<u16>>();
     let fma = |a: bf16, x: bf16, y: bf16| bf16::from_f64(f64::from(a).mul_add(f64::from(x), f64::from(y)));
@@ -111,11 +76,7 @@ fn bfloats() {
         Shape::line(1, 64),
         &[(n as i32).into(), 1.7f32.into(), a.into(), b.into()],
     );
-    let want: Vec<bf16> = x
-        .iter()
-        .zip(&y)
-        .map(|(x, y)| fma(bf16::from_f32(1.7), *x, *y))
-        .collect();
+    let want: Vec<bf16> = x.iter().zip(&y).map(|(x, y)| fma(bf16::from_f32(1.7), *x, *y)).collect();
     assert_eq!(gpu.read::<u16>(b, n), bits(&want));
 
     let (b, sums) = (gpu.upload(&bits(&y)), gpu.alloc::<f32>(n / 2));
@@ -136,10 +97,7 @@ macro_rules! mixed {
     ($a:expr, $b:expr, $ty:ty, $wide:ty) => {{
         let (a, b) = ($a as $ty, $b as $ty);
         let (wa, wb) = (a as $wide, b as $wide);
-        let v = wa
-            .wrapping_mul(wb)
-            .wrapping_add(wa >> 1)
-            .wrapping_sub(wb.wrapping_shl(2)) as $ty;
+        let v = wa.wrapping_mul(wb).wrapping_add(wa >> 1).wrapping_sub(wb.wrapping_shl(2)) as $ty;
         let v = ((v as $wide ^ (wa & wb)) | (!b) as $wide) as $ty;
         let first = if b == 0 { wa } else { wa.wrapping_div(wb) };
         let second = if b == 0 { 1 } else { wa.wrapping_rem(wb) };
@@ -157,43 +115,22 @@ fn small_integers() {
     let (x, y) = (gpu.upload(&a), gpu.upload(&b));
     let (s8, u8s) = (gpu.alloc::<i8>(n), gpu.alloc::<u8>(n));
     let (s16, u16s) = (gpu.alloc::<i16>(n), gpu.alloc::<u16>(n));
-    let arguments = [
-        Argument::from(n as i32),
-        x.into(),
-        y.into(),
-        s8.into(),
-        u8s.into(),
-        s16.into(),
-        u16s.into(),
-    ];
+    let arguments =
+        [Argument::from(n as i32), x.into(), y.into(), s8.into(), u8s.into(), s16.into(), u16s.into()];
     gpu.run(&module, "small", Shape::line(2, 128), &arguments);
     let pairs = || a.iter().zip(&b).map(|(a, b)| (i32::from(*a), i32::from(*b)));
-    assert_eq!(
-        gpu.read::<i8>(s8, n),
-        pairs().map(|(a, b)| mixed!(a, b, i8, i32)).collect::<Vec<_>>()
-    );
-    assert_eq!(
-        gpu.read::<u8>(u8s, n),
-        pairs().map(|(a, b)| mixed!(a, b, u8, i32)).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<i8>(s8, n), pairs().map(|(a, b)| mixed!(a, b, i8, i32)).collect::<Vec<_>>());
+    assert_eq!(gpu.read::<u8>(u8s, n), pairs().map(|(a, b)| mixed!(a, b, u8, i32)).collect::<Vec<_>>());
     let scaled = || pairs().map(|(a, b)| (a * 100, b * 3));
-    assert_eq!(
-        gpu.read::<i16>(s16, n),
-        scaled().map(|(a, b)| mixed!(a, b, i16, i32)).collect::<Vec<_>>()
-    );
-    assert_eq!(
-        gpu.read::<u16>(u16s, n),
-        scaled().map(|(a, b)| mixed!(a, b, u16, i32)).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<i16>(s16, n), scaled().map(|(a, b)| mixed!(a, b, i16, i32)).collect::<Vec<_>>());
+    assert_eq!(gpu.read::<u16>(u16s, n), scaled().map(|(a, b)| mixed!(a, b, u16, i32)).collect::<Vec<_>>());
 }
 
 /// 64-bit numbers of all magnitudes, never 0 and never so that a division overflows.
 fn wide_numbers(n: usize, seed: u32) -> Vec<i64> {
     let (low, high) = (numbers(n, seed), numbers(n, seed + 100));
     let whole = low.iter().zip(&high).enumerate();
-    whole
-        .map(|(i, (l, h))| ((u64::from(*h) << 32 | u64::from(*l)) as i64 >> (i % 60)) | 2)
-        .collect()
+    whole.map(|(i, (l, h))| ((u64::from(*h) << 32 | u64::from(*l)) as i64 >> (i % 60)) | 2).collect()
 }
 
 #[test]
@@ -204,41 +141,17 @@ fn large_integers() {
     let (x, y) = (gpu.upload(&a), gpu.upload(&b));
     let (s32, u32s) = (gpu.alloc::<i32>(n), gpu.alloc::<u32>(n));
     let (s64, u64s) = (gpu.alloc::<i64>(n), gpu.alloc::<u64>(n));
-    let arguments = [
-        Argument::from(n as i32),
-        x.into(),
-        y.into(),
-        s32.into(),
-        u32s.into(),
-        s64.into(),
-        u64s.into(),
-    ];
+    let arguments =
+        [Argument::from(n as i32), x.into(), y.into(), s32.into(), u32s.into(), s64.into(), u64s.into()];
     gpu.run(&module, "large", Shape::line(2, 128), &arguments);
     let pairs = || a.iter().copied().zip(b.iter().copied());
-    assert_eq!(
-        gpu.read::<i32>(s32, n),
-        pairs().map(|(a, b)| mixed!(a, b, i32, i32)).collect::<Vec<_>>()
-    );
-    assert_eq!(
-        gpu.read::<u32>(u32s, n),
-        pairs().map(|(a, b)| mixed!(a, b, u32, u32)).collect::<Vec<_>>()
-    );
-    assert_eq!(
-        gpu.read::<i64>(s64, n),
-        pairs().map(|(a, b)| mixed!(a, b, i64, i64)).collect::<Vec<_>>()
-    );
-    assert_eq!(
-        gpu.read::<u64>(u64s, n),
-        pairs().map(|(a, b)| mixed!(a, b, u64, u64)).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<i32>(s32, n), pairs().map(|(a, b)| mixed!(a, b, i32, i32)).collect::<Vec<_>>());
+    assert_eq!(gpu.read::<u32>(u32s, n), pairs().map(|(a, b)| mixed!(a, b, u32, u32)).collect::<Vec<_>>());
+    assert_eq!(gpu.read::<i64>(s64, n), pairs().map(|(a, b)| mixed!(a, b, i64, i64)).collect::<Vec<_>>());
+    assert_eq!(gpu.read::<u64>(u64s, n), pairs().map(|(a, b)| mixed!(a, b, u64, u64)).collect::<Vec<_>>());
 
     let out = gpu.alloc::<i64>(8 * n);
-    gpu.run(
-        &module,
-        "wide",
-        Shape::line(2, 128),
-        &[(n as i32).into(), x.into(), y.into(), out.into()],
-    );
+    gpu.run(&module, "wide", Shape::line(2, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let results = |(a, b): (i64, i64)| {
         let (a32, b32) = (i64::from(a as i32), i64::from(b as i32));
         let (ua, ub) = (u64::from(a as u32), u64::from(b as u32));
@@ -259,25 +172,13 @@ fn large_integers() {
             i64::from((cut(a32) * cut(b32)) as i32) + i64::from((low(ua) * low(ub)) as u32),
         ]
     };
-    assert_eq!(
-        gpu.read::<i64>(out, 8 * n),
-        pairs().flat_map(results).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<i64>(out, 8 * n), pairs().flat_map(results).collect::<Vec<_>>());
 }
 
 /// Numbers of 128 bits and all magnitudes, and the edges.
 fn very_wide_numbers(n: usize, seed: u32) -> Vec<u128> {
     let words: Vec<Vec<u32>> = (0..4).map(|k| numbers(n, seed + 100 * k)).collect();
-    let edges = [
-        0,
-        1,
-        u128::MAX,
-        1 << 127,
-        (1 << 127) - 1,
-        1 << 64,
-        u64::MAX.into(),
-        1 << 32,
-    ];
+    let edges = [0, 1, u128::MAX, 1 << 127, (1 << 127) - 1, 1 << 64, u64::MAX.into(), 1 << 32];
     let random = (0..n).map(|i| {
         let whole = words.iter().fold(0u128, |v, word| v << 32 | u128::from(word[i]));
         // Signed: small negative numbers, too.
@@ -293,32 +194,20 @@ fn very_wide_integers() {
     let a = very_wide_numbers(448, 50);
     let b: Vec<u128> = very_wide_numbers(448, 51).into_iter().map(|v| v.max(1)).collect();
     let n = a.len();
-    let words = |list: &[u128]| {
-        list.iter()
-            .flat_map(|v| [*v as u64, (*v >> 64) as u64])
-            .collect::<Vec<u64>>()
-    };
+    let words =
+        |list: &[u128]| list.iter().flat_map(|v| [*v as u64, (*v >> 64) as u64]).collect::<Vec<u64>>();
     let (x, y) = (gpu.upload(&words(&a)), gpu.upload(&words(&b)));
     let run = |kernel: &str| {
         let out = gpu.alloc::<u64>(2 * 8 * n);
         let arguments = [Argument::from(n as i32), x.into(), y.into(), out.into()];
-        gpu.run(
-            &module,
-            kernel,
-            Shape::line(n.div_ceil(128) as u32, 128),
-            &arguments,
-        );
+        gpu.run(&module, kernel, Shape::line(n.div_ceil(128) as u32, 128), &arguments);
         let got = gpu.read::<u64>(out, 2 * 8 * n);
         let whole = got.chunks(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64);
         whole.collect::<Vec<u128>>()
     };
     let signed = |(&a, &b): (&u128, &u128)| {
         let (a, b) = (a as i128, b as i128);
-        let larger = if a < b {
-            b.wrapping_sub(a)
-        } else {
-            a.wrapping_sub(b)
-        };
+        let larger = if a < b { b.wrapping_sub(a) } else { a.wrapping_sub(b) };
         [
             a.wrapping_add(b),
             a.wrapping_sub(b),
@@ -345,10 +234,7 @@ fn very_wide_integers() {
     };
     let pairs = || a.iter().zip(&b);
     assert_eq!(run("signed_wide"), pairs().flat_map(signed).collect::<Vec<_>>());
-    assert_eq!(
-        run("unsigned_wide"),
-        pairs().flat_map(unsigned).collect::<Vec<_>>()
-    );
+    assert_eq!(run("unsigned_wide"), pairs().flat_map(unsigned).collect::<Vec<_>>());
 }
 
 #[test]
@@ -357,33 +243,18 @@ fn bit_tricks() {
     let n = 200usize;
     let (a, b) = (numbers(n, 38), numbers(n, 39));
     let (x, y, out) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<u32>(16 * n));
-    gpu.run(
-        &module,
-        "bits",
-        Shape::line(2, 128),
-        &[(n as i32).into(), x.into(), y.into(), out.into()],
-    );
+    gpu.run(&module, "bits", Shape::line(2, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let results = |(&a, &b): (&u32, &u32)| {
         let (left, right) = (a.to_le_bytes(), b.to_le_bytes());
         let both = u64::from(b) << 32 | u64::from(a);
-        let dot = (0..4).fold(5u32, |s, k| {
-            s.wrapping_add(u32::from(left[k]) * u32::from(right[k]))
-        });
-        let signed = (0..4).fold(-5i32, |s, k| {
-            s + i32::from(left[k] as i8) * i32::from(right[k] as i8)
-        });
+        let dot = (0..4).fold(5u32, |s, k| s.wrapping_add(u32::from(left[k]) * u32::from(right[k])));
+        let signed = (0..4).fold(-5i32, |s, k| s + i32::from(left[k] as i8) * i32::from(right[k] as i8));
         let first = if a == 0 { 0 } else { a.trailing_zeros() + 1 };
         let field = (a >> (b & 31)) & 0x7F;
         // A field that ends past bit 31 takes bit 31 as its sign.
         let sign_at = ((b & 31) + 6).min(31);
-        let sign = if (a >> sign_at) & 1 == 1 {
-            !0u32 << (sign_at - (b & 31)).min(31)
-        } else {
-            0
-        };
-        let add4 = (0..4)
-            .map(|k| left[k].wrapping_add(right[k]))
-            .collect::<Vec<u8>>();
+        let sign = if (a >> sign_at) & 1 == 1 { !0u32 << (sign_at - (b & 31)).min(31) } else { 0 };
+        let add4 = (0..4).map(|k| left[k].wrapping_add(right[k])).collect::<Vec<u8>>();
         [
             u32::from_le_bytes([left[0], left[2], right[0], right[2]]),
             ((both << (b & 31)) >> 32) as u32,
@@ -417,22 +288,12 @@ fn carry_chains() {
     let b = numbers(4 * n, 41);
     a[..4].fill(u32::MAX);
     let (x, y, out) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<u32>(12 * n));
-    gpu.run(
-        &module,
-        "carries",
-        Shape::line(1, 128),
-        &[(n as i32).into(), x.into(), y.into(), out.into()],
-    );
+    gpu.run(&module, "carries", Shape::line(1, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let join = |w: &[u32]| w.iter().rev().fold(0u128, |v, w| v << 32 | u128::from(*w));
     let split = |v: u128| [v as u32, (v >> 32) as u32, (v >> 64) as u32, (v >> 96) as u32];
     let results = |(a, b): (&[u32], &[u32])| {
         let (p, q) = (join(a), join(b));
-        [
-            split(p.wrapping_add(q)),
-            split(p.wrapping_sub(q)),
-            split(join(&a[..2]) * join(&b[..2])),
-        ]
-        .concat()
+        [split(p.wrapping_add(q)), split(p.wrapping_sub(q)), split(join(&a[..2]) * join(&b[..2]))].concat()
     };
     assert_eq!(
         gpu.read::<u32>(out, 12 * n),
@@ -447,20 +308,11 @@ fn math_library_single() {
     let n = 200usize;
     let x = floats(n, 42);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(16 * n));
-    gpu.run(
-        &module,
-        "single",
-        Shape::line(2, 128),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "single", Shape::line(2, 128), &[(n as i32).into(), input.into(), out.into()]);
     let got = gpu.read::<f32>(out, 16 * n);
     let check = |k: usize, ulps: f64, f: &dyn Fn(f64) -> f64| {
         let column: Vec<f32> = got.iter().skip(k).step_by(16).copied().collect();
-        close(
-            &column,
-            &x.iter().map(|&v| f(f64::from(v))).collect::<Vec<_>>(),
-            ulps,
-        );
+        close(&column, &x.iter().map(|&v| f(f64::from(v))).collect::<Vec<_>>(), ulps);
     };
     check(0, 2.0, &f64::exp);
     check(1, 2.0, &|v| v.abs().ln());
@@ -487,22 +339,14 @@ fn math_library_double() {
     let n = 100usize;
     let x: Vec<f64> = floats(n, 43).into_iter().map(f64::from).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f64>(6 * n));
-    gpu.run(
-        &module,
-        "wide",
-        Shape::line(1, 128),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "wide", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     let results = |&v: &f64| {
         let a = v.abs();
         [v.exp(), a.ln(), v.sin(), a.powf(1.7), 1.0 / a.sqrt(), v.atan()]
     };
     let want: Vec<f64> = x.iter().flat_map(results).collect();
     for (i, (g, w)) in gpu.read::<f64>(out, 6 * n).into_iter().zip(want).enumerate() {
-        assert!(
-            (g - w).abs() <= 4.0 * w.abs() * f64::EPSILON,
-            "result {i}: {g}, expected {w}"
-        );
+        assert!((g - w).abs() <= 4.0 * w.abs() * f64::EPSILON, "result {i}: {g}, expected {w}");
     }
 }
 
@@ -512,12 +356,7 @@ fn fast_math() {
     let n = 100usize;
     let x = floats(n, 44);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(8 * n));
-    gpu.run(
-        &module,
-        "fast",
-        Shape::line(1, 128),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "fast", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     for (got, x) in gpu.read::<f32>(out, 8 * n).chunks(8).zip(&x) {
         let v = f64::from(x.abs());
         let want = [v.exp(), v.ln(), v.sin(), v.cos(), 1.0 / v, v.sqrt(), v.min(1.0)];
@@ -536,37 +375,18 @@ fn templates() {
     let n = 128usize;
     let x = floats(n, 45);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(n));
-    gpu.run(
-        &module,
-        "each_float",
-        Shape::line(1, 32),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
-    let want: Vec<f32> = x
-        .iter()
-        .enumerate()
-        .map(|(i, v)| v * (i % 4 + 1) as f32)
-        .collect();
+    gpu.run(&module, "each_float", Shape::line(1, 32), &[(n as i32).into(), input.into(), out.into()]);
+    let want: Vec<f32> = x.iter().enumerate().map(|(i, v)| v * (i % 4 + 1) as f32).collect();
     assert_eq!(gpu.read::<f32>(out, n), want);
 
     let x: Vec<i16> = numbers(n, 46).into_iter().map(|v| v as i16).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i16>(n));
-    gpu.run(
-        &module,
-        "each_short",
-        Shape::line(1, 64),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "each_short", Shape::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
     let want: Vec<i16> = x.iter().enumerate().map(|(i, v)| v << (i % 2)).collect();
     assert_eq!(gpu.read::<i16>(out, n), want);
 
     let out = gpu.alloc::<f32>(64);
-    gpu.run(
-        &module,
-        "_Z4fillIfEvPT_S0_",
-        Shape::line(2, 32),
-        &[out.into(), 2.5f32.into()],
-    );
+    gpu.run(&module, "_Z4fillIfEvPT_S0_", Shape::line(2, 32), &[out.into(), 2.5f32.into()]);
     assert_eq!(gpu.read::<f32>(out, 64), [2.5; 64]);
 }
 
@@ -586,12 +406,8 @@ fn textures() {
         normalised_coordinates: false,
         read_as_integer: false,
     };
-    gpu.textures
-        .objects
-        .insert(7, Arc::new(object(0, 1, FilterMode::Point)));
-    gpu.textures
-        .objects
-        .insert(9, Arc::new(object(8, 4, FilterMode::Point)));
+    gpu.textures.objects.insert(7, Arc::new(object(0, 1, FilterMode::Point)));
+    gpu.textures.objects.insert(9, Arc::new(object(8, 4, FilterMode::Point)));
     let n = 16usize;
     let out = gpu.alloc::<f32>(4 * n);
     gpu.run(
@@ -603,15 +419,7 @@ fn textures() {
     let plane = |x: f32, y: f32, c: usize| texels[4 * (16 * (y as usize).min(7) + (x as usize).min(15)) + c];
     let want = |i: usize| {
         let (x, y) = (i as f32 * 0.37, i as f32 * 0.11);
-        [
-            texels[i],
-            plane(i as f32, 2.0, 0),
-            plane(x, y, 0) + plane(x, y, 3),
-            texels[i / 4],
-        ]
+        [texels[i], plane(i as f32, 2.0, 0), plane(x, y, 0) + plane(x, y, 3), texels[i / 4]]
     };
-    assert_eq!(
-        gpu.read::<f32>(out, 4 * n),
-        (0..n).flat_map(want).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<f32>(out, 4 * n), (0..n).flat_map(want).collect::<Vec<_>>());
 }

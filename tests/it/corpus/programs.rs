@@ -10,12 +10,7 @@ fn softmax() {
     let (rows, cols) = (37, 100);
     let x = floats(rows * cols, 1);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(rows * cols));
-    let arguments = [
-        Argument::from(rows as i32),
-        (cols as i32).into(),
-        input.into(),
-        out.into(),
-    ];
+    let arguments = [Argument::from(rows as i32), (cols as i32).into(), input.into(), out.into()];
     gpu.run(&module, "softmax", Shape::line(10, 128), &arguments);
     let mut want = Vec::new();
     for row in x.chunks(cols) {
@@ -49,12 +44,7 @@ fn scan() {
     let n = 1000;
     let x: Vec<i32> = numbers(n, 3).into_iter().map(|v| (v % 100) as i32 - 50).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(n));
-    gpu.run(
-        &module,
-        "scan",
-        Shape::line(4, 256),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "scan", Shape::line(4, 256), &[(n as i32).into(), input.into(), out.into()]);
     let running = |block: &[i32]| {
         block
             .iter()
@@ -97,12 +87,7 @@ fn calls() {
     let n = 50usize;
     let body = floats(4 * n, 5);
     let (input, out) = (gpu.upload(&body), gpu.alloc::<f32>(n));
-    gpu.run(
-        &module,
-        "bodies",
-        Shape::line(1, 64),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "bodies", Shape::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
     let force = |i: usize| {
         (0..n).filter(|&k| k != i).fold(0.0f32, |sum, k| {
             let (a, b) = (&body[4 * i..4 * i + 4], &body[4 * k..4 * k + 4]);
@@ -115,12 +100,7 @@ fn calls() {
     let a: Vec<i32> = numbers(n, 6).into_iter().map(|v| (v % 1000) as i32 + 1).collect();
     let b: Vec<i32> = numbers(n, 7).into_iter().map(|v| (v % 1000) as i32 + 1).collect();
     let (x, y, out) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<i32>(4 * n));
-    gpu.run(
-        &module,
-        "integers",
-        Shape::line(1, 64),
-        &[(n as i32).into(), x.into(), y.into(), out.into()],
-    );
+    gpu.run(&module, "integers", Shape::line(1, 64), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let results = |(&a, &b): (&i32, &i32)| {
         let (low, high) = (a.min(b), a.max(b));
         let (mut p, mut q, mut steps) = (high, low, 0);
@@ -130,23 +110,11 @@ fn calls() {
         }
         [low, high, p, steps]
     };
-    assert_eq!(
-        gpu.read::<i32>(out, 4 * n),
-        a.iter().zip(&b).flat_map(results).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<i32>(out, 4 * n), a.iter().zip(&b).flat_map(results).collect::<Vec<_>>());
 
-    gpu.run(
-        &module,
-        "both",
-        Shape::line(1, 32),
-        &[x.into(), y.into(), out.into()],
-    );
+    gpu.run(&module, "both", Shape::line(1, 32), &[x.into(), y.into(), out.into()]);
     let want = |i: usize| {
-        if i.is_multiple_of(3) {
-            a[i] + b[i]
-        } else {
-            a[i] * b[i]
-        }
+        if i.is_multiple_of(3) { a[i] + b[i] } else { a[i] * b[i] }
     };
     assert_eq!(gpu.read::<i32>(out, 32), (0..32).map(want).collect::<Vec<_>>());
 }
@@ -157,21 +125,13 @@ fn local_arrays() {
     let n = 16 * 40;
     let x: Vec<i32> = numbers(n, 8).into_iter().map(|v| v as i32).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(n));
-    gpu.run(
-        &module,
-        "insertion_sort",
-        Shape::line(2, 32),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "insertion_sort", Shape::line(2, 32), &[(n as i32).into(), input.into(), out.into()]);
     let sorted = |chunk: &[i32]| {
         let mut v = chunk.to_vec();
         v.sort();
         v
     };
-    assert_eq!(
-        gpu.read::<i32>(out, n),
-        x.chunks(16).flat_map(sorted).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<i32>(out, n), x.chunks(16).flat_map(sorted).collect::<Vec<_>>());
 
     let x: Vec<u8> = numbers(64, 9).into_iter().map(|v| (v % 20) as u8).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<u8>(64));
@@ -197,12 +157,7 @@ fn switches() {
         .collect();
     let x: Vec<i32> = numbers(n as usize, 10).into_iter().map(|v| v as i32).collect();
     let (ops, input, out) = (gpu.upload(&op), gpu.upload(&x), gpu.alloc::<i32>(n as usize));
-    gpu.run(
-        &module,
-        "calculator",
-        Shape::line(4, 128),
-        &[n.into(), ops.into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "calculator", Shape::line(4, 128), &[n.into(), ops.into(), input.into(), out.into()]);
     let result = |(&op, &x): (&i32, &i32)| match op {
         0 => x.wrapping_add(7),
         1 => x.wrapping_mul(3),
@@ -220,10 +175,7 @@ fn switches() {
         -5 => 5,
         _ => !x,
     };
-    assert_eq!(
-        gpu.read::<i32>(out, n as usize),
-        op.iter().zip(&x).map(result).collect::<Vec<_>>()
-    );
+    assert_eq!(gpu.read::<i32>(out, n as usize), op.iter().zip(&x).map(result).collect::<Vec<_>>());
 }
 
 #[test]
@@ -244,12 +196,7 @@ fn asynchronous_copies() {
     let tiles = 5;
     let x = floats(tiles * 512, 11);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(128));
-    gpu.run(
-        &module,
-        "pipeline",
-        Shape::line(1, 128),
-        &[(tiles as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "pipeline", Shape::line(1, 128), &[(tiles as i32).into(), input.into(), out.into()]);
     let sum = |t: usize| (0..tiles * 4).fold(0.0f32, |s, k| s + x[k / 4 * 512 + (t + k % 4 * 33) % 512]);
     assert_eq!(gpu.read::<f32>(out, 128), (0..128).map(sum).collect::<Vec<_>>());
 }
@@ -268,20 +215,9 @@ fn dynamic_shared_memory() {
     let n = 100usize;
     let x = floats(n, 12);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(n));
-    let shape = Shape {
-        shared: 8 * n as u32,
-        ..Shape::line(1, 128)
-    };
-    gpu.run(
-        &module,
-        "carve",
-        shape,
-        &[(n as i32).into(), input.into(), out.into()],
-    );
-    assert_eq!(
-        gpu.read::<f32>(out, n),
-        x.iter().rev().copied().collect::<Vec<_>>()
-    );
+    let shape = Shape { shared: 8 * n as u32, ..Shape::line(1, 128) };
+    gpu.run(&module, "carve", shape, &[(n as i32).into(), input.into(), out.into()]);
+    assert_eq!(gpu.read::<f32>(out, n), x.iter().rev().copied().collect::<Vec<_>>());
 }
 
 #[test]
@@ -290,12 +226,7 @@ fn constants_and_variables() {
     let n = 100usize;
     let x = floats(n, 13);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(n));
-    gpu.run(
-        &module,
-        "convolve",
-        Shape::line(1, 128),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "convolve", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     let filter = [0.0625f32, 0.25, 0.375, 0.25, 0.0625];
     let want = |i: usize| {
         (0..5)
@@ -308,11 +239,7 @@ fn constants_and_variables() {
     gpu.run(&module, "lookup", Shape::line(1, 32), &[out.into()]);
     let table = [[1, -2, 3], [400, -500, 600]];
     let want = |i: usize| {
-        let from = if i % 2 == 1 {
-            (i % 5) as f32 * 2.0
-        } else {
-            filter[i % 5]
-        };
+        let from = if i % 2 == 1 { (i % 5) as f32 * 2.0 } else { filter[i % 5] };
         table[i % 2][i % 3] + (from * 16.0) as i32
     };
     assert_eq!(gpu.read::<i32>(out, 32), (0..32).map(want).collect::<Vec<_>>());
@@ -326,13 +253,7 @@ fn flags_between_blocks() {
     let x: Vec<i32> = (0..n).collect();
     let input = gpu.upload(&x);
     let (partial, arrived, total) = (gpu.upload(&[0i32; 6]), gpu.upload(&[0u32]), gpu.upload(&[0i32]));
-    let arguments = [
-        Argument::from(n),
-        input.into(),
-        partial.into(),
-        arrived.into(),
-        total.into(),
-    ];
+    let arguments = [Argument::from(n), input.into(), partial.into(), arrived.into(), total.into()];
     gpu.run(&module, "last_block", Shape::line(6, 32), &arguments);
     assert_eq!(gpu.read::<i32>(total, 1), [x.iter().sum::<i32>()]);
     assert_eq!(gpu.read::<u32>(arrived, 1), [0]);
@@ -354,12 +275,7 @@ fn cache_hints_change_nothing() {
     let n = 64usize;
     let x = floats(n, 14);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(4 * n));
-    gpu.run(
-        &module,
-        "hints",
-        Shape::line(1, 64),
-        &[(n as i32).into(), input.into(), out.into()],
-    );
+    gpu.run(&module, "hints", Shape::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
     let want: Vec<f32> = x.iter().map(|&v| v + v + v + v + v + v).collect();
     for copy in gpu.read::<f32>(out, 4 * n).chunks(n) {
         assert_eq!(copy, want);

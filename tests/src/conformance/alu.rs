@@ -24,9 +24,7 @@ struct Trial {
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let mut list = trials(row, mnemonic);
     list.extend(tiny(mnemonic, &list));
-    list.into_iter()
-        .map(|trial| build(row, mnemonic, &trial))
-        .collect()
+    list.into_iter().map(|trial| build(row, mnemonic, &trial)).collect()
 }
 
 /// The same with results around the smallest normal number, where rounding and flushing meet.
@@ -44,11 +42,7 @@ fn tiny(mnemonic: &str, trials: &[Trial]) -> Option<Trial> {
     (computes && known).then(|| Trial {
         variant: "tiny".to_string(),
         results: first.results.clone(),
-        sources: first
-            .sources
-            .iter()
-            .map(|(ty, _)| (*ty, Kind::Tiny(*ty)))
-            .collect(),
+        sources: first.sources.iter().map(|(ty, _)| (*ty, Kind::Tiny(*ty))).collect(),
         text: first.text.clone(),
     })
 }
@@ -69,19 +63,10 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
     let amount = (Type::U32, Kind::Amount);
     let truth = (Type::Pred, Kind::Truth);
     let simple = |results: Vec<Type>, sources: Vec<(Type, Kind)>| {
-        let names = ["X", "Y", "Z"]
-            .iter()
-            .take(sources.len())
-            .map(|n| format!(", {n}"))
-            .collect::<String>();
+        let names = ["X", "Y", "Z"].iter().take(sources.len()).map(|n| format!(", {n}")).collect::<String>();
         let pair = if results.len() == 2 { "|E" } else { "" };
         let text = format!("{mnemonic} D{pair}{names};");
-        vec![Trial {
-            variant: String::new(),
-            results,
-            sources,
-            text,
-        }]
+        vec![Trial { variant: String::new(), results, sources, text }]
     };
     let same = |n: usize| vec![of(ty); n];
 
@@ -99,11 +84,7 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
             }
             let mut trials = simple(vec![Type::Pred, Type::Pred], sources.clone());
             if !matches!(ty, Type::F16x2 | Type::Bf16x2) && n_sources == 2 && has("lt") {
-                trials.extend(
-                    simple(vec![Type::Pred], sources)
-                        .into_iter()
-                        .map(|t| t.variant("one")),
-                );
+                trials.extend(simple(vec![Type::Pred], sources).into_iter().map(|t| t.variant("one")));
             }
             trials
         }
@@ -126,35 +107,22 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
         "bfe" => simple(vec![ty], vec![of(ty), amount, amount]),
         "bfi" => bfi(mnemonic, ty),
         "popc" | "clz" | "bfind" => simple(vec![Type::U32], same(1)),
-        "fns" => simple(
-            vec![ty],
-            vec![
-                of(Type::B32),
-                (Type::B32, Kind::Amount),
-                (Type::S32, Kind::Amount),
-            ],
-        ),
+        "fns" => simple(vec![ty], vec![of(Type::B32), (Type::B32, Kind::Amount), (Type::S32, Kind::Amount)]),
         "bmsk" => simple(vec![ty], vec![amount, amount]),
         "szext" => simple(vec![ty], vec![of(ty), amount]),
         "dp4a" | "dp2a" => {
             let (a, b) = (types[0], types[1]);
-            let sum = if a == Type::U32 && b == Type::U32 {
-                Type::U32
-            } else {
-                Type::S32
-            };
+            let sum = if a == Type::U32 && b == Type::U32 { Type::U32 } else { Type::S32 };
             simple(vec![sum], vec![of(a), of(b), of(sum)])
         }
-        "lop3" => [
-            0x96, 0xE8, 0xCA, 0x1B, 0x80, 0x01, 0xF0, 0xCC, 0xAA, 0x3C, 0x00, 0xFF,
-        ]
-        .map(|table| Trial {
-            variant: format!("{table:#04x}"),
-            results: vec![ty],
-            sources: same(3),
-            text: format!("{mnemonic} D, X, Y, Z, {table:#04x};"),
-        })
-        .into(),
+        "lop3" => [0x96, 0xE8, 0xCA, 0x1B, 0x80, 0x01, 0xF0, 0xCC, 0xAA, 0x3C, 0x00, 0xFF]
+            .map(|table| Trial {
+                variant: format!("{table:#04x}"),
+                results: vec![ty],
+                sources: same(3),
+                text: format!("{mnemonic} D, X, Y, Z, {table:#04x};"),
+            })
+            .into(),
         "prmt" => simple(vec![ty], vec![of(ty), of(ty), (Type::B32, Kind::Of(Type::B32))]),
         "cvt" if has("pack") => {
             let mut trials = simple(vec![Type::B32], vec![of(Type::S32), of(Type::S32)]);
@@ -169,18 +137,12 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
             // Results and sources narrower than their registers.
             if integer(types[0]) && types[0].bytes() < 4 && n_sources == 1 {
                 trials.extend(
-                    simple(vec![Type::B32], vec![of(types[1])])
-                        .into_iter()
-                        .map(|t| t.variant("wide")),
+                    simple(vec![Type::B32], vec![of(types[1])]).into_iter().map(|t| t.variant("wide")),
                 );
             }
             if integer(types[1]) && types[1].bytes() < 4 && n_sources == 1 {
                 let wide = (Type::B32, Kind::Of(Type::B32));
-                trials.extend(
-                    simple(vec![types[0]], vec![wide])
-                        .into_iter()
-                        .map(|t| t.variant("from-wide")),
-                );
+                trials.extend(simple(vec![types[0]], vec![wide]).into_iter().map(|t| t.variant("from-wide")));
             }
             trials
         }
@@ -275,12 +237,7 @@ fn carry(opcode: &str, mnemonic: &str, words: &[&str], ty: Type, n_sources: usiz
         let _ = write!(text, " {tail}.{bits} E, 0, 0;");
         results.push(ty);
     }
-    vec![Trial {
-        variant: String::new(),
-        results,
-        sources: vec![(ty, Kind::Of(ty)); n_sources],
-        text,
-    }]
+    vec![Trial { variant: String::new(), results, sources: vec![(ty, Kind::Of(ty)); n_sources], text }]
 }
 
 /// Four sources: the last two are made from one input.
@@ -309,18 +266,8 @@ fn packing(mnemonic: &str, ty: Type) -> Vec<Trial> {
         text,
     };
     let mut trials = vec![
-        trial(
-            "pack",
-            vec![ty],
-            &[part, part],
-            format!("{mnemonic} D, {{X, Y}};"),
-        ),
-        trial(
-            "unpack",
-            vec![part, part],
-            &[ty],
-            format!("{mnemonic} {{D, E}}, X;"),
-        ),
+        trial("pack", vec![ty], &[part, part], format!("{mnemonic} D, {{X, Y}};")),
+        trial("unpack", vec![part, part], &[ty], format!("{mnemonic} {{D, E}}, X;")),
         trial("half", vec![part], &[ty], format!("{mnemonic} {{_, D}}, X;")),
     ];
     if mnemonic == "mov.b64" {
@@ -349,10 +296,7 @@ fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
         let register = format!("%{}{}", class(*ty), k + 1);
         let from = inputs64[k];
         let _ = match class(*ty) {
-            'p' => writeln!(
-                body,
-                "    and.b64 %d9, {from}, 1;\n    setp.ne.u64 {register}, %d9, 0;"
-            ),
+            'p' => writeln!(body, "    and.b64 %d9, {from}, 1;\n    setp.ne.u64 {register}, %d9, 0;"),
             'h' => writeln!(body, "    cvt.u16.u64 {register}, {from};"),
             'r' => writeln!(body, "    cvt.u32.u64 {register}, {from};"),
             _ => writeln!(body, "    mov.b64 {register}, {from};"),
@@ -365,11 +309,7 @@ fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
     text = substitute(
         &text,
         "T",
-        if trial.results.first().is_some_and(|t| t.bytes() == 8) {
-            "%d9"
-        } else {
-            "%r9"
-        },
+        if trial.results.first().is_some_and(|t| t.bytes() == 8) { "%d9" } else { "%r9" },
     );
     for line in text.trim().split_inclusive("; ") {
         let _ = writeln!(body, "    {}", line.trim());
@@ -385,11 +325,8 @@ fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
         let _ = writeln!(body, "    st.global.b64 [%O+{}], %d10;", 8 * k);
     }
     let kind = |k: usize| trial.sources.get(k).map_or(Kind::Unused, |s| s.1);
-    let name = if trial.variant.is_empty() {
-        mnemonic.to_string()
-    } else {
-        format!("{mnemonic}#{}", trial.variant)
-    };
+    let name =
+        if trial.variant.is_empty() { mnemonic.to_string() } else { format!("{mnemonic}#{}", trial.variant) };
     Fixture {
         name,
         row: row.pattern,

@@ -15,11 +15,7 @@ pub fn write_answers(answers: &Answers) -> Vec<u8> {
             Ok(values) => {
                 for run in values.chunk_by(|a, b| a == b) {
                     let _ = write!(text, "{:x}", run[0]);
-                    let _ = if run.len() > 1 {
-                        write!(text, "*{:x} ", run.len())
-                    } else {
-                        write!(text, " ")
-                    };
+                    let _ = if run.len() > 1 { write!(text, "*{:x} ", run.len()) } else { write!(text, " ") };
                 }
             }
             Err(reason) => {

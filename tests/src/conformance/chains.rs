@@ -26,50 +26,20 @@ const PLAIN: &[(&str, &str)] = &[
     ("sub-all-ones", "sub.cc.u32 %r5, X, -1; addc.u32 %r6, 0, 0;"),
     ("sub-itself", "sub.cc.u32 %r5, X, X; addc.u32 %r6, 0, 0;"),
     ("sub-from-zero", "sub.cc.u32 %r5, 0, X; addc.u32 %r6, 0, 0;"),
-    (
-        "wide-sub-zero",
-        "sub.cc.u64 %d5, V, 0; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;",
-    ),
-    (
-        "wide-sub-itself",
-        "sub.cc.u64 %d5, V, V; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;",
-    ),
+    ("wide-sub-zero", "sub.cc.u64 %d5, V, 0; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;"),
+    ("wide-sub-itself", "sub.cc.u64 %d5, V, V; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;"),
     ("mad-subc", "mad.lo.cc.u32 %r5, X, Y, X; subc.u32 %r6, 10, 3;"),
     ("mad-hi-subc", "mad.hi.cc.u32 %r5, X, Y, X; subc.u32 %r6, 10, 3;"),
-    (
-        "mad-hi-signed-subc",
-        "mad.hi.cc.s32 %r5, X, Y, X; subc.u32 %r6, 10, 3;",
-    ),
+    ("mad-hi-signed-subc", "mad.hi.cc.s32 %r5, X, Y, X; subc.u32 %r6, 10, 3;"),
     ("sub-madc", "sub.cc.u32 %r5, X, Y; madc.lo.u32 %r6, X, 3, 1;"),
     ("sub-madc-hi", "sub.cc.u32 %r5, X, Y; madc.hi.u32 %r6, X, Y, 1;"),
-    (
-        "wide-sub-addc",
-        "sub.cc.u64 %d5, V, W; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;",
-    ),
-    (
-        "wide-add-subc",
-        "add.cc.u64 %d5, V, W; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;",
-    ),
-    (
-        "sub-wide-addc",
-        "sub.cc.u32 %r5, X, Y; addc.u64 %d6, V, 0; cvt.u32.u64 %r6, %d6;",
-    ),
-    (
-        "add-wide-subc",
-        "add.cc.u32 %r5, X, Y; subc.u64 %d6, V, W; cvt.u32.u64 %r6, %d6;",
-    ),
-    (
-        "wide-mad-subc",
-        "mad.lo.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;",
-    ),
-    (
-        "wide-mad-hi-subc",
-        "mad.hi.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;",
-    ),
-    (
-        "sub-wide-madc",
-        "sub.cc.u32 %r5, X, Y; madc.hi.u64 %d6, V, W, 1; cvt.u32.u64 %r6, %d6;",
-    ),
+    ("wide-sub-addc", "sub.cc.u64 %d5, V, W; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;"),
+    ("wide-add-subc", "add.cc.u64 %d5, V, W; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;"),
+    ("sub-wide-addc", "sub.cc.u32 %r5, X, Y; addc.u64 %d6, V, 0; cvt.u32.u64 %r6, %d6;"),
+    ("add-wide-subc", "add.cc.u32 %r5, X, Y; subc.u64 %d6, V, W; cvt.u32.u64 %r6, %d6;"),
+    ("wide-mad-subc", "mad.lo.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;"),
+    ("wide-mad-hi-subc", "mad.hi.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;"),
+    ("sub-wide-madc", "sub.cc.u32 %r5, X, Y; madc.hi.u64 %d6, V, W, 1; cvt.u32.u64 %r6, %d6;"),
     (
         "guarded",
         "sub.cc.u32 %r5, X, Y; setp.lt.u32 %p1, X, 100; @%p1 add.cc.u32 %r5, Y, -1; addc.u32 %r6, 0, 0;",
@@ -102,20 +72,14 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
         let registers = [("X", "%r1"), ("Y", "%r2"), ("V", "%a"), ("W", "%b")];
         let text = registers
             .iter()
-            .fold((*text).to_string(), |text, (letter, register)| {
-                text.replace(letter, register)
-            });
+            .fold((*text).to_string(), |text, (letter, register)| text.replace(letter, register));
         let mut body = START.to_string();
         for line in text.split_inclusive("; ") {
             let _ = writeln!(body, "    {}", line.trim());
         }
         for k in 0..2 {
-            let _ = writeln!(
-                body,
-                "    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;",
-                k + 5,
-                8 * k
-            );
+            let _ =
+                writeln!(body, "    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;", k + 5, 8 * k);
         }
         make((*name).to_string(), 2, body)
     });
@@ -157,23 +121,15 @@ fn chain(seed: u64) -> String {
                 (2 | 3, true) if step > 0 => write!(operands, ", %d{}", 14 + below(step as u64)),
                 (2 | 3, false) if step > 0 => write!(operands, ", %r{}", 14 + below(step as u64)),
                 (_, true) => write!(operands, ", {}", ["%a", "%b", "%c"][pick % 3]),
-                (_, false) => write!(
-                    operands,
-                    ", {}",
-                    ["%r1", "%r2", "%r3", "%r11", "%r12", "%r13"][pick % 6]
-                ),
+                (_, false) => {
+                    write!(operands, ", {}", ["%r1", "%r2", "%r3", "%r11", "%r12", "%r13"][pick % 6])
+                }
             };
         }
         let at = 14 + step;
         let _ = match wide {
-            true => writeln!(
-                body,
-                "    {opcode}.{ty} %d{at}{operands};\n    cvt.u32.u64 %r{at}, %d{at};"
-            ),
-            false => writeln!(
-                body,
-                "    {opcode}.{ty} %r{at}{operands};\n    cvt.u64.u32 %d{at}, %r{at};"
-            ),
+            true => writeln!(body, "    {opcode}.{ty} %d{at}{operands};\n    cvt.u32.u64 %r{at}, %d{at};"),
+            false => writeln!(body, "    {opcode}.{ty} %r{at}{operands};\n    cvt.u64.u32 %d{at}, %r{at};"),
         };
     }
     let _ = writeln!(body, "    addc.u32 %r9, 0, 0;\n    cvt.u64.u32 %d9, %r9;");

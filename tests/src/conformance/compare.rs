@@ -42,16 +42,9 @@ fn distance(a: u64, b: u64, name: &str) -> u64 {
     let order = |v: u64| {
         let sign = 1u64 << (bits - 1);
         let v = v & (sign | (sign - 1));
-        if v & sign != 0 {
-            -i128::from(v & (sign - 1))
-        } else {
-            i128::from(v)
-        }
+        if v & sign != 0 { -i128::from(v & (sign - 1)) } else { i128::from(v) }
     };
-    (0..halves)
-        .map(|h| order(a >> (16 * h)).abs_diff(order(b >> (16 * h))) as u64)
-        .max()
-        .unwrap_or(0)
+    (0..halves).map(|h| order(a >> (16 * h)).abs_diff(order(b >> (16 * h))) as u64).max().unwrap_or(0)
 }
 
 /// The first difference of a form, with its inputs.

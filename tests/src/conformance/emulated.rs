@@ -25,11 +25,7 @@ pub fn emulate_some_lanes(fixtures: &[&Fixture]) -> Vec<Result<Vec<u64>, String>
 fn emulate_text(fixtures: &[&Fixture], text: &str, level: Option<CpuLevel>) -> Vec<Result<Vec<u64>, String>> {
     let (gpu, handles) = device();
     match Module::load(&gpu.memory, text, level) {
-        Ok(loaded) => fixtures
-            .iter()
-            .enumerate()
-            .map(|(k, f)| run(&gpu, &loaded, k, f, &handles))
-            .collect(),
+        Ok(loaded) => fixtures.iter().enumerate().map(|(k, f)| run(&gpu, &loaded, k, f, &handles)).collect(),
         Err(error) if fixtures.len() == 1 => vec![Err(error.to_string())],
         // One bad apple: one by one.
         Err(_) => fixtures.iter().flat_map(|f| emulate(&[f], level)).collect(),
@@ -76,16 +72,11 @@ fn run(
     let mut arguments: Vec<Argument> = [out, inputs[0], inputs[1], inputs[2]].map(Argument::from).into();
     arguments.push(Argument((1..=BLOB as u8).collect()));
     arguments.push(Argument(handles.to_vec()));
-    let options = LaunchOptions {
-        watch: Watch::Checked,
-        budget: 1 << 28,
-        threads: 1,
-        ..LaunchOptions::default()
-    };
+    let options =
+        LaunchOptions { watch: Watch::Checked, budget: 1 << 28, threads: 1, ..LaunchOptions::default() };
     let shape = Shape::line(fixture.threads() as u32 / BLOCK, BLOCK);
-    let report = gpu
-        .launch(loaded, &format!("k{index}"), shape, &arguments, options)
-        .map_err(|e| e.to_string())?;
+    let report =
+        gpu.launch(loaded, &format!("k{index}"), shape, &arguments, options).map_err(|e| e.to_string())?;
     let answer = gpu.read(out, n);
     for address in inputs.into_iter().chain([out]) {
         gpu.memory.free(address).map_err(|e| e.to_string())?;
@@ -100,11 +91,7 @@ fn texture(source: TextureSource) -> TextureObject {
     TextureObject {
         data: Arc::new(source.words().into_iter().flat_map(u32::to_le_bytes).collect()),
         width: TextureSource::WIDTH as u32,
-        height: if source.dims == 1 {
-            0
-        } else {
-            source.height() as u32
-        },
+        height: if source.dims == 1 { 0 } else { source.height() as u32 },
         channels: 4,
         format: match source.channel {
             'f' => TexelFormat::F32,
@@ -112,16 +99,8 @@ fn texture(source: TextureSource) -> TextureObject {
             _ => TexelFormat::U32,
         },
         // Past the ends of plain memory there are zeros.
-        address: [if source.buffer {
-            AddressMode::Border
-        } else {
-            AddressMode::Clamp
-        }; 2],
-        filter: if source.filtered {
-            FilterMode::Linear
-        } else {
-            FilterMode::Point
-        },
+        address: [if source.buffer { AddressMode::Border } else { AddressMode::Clamp }; 2],
+        filter: if source.filtered { FilterMode::Linear } else { FilterMode::Point },
         normalised_coordinates: false,
         read_as_integer: source.channel != 'f',
     }

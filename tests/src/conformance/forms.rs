@@ -57,13 +57,9 @@ pub fn missing() -> Vec<&'static Row> {
         if is_elsewhere(row) {
             return true;
         }
-        list.iter()
-            .any(|f| f.row == row.pattern && f.section == row.section)
+        list.iter().any(|f| f.row == row.pattern && f.section == row.section)
     };
-    rows()
-        .iter()
-        .filter(|row| row.support == Support::Supported && !has(row))
-        .collect()
+    rows().iter().filter(|row| row.support == Support::Supported && !has(row)).collect()
 }
 
 fn of(row: &Row, mnemonic: &str) -> Vec<Fixture> {
@@ -98,9 +94,7 @@ fn refused_by_ptxas(name: &str) -> Option<&'static str> {
                 "shared::cta",
                 "shared::cluster",
             ];
-            let beyond = words
-                .iter()
-                .any(|w| w.starts_with("L1::") || w.starts_with("L2::"));
+            let beyond = words.iter().any(|w| w.starts_with("L1::") || w.starts_with("L2::"));
             if own_space.iter().any(|s| has(s)) && beyond {
                 return Some("cache levels belong to global memory");
             }
@@ -119,9 +113,7 @@ fn refused_by_ptxas(name: &str) -> Option<&'static str> {
         "cvt" if types.len() == 2 => {
             let (to, from) = (types[0], types[1]);
             if has("sat")
-                && range(to)
-                    .zip(range(from))
-                    .is_some_and(|(to, from)| to.0 <= from.0 && from.1 <= to.1)
+                && range(to).zip(range(from)).is_some_and(|(to, from)| to.0 <= from.0 && from.1 <= to.1)
             {
                 return Some("a conversion that always fits does not saturate");
             }
@@ -155,13 +147,7 @@ fn range(ty: Type) -> Option<(i128, i128)> {
 fn forms(pattern: &str) -> Vec<String> {
     let slots = slots(pattern);
     let total: usize = slots.iter().map(Vec::len).product();
-    let spell = |choice: &[usize]| {
-        slots
-            .iter()
-            .zip(choice)
-            .map(|(slot, &k)| slot[k])
-            .collect::<String>()
-    };
+    let spell = |choice: &[usize]| slots.iter().zip(choice).map(|(slot, &k)| slot[k]).collect::<String>();
     let mut out = Vec::new();
     let access =
         ["ld", "st", "atom", "red", "ldu"].contains(&pattern.split(['.', '{']).next().unwrap_or_default());
@@ -224,9 +210,6 @@ mod tests {
 
     #[test]
     fn short_patterns_give_all_forms() {
-        assert_eq!(
-            forms("add{,.sat}{.s32,.u32}"),
-            ["add.s32", "add.u32", "add.sat.s32", "add.sat.u32"]
-        );
+        assert_eq!(forms("add{,.sat}{.s32,.u32}"), ["add.s32", "add.u32", "add.sat.s32", "add.sat.u32"]);
     }
 }

@@ -70,11 +70,7 @@ pub(super) fn inputs(kinds: [Kind; 3]) -> [Vec<u64>; 3] {
             for i in 0..512 {
                 let mut row = [0, 1, 2].map(|k| lists[k][random.below(lists[k].len())]);
                 if i % 3 == 2 {
-                    row = [
-                        sample(a, &mut random),
-                        sample(b, &mut random),
-                        sample(c, &mut random),
-                    ];
+                    row = [sample(a, &mut random), sample(b, &mut random), sample(c, &mut random)];
                 }
                 // The product that the sum takes away again shows whether it was rounded in between.
                 if i % 6 == 5 {
@@ -85,11 +81,7 @@ pub(super) fn inputs(kinds: [Kind; 3]) -> [Vec<u64>; 3] {
         }
     }
     while !rows.len().is_multiple_of(BLOCK as usize) {
-        rows.push([
-            sample(a, &mut random),
-            sample(b, &mut random),
-            sample(c, &mut random),
-        ]);
+        rows.push([sample(a, &mut random), sample(b, &mut random), sample(c, &mut random)]);
     }
     [0, 1, 2].map(|k| rows.iter().map(|row| row[k]).collect())
 }
@@ -106,9 +98,7 @@ fn crossed(kind: Kind) -> Vec<u64> {
 /// `-(a * b)`, rounded.
 fn cancelling(kind: Kind, [a, b, c]: [u64; 3]) -> u64 {
     match kind {
-        Kind::Of(Type::F32) => (-(f32::from_bits(a as u32) * f32::from_bits(b as u32)))
-            .to_bits()
-            .into(),
+        Kind::Of(Type::F32) => (-(f32::from_bits(a as u32) * f32::from_bits(b as u32))).to_bits().into(),
         Kind::Of(Type::F64) => (-(f64::from_bits(a) * f64::from_bits(b))).to_bits(),
         _ => c,
     }
@@ -120,19 +110,7 @@ pub(super) fn edges(kind: Kind) -> Vec<u64> {
         Kind::Unused | Kind::Tiny(_) => vec![0],
         Kind::Truth => vec![0, 1],
         Kind::Amount => (0..=40)
-            .chain([
-                63,
-                64,
-                65,
-                127,
-                128,
-                255,
-                256,
-                257,
-                0x7FFF_FFFF,
-                0x8000_0000,
-                0xFFFF_FFFF,
-            ])
+            .chain([63, 64, 65, 127, 128, 255, 256, 257, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF])
             .collect(),
         Kind::Of(ty) => match ty {
             Type::Pred => vec![0, 1],
@@ -164,11 +142,7 @@ fn sample(kind: Kind, random: &mut Random) -> u64 {
         Kind::Of(ty) => {
             let width = 8 * ty.bytes();
             let value = ((bits as i64) >> (random.next() % u64::from(width.min(63)))) as u64;
-            if width == 64 {
-                value
-            } else {
-                value & ((1 << width) - 1)
-            }
+            if width == 64 { value } else { value & ((1 << width) - 1) }
         }
     }
 }
@@ -212,9 +186,7 @@ fn tiny(ty: Type) -> [Vec<u64>; 3] {
                 Type::F64 => [around(&mut random), 0, 0],
                 _ => near_smallest(&mut random, exponent_bits, fraction_bits, rows.len()),
             };
-            row.iter_mut()
-                .zip(one)
-                .for_each(|(word, bits)| *word |= bits << (16 * lane));
+            row.iter_mut().zip(one).for_each(|(word, bits)| *word |= bits << (16 * lane));
         }
         rows.push(row);
     }
@@ -265,21 +237,12 @@ fn near_smallest(random: &mut Random, exponent_bits: u32, fraction_bits: u32, ro
 
 /// An `f64` around the smallest normal `f32`, often half a unit of its last place away from it.
 fn around(random: &mut Random) -> u64 {
-    let smallest = u64::from(f32::MIN_POSITIVE.to_bits() >> 23)
-        .wrapping_sub(127)
-        .wrapping_add(1023)
-        << 52;
+    let smallest = u64::from(f32::MIN_POSITIVE.to_bits() >> 23).wrapping_sub(127).wrapping_add(1023) << 52;
     let sign = (random.next() & 1) << 63;
     let bits = match random.below(3) {
-        0 => smallest
-            .wrapping_sub(1 << random.below(31))
-            .wrapping_sub(random.next() & 1),
-        1 => smallest
-            .wrapping_add(1 << random.below(31))
-            .wrapping_sub(random.next() & 1),
-        _ => smallest
-            .wrapping_sub(2 << 52)
-            .wrapping_add(random.next() & ((3 << 52) - 1)),
+        0 => smallest.wrapping_sub(1 << random.below(31)).wrapping_sub(random.next() & 1),
+        1 => smallest.wrapping_add(1 << random.below(31)).wrapping_sub(random.next() & 1),
+        _ => smallest.wrapping_sub(2 << 52).wrapping_add(random.next() & ((3 << 52) - 1)),
     };
     sign | bits
 }
@@ -289,33 +252,15 @@ fn integers(width: u32) -> Vec<u64> {
     let top = 1 << (width - 1);
     let half = 1 << (width / 2);
     let mut list = vec![0, 1, 2, 3, 7, 10, 100];
-    list.extend([
-        top,
-        top - 1,
-        top + 1,
-        mask,
-        mask - 1,
-        mask - 6,
-        half,
-        half - 1,
-        half + 1,
-    ]);
-    list.extend([
-        0x5555_5555_5555_5555,
-        0xAAAA_AAAA_AAAA_AAAA,
-        0x0123_4567_89AB_CDEF,
-        0xFEDC_BA98_7654_3210,
-    ]);
+    list.extend([top, top - 1, top + 1, mask, mask - 1, mask - 6, half, half - 1, half + 1]);
+    list.extend([0x5555_5555_5555_5555, 0xAAAA_AAAA_AAAA_AAAA, 0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210]);
     list.into_iter().map(|v: u64| v & mask).collect()
 }
 
 /// Each edge in the lower half, beside another one in the upper half.
 fn pairs(list: &[u16]) -> Vec<u64> {
     let other = |i: usize| list[(i * 7 + 3) % list.len()];
-    list.iter()
-        .enumerate()
-        .map(|(i, &low)| u64::from(low) | u64::from(other(i)) << 16)
-        .collect()
+    list.iter().enumerate().map(|(i, &low)| u64::from(low) | u64::from(other(i)) << 16).collect()
 }
 
 const F32: &[u32] = &[

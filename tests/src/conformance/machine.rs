@@ -16,26 +16,11 @@ pub const TEXTURES: [TextureSource; 11] = [
     TextureSource::new(2, 'f'),
     TextureSource::new(2, 's'),
     TextureSource::new(2, 'u'),
-    TextureSource {
-        filtered: true,
-        ..TextureSource::new(1, 'f')
-    },
-    TextureSource {
-        filtered: true,
-        ..TextureSource::new(2, 'f')
-    },
-    TextureSource {
-        buffer: true,
-        ..TextureSource::new(1, 'f')
-    },
-    TextureSource {
-        buffer: true,
-        ..TextureSource::new(1, 's')
-    },
-    TextureSource {
-        buffer: true,
-        ..TextureSource::new(1, 'u')
-    },
+    TextureSource { filtered: true, ..TextureSource::new(1, 'f') },
+    TextureSource { filtered: true, ..TextureSource::new(2, 'f') },
+    TextureSource { buffer: true, ..TextureSource::new(1, 'f') },
+    TextureSource { buffer: true, ..TextureSource::new(1, 's') },
+    TextureSource { buffer: true, ..TextureSource::new(1, 'u') },
 ];
 
 /// A texture of 16 texels, or 16 x 8, each of four channels of 32 bits; coordinates are clamped.
@@ -53,12 +38,7 @@ pub struct TextureSource {
 
 impl TextureSource {
     const fn new(dims: u32, channel: char) -> Self {
-        Self {
-            dims,
-            channel,
-            filtered: false,
-            buffer: false,
-        }
+        Self { dims, channel, filtered: false, buffer: false }
     }
 
     /// Texels in a row.
@@ -87,12 +67,7 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
         "vote" => votes(row, mnemonic, words[1] == "sync"),
         "match" | "redux" => among_lanes(row, mnemonic),
         "activemask" => plain(row, mnemonic, "activemask.b32 %r4;", 1),
-        "elect" => plain(
-            row,
-            mnemonic,
-            "elect.sync %r4|%p1, -1;\n    selp.b32 %r5, 1, 0, %p1;",
-            2,
-        ),
+        "elect" => plain(row, mnemonic, "elect.sync %r4|%p1, -1;\n    selp.b32 %r5, 1, 0, %p1;", 2),
         "bar" if words[1] == "warp" => warp_barrier(row, mnemonic),
         "bar" | "barrier" => barriers(row, mnemonic, &words),
         "bra" => branches(row, mnemonic),
@@ -102,22 +77,14 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
         "membar" | "fence" => between(row, mnemonic, &format!("{mnemonic};")),
         "nanosleep" => between(row, mnemonic, "nanosleep.u32 20;"),
         "pmevent" => between(row, mnemonic, &format!("{mnemonic} 3;")),
-        "trap" | "brkpt" => between(
-            row,
-            mnemonic,
-            &format!("setp.gt.u32 %p1, %t, 100000;\n    @%p1 {mnemonic};"),
-        ),
+        "trap" | "brkpt" => {
+            between(row, mnemonic, &format!("setp.gt.u32 %p1, %t, 100000;\n    @%p1 {mnemonic};"))
+        }
         "prefetch" | "prefetchu" => between(row, mnemonic, &prefetch(mnemonic)),
-        "applypriority" => between(
-            row,
-            mnemonic,
-            &format!("ld.param.u64 %d1, [p_a];\n    {mnemonic} [%d1], 128;"),
-        ),
-        "discard" => between(
-            row,
-            mnemonic,
-            &format!("ld.param.u64 %d1, [p_c];\n    {mnemonic} [%d1], 128;"),
-        ),
+        "applypriority" => {
+            between(row, mnemonic, &format!("ld.param.u64 %d1, [p_a];\n    {mnemonic} [%d1], 128;"))
+        }
+        "discard" => between(row, mnemonic, &format!("ld.param.u64 %d1, [p_c];\n    {mnemonic} [%d1], 128;")),
         "isspacep" => spaces(row, mnemonic),
         "cvta" => addresses(row, mnemonic, &words),
         "cp" => async_copies(row, mnemonic, &words),
@@ -129,24 +96,13 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
 /// Stores `%r4`, `%r5`, … as results.
 fn words_out(n: usize) -> String {
     (0..n).fold(String::new(), |mut text, k| {
-        let _ = writeln!(
-            text,
-            "    cvt.u64.u32 %d12, %r{};\n    st.global.b64 [%O+{}], %d12;",
-            k + 4,
-            8 * k
-        );
+        let _ = writeln!(text, "    cvt.u64.u32 %d12, %r{};\n    st.global.b64 [%O+{}], %d12;", k + 4, 8 * k);
         text
     })
 }
 
 fn make(row: &Row, name: &str, body: &str, n: usize) -> Fixture {
-    fixture(
-        row,
-        name,
-        String::new(),
-        format!("    {}\n{}", body.trim(), words_out(n)),
-        n,
-    )
+    fixture(row, name, String::new(), format!("    {}\n{}", body.trim(), words_out(n)), n)
 }
 
 fn plain(row: &Row, mnemonic: &str, text: &str, n: usize) -> Vec<Fixture> {
@@ -192,10 +148,7 @@ fn for_masks(row: &Row, name: &str, text: &str, n: usize) -> Vec<Fixture> {
         "cvt.u32.u64 %r10, %a;\n    mov.b32 %r11, 0xFFFFF;\n{clear}    and.b32 %r12, %t, 31;\n\
          \x20   setp.ge.u32 %p5, %r12, 20;\n    @%p5 bra $L_done;\n    {text}\n$L_done:\n"
     );
-    let mut list = vec![
-        make(row, name, &all, n),
-        make(row, &format!("{name}#20-lanes"), &some, n),
-    ];
+    let mut list = vec![make(row, name, &all, n), make(row, &format!("{name}#20-lanes"), &some, n)];
     list.iter_mut().for_each(|f| f.inputs = lane_inputs());
     list
 }
@@ -203,13 +156,9 @@ fn for_masks(row: &Row, name: &str, text: &str, n: usize) -> Vec<Fixture> {
 fn shuffles(row: &Row, mnemonic: &str, sync: bool) -> Vec<Fixture> {
     let members = if sync { ", %r11" } else { "" };
     let mut list = Vec::new();
-    for (variant, clamp) in [
-        ("", "0x1F"),
-        ("#zero", "0"),
-        ("#8-wide", "0x181F"),
-        ("#8-wide-up", "0x1800"),
-        ("#odd", "0x0A0B"),
-    ] {
+    for (variant, clamp) in
+        [("", "0x1F"), ("#zero", "0"), ("#8-wide", "0x181F"), ("#8-wide-up", "0x1800"), ("#odd", "0x0A0B")]
+    {
         let text = format!(
             "cvt.u32.u64 %r13, %b;\n    {mnemonic} %r4|%p1, %r10, %r13, {clamp}{members};\n    selp.b32 %r5, 1, 0, %p1;"
         );
@@ -277,16 +226,11 @@ fn barriers(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
         return vec![make(row, mnemonic, &body, 1)];
     }
     let mut list = Vec::new();
-    for (variant, operands) in [
-        ("", "0".to_string()),
-        ("#count", format!("3, {BLOCK}")),
-        ("#warp", String::new()),
-    ] {
-        let before = if variant == "#warp" {
-            "shr.u32 %r2, %t, 5;\n    add.u32 %r2, %r2, 1;\n    "
-        } else {
-            ""
-        };
+    for (variant, operands) in
+        [("", "0".to_string()), ("#count", format!("3, {BLOCK}")), ("#warp", String::new())]
+    {
+        let before =
+            if variant == "#warp" { "shr.u32 %r2, %t, 5;\n    add.u32 %r2, %r2, 1;\n    " } else { "" };
         let operands = if variant == "#warp" { "%r2, 32" } else { &operands };
         let body = if words.contains(&"red") {
             let (dst, after) = match words.contains(&"popc") {
@@ -297,11 +241,8 @@ fn barriers(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
                 "{before}cvt.u32.u64 %r10, %a;\n    setp.ne.u32 %p1, %r10, 0;\n    {mnemonic} {dst}, {operands}, %p1;{after}"
             )
         } else {
-            let exchange = if variant == "#warp" {
-                EXCHANGE.replace("%t, 33", "%t, 9")
-            } else {
-                EXCHANGE.to_string()
-            };
+            let exchange =
+                if variant == "#warp" { EXCHANGE.replace("%t, 33", "%t, 9") } else { EXCHANGE.to_string() };
             format!("{exchange}\n    {before}{mnemonic} {operands};\n    ld.shared.u32 %r4, [%d1];")
         };
         let mut made = make(row, &format!("{mnemonic}{variant}"), &body, 1);
@@ -324,11 +265,7 @@ fn branches(row: &Row, mnemonic: &str) -> Vec<Fixture> {
 }
 
 fn indexed_branches(row: &Row, mnemonic: &str) -> Vec<Fixture> {
-    let index = if mnemonic.ends_with("uni") {
-        "and.b32 %r1, %r0, 3;"
-    } else {
-        "and.b32 %r1, %i, 3;"
-    };
+    let index = if mnemonic.ends_with("uni") { "and.b32 %r1, %r0, 3;" } else { "and.b32 %r1, %i, 3;" };
     let body = format!(
         "{index}\n    mov.b32 %r4, 0;\n$L_targets: .branchtargets $L_0, $L_1, $L_2, $L_1;\n    {mnemonic} %r1, $L_targets;\n\
          $L_0:\n    add.u32 %r4, %r4, 100;\n    bra $L_end;\n$L_1:\n    add.u32 %r4, %r4, 7;\n\
@@ -346,11 +283,7 @@ fn calls(row: &Row, mnemonic: &str) -> Vec<Fixture> {
          {{\n    .param .b32 x;\n    .param .align 8 .b8 y[16];\n    .param .b32 result;\n    st.param.b32 [x], %r10;\n    \
          st.param.b64 [y], %c;\n    st.param.b64 [y+8], %b;\n    {mnemonic} (result), KERNEL_mix, (x, y);\n    \
          ld.param.b32 %r4, [result];\n    }}\n$L_skip:\n",
-        guard = if mnemonic.ends_with("uni") {
-            ""
-        } else {
-            "@%p1 bra $L_skip;\n    "
-        }
+        guard = if mnemonic.ends_with("uni") { "" } else { "@%p1 bra $L_skip;\n    " }
     );
     let mut made = make(row, mnemonic, &body, 1);
     made.declarations = function.to_string();
@@ -413,11 +346,7 @@ fn addresses(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
         _ => ("", "", "%A"),
     };
     // To a generic address and read there; the other way round, back to the space and read in it.
-    let forward = if to {
-        format!("cvta.{space}.u64")
-    } else {
-        mnemonic.to_string()
-    };
+    let forward = if to { format!("cvta.{space}.u64") } else { mnemonic.to_string() };
     let mut body = format!("{setup}\n    {forward} %d5, {start};\n    ld.b32 %r4, [%d5];");
     if to {
         let _ = write!(body, "\n    {mnemonic} %d6, %d5;\n    ld.{plain}.b32 %r4, [%d6];");
@@ -433,16 +362,8 @@ fn async_copies(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
                  and.b32 %r1, %i, 1;\n    mul.wide.u32 %d3, %r1, 8;\n    sub.s64 %d1, %A, %d3;";
     let end = "ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%d0];\n    ld.shared.v4.b32 {%r8, %r9, %r10, %r11}, [%d0+16];";
     let simple = "cp.async.ca.shared.global [%d0], [%d1], 8;";
-    let hint = if words.contains(&"L2::cache_hint") {
-        ", %d20"
-    } else {
-        ""
-    };
-    let policy = if hint.is_empty() {
-        ""
-    } else {
-        "mov.b64 %d20, 0x12F0000000000000;\n    "
-    };
+    let hint = if words.contains(&"L2::cache_hint") { ", %d20" } else { "" };
+    let policy = if hint.is_empty() { "" } else { "mov.b64 %d20, 0x12F0000000000000;\n    " };
     let mut bodies: Vec<(String, String)> = Vec::new();
     match mnemonic {
         "cp.async.commit_group" => {
@@ -471,12 +392,7 @@ fn async_copies(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
     bodies
         .into_iter()
         .map(|(variant, text)| {
-            make(
-                row,
-                &format!("{mnemonic}{variant}"),
-                &format!("{start}\n    {text}\n    {end}"),
-                8,
-            )
+            make(row, &format!("{mnemonic}{variant}"), &format!("{start}\n    {text}\n    {end}"), 8)
         })
         .collect()
 }
@@ -517,9 +433,5 @@ fn coordinates_of(float: bool) -> [Vec<u64>; 3] {
             false => u64::from((k / 8) as i32 as u32),
         }
     };
-    [
-        (0..512).map(|i| at(7, i)).collect(),
-        (0..512).map(|i| at(11, i)).collect(),
-        vec![0; 512],
-    ]
+    [(0..512).map(|i| at(7, i)).collect(), (0..512).map(|i| at(11, i)).collect(), vec![0; 512]]
 }

@@ -107,14 +107,8 @@ impl Access<'_> {
 
     /// `%r4` or `{%r4, %r5}`
     fn registers(&self) -> String {
-        let list: Vec<String> = (0..self.n)
-            .map(|k| format!("%{}{}", self.class(), k + 4))
-            .collect();
-        if self.n == 1 {
-            list[0].clone()
-        } else {
-            format!("{{{}}}", list.join(", "))
-        }
+        let list: Vec<String> = (0..self.n).map(|k| format!("%{}{}", self.class(), k + 4)).collect();
+        if self.n == 1 { list[0].clone() } else { format!("{{{}}}", list.join(", ")) }
     }
 
     fn policy(&self) -> (&'static str, &'static str) {
@@ -133,11 +127,7 @@ fn aligned(access: &Access) -> String {
 
 /// Both inputs of the thread into 16 bytes of its own, whose address `%d0` is.
 fn cell(space: &str, symbol: &str, bytes: usize, stride: bool, values: [&str; 2]) -> String {
-    let offset = if stride {
-        "    mul.wide.u32 %d2, %t, 16;\n    add.s64 %d0, %d0, %d2;\n"
-    } else {
-        ""
-    };
+    let offset = if stride { "    mul.wide.u32 %d2, %t, 16;\n    add.s64 %d0, %d0, %d2;\n" } else { "" };
     format!(
         "    .{space} .align 16 .b8 {symbol}[{bytes}];\n    mov.u64 %d0, {symbol};\n{offset}\
          \x20   st.{space}.b64 [%d0], {};\n    st.{space}.b64 [%d0+8], {};\n",
@@ -183,11 +173,8 @@ fn load(access: &Access) -> (String, String, usize) {
         }
         Place::Const => {
             let bytes: Vec<String> = (0..64).map(|k| (k * 37 % 256).to_string()).collect();
-            let _ = writeln!(
-                declarations,
-                ".const .align 16 .b8 KERNEL_const[64] = {{{}}};",
-                bytes.join(", ")
-            );
+            let _ =
+                writeln!(declarations, ".const .align 16 .b8 KERNEL_const[64] = {{{}}};", bytes.join(", "));
             body.push_str("    mov.u64 %d0, KERNEL_const;\n    and.b32 %r2, %t, 3;\n");
             body.push_str("    mul.wide.u32 %d2, %r2, 16;\n    add.s64 %d0, %d0, %d2;\n");
             body.push_str(&aligned(access));
@@ -243,10 +230,7 @@ fn store(access: &Access) -> (String, String, usize) {
         Place::FunctionParam => {
             // A function that reads what was stored, as it was stored: assemblers keep parameters in registers,
             // and nothing is promised for the bytes beside a narrow store.
-            let back = mnemonic
-                .replacen("st", "ld", 1)
-                .replace(".wb", "")
-                .replace(".wt", "");
+            let back = mnemonic.replacen("st", "ld", 1).replace(".wb", "").replace(".wt", "");
             let mut function = String::from(
                 ".func KERNEL_read(.param .align 16 .b8 x[16], .param .b64 out)\n{\n    .reg .b16 %h<8>;\n\
                  \x20   .reg .b32 %r<8>;\n    .reg .b64 %d<24>, %O;\n    ld.param.b64 %O, [out];\n",
@@ -326,10 +310,7 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
             _ => writeln!(body, "    mov.b64 %d12, %d4;"),
         };
     } else {
-        let _ = writeln!(
-            body,
-            "    {mnemonic} [%d0], {operands}{operand};\n    mov.b64 %d12, 0;"
-        );
+        let _ = writeln!(body, "    {mnemonic} [%d0], {operands}{operand};\n    mov.b64 %d12, 0;");
     }
     let _ = write!(
         body,
@@ -348,9 +329,5 @@ fn float_inputs(ty: Type) -> [Vec<u64>; 3] {
         return inputs([Kind::Of(ty), Kind::Of(ty), Kind::Of(ty)]);
     }
     let [a, b, c] = inputs([Kind::Of(ty), Kind::Of(ty), Kind::Of(ty)]);
-    [
-        a.iter().map(|v| v | 0x0F1E_2D3C_4B5A_6978 << bits).collect(),
-        b,
-        c,
-    ]
+    [a.iter().map(|v| v | 0x0F1E_2D3C_4B5A_6978 << bits).collect(), b, c]
 }

@@ -65,10 +65,8 @@ pub const LARGEST_SEED: u64 = (1 << 53) - 1;
 
 /// `report`
 #[derive(clap::Args)]
-#[command(
-    after_help = "Example: cargo xtask report submissions --minutes minutes.toml\n\n\
-    Reads NAME/my/progress.toml or NAME/progress.toml of each student."
-)]
+#[command(after_help = "Example: cargo xtask report submissions --minutes minutes.toml\n\n\
+    Reads NAME/my/progress.toml or NAME/progress.toml of each student.")]
 pub struct Report {
     /// Folder of submissions
     #[arg(value_name = "SUBMISSIONS")]
@@ -83,13 +81,11 @@ pub struct Report {
 
 /// `grade`
 #[derive(clap::Args)]
-#[command(
-    after_help = "Example: cargo xtask grade submissions --rubric rubric.toml --out grades\n\n\
+#[command(after_help = "Example: cargo xtask grade submissions --rubric rubric.toml --out grades\n\n\
     A submission is a folder named after its student, with v02.cu or my/v02.cu in it; where the\n\
     rubric has one task, also a single .cu file. Results are kept: after an interrupt, the same\n\
     command grades what is left.\n\n\
-    Exit codes: 0 all are graded, 1 some could not be, 2 wrong usage, 3 could not run."
-)]
+    Exit codes: 0 all are graded, 1 some could not be, 2 wrong usage, 3 could not run.")]
 pub struct Grade {
     /// Folder of submissions
     #[arg(value_name = "SUBMISSIONS")]
@@ -141,10 +137,7 @@ pub(crate) fn run() -> Result<Verdict> {
     let program = programs::one("teach")?;
     // The grading keeps its results at Ctrl-C, and its last words are to come before the next prompt.
     interrupt::watch();
-    let mut child = Process::new(program)
-        .args(words)
-        .spawn()
-        .context("starting teach")?;
+    let mut child = Process::new(program).args(words).spawn().context("starting teach")?;
     let _waiting = Waiting::for_child(&child);
     let status = child.wait()?;
     match status.code() {

@@ -22,9 +22,7 @@ const TRIES: u32 = 20;
 /// nothing is written.
 pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
     let nvrtc = Nvrtc::find()?;
-    let workers = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(sources.len());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len());
     let next = AtomicUsize::new(0);
     let work = || -> Vec<(usize, anyhow::Result<Vec<Changed>>)> {
         let mut compiler = None;
@@ -43,10 +41,7 @@ pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyh
     };
     let mut done: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().expect("compiling does not panic"))
-            .collect()
+        threads.into_iter().flat_map(|thread| thread.join().expect("compiling does not panic")).collect()
     });
     done.sort_by_key(|(at, _)| *at);
 
@@ -122,15 +117,7 @@ pub(crate) fn ptx_of_text(
     let mut made = compile_until(
         nvrtc,
         compiler,
-        |compiler| {
-            Made::compile(
-                nvrtc,
-                compiler,
-                root,
-                path,
-                Job::of_text(root, path, text.to_owned()),
-            )
-        },
+        |compiler| Made::compile(nvrtc, compiler, root, path, Job::of_text(root, path, text.to_owned())),
         |made| is_same(old, &made.text()) || !old.contains(provenance(&made.text())),
     )?;
     if is_same(old, &made.text()) {
@@ -273,8 +260,7 @@ impl Made {
             true => self.job.capability().to_owned(),
             false => device.to_string(),
         };
-        self.job
-            .compile_for(&device, &self.includes, nvrtc, compiler, root)
+        self.job.compile_for(&device, &self.includes, nvrtc, compiler, root)
     }
 
     /// The oldest device that runs it.
@@ -307,10 +293,7 @@ pub(crate) fn resources(log: &str) -> Vec<String> {
             && !kernel.is_empty()
         {
             let registers = rest.split(' ').next().unwrap_or_default();
-            let shared = rest
-                .split(", ")
-                .find_map(|part| part.strip_suffix(" bytes smem"))
-                .unwrap_or("0");
+            let shared = rest.split(", ").find_map(|part| part.strip_suffix(" bytes smem")).unwrap_or("0");
             lines.push(format!(
                 "{kernel}: {registers} registers, {shared} bytes smem, {spilled} bytes spilled"
             ));
@@ -341,9 +324,6 @@ mod tests {
                    ptxas info    : Function properties for k\n\
                    ptxas         .     0 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads\n\
                    ptxas info    : Used 32 registers, 2048 bytes smem, 376 bytes cmem[0]\n";
-        assert_eq!(
-            resources(log),
-            ["k: 32 registers, 2048 bytes smem, 4 bytes spilled"]
-        );
+        assert_eq!(resources(log), ["k: 32 registers, 2048 bytes smem, 4 bytes spilled"]);
     }
 }

@@ -54,10 +54,7 @@ impl From<anyhow::Error> for Failure {
 pub(crate) fn serve(args: &Args) -> Result<Verdict> {
     #[cfg(unix)]
     {
-        let limit = libc::rlimit {
-            rlim_cur: MEMORY,
-            rlim_max: MEMORY,
-        };
+        let limit = libc::rlimit { rlim_cur: MEMORY, rlim_max: MEMORY };
         // SAFETY: the pointer is to a live local. Where the limit is refused, there is none.
         unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
     }
@@ -118,25 +115,13 @@ impl Compiler {
     }
 
     fn spawn(mut command: Command, limit: Duration) -> Result<Self> {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("starting the compiler")?;
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("starting the compiler")?;
         let requests = child.stdin.take().context("no standard input")?;
         let out = BufReader::new(child.stdout.take().context("no standard output")?);
         let (sender, answers) = channel();
-        std::thread::spawn(move || {
-            out.lines()
-                .map_while(Result::ok)
-                .try_for_each(|line| sender.send(line))
-        });
-        Ok(Self {
-            child,
-            requests,
-            answers,
-            limit,
-        })
+        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Ok(Self { child, requests, answers, limit })
     }
 
     /// Compiles one source. After an error that is not the compiler's answer the process is gone, and so are further
@@ -189,10 +174,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         let mut compiler = Compiler::spawn(command, limit).expect("it starts");
-        let unit = Unit {
-            name: "a.cu".into(),
-            ..Unit::default()
-        };
+        let unit = Unit { name: "a.cu".into(), ..Unit::default() };
         match compiler.compile(&unit) {
             Ok(compiled) => compiled.ptx,
             Err(error) if error.is::<DoesNotCompile>() => format!("refused: {error:#}"),

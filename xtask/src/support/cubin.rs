@@ -76,19 +76,11 @@ const ALIGNMENT: usize = 128;
 fn cut(elf: &mut Vec<u8>, name: &[u8]) -> Option<()> {
     let number = |elf: &[u8], at: usize, n: usize| -> Option<usize> {
         let bytes = elf.get(at..at.checked_add(n)?)?;
-        Some(
-            bytes
-                .iter()
-                .rev()
-                .fold(0, |number, &byte| number << 8 | usize::from(byte)),
-        )
+        Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte)))
     };
     let [segments, sections] = [number(elf, 0x20, 8)?, number(elf, 0x28, 8)?];
-    let [n_segments, n_sections, names] = [
-        number(elf, 0x38, 2)?,
-        number(elf, 0x3c, 2)?,
-        number(elf, 0x3e, 2)?,
-    ];
+    let [n_segments, n_sections, names] =
+        [number(elf, 0x38, 2)?, number(elf, 0x3c, 2)?, number(elf, 0x3e, 2)?];
     let names = number(elf, sections + names * 64 + 24, 8)?;
     let mut headers = (0..n_sections).map(|i| sections + i * 64);
     let Some(header) = headers.find(|&at| {
@@ -100,15 +92,13 @@ fn cut(elf: &mut Vec<u8>, name: &[u8]) -> Option<()> {
     let [start, size] = [number(elf, header + 24, 8)?, number(elf, header + 32, 8)?];
     elf.get_mut(start..start.checked_add(size)?)?.fill(0);
     let n = size / ALIGNMENT * ALIGNMENT;
-    elf.get_mut(header + 32..header + 40)?
-        .copy_from_slice(&(size - n).to_le_bytes());
+    elf.get_mut(header + 32..header + 40)?.copy_from_slice(&(size - n).to_le_bytes());
     let offsets = [0x20, 0x28].into_iter();
     let offsets = offsets.chain((0..n_segments).map(|i| segments + i * 56 + 8));
     for at in offsets.chain((0..n_sections).map(|i| sections + i * 64 + 24)) {
         let offset = number(elf, at, 8)?;
         if offset > start {
-            elf.get_mut(at..at + 8)?
-                .copy_from_slice(&offset.checked_sub(n)?.to_le_bytes());
+            elf.get_mut(at..at + 8)?.copy_from_slice(&offset.checked_sub(n)?.to_le_bytes());
         }
     }
     elf.drain(start..start + n);

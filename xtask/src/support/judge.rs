@@ -28,10 +28,7 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
     let path = task.copy(root);
     let verdict = match &task.host {
         Some(host) => {
-            let ptx = host
-                .call
-                .kernel()
-                .map(|source| target_of(root, &root.join(source)));
+            let ptx = host.call.kernel().map(|source| target_of(root, &root.join(source)));
             let answer = path.to_string_lossy();
             run_judge(root, task, ptx.as_deref(), &[], &["--answer", &answer])?
         }
@@ -43,10 +40,7 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
         },
     };
     Ok(verdict.unwrap_or_else(|| {
-        let why = format!(
-            "it was still running after {} s, and was stopped",
-            LIMIT.as_secs()
-        );
+        let why = format!("it was still running after {} s, and was stopped", LIMIT.as_secs());
         Verdict::stopped(task.name.clone(), &task.does, "timeout", &why)
     }))
 }
@@ -69,21 +63,12 @@ pub(crate) fn explain(
     let mut options = vec!["--explain".to_owned()];
     if let Some(Code { cubin, size }) = code {
         let cubin = cubin.strip_prefix(root).unwrap_or(cubin).to_string_lossy();
-        options.extend([
-            "--cubin".to_owned(),
-            cubin.into_owned(),
-            "--size".to_owned(),
-            size.typed(),
-        ]);
+        options.extend(["--cubin".to_owned(), cubin.into_owned(), "--size".to_owned(), size.typed()]);
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let explained = run_judge(root, task, Some(ptx), sources, &options)?;
-    explained.with_context(|| {
-        format!(
-            "the kernel was still running after {} s, and was stopped",
-            LIMIT.as_secs()
-        )
-    })
+    explained
+        .with_context(|| format!("the kernel was still running after {} s, and was stopped", LIMIT.as_secs()))
 }
 
 /// Starts `judge` on what was compiled, and reads its answer: none when it was stopped because it took too long.
@@ -103,9 +88,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
         command.arg("--ptx").arg(ptx);
     }
     for source in sources {
-        command
-            .arg("--source")
-            .arg(source.strip_prefix(root).unwrap_or(source));
+        command.arg("--source").arg(source.strip_prefix(root).unwrap_or(source));
     }
     command.args(options).current_dir(root);
     output::command(&programs::shown(&command, &[]));
@@ -124,9 +107,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
                 false => "verdict",
             };
             let answer = serde_json::from_slice(&ended.output);
-            answer
-                .map(Some)
-                .with_context(|| format!("judge printed what is no {noun}"))
+            answer.map(Some).with_context(|| format!("judge printed what is no {noun}"))
         }
         (_, "") => bail!("judge ended ({}) and said nothing", ended.status),
         (_, words) => bail!("judge could not do it: {words}"),
@@ -179,10 +160,7 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
         out.push_str(&format!("\non {}:\n{}\n", found.shape, found.text.trim_end()));
     }
     if !verdict.printed.is_empty() {
-        out.push_str(&format!(
-            "\nthe kernel printed:\n{}\n",
-            verdict.printed.trim_end()
-        ));
+        out.push_str(&format!("\nthe kernel printed:\n{}\n", verdict.printed.trim_end()));
     }
     out
 }

@@ -20,10 +20,7 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
         return without_cargo(&root, steps);
     }
     let mut edited: Vec<PathBuf> = Vec::new();
-    for source in sources(steps)
-        .iter()
-        .map(|name| staleness::source_of(&root, name))
-    {
+    for source in sources(steps).iter().map(|name| staleness::source_of(&root, name)) {
         if edited.contains(&source) {
             continue;
         }
@@ -39,9 +36,9 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
             State::Edited(file) => output::note(&format!(
                 "{file} changed since it was compiled; compiling, as with: cargo xtask ptx {name}"
             )),
-            State::Missing => output::note(&format!(
-                "{name} has no PTX yet; compiling, as with: cargo xtask ptx {name}"
-            )),
+            State::Missing => {
+                output::note(&format!("{name} has no PTX yet; compiling, as with: cargo xtask ptx {name}"))
+            }
             State::Damaged(why) => {
                 let target = short(&root, &provenance::target_of(&root, &source));
                 bail!("{target} is damaged ({why}); get it back with: git checkout {target}")
@@ -77,12 +74,7 @@ pub(crate) fn before(steps: &[&Step]) -> Vec<PathBuf> {
         .collect();
     // Where there is no Git, or no repository, nothing is known of before.
     let git = |arguments: &[&str]| {
-        let output = Command::new("git")
-            .arg("-C")
-            .arg(&root)
-            .args(arguments)
-            .output()
-            .ok()?;
+        let output = Command::new("git").arg("-C").arg(&root).args(arguments).output().ok()?;
         output.status.success().then_some(output.stdout)
     };
     let mut words = vec!["diff", "--name-only", "--relative", "HEAD", "--"];
@@ -121,11 +113,7 @@ fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
 /// Sources of their kernels, each once.
 pub(crate) fn sources(steps: &[&Step]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
-    for name in steps
-        .iter()
-        .flat_map(|step| step.kernels)
-        .filter_map(|kernel| kernel.source)
-    {
+    for name in steps.iter().flat_map(|step| step.kernels).filter_map(|kernel| kernel.source) {
         if !names.contains(&name) {
             names.push(name);
         }

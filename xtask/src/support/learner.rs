@@ -150,11 +150,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     let (key, compiled) = match nvrtc {
         Some(nvrtc) => {
             let mut compiler = Compiler::start(&nvrtc.directory)?;
-            (
-                key(NVRTC)?,
-                job.compile(&nvrtc, &mut compiler, root)
-                    .map(|compiled| compiled.ptx),
-            )
+            (key(NVRTC)?, job.compile(&nvrtc, &mut compiler, root).map(|compiled| compiled.ptx))
         }
         None => {
             let clang = Clang::find().context(clang::MISSING)?;
@@ -194,10 +190,7 @@ pub(crate) fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<Str
         parts.push(source::read_source(path)?);
     }
     parts.extend(job.shown());
-    let text: String = parts
-        .iter()
-        .map(|part| format!("{}:{part}", part.len()))
-        .collect();
+    let text: String = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();
     Ok(sha256(format!("{compiler}\n{text}").as_bytes()))
 }
 
@@ -254,8 +247,6 @@ impl Folder {
 
 /// So that two users of a machine do not share a folder for temporary files.
 fn user() -> String {
-    let name = std::env::var("USER")
-        .or_else(|_| std::env::var("USERNAME"))
-        .unwrap_or_default();
+    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME")).unwrap_or_default();
     name.chars().filter(|c| c.is_ascii_alphanumeric()).collect()
 }

@@ -144,10 +144,7 @@ impl Nvrtc {
     /// `NVRTC 12.4 in /folder`
     pub fn title(&self) -> String {
         let (major, minor) = self.version;
-        format!(
-            "NVRTC {major}.{minor} in {}",
-            crate::support::paths::shown(&self.directory)
-        )
+        format!("NVRTC {major}.{minor} in {}", crate::support::paths::shown(&self.directory))
     }
 
     /// Compiles one source in this process: there is no way to stop it. See [`crate::support::compiler`]. A fault of the source is
@@ -186,10 +183,7 @@ impl Nvrtc {
             let code = (self.compile)(program, options_p.len() as c_int, options_p.as_ptr());
             let log = text(program, self.log_size, self.log);
             let (ptx, cubin) = match code {
-                0 => (
-                    text(program, self.ptx_size, self.ptx),
-                    bytes(program, self.cubin_size, self.cubin),
-                ),
+                0 => (text(program, self.ptx_size, self.ptx), bytes(program, self.cubin_size, self.cubin)),
                 _ => Default::default(),
             };
             (self.destroy)(&mut program);
@@ -271,26 +265,14 @@ fn candidate_directories() -> Vec<PathBuf> {
     let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc/lib");
     if let Some(directory) = variable(VARIABLE) {
         // No other folder is tried when it is set.
-        return vec![
-            in_packages(&directory),
-            directory.join("lib64"),
-            directory.join("lib"),
-            directory,
-        ];
+        return vec![in_packages(&directory), directory.join("lib64"), directory.join("lib"), directory];
     }
     found.push(in_packages(&crate::support::wheels::directory()));
     if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
         found.extend(std::env::split_paths(&path));
     }
-    for root in [
-        variable("CUDA_PATH"),
-        variable("CUDA_HOME"),
-        Some("/usr/local/cuda".into()),
-    ] {
-        found.extend(
-            root.iter()
-                .flat_map(|root| [root.join("lib64"), root.join("lib")]),
-        );
+    for root in [variable("CUDA_PATH"), variable("CUDA_HOME"), Some("/usr/local/cuda".into())] {
+        found.extend(root.iter().flat_map(|root| [root.join("lib64"), root.join("lib")]));
     }
     found.extend(site_packages().iter().map(|root| in_packages(root)));
     found
@@ -299,12 +281,8 @@ fn candidate_directories() -> Vec<PathBuf> {
 /// Folders in which Python looks for packages.
 pub(crate) fn site_packages() -> Vec<PathBuf> {
     let script = "import site, sys; print('\\n'.join(site.getsitepackages() + [site.getusersitepackages()]))";
-    let output = std::process::Command::new("python3")
-        .args(["-c", script])
-        .output();
-    let text = output
-        .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
-        .unwrap_or_default();
+    let output = std::process::Command::new("python3").args(["-c", script]).output();
+    let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
     text.lines().map(PathBuf::from).collect()
 }
 
@@ -312,9 +290,7 @@ pub(crate) fn site_packages() -> Vec<PathBuf> {
 fn include_directory(nvrtc: &Path) -> Option<PathBuf> {
     let beside = ["../../cuda_runtime/include", "../include"].map(|p| nvrtc.join(p));
     let known = beside.into_iter().chain(["/usr/local/cuda/include".into()]);
-    known
-        .filter(|p| p.join("cuda_fp16.h").exists())
-        .find_map(|p| p.canonicalize().ok())
+    known.filter(|p| p.join("cuda_fp16.h").exists()).find_map(|p| p.canonicalize().ok())
 }
 
 #[cfg(test)]

@@ -86,9 +86,7 @@ pub struct Status {
 impl Status {
     /// A status line that shows nothing yet.
     pub fn on_stderr() -> Self {
-        Self {
-            on: std::io::stderr().is_terminal(),
-        }
+        Self { on: std::io::stderr().is_terminal() }
     }
 
     /// Returns whether the line is shown, which it is on a terminal.

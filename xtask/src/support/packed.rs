@@ -58,10 +58,7 @@ impl Request<'_> {
     /// Fails when a name is that of no kernel.
     pub(crate) fn names_are_known<K: Kernel>(&self, packs: &[Pack<K>]) -> Result<()> {
         let mut kernels = packs.iter().flat_map(|pack| &pack.kernels);
-        let unknown = self
-            .names
-            .iter()
-            .find(|name| !kernels.clone().any(|kernel| kernel.name() == *name));
+        let unknown = self.names.iter().find(|name| !kernels.clone().any(|kernel| kernel.name() == *name));
         match (unknown, kernels.next()) {
             (Some(unknown), _) => {
                 let noun = self.command.trim_end_matches('s');

@@ -71,7 +71,5 @@ pub fn shown(path: &Path) -> String {
 
 /// Returns whether there is an NVIDIA GPU, by the files that its driver makes.
 pub(crate) fn has_gpu() -> bool {
-    ["/dev/nvidiactl", "/dev/dxg"]
-        .iter()
-        .any(|path| Path::new(path).exists())
+    ["/dev/nvidiactl", "/dev/dxg"].iter().any(|path| Path::new(path).exists())
 }

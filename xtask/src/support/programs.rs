@@ -80,11 +80,7 @@ impl Programs {
     fn build(cargo: &Path, root: &Path, steps: &[&'static Step]) -> Result<Self> {
         for step in steps {
             if !root.join("steps").join(step.id).join("Cargo.toml").is_file() {
-                bail!(
-                    "there is no program for {} yet: steps/{} is missing",
-                    step.id,
-                    step.id
-                );
+                bail!("there is no program for {} yet: steps/{} is missing", step.id, step.id);
             }
         }
         let names: Vec<&'static str> = steps.iter().map(|step| step.id).collect();
@@ -92,29 +88,20 @@ impl Programs {
         // As `cargo run` does: libnvcuda.so of the same build.
         let folder = paths.values().next().and_then(|path| path.parent());
         let libraries = folder.map(|folder| folder.join("deps")).into_iter().collect();
-        Ok(Self {
-            paths,
-            libraries,
-            answers: None,
-        })
+        Ok(Self { paths, libraries, answers: None })
     }
 
     fn prebuilt(steps: &[&'static Step]) -> Result<Self> {
         let folder = paths::program_folder().context("this program does not know where it lies")?;
         let mut paths = BTreeMap::new();
         for step in steps {
-            let path = folder
-                .join(step.id)
-                .with_extension(std::env::consts::EXE_EXTENSION);
+            let path = folder.join(step.id).with_extension(std::env::consts::EXE_EXTENSION);
             if path.is_file() {
                 paths.insert(step.id, path);
             }
         }
-        let missing: Vec<&str> = steps
-            .iter()
-            .map(|step| step.id)
-            .filter(|id| !paths.contains_key(id))
-            .collect();
+        let missing: Vec<&str> =
+            steps.iter().map(|step| step.id).filter(|id| !paths.contains_key(id)).collect();
         if !missing.is_empty() {
             bail!(
                 "no program for {} in {}: copy it there, or run `cargo xtask` in a checkout",
@@ -122,11 +109,7 @@ impl Programs {
                 folder.display()
             );
         }
-        Ok(Self {
-            paths,
-            libraries: vec![folder.clone(), folder.join("deps")],
-            answers: None,
-        })
+        Ok(Self { paths, libraries: vec![folder.clone(), folder.join("deps")], answers: None })
     }
 
     /// With a folder in which the steps keep reference answers for each other.
@@ -189,10 +172,7 @@ impl Programs {
         let ended = child.wait()?;
         drop(waiting);
         result?;
-        Ok(Ended {
-            code: ended.code(),
-            stderr,
-        })
+        Ok(Ended { code: ended.code(), stderr })
     }
 
     /// Asks a step for the ceilings of the device.
@@ -241,9 +221,7 @@ impl Programs {
         command.envs(self.answers.iter().map(|folder| (ANSWERS, folder)));
         set(&mut command);
         let program = Path::new(command.get_program()).to_owned();
-        command
-            .spawn()
-            .with_context(|| format!("starting {}", program.display()))
+        command.spawn().with_context(|| format!("starting {}", program.display()))
     }
 
     /// The command that would run, as one would type it.
@@ -331,9 +309,7 @@ pub fn one(name: &'static str) -> Result<PathBuf> {
         return Ok(path.into());
     }
     let beside = || {
-        let path = paths::program_folder()?
-            .join(name)
-            .with_extension(std::env::consts::EXE_EXTENSION);
+        let path = paths::program_folder()?.join(name).with_extension(std::env::consts::EXE_EXTENSION);
         path.is_file().then_some(path)
     };
     let root = paths::checkout();
@@ -367,10 +343,7 @@ fn is_read_only() -> bool {
             let _ = std::fs::remove_file(&probe);
             false
         }
-        Err(error) => matches!(
-            error.kind(),
-            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied
-        ),
+        Err(error) => matches!(error.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied),
     }
 }
 
@@ -378,11 +351,7 @@ fn is_read_only() -> bool {
 fn stays_as_built() {
     static NOTED: Once = Once::new();
     let folder = paths::program_folder().map_or_else(String::new, |folder| paths::shown(&folder));
-    NOTED.call_once(|| {
-        output::note(&format!(
-            "{folder} cannot be written, so what was built before runs"
-        ))
-    });
+    NOTED.call_once(|| output::note(&format!("{folder} cannot be written, so what was built before runs")));
 }
 
 /// Nothing of them lies beside this program, which Cargo built into the same folder.

@@ -14,14 +14,12 @@ pub(crate) fn folder(instead: &str) -> Result<PathBuf> {
     })?;
     let folder = root.join("book/data");
     let probe = folder.join(format!(".{}.tmp", std::process::id()));
-    std::fs::File::create(&probe)
-        .and_then(|_| std::fs::remove_file(&probe))
-        .map_err(|error| {
-            anyhow!(
-                "{} cannot be written to ({error}), so nothing was measured; {instead}",
-                paths::shown(&folder)
-            )
-        })?;
+    std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|error| {
+        anyhow!(
+            "{} cannot be written to ({error}), so nothing was measured; {instead}",
+            paths::shown(&folder)
+        )
+    })?;
     Ok(folder)
 }
 

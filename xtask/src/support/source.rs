@@ -48,11 +48,7 @@ impl Job {
             .map(str::to_string)
             .collect();
         Self {
-            name: path
-                .strip_prefix(root)
-                .unwrap_or(path)
-                .to_string_lossy()
-                .into_owned(),
+            name: path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned(),
             folders: include_folders(root, path),
             source,
             architecture,
@@ -106,9 +102,7 @@ impl Job {
     /// Options that name folders of this machine.
     fn hidden(&self, nvrtc: &Nvrtc) -> Vec<String> {
         let folders = self.folders.iter().chain(&nvrtc.include);
-        folders
-            .map(|folder| format!("--include-path={}", folder.display()))
-            .collect()
+        folders.map(|folder| format!("--include-path={}", folder.display())).collect()
     }
 
     /// PTX with paths as seen from the root, and the compiler's warnings.
@@ -119,10 +113,7 @@ impl Job {
         root: &Path,
     ) -> anyhow::Result<Compiled> {
         let compiled = compiler.compile(&self.unit(nvrtc, self.shown()))?;
-        Ok(Compiled {
-            ptx: normalise(&compiled.ptx, root, nvrtc.include.as_deref()),
-            ..compiled
-        })
+        Ok(Compiled { ptx: normalise(&compiled.ptx, root, nvrtc.include.as_deref()), ..compiled })
     }
 
     /// Compiles in this process, which cannot be stopped when the compiler does not return.
@@ -134,12 +125,7 @@ impl Job {
     /// The input of the compiler; options that name folders are added.
     fn unit(&self, nvrtc: &Nvrtc, mut options: Vec<String>) -> Unit {
         options.extend(self.hidden(nvrtc));
-        Unit {
-            source: self.source.clone(),
-            name: self.name.clone(),
-            headers: Vec::new(),
-            options,
-        }
+        Unit { source: self.source.clone(), name: self.name.clone(), headers: Vec::new(), options }
     }
 
     /// Machine code for an `sm_XX` with the lines of the source, and ptxas's report on its registers. `includes` are the
@@ -226,9 +212,7 @@ fn included(line: &str) -> Option<&str> {
 
 /// The text of a source or header.
 pub fn read_source(path: &Path) -> anyhow::Result<String> {
-    let size = std::fs::metadata(path)
-        .with_context(|| path.display().to_string())?
-        .len();
+    let size = std::fs::metadata(path).with_context(|| path.display().to_string())?.len();
     ensure!(path.is_file(), "{} is not a file", path.display());
     ensure!(
         size <= LARGEST_SOURCE,
@@ -242,10 +226,7 @@ pub fn read_source(path: &Path) -> anyhow::Result<String> {
 pub(crate) fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
     // The headers may lie inside the repository, so their folder goes first.
     let resolved = include.and_then(|folder| folder.canonicalize().ok());
-    let folders: Vec<&Path> = [resolved.as_deref(), include, Some(root)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let folders: Vec<&Path> = [resolved.as_deref(), include, Some(root)].into_iter().flatten().collect();
     let mut out = String::with_capacity(ptx.len());
     for line in ptx.lines() {
         match line.trim_start().starts_with(".file") {
@@ -262,10 +243,8 @@ pub(crate) fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> Strin
 fn file_line(line: &str, folders: &[&Path]) -> Option<String> {
     let (before, rest) = line.split_once('"')?;
     let path = unescaped(rest)?;
-    let inside = |folder: &&Path| {
-        path.strip_prefix(folder.as_os_str().as_encoded_bytes())?
-            .strip_prefix(b"/")
-    };
+    let inside =
+        |folder: &&Path| path.strip_prefix(folder.as_os_str().as_encoded_bytes())?.strip_prefix(b"/");
     let short = folders.iter().find_map(inside).unwrap_or(&path);
     Some(format!("{before}\"{}\"", short.escape_ascii()))
 }
@@ -314,10 +293,7 @@ mod tests {
         // As NVRTC 12.4 writes a folder with an accent, quotes and a newline.
         let odd = r#""/t\303\251\"il\'e\nx/kernels/a.cu", 17, 42"#;
         assert_eq!(file(odd, "/t\u{e9}\"il'e\nx"), expected);
-        assert_eq!(
-            file(plain, "/home/me/re"),
-            "\t.file\t1 \"/home/me/repo/kernels/a.cu\"\n"
-        );
+        assert_eq!(file(plain, "/home/me/re"), "\t.file\t1 \"/home/me/repo/kernels/a.cu\"\n");
     }
 
     #[test]
@@ -329,10 +305,7 @@ mod tests {
         std::fs::write(kernels.join("b.cuh"), "#include \"a.cuh\"\n").expect("a file");
         let source = "  # include  \"a.cuh\"  // why\n#if 0\n#include \"/dev/zero\"\n#endif\n";
         let found = local_includes(&root, &kernels.join("k.cu"), source).expect("readable");
-        let names: Vec<_> = found
-            .iter()
-            .filter_map(|include| include.path.file_name())
-            .collect();
+        let names: Vec<_> = found.iter().filter_map(|include| include.path.file_name()).collect();
         assert_eq!(names, ["b.cuh", "a.cuh"]);
         let _ = std::fs::remove_dir_all(&root);
     }

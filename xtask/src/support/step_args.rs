@@ -63,14 +63,7 @@ pub(crate) fn arguments(shapes: &[Shape]) -> Vec<String> {
 /// Steps that have kernels of ours; the others have nothing to look at.
 pub(crate) fn with_kernels(steps: &[&'static Step]) -> Result<Vec<&'static Step>, Stop> {
     let has = |step: &&&Step| step.kernels.iter().any(|kernel| kernel.source.is_some());
-    match (
-        steps
-            .iter()
-            .copied()
-            .filter(|step| has(&step))
-            .collect::<Vec<_>>(),
-        steps,
-    ) {
+    match (steps.iter().copied().filter(|step| has(&step)).collect::<Vec<_>>(), steps) {
         (with, [only]) if with.is_empty() => {
             Err(Stop::Usage(format!("{} has no kernels in kernels/", only.id)))
         }
@@ -85,11 +78,7 @@ mod tests {
     #[test]
     fn a_step_is_chosen_once_however_it_is_called() {
         let asked = ["5", "float4", "v05", "bank-conflict-free"].map(String::from);
-        let ids: Vec<_> = steps("bench", &asked)
-            .expect("steps")
-            .iter()
-            .map(|s| s.id)
-            .collect();
+        let ids: Vec<_> = steps("bench", &asked).expect("steps").iter().map(|s| s.id).collect();
         assert_eq!(ids, ["v05", "v04"]);
     }
 }

@@ -15,19 +15,11 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
         let passed = match &one.outcome {
             Outcome::Passed(passed) => passed,
             Outcome::Failed { why, .. } => {
-                others.push(format!(
-                    "{}  {}",
-                    title(one),
-                    paint.bad(&format!("failed: {why}"))
-                ));
+                others.push(format!("{}  {}", title(one), paint.bad(&format!("failed: {why}"))));
                 continue;
             }
             Outcome::NotRun { why } => {
-                others.push(format!(
-                    "{}  {}",
-                    title(one),
-                    paint.dim(&format!("not run: {why}"))
-                ));
+                others.push(format!("{}  {}", title(one), paint.dim(&format!("not run: {why}"))));
                 continue;
             }
         };
@@ -72,16 +64,7 @@ fn title(one: &Measurement) -> String {
 }
 
 fn products() -> Table {
-    Table::new([
-        "step",
-        "kernel",
-        "shape",
-        "ms",
-        "GFLOP/s",
-        "% cuBLAS",
-        "% roofline",
-    ])
-    .left(3)
+    Table::new(["step", "kernel", "shape", "ms", "GFLOP/s", "% cuBLAS", "% roofline"]).left(3)
 }
 
 fn moves() -> Table {
@@ -195,14 +178,8 @@ fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
         each(c.l1_passes),
         each(c.wavefronts()),
         each(c.excess()),
-        if flops > 0.0 {
-            of(flops, bytes)
-        } else {
-            String::new()
-        },
-        prediction
-            .map(|p| format!("{} ms", milliseconds(p.us / 1e3)))
-            .unwrap_or_default(),
+        if flops > 0.0 { of(flops, bytes) } else { String::new() },
+        prediction.map(|p| format!("{} ms", milliseconds(p.us / 1e3))).unwrap_or_default(),
     ]
 }
 

@@ -7,11 +7,7 @@ use catalog::programs::on_path;
 
 /// A program on `PATH` or in a toolkit.
 pub(crate) fn tool(name: &str) -> Option<PathBuf> {
-    let in_toolkit = || {
-        toolkits()
-            .map(|root| root.join("bin").join(name))
-            .find(|path| path.is_file())
-    };
+    let in_toolkit = || toolkits().map(|root| root.join("bin").join(name)).find(|path| path.is_file());
     on_path(name).or_else(in_toolkit)
 }
 
@@ -22,20 +18,13 @@ pub(crate) fn version(program: &Path) -> Option<String> {
 
 /// Version of NVIDIA's driver: `580.159.04`.
 pub(crate) fn driver_version() -> Option<String> {
-    let text = output(
-        &tool("nvidia-smi")?,
-        &["--query-gpu=driver_version", "--format=csv,noheader"],
-    )?;
+    let text = output(&tool("nvidia-smi")?, &["--query-gpu=driver_version", "--format=csv,noheader"])?;
     Some(text.lines().next()?.trim().to_owned())
 }
 
 pub(crate) fn output(program: &Path, words: &[&str]) -> Option<String> {
-    let output = Command::new(program)
-        .args(words)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
+    let output =
+        Command::new(program).args(words).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     (output.status.success() && !text.is_empty()).then_some(text)
 }

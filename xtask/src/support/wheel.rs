@@ -40,10 +40,7 @@ fn entries(wheel: &[u8]) -> Result<Vec<Entry<'_>>> {
     const END: &[u8] = b"PK\x05\x06";
     const ENTRY: &[u8] = b"PK\x01\x02";
     const END_LENGTH: usize = 22;
-    let last = wheel
-        .len()
-        .checked_sub(END_LENGTH)
-        .context("too short for a zip file")?;
+    let last = wheel.len().checked_sub(END_LENGTH).context("too short for a zip file")?;
     let lowest = last.saturating_sub(usize::from(u16::MAX));
     let end = (lowest..=last)
         .rev()
@@ -143,14 +140,9 @@ mod tests {
         for method in [0, 8] {
             let wheel = zip("a/b.h", "int x; int x; int x; int x;", method);
             let entries = entries(&wheel).expect("a zip file");
-            let [entry] = entries.as_slice() else {
-                panic!("one entry")
-            };
+            let [entry] = entries.as_slice() else { panic!("one entry") };
             assert_eq!(entry.name, "a/b.h");
-            assert_eq!(
-                entry.contents(&wheel).expect("whole"),
-                b"int x; int x; int x; int x;"
-            );
+            assert_eq!(entry.contents(&wheel).expect("whole"), b"int x; int x; int x; int x;");
         }
     }
 

@@ -22,12 +22,7 @@ const fn wheel(
     sha256: &'static str,
     folder: &'static str,
 ) -> Wheel {
-    Wheel {
-        package,
-        file,
-        sha256,
-        folder,
-    }
+    Wheel { package, file, sha256, folder }
 }
 
 /// The package with the compiler itself.

@@ -15,10 +15,7 @@ fn main() -> ExitCode {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     if !is_built() {
         let packages = packages(&words);
-        eprintln!(
-            "building {}; the first time takes a minute or two",
-            packages.join(" and ")
-        );
+        eprintln!("building {}; the first time takes a minute or two", packages.join(" and "));
         let mut build = Command::new(&cargo);
         build.arg("build");
         for package in &packages {
@@ -29,8 +26,7 @@ fn main() -> ExitCode {
         }
     }
     let mut run = Command::new(&cargo);
-    run.args(["run", "--quiet", "--package", "xtask", "--"])
-        .args(words);
+    run.args(["run", "--quiet", "--package", "xtask", "--"]).args(words);
     #[cfg(unix)]
     {
         let error = std::os::unix::process::CommandExt::exec(&mut run);

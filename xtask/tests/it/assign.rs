@@ -10,9 +10,7 @@ use tasks::{Catalogue, markers};
 use crate::files::empty_folder;
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 
 fn xtask(arguments: &[&str]) -> Output {
@@ -62,10 +60,7 @@ fn secrets() -> BTreeSet<String> {
     }
     let questions = catalogues.iter().flat_map(|catalogue| &catalogue.questions);
     found.extend(questions.map(|question| question.because.trim().to_owned()));
-    let given: Vec<String> = solutions
-        .iter()
-        .map(|solution| markers::starter(solution))
-        .collect();
+    let given: Vec<String> = solutions.iter().map(|solution| markers::starter(solution)).collect();
     found.retain(|line| !given.iter().any(|starter| starter.contains(line.as_str())));
     found
 }
@@ -81,10 +76,7 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     ]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     let rubric = fs::read_to_string(place.join("homework.rubric.toml")).expect("a rubric");
-    assert!(
-        rubric.contains(&format!("seed = {SEED}")) && rubric.contains("name = \"v05\""),
-        "{rubric}"
-    );
+    assert!(rubric.contains(&format!("seed = {SEED}")) && rubric.contains("name = \"v05\""), "{rubric}");
 
     let secrets = secrets();
     assert!(secrets.len() > 5, "{}", secrets.len());
@@ -98,30 +90,15 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
             assert!(!held.contains(secret.as_str()), "{name} has `{secret}`");
         }
         let is_kernel = name.ends_with(".cu") || name.ends_with(".ptx");
-        let may = [
-            "my/v02.cu",
-            "my/v05.cu",
-            "steps/v02/exercise.cu",
-            "steps/v05/exercise.cu",
-        ];
+        let may = ["my/v02.cu", "my/v05.cu", "steps/v02/exercise.cu", "steps/v05/exercise.cu"];
         let probe = ["kernels/probe.cu", "kernels/ptx/probe.ptx"];
-        assert!(
-            !is_kernel || may.contains(&&*name) || probe.contains(&&*name),
-            "{name}"
-        );
+        assert!(!is_kernel || may.contains(&&*name) || probe.contains(&&*name), "{name}");
     }
     let readme = fs::read_to_string(out.join("README.md")).expect("a README");
-    assert!(
-        readme.contains("Due: Friday") && readme.contains("cargo xtask check v02"),
-        "{readme}"
-    );
+    assert!(readme.contains("Due: Friday") && readme.contains("cargo xtask check v02"), "{readme}");
 
     let git = |arguments: &[&str]| {
-        let output = Command::new("git")
-            .args(arguments)
-            .current_dir(&out)
-            .output()
-            .expect("git");
+        let output = Command::new("git").args(arguments).current_dir(&out).output().expect("git");
         text(&output.stdout)
     };
     assert_eq!(git(&["rev-list", "--all", "--count"]).trim(), "1");
@@ -130,21 +107,9 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
-        .args([
-            "check",
-            "--quiet",
-            "--offline",
-            "--locked",
-            "-p",
-            "xtask",
-            "-p",
-            "judge",
-        ])
+        .args(["check", "--quiet", "--offline", "--locked", "-p", "xtask", "-p", "judge"])
         .current_dir(&out)
-        .env(
-            "CARGO_TARGET_DIR",
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join("assigned-target"),
-        );
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("assigned-target"));
     for name in ["CARGO_MANIFEST_DIR", "CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"] {
         command.env_remove(name);
     }
@@ -165,24 +130,14 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     let before = fs::read_to_string(out.join("my/v02.cu")).expect("the starter");
     fs::write(out.join("my/v02.cu"), "x").expect("written");
     assert_eq!(again(&["reset", "v02"]), (Some(0), String::new()));
-    assert_eq!(
-        fs::read_to_string(out.join("my/v02.cu")).expect("the starter"),
-        before
-    );
+    assert_eq!(fs::read_to_string(out.join("my/v02.cu")).expect("the starter"), before);
     let (code, why) = again(&["solution", "v02", "--give-up"]);
-    assert!(
-        code == Some(3) && why.contains("kernels/v02_shared.cu"),
-        "{code:?} {why}"
-    );
+    assert!(code == Some(3) && why.contains("kernels/v02_shared.cu"), "{code:?} {why}");
 
     // An existing folder is not overwritten.
     let twice = xtask(&["assign", "v02", "--out", &shown]);
     assert_eq!(twice.status.code(), Some(3));
-    assert!(
-        text(&twice.stderr).contains("is there already"),
-        "{}",
-        text(&twice.stderr)
-    );
+    assert!(text(&twice.stderr).contains("is there already"), "{}", text(&twice.stderr));
 }
 
 /// Assigns, and gives the folder.
@@ -205,9 +160,7 @@ fn numbers_are_drawn_from_the_seed_and_the_answer_stays_here() {
         for step in ["v02", "v05"] {
             let variant = Catalogue::load(root(), step).expect("a catalogue").variant;
             let variant = variant.expect("a task whose numbers are drawn");
-            let point = variant
-                .draw(step, seed.parse().expect("a number"))
-                .expect("a point");
+            let point = variant.draw(step, seed.parse().expect("a number")).expect("a point");
             let given = Catalogue::load(&out, step).expect("a catalogue");
             assert!(given.variant.is_none());
             let [task] = given.tasks.as_slice() else {
@@ -221,9 +174,8 @@ fn numbers_are_drawn_from_the_seed_and_the_answer_stays_here() {
             files(&out, &mut all);
             for path in all {
                 let held = text(&fs::read(&path).expect("a file"));
-                let secrets = beside
-                    .lines()
-                    .filter(|line| line.contains("load_or_zero(") || line.contains("acc"));
+                let secrets =
+                    beside.lines().filter(|line| line.contains("load_or_zero(") || line.contains("acc"));
                 for secret in secrets {
                     assert!(!held.contains(secret), "{} has `{secret}`", path.display());
                 }
@@ -259,11 +211,7 @@ fn a_repository_says_that_results_count_from_a_gpu() {
 fn tasks_for_the_host_are_assigned_with_the_kernel_that_they_launch() {
     let place = empty_folder("host");
     let out = assigned(&place, "homework", &["v01.launch", "v09.operands", "--seed", "1"]);
-    for file in [
-        "my/v01.launch.toml",
-        "my/v09.operands.toml",
-        "kernels/ptx/v01_col_per_lane.ptx",
-    ] {
+    for file in ["my/v01.launch.toml", "my/v09.operands.toml", "kernels/ptx/v01_col_per_lane.ptx"] {
         assert!(out.join(file).is_file(), "{file}");
     }
     assert!(!out.join("kernels/v01_col_per_lane.cu").exists());
@@ -288,23 +236,14 @@ fn tasks_that_are_not_there_are_wrong_usage() {
     for (tasks, says) in [
         (["v77"].as_slice(), "v77"),
         (&["v02.nothing"], "there is no task `v02.nothing`"),
-        (
-            &["v01", "v01.launch"],
-            "v01.launch launches the finished kernel of v01",
-        ),
+        (&["v01", "v01.launch"], "v01.launch launches the finished kernel of v01"),
         (
             &["v09", "--variant"],
             "v09 has nothing to vary: its tasks have one right answer each; numbers are drawn for v01, v02,",
         ),
         (&["v00", "--variant"], "v00 has nothing to vary: it has no tasks"),
-        (
-            &["v01.launch", "--gpu-required"],
-            "the idea of v01.launch is on the host",
-        ),
-        (
-            &["v02.rect", "--variant"],
-            "--variant draws a task of a step: name v02",
-        ),
+        (&["v01.launch", "--gpu-required"], "the idea of v01.launch is on the host"),
+        (&["v02.rect", "--variant"], "--variant draws a task of a step: name v02"),
     ] {
         let output = xtask(&[&["assign", "--out", &out], tasks].concat());
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
@@ -329,24 +268,13 @@ fn a_class_report_gives_minutes_that_assign_uses() {
     let (submissions, minutes) = (submissions.display().to_string(), minutes.display().to_string());
     let report = xtask(&["report", &submissions, "--minutes", &minutes]);
     assert!(report.status.success(), "{}", text(&report.stderr));
-    assert!(
-        text(&report.stdout).starts_with("3 students\n"),
-        "{}",
-        text(&report.stdout)
-    );
+    assert!(text(&report.stdout).starts_with("3 students\n"), "{}", text(&report.stdout));
     let json = xtask(&["report", &submissions, "--json"]);
     for line in text(&json.stdout).lines() {
         let _: serde_json::Value = serde_json::from_str(line).expect("a record");
     }
     let out = place.join("homework");
-    let made = xtask(&[
-        "assign",
-        "v02",
-        "--out",
-        &out.display().to_string(),
-        "--minutes",
-        &minutes,
-    ]);
+    let made = xtask(&["assign", "v02", "--out", &out.display().to_string(), "--minutes", &minutes]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     let tasks = fs::read_to_string(out.join("steps/v02/tasks.toml")).expect("a catalogue");
     assert!(tasks.contains("minutes = 75"), "{tasks}");

@@ -155,21 +155,13 @@ fn gpu() -> Run {
         driver: "13.0".into(),
         host: "a host".into(),
         revision: "unknown".into(),
-        roofline: Some(Roofline {
-            fp32_tflops: 50.0,
-            copy_gbs: 4000.0,
-        }),
+        roofline: Some(Roofline { fp32_tflops: 50.0, copy_gbs: 4000.0 }),
         cublas: None,
     }
 }
 
 fn emulated() -> Run {
-    Run {
-        device: "Emulated GPU (sm_90)".into(),
-        emulated: true,
-        roofline: None,
-        ..gpu()
-    }
+    Run { device: "Emulated GPU (sm_90)".into(), emulated: true, roofline: None, ..gpu() }
 }
 
 fn passed(emulated: bool) -> Outcome {
@@ -189,11 +181,7 @@ fn passed(emulated: bool) -> Outcome {
         grid: [8, 8, 1],
         block: [256, 1, 1],
         dynamic_shared: 0,
-        accuracy: Accuracy {
-            max_abs_error: 1e-6,
-            max_of_bound: 0.1,
-            exact_on_integers: true,
-        },
+        accuracy: Accuracy { max_abs_error: 1e-6, max_of_bound: 0.1, exact_on_integers: true },
         batch: 1,
         by: By::Batch,
         hot: (!emulated).then(|| Samples(vec![0.25, 0.26, 0.25])),
@@ -301,9 +289,7 @@ fn told(output: &Output) -> String {
 
 #[track_caller]
 fn run(command: &mut Command) -> String {
-    let here = command
-        .get_current_dir()
-        .map(|folder| folder.display().to_string());
+    let here = command.get_current_dir().map(|folder| folder.display().to_string());
     let text = told(&command.output().expect("it starts"));
     text.replace(&here.unwrap_or_default(), "HERE")
 }
@@ -338,10 +324,7 @@ fn bad_words_are_answered_in_a_sentence() {
             "--size 64x-1",
             "invalid value '64x-1' for '--size <SIZE>': `-1` is not a whole number from 1 to 2147483647; sizes look like 1024",
         ),
-        (
-            "--size 64,",
-            "invalid value '' for '--size <SIZE>': a size is missing; sizes look like 1024",
-        ),
+        ("--size 64,", "invalid value '' for '--size <SIZE>': a size is missing; sizes look like 1024"),
         ("--size 99999999", "A would have 99999999 x 99999999 elements"),
         (
             "--m 5 --n 6 --k -1",
@@ -370,10 +353,7 @@ fn one_step_speaks_for_itself() {
 #[test]
 fn the_exit_code_of_a_step_is_ours() {
     for (code, ours) in [("0", 0), ("1", 1), ("2", 2), ("3", 3), ("77", 3)] {
-        let output = xtask("bench v05")
-            .env("FAKE_CODE", code)
-            .output()
-            .expect("it starts");
+        let output = xtask("bench v05").env("FAKE_CODE", code).output().expect("it starts");
         assert_eq!(output.status.code(), Some(ours), "{}", told(&output));
     }
 }
@@ -419,19 +399,11 @@ fn tensor_cores_are_counted_by_their_own_products() {
 
 #[test]
 fn steps_share_answers_in_a_folder_that_no_printed_command_has() {
-    let output = xtask("bench v05 v06")
-        .env("FAKE", "sharing")
-        .output()
-        .expect("it starts");
+    let output = xtask("bench v05 v06").env("FAKE", "sharing").output().expect("it starts");
     let errors = told(&output);
     let (commands, others): (Vec<_>, Vec<_>) = errors.lines().partition(|line| line.starts_with("$ "));
-    assert!(
-        commands.iter().all(|command| !command.contains("answers")),
-        "{errors}"
-    );
-    let shared = others
-        .iter()
-        .filter(|line| line.contains("could not run: answers in /"));
+    assert!(commands.iter().all(|command| !command.contains("answers")), "{errors}");
+    let shared = others.iter().filter(|line| line.contains("could not run: answers in /"));
     assert_eq!(shared.count(), 2, "{errors}");
 }
 
@@ -504,11 +476,9 @@ fn check_takes_all_steps_when_none_is_named() {
 
 #[test]
 fn json_is_what_the_steps_print() {
-    for (words, fake) in [
-        ("bench v05 v06 --json", "gpu"),
-        ("check v05 v06 --json", "right"),
-        ("bench v05 --json", "gpu"),
-    ] {
+    for (words, fake) in
+        [("bench v05 v06 --json", "gpu"), ("check v05 v06 --json", "right"), ("bench v05 --json", "gpu")]
+    {
         let output = xtask(words).env("FAKE", fake).output().expect("it starts");
         let text = String::from_utf8(output.stdout).expect("text");
         assert!(text.lines().count() >= 2, "{words}");
@@ -580,11 +550,8 @@ fn sums_are_saved_and_then_compared_bit_by_bit() {
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 sums --json --emulate
     ");
     let digits = sums::of_bytes(b"sgemm_v05_bank_conflict_free");
-    let changed = text.replacen(
-        &format!("\"c_sha256\":\"{digits}"),
-        &format!("\"c_sha256\":\"f{}", &digits[1..]),
-        1,
-    );
+    let changed =
+        text.replacen(&format!("\"c_sha256\":\"{digits}"), &format!("\"c_sha256\":\"f{}", &digits[1..]), 1);
     assert_ne!(text, changed);
     fs::write(data.join(sums::REFERENCES[0]), changed).expect("a file");
     let mut command = xtask("sums v05 --emulate");
@@ -603,10 +570,7 @@ fn sums_are_saved_and_then_compared_bit_by_bit() {
 #[test]
 fn sums_of_another_machine_become_a_record() {
     let root = checkout("sums-from");
-    let lines = xtask("sums v05 v06 --json")
-        .env("FAKE", "gpu")
-        .output()
-        .expect("it starts");
+    let lines = xtask("sums v05 v06 --json").env("FAKE", "gpu").output().expect("it starts");
     fs::write(root.join("sums.jsonl"), lines.stdout).expect("a file");
     let mut command = xtask("sums --from sums.jsonl --save");
     insta::assert_snapshot!(run(command.current_dir(&root)), @r"
@@ -740,21 +704,14 @@ fn an_interrupt_leaves_a_whole_record() {
     std::io::Read::read_to_string(&mut errors, &mut seen).expect("text");
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{seen}");
     let last = seen.lines().last().unwrap_or_default();
-    assert_eq!(
-        last,
-        "interrupted; 1 measurement is saved in book/data/test-100.json"
-    );
+    assert_eq!(last, "interrupted; 1 measurement is saved in book/data/test-100.json");
     let record = Record::load(&root.join("book/data/test-100.json")).expect("a whole record");
     assert_eq!(record.measurements.len(), 1);
 }
 
 #[test]
 fn a_closed_pipe_is_no_error() {
-    for (words, fake) in [
-        ("list", ""),
-        ("bench v05 v06 --json", "gpu"),
-        ("check v05", "right"),
-    ] {
+    for (words, fake) in [("list", ""), ("bench v05 v06 --json", "gpu"), ("check v05", "right")] {
         let mut child = xtask(words)
             .env("FAKE", fake)
             .stdout(Stdio::piped())
@@ -774,9 +731,7 @@ fn a_folder_without_a_step_says_so() {
     fs::hard_link(programs().join("xtask"), folder.join("xtask")).expect("a link");
     let mut command = Command::new(folder.join("xtask"));
     command.args(["bench", "v05"]).env_remove("CARGO");
-    command
-        .env_remove("CARGO_MANIFEST_DIR")
-        .current_dir(std::env::temp_dir());
+    command.env_remove("CARGO_MANIFEST_DIR").current_dir(std::env::temp_dir());
     let output = command.output().expect("it starts");
     let text = told(&output).replace(&folder.display().to_string(), "FOLDER");
     insta::assert_snapshot!(text, @r"
@@ -833,11 +788,8 @@ fn cargo_builds_what_runs() {
 #[test]
 fn an_edited_kernel_needs_the_compiler() {
     let (root, mut command) = in_checkout("edited", "check v05");
-    fs::write(
-        root.join("kernels/v05_bank_conflict_free.cu"),
-        "__global__ void other() {}\n",
-    )
-    .expect("a file");
+    fs::write(root.join("kernels/v05_bank_conflict_free.cu"), "__global__ void other() {}\n")
+        .expect("a file");
     insta::assert_snapshot!(run(&mut command), @r"
     exit code 3
     --- stdout
@@ -856,11 +808,7 @@ fn started_directly(name: &str, words: &str) -> (PathBuf, Command) {
         fs::hard_link(programs().join(program), folder.join(program)).expect("a link");
     }
     let mut direct = Command::new(folder.join("xtask"));
-    direct
-        .args(command.get_args())
-        .current_dir(&root)
-        .stdin(Stdio::null())
-        .env("TILE_NVRTC", "nowhere");
+    direct.args(command.get_args()).current_dir(&root).stdin(Stdio::null()).env("TILE_NVRTC", "nowhere");
     for name in ["CARGO", "CARGO_MANIFEST_DIR", "LD_LIBRARY_PATH", "FAKE"] {
         direct.env_remove(name);
     }
@@ -891,10 +839,7 @@ fn in_read_only(command: &Command) -> Option<Command> {
         command.arg(here).current_dir(here);
         command
     };
-    if !mounted("true")
-        .output()
-        .is_ok_and(|output| output.status.success())
-    {
+    if !mounted("true").output().is_ok_and(|output| output.status.success()) {
         eprintln!("not run: only the superuser can make a checkout read-only");
         return None;
     }
@@ -938,10 +883,7 @@ fn an_edited_kernel_without_cargo_is_an_error_and_beside_copied_programs_a_remar
     error: kernels/v05_bank_conflict_free.cu changed since it was compiled, and cargo, which builds it in, is not on the PATH; install Rust, then run: cargo xtask check
     ");
     let mut copied = xtask("check v05");
-    copied
-        .current_dir(&root)
-        .env("PATH", "/usr/bin:/bin")
-        .env("FAKE", "right");
+    copied.current_dir(&root).env("PATH", "/usr/bin:/bin").env("FAKE", "right");
     insta::assert_snapshot!(run(&mut copied), @r"
     exit code 0
     --- stdout
@@ -1000,10 +942,7 @@ fn what_cannot_be_saved_in_its_place_is_saved_elsewhere() {
         fs::create_dir_all(root.join("book/data").join(name)).expect("a folder");
     }
     let mut command = xtask("bench v05 --save");
-    command
-        .env("FAKE", "gpu")
-        .env("TMPDIR", &temporary)
-        .current_dir(&root);
+    command.env("FAKE", "gpu").env("TMPDIR", &temporary).current_dir(&root);
     insta::assert_snapshot!(run(&mut command).replace(&temporary.display().to_string(), "TEMPORARY"), @r"
     exit code 3
     --- stdout

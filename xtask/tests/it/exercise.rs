@@ -17,24 +17,15 @@ fn a_starter_is_written_once_and_reset_keeps_the_text() {
     let learner = Learner::new();
     let (code, out, _) = learner.run("start v05");
     assert_eq!(code, 0);
-    assert!(
-        out.starts_with("my/v05.cu: 32 banks") && out.contains("about 45 minutes"),
-        "{out}"
-    );
+    assert!(out.starts_with("my/v05.cu: 32 banks") && out.contains("about 45 minutes"), "{out}");
     let starter = learner.read("my/v05.cu");
-    assert!(
-        starter.contains("    // TODO(v05): do it\n}") && !starter.contains("done"),
-        "{starter}"
-    );
+    assert!(starter.contains("    // TODO(v05): do it\n}") && !starter.contains("done"), "{starter}");
 
     fs::write(learner.path("my/v05.cu"), "mine\n").expect("a file");
     let (code, _, err) = learner.run("start 5");
     assert_eq!(
         (code, err.as_str()),
-        (
-            3,
-            "error: my/v05.cu is there already; begin anew with: xtask reset v05\n"
-        )
+        (3, "error: my/v05.cu is there already; begin anew with: xtask reset v05\n")
     );
     assert_eq!(learner.read("my/v05.cu"), "mine\n");
 
@@ -47,17 +38,10 @@ fn a_starter_is_written_once_and_reset_keeps_the_text() {
     let (code, _, err) = learner.run("reset v05.wide");
     assert_eq!(
         (code, err.as_str()),
-        (
-            3,
-            "error: there is no my/v05.wide.cu; begin with: xtask start v05.wide\n"
-        )
+        (3, "error: there is no my/v05.wide.cu; begin with: xtask start v05.wide\n")
     );
     assert_eq!(learner.run("start v05.wide").0, 0);
-    assert!(
-        learner
-            .read("my/v05.wide.cu")
-            .contains("sgemm_wide(int M, int N, int K, ")
-    );
+    assert!(learner.read("my/v05.wide.cu").contains("sgemm_wide(int M, int N, int K, "));
 }
 
 #[test]
@@ -95,12 +79,7 @@ fn a_verdict_ends_with_one_command_and_is_recorded() {
     assert_eq!(code, 0);
     assert!(out.ends_with("\nnext: xtask start v05.wide\n"), "{out}");
     let progress = learner.read("my/progress.toml");
-    for line in [
-        "checks = 3",
-        "checks_to_pass = 3",
-        "no-excess = 1",
-        "wrong-result = 1",
-    ] {
+    for line in ["checks = 3", "checks_to_pass = 3", "no-excess = 1", "wrong-result = 1"] {
         assert!(progress.contains(line), "{line} in {progress}");
     }
 }
@@ -133,10 +112,7 @@ fn errors_of_the_compiler_have_a_line_and_a_hint() {
         out.contains("failed   compiles   my/v05.cu:7: expected ';' after expression\n  not run  right"),
         "{out}"
     );
-    assert!(
-        out.contains("\n    x = ?\n\nhint: a semicolon is missing"),
-        "{out}"
-    );
+    assert!(out.contains("\n    x = ?\n\nhint: a semicolon is missing"), "{out}");
     assert!(learner.read("my/progress.toml").contains("compile = 1"));
 }
 
@@ -172,37 +148,22 @@ fn the_solution_is_shown_after_passing_or_giving_up() {
     assert!(err.contains("xtask solution v05 --give-up"), "{err}");
     let (code, out, err) = learner.run("diff v05");
     assert_eq!(code, 0);
-    assert!(
-        out.starts_with("--- the starter\n+++ my/v05.cu\n") && !out.contains("done()"),
-        "{out}"
-    );
+    assert!(out.starts_with("--- the starter\n+++ my/v05.cu\n") && !out.contains("done()"), "{out}");
     assert!(err.contains("against the starter"), "{err}");
 
     let (code, out, _) = learner.run("solution v05 --give-up");
     assert_eq!(code, 0);
-    assert!(
-        out.contains("    done();\n") && !out.contains("SOLUTION"),
-        "{out}"
-    );
+    assert!(out.contains("    done();\n") && !out.contains("SOLUTION"), "{out}");
     assert!(learner.read("my/progress.toml").contains("gave_up = "));
     let (code, out, _) = learner.run("diff v05");
     assert_eq!(code, 0);
-    assert!(
-        out.starts_with("--- the finished kernel\n") && out.contains("-    done();\n"),
-        "{out}"
-    );
+    assert!(out.starts_with("--- the finished kernel\n") && out.contains("-    done();\n"), "{out}");
     assert_eq!(learner.run("solution v05").0, 0);
 
     learner.run("start v05.wide");
-    learner.verdict(&Verdict {
-        task: TaskName::transfer("v05", "wide"),
-        ..passed()
-    });
+    learner.verdict(&Verdict { task: TaskName::transfer("v05", "wide"), ..passed() });
     assert_eq!(learner.run("check v05.wide").0, 0);
-    assert_eq!(
-        learner.run("solution v05.wide").1,
-        "// wide.cu: whole\nvoid g() {}\n"
-    );
+    assert_eq!(learner.run("solution v05.wide").1, "// wide.cu: whole\nvoid g() {}\n");
 }
 
 #[test]
@@ -223,10 +184,7 @@ fn a_task_for_the_host_has_an_answer_file_and_no_compiler() {
     learner.verdict(&verdict);
     let (code, out, _) = learner.run("check v05.launch");
     assert_eq!(code, 1);
-    assert!(
-        out.ends_with("next: change my/v05.launch.toml, then: xtask check v05.launch\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("next: change my/v05.launch.toml, then: xtask check v05.launch\n"), "{out}");
     let asked = learner.read("bin/asked");
     assert!(
         asked.contains("kernels/ptx/v05_x.ptx --answer ") && asked.trim_end().ends_with("my/v05.launch.toml"),
@@ -240,28 +198,12 @@ fn a_task_for_the_host_has_an_answer_file_and_no_compiler() {
 fn what_is_not_there_is_named() {
     let learner = Learner::new();
     let cases = [
-        (
-            "check v05.wide",
-            3,
-            "there is no my/v05.wide.cu; begin with: xtask start v05.wide",
-        ),
-        (
-            "check v05.narrow",
-            2,
-            "there is no task `v05.narrow`; v05 has v05, v05.wide, v05.launch",
-        ),
+        ("check v05.wide", 3, "there is no my/v05.wide.cu; begin with: xtask start v05.wide"),
+        ("check v05.narrow", 2, "there is no task `v05.narrow`; v05 has v05, v05.wide, v05.launch"),
         ("start v77", 2, "there is no step `v77`"),
         ("start v00", 2, "there is no task `v00`; v00 has no tasks"),
-        (
-            "diff v05",
-            3,
-            "there is no my/v05.cu; begin with: xtask start v05",
-        ),
-        (
-            "check v05.wide --finished",
-            2,
-            "--finished is for the kernels of steps",
-        ),
+        ("diff v05", 3, "there is no my/v05.cu; begin with: xtask start v05"),
+        ("check v05.wide --finished", 2, "--finished is for the kernels of steps"),
         ("start", 2, "required arguments"),
     ];
     for (words, expected, text) in cases {
@@ -279,10 +221,7 @@ fn without_a_compiler_the_command_that_gets_one_is_named() {
     command.env_remove("TILE_COMPILER").env("PATH", "/nonexistent");
     let (code, out, err) = streams(&command.output().expect("xtask runs"));
     assert_eq!((code, out.as_str()), (3, ""));
-    assert!(
-        err.contains("no CUDA compiler") && err.contains("cargo xtask setup"),
-        "{err}"
-    );
+    assert!(err.contains("no CUDA compiler") && err.contains("cargo xtask setup"), "{err}");
     let mut command = learner.command("check v05");
     command.env("PATH", "/nonexistent");
     let (code, _, err) = streams(&command.output().expect("xtask runs"));
@@ -290,10 +229,7 @@ fn without_a_compiler_the_command_that_gets_one_is_named() {
     let mut command = learner.command("check v05");
     command.env("TILE_COMPILER", "gcc");
     let (code, _, err) = streams(&command.output().expect("xtask runs"));
-    assert!(
-        code == 2 && err.contains("TILE_COMPILER=gcc is not understood"),
-        "{err}"
-    );
+    assert!(code == 2 && err.contains("TILE_COMPILER=gcc is not understood"), "{err}");
 }
 
 #[test]
@@ -302,16 +238,10 @@ fn a_judge_without_an_answer_is_an_error() {
     learner.run("start v05");
     let (code, out, err) = learner.run("check v05");
     assert_eq!((code, out.as_str()), (3, ""));
-    assert!(
-        err.contains("judge ended (exit status: 3) and said nothing"),
-        "{err}"
-    );
+    assert!(err.contains("judge ended (exit status: 3) and said nothing"), "{err}");
     fs::write(learner.path("bin/verdict.json"), "no verdict").expect("a file");
     let (code, _, err) = learner.run("check v05");
-    assert!(
-        code == 3 && err.contains("judge printed what is no verdict"),
-        "{err}"
-    );
+    assert!(code == 3 && err.contains("judge printed what is no verdict"), "{err}");
 }
 
 #[test]
@@ -323,10 +253,7 @@ fn progress_that_cannot_be_written_costs_a_remark_and_no_verdict() {
     let (code, out, err) = learner.run("check v05");
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("passed   no-excess"), "{out}");
-    assert!(
-        err.contains("your progress is not recorded: my/progress.toml:"),
-        "{err}"
-    );
+    assert!(err.contains("your progress is not recorded: my/progress.toml:"), "{err}");
     assert_eq!(learner.read("my/progress.toml"), "format = [\n");
 }
 
@@ -351,12 +278,8 @@ fn a_copy_is_compiled_again_when_anything_it_is_made_of_changes() {
     learner.verdict(&passed());
     let compiled = || {
         learner.run("check v05");
-        let entries = fs::read_dir(learner.path("target/my"))
-            .expect("a folder")
-            .flatten();
-        entries
-            .filter(|entry| entry.path().extension().is_some_and(|e| e == "ptx"))
-            .count()
+        let entries = fs::read_dir(learner.path("target/my")).expect("a folder").flatten();
+        entries.filter(|entry| entry.path().extension().is_some_and(|e| e == "ptx")).count()
     };
     assert_eq!((compiled(), compiled()), (1, 1));
     fs::write(learner.path("kernels/common.cuh"), "// other\n").expect("a file");

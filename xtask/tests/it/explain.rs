@@ -24,27 +24,14 @@ fn counts(n: u64) -> Summary {
 
 /// An explanation of a kernel with two lines that do something, one of them with excess.
 fn explained(file: &str, lines: [u32; 2], excess: u64) -> Explained {
-    let slow = Summary {
-        shared_requests: 100,
-        wavefronts: 100 + excess,
-        excess,
-        ..counts(131_072)
-    };
+    let slow = Summary { shared_requests: 100, wavefronts: 100 + excess, excess, ..counts(131_072) };
     let mut total = counts(3);
     total += slow;
-    let line = |line, counts| Line {
-        file: file.to_owned(),
-        line,
-        counts,
-    };
+    let line = |line, counts| Line { file: file.to_owned(), line, counts };
     Explained {
         task: TaskName::rebuild("v05"),
         kernel: "sgemm_x".into(),
-        shape: Shape {
-            m: 256,
-            n: 256,
-            k: 64,
-        },
+        shape: Shape { m: 256, n: 256, k: 64 },
         grid: [2, 2, 1],
         block: [256, 1, 1],
         right: true,
@@ -71,10 +58,7 @@ pub(crate) fn with_explanations() -> Learner {
         ),
     );
     write("bin/yours.json", &json(&explained("my/v05.cu", [2, 3], 400)));
-    write(
-        "bin/finished.json",
-        &json(&explained("kernels/v05_x.cu", [3, 6], 0)),
-    );
+    write("bin/finished.json", &json(&explained("kernels/v05_x.cu", [3, 6], 0)));
     learner
 }
 
@@ -137,10 +121,7 @@ fn explanations_are_records() {
     let learner = with_explanations();
     learner.run("start v05");
     let (code, out, _) = learner.run("explain v05 --json");
-    let records: Vec<Value> = out
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a record"))
-        .collect();
+    let records: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("a record")).collect();
     assert_eq!((code, records.len()), (0, 2));
     let [yours, finished] = [&records[0]["explain"], &records[1]["explain"]];
     assert_eq!(yours["whose"], "yours");
@@ -156,22 +137,10 @@ fn explanations_are_records() {
 fn what_cannot_be_explained_says_why() {
     let learner = Learner::new();
     let cases = [
-        (
-            "explain v05.wide",
-            3,
-            "there is no my/v05.wide.cu; begin with: xtask start v05.wide",
-        ),
-        (
-            "explain v05.wide --finished",
-            3,
-            "after: xtask solution v05.wide --give-up",
-        ),
+        ("explain v05.wide", 3, "there is no my/v05.wide.cu; begin with: xtask start v05.wide"),
+        ("explain v05.wide --finished", 3, "after: xtask solution v05.wide --give-up"),
         ("explain v05 --by nonsense", 2, "the columns are instructions, "),
-        (
-            "explain v05",
-            3,
-            "there is no PTX of kernels/v05_x.cu; make it with: xtask ptx kernels/v05_x.cu",
-        ),
+        ("explain v05", 3, "there is no PTX of kernels/v05_x.cu; make it with: xtask ptx kernels/v05_x.cu"),
     ];
     for (words, expected, note) in cases {
         let (code, out) = run_with_note(&learner, words, note);
@@ -179,11 +148,7 @@ fn what_cannot_be_explained_says_why() {
     }
     learner.run("start v05");
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
-    let (code, _) = run_with_note(
-        &learner,
-        "explain v05",
-        "it does not compile: my/v05.cu:7: expected ';'",
-    );
+    let (code, _) = run_with_note(&learner, "explain v05", "it does not compile: my/v05.cu:7: expected ';'");
     assert_eq!(code, 1);
 }
 
@@ -191,9 +156,6 @@ fn what_cannot_be_explained_says_why() {
 fn a_task_for_the_host_has_hints_and_no_lines() {
     let learner = Learner::new();
     let note = "v05.launch is about the host and has no kernel to explain; its answer is checked with: xtask check v05.launch";
-    assert_eq!(
-        run_with_note(&learner, "explain v05.launch", note),
-        (2, String::new())
-    );
+    assert_eq!(run_with_note(&learner, "explain v05.launch", note), (2, String::new()));
     assert_eq!(run_with_note(&learner, "hint v05.launch", "").0, 0);
 }

@@ -29,20 +29,12 @@ fn instruction(
         control: Control {
             stall: 4,
             yields: unit == Unit::Other,
-            wait: if unit == Unit::Float {
-                vec![0, 2]
-            } else {
-                Vec::new()
-            },
+            wait: if unit == Unit::Float { vec![0, 2] } else { Vec::new() },
             write: (unit == Unit::Global).then_some(0),
             read: None,
         },
         unit,
-        file: if line == 0 {
-            String::new()
-        } else {
-            "kernels/v05_x.cu".to_owned()
-        },
+        file: if line == 0 { String::new() } else { "kernels/v05_x.cu".to_owned() },
         line,
         issued,
         wavefronts: if unit == Unit::Shared { 2 * issued } else { 0 },
@@ -54,12 +46,7 @@ fn instruction(
 }
 
 fn machine() -> Machine {
-    let slot = |clock, warp, instruction, waited| Slot {
-        clock,
-        warp,
-        instruction,
-        waited,
-    };
+    let slot = |clock, warp, instruction, waited| Slot { clock, warp, instruction, waited };
     let scheduler = |late: u32| {
         vec![
             slot(late, 0, 1, (late > 0).then_some(Reason::Fixed)),
@@ -90,14 +77,8 @@ fn machine() -> Machine {
                 us: 143.4,
                 band: 0.07,
                 bounds: vec![
-                    Bound {
-                        unit: "instruction issue".into(),
-                        us: 80.5,
-                    },
-                    Bound {
-                        unit: "L2".into(),
-                        us: 10.0,
-                    },
+                    Bound { unit: "instruction issue".into(), us: 80.5 },
+                    Bound { unit: "L2".into(), us: 10.0 },
                 ],
                 parts: Vec::new(),
                 ghz: 1.98,
@@ -109,39 +90,11 @@ fn machine() -> Machine {
         clocks: 280_893.0,
         modelled_blocks: 1,
         instructions: vec![
-            instruction(
-                0,
-                3,
-                Unit::Integer,
-                "S2R R0, SR_TID.X",
-                512,
-                &[(Reason::Fixed, 51)],
-            ),
-            instruction(
-                1,
-                6,
-                Unit::Global,
-                "LDG.E R2, desc[UR4][R4.64]",
-                65_536,
-                &[(Reason::Fixed, 9_000)],
-            ),
+            instruction(0, 3, Unit::Integer, "S2R R0, SR_TID.X", 512, &[(Reason::Fixed, 51)]),
+            instruction(1, 6, Unit::Global, "LDG.E R2, desc[UR4][R4.64]", 65_536, &[(Reason::Fixed, 9_000)]),
             instruction(2, 6, Unit::Float, "FFMA R6, R2.reuse, R3, R6", 65_536, &slowest),
-            instruction(
-                3,
-                6,
-                Unit::Shared,
-                "STS [R7], R6",
-                65_536,
-                &[(Reason::Unit, 3_000)],
-            ),
-            instruction(
-                4,
-                6,
-                Unit::Other,
-                "@P0 BRA 0x10",
-                65_536,
-                &[(Reason::Barrier, 7_000)],
-            ),
+            instruction(3, 6, Unit::Shared, "STS [R7], R6", 65_536, &[(Reason::Unit, 3_000)]),
+            instruction(4, 6, Unit::Other, "@P0 BRA 0x10", 65_536, &[(Reason::Barrier, 7_000)]),
             instruction(5, 0, Unit::Other, "EXIT", 0, &[]),
         ],
         timeline: Some(Timeline {
@@ -187,20 +140,10 @@ fn machine_code_stands_beside_its_lines() {
     insta::assert_snapshot!(out);
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
     let asked = learner.read("bin/asked");
-    assert!(
-        asked.contains("--cubin kernels/cubin/v05_x.cubin --size 512"),
-        "{asked}"
-    );
+    assert!(asked.contains("--cubin kernels/cubin/v05_x.cubin --size 512"), "{asked}");
 
-    let (_, all) = run_with_note(
-        &learner,
-        "explain v05 --finished --machine --all --size 256x128x64",
-        "",
-    );
-    assert!(
-        all.contains("machine code of each line") && all.contains("from clock 84"),
-        "{all}"
-    );
+    let (_, all) = run_with_note(&learner, "explain v05 --finished --machine --all --size 256x128x64", "");
+    assert!(all.contains("machine code of each line") && all.contains("from clock 84"), "{all}");
     assert!(learner.read("bin/asked").contains("--size 256x128x64"));
 }
 
@@ -249,10 +192,7 @@ fn what_the_model_does_not_cover_has_no_time() {
     let learner = with_machine_code(machine);
     let (code, out) = run_with_note(&learner, "explain v05 --finished --machine", "");
     assert_eq!(code, 0);
-    assert!(
-        out.contains("no prediction: the model has no time for atomics: `RED`"),
-        "{out}"
-    );
+    assert!(out.contains("no prediction: the model has no time for atomics: `RED`"), "{out}");
     assert!(!out.contains("one pass") && !out.contains("predicted"), "{out}");
 }
 

@@ -29,9 +29,7 @@ impl TokenSink for Seen {
                 let name = tag.name.to_string();
                 for attribute in &tag.attrs {
                     let name = attribute.name.local.to_string();
-                    self.attributes
-                        .borrow_mut()
-                        .push((name, attribute.value.to_string()));
+                    self.attributes.borrow_mut().push((name, attribute.value.to_string()));
                 }
                 match tag.kind {
                     TagKind::StartTag if tag.self_closing || VOID.contains(&name.as_str()) => {}
@@ -65,10 +63,7 @@ pub(crate) fn check(page: &str) {
     assert_eq!(seen.open.borrow().join(" "), "");
     let attributes = seen.attributes.borrow();
     let of = |name: &'static str| {
-        attributes
-            .iter()
-            .filter(move |(known, _)| known == name)
-            .map(|(_, value)| value)
+        attributes.iter().filter(move |(known, _)| known == name).map(|(_, value)| value)
     };
     assert!(of("src").next().is_none());
     for target in of("href") {
@@ -84,29 +79,18 @@ pub(crate) fn check(page: &str) {
 fn a_page_is_valid_and_loads_nothing() {
     let learner = with_explanations();
     learner.run("start v05");
-    fs::write(
-        learner.path("my/v05.cu"),
-        "void f()\n{\n  if (a < b && \"</td>\") x;\n}\n",
-    )
-    .expect("a file");
+    fs::write(learner.path("my/v05.cu"), "void f()\n{\n  if (a < b && \"</td>\") x;\n}\n").expect("a file");
     let (code, out) = run_with_note(&learner, "explain v05 --html page.html", "");
     assert_eq!((code, out.as_str()), (0, "wrote page.html\n"));
     let page = learner.read("page.html");
     check(&page);
-    for word in [
-        "&lt;/td&gt;",
-        "prefers-color-scheme: dark",
-        "@media print",
-        "tabindex=\"0\"",
-        "scope=\"col\"",
-    ] {
+    for word in
+        ["&lt;/td&gt;", "prefers-color-scheme: dark", "@media print", "tabindex=\"0\"", "scope=\"col\""]
+    {
         assert!(page.contains(word), "{word}");
     }
 
-    let (code, _) = run_with_note(
-        &learner,
-        "explain v05 --html nowhere/page.html",
-        "error: writing nowhere/page.html",
-    );
+    let (code, _) =
+        run_with_note(&learner, "explain v05 --html nowhere/page.html", "error: writing nowhere/page.html");
     assert_eq!(code, 3);
 }

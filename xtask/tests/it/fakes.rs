@@ -208,22 +208,13 @@ pub(crate) fn conflicts() -> Verdict {
         value: Some(0.75),
         at_most: Some(0.0),
         at_least: None,
-        shape: Shape {
-            m: 256,
-            n: 256,
-            k: 64,
-        },
+        shape: Shape { m: 256, n: 256, k: 64 },
     });
     verdict
 }
 
 pub(crate) fn wrong() -> Verdict {
-    let mut verdict = Verdict::stopped(
-        TaskName::rebuild("v05"),
-        &criteria(),
-        "wrong-result",
-        "it is wrong",
-    );
+    let mut verdict = Verdict::stopped(TaskName::rebuild("v05"), &criteria(), "wrong-result", "it is wrong");
     verdict.wrong = Some(Wrong {
         shape: Shape { m: 31, n: 33, k: 17 },
         on: "small integers".into(),

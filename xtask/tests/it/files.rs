@@ -45,9 +45,6 @@ pub(crate) fn program(path: &Path, text: &str) {
 pub(crate) fn streams(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(
-        !out.contains('\x1b') && !err.contains('\x1b'),
-        "escapes in a pipe: {out}{err}"
-    );
+    assert!(!out.contains('\x1b') && !err.contains('\x1b'), "escapes in a pipe: {out}{err}");
     (output.status.code().expect("an exit code"), out, err)
 }

@@ -23,14 +23,8 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
         ("hint v05", "a nudge (1 of 4): Which line has it?\n"),
         ("hint v05", "a nudge (1 of 4): Which line has it?\n"),
         ("hint v05 --more", "the concept (2 of 4): Words modulo 32.\n"),
-        (
-            "hint v05 --more --more",
-            "a part of the finished kernel (4 of 4): do it\n\n    done();\n",
-        ),
-        (
-            "hint v05 --more",
-            "a part of the finished kernel (4 of 4): do it\n\n    done();\n",
-        ),
+        ("hint v05 --more --more", "a part of the finished kernel (4 of 4): do it\n\n    done();\n"),
+        ("hint v05 --more", "a part of the finished kernel (4 of 4): do it\n\n    done();\n"),
     ];
     for (words, expected) in levels {
         let (code, out) = run_with_note(&learner, words, "");
@@ -46,19 +40,11 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
 
     // Twice more: a hint was seen, so nobody is sent to it again.
     for _ in 0..2 {
-        assert!(
-            learner
-                .run("check v05")
-                .1
-                .ends_with("\nnext: change my/v05.cu, then: xtask check v05\n")
-        );
+        assert!(learner.run("check v05").1.ends_with("\nnext: change my/v05.cu, then: xtask check v05\n"));
     }
     fs::write(learner.path("my/v05.cu"), "void f()\n{\n  done();\n}\n").expect("a file");
     let (_, out) = run_with_note(&learner, "hint v05", "");
-    assert!(
-        out.contains("(my/v05.cu has changed since: xtask check v05)"),
-        "{out}"
-    );
+    assert!(out.contains("(my/v05.cu has changed since: xtask check v05)"), "{out}");
     assert!(out.contains("your copy has every line of it"), "{out}");
 
     learner.verdict(&wrong());
@@ -81,10 +67,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
     learner.verdict(&passed());
     learner.run("check v05");
     let (code, out) = run_with_note(&learner, "hint v05", "");
-    assert_eq!(
-        (code, out.as_str()),
-        (0, "v05 passed its last check\nnext: xtask diff v05\n")
-    );
+    assert_eq!((code, out.as_str()), (0, "v05 passed its last check\nnext: xtask diff v05\n"));
 }
 
 #[test]
@@ -92,17 +75,8 @@ fn who_fails_three_times_in_the_same_way_is_sent_to_a_hint() {
     let learner = Learner::new();
     learner.run("start v05");
     learner.verdict(&conflicts());
-    let next: Vec<String> = (0..3)
-        .map(|_| {
-            learner
-                .run("check v05")
-                .1
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .to_owned()
-        })
-        .collect();
+    let next: Vec<String> =
+        (0..3).map(|_| learner.run("check v05").1.lines().last().unwrap_or_default().to_owned()).collect();
     let change = "next: change my/v05.cu, then: xtask check v05";
     assert_eq!(next, [change, change, "next: xtask hint v05"]);
     learner.run("hint v05");

@@ -11,27 +11,18 @@ fn bare_xtask_shows_the_ladder_and_the_next_action() {
         let (code, out, _) = learner.run("");
         assert_eq!(code, 0);
         let next = out.split_once("\nNext\n").map_or("", |(_, next)| next);
-        let row = out
-            .lines()
-            .find(|line| line.starts_with("  v05 "))
-            .unwrap_or_default();
+        let row = out.lines().find(|line| line.starts_with("  v05 ")).unwrap_or_default();
         let row = row.split_whitespace().collect::<Vec<_>>().join(" ");
         let first = next.lines().next().unwrap_or_default().trim();
         (row, first.split("  ").next().unwrap_or_default().to_owned())
     };
     let row = |state: &str, questions: &str| format!("v05 bank-conflict-free {state} 0 of 2 {questions}");
-    assert_eq!(
-        next(&learner),
-        (row("not started", "0 of 2"), "xtask start v05".into())
-    );
+    assert_eq!(next(&learner), (row("not started", "0 of 2"), "xtask start v05".into()));
     learner.run("start v05");
     assert_eq!(next(&learner).1, "xtask check v05");
     learner.verdict(&conflicts());
     learner.run("check v05");
-    assert_eq!(
-        next(&learner),
-        (row("started: no-excess", "0 of 2"), "xtask hint v05".into())
-    );
+    assert_eq!(next(&learner), (row("started: no-excess", "0 of 2"), "xtask hint v05".into()));
     fs::write(learner.path("my/v05.cu"), "// better\n").expect("a file");
     assert_eq!(next(&learner).1, "xtask check v05");
     learner.verdict(&passed());
@@ -45,8 +36,5 @@ fn bare_xtask_shows_the_ladder_and_the_next_action() {
     fs::write(learner.path("my/progress.toml"), "half a\n").expect("a file");
     assert_eq!(run_with_note(&learner, "", "my/progress.toml:1: ").0, 0);
     fs::write(learner.path("steps/v05/tasks.toml"), "what = 1\n").expect("a file");
-    assert_eq!(
-        run_with_note(&learner, "", "steps/v05/tasks.toml:1: unknown field `what`").0,
-        0
-    );
+    assert_eq!(run_with_note(&learner, "", "steps/v05/tasks.toml:1: unknown field `what`").0, 0);
 }

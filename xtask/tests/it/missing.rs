@@ -37,11 +37,8 @@ fn without_a_compiler_and_in_a_checkout_that_cannot_be_written() {
     // The superuser writes everywhere.
     if fs::write(learner.path("my/probe"), "").is_err() {
         for words in ["hint v05 --more", "predict v05 lanes=32"] {
-            let (code, out) = run_with_note(
-                &learner,
-                words,
-                "your progress is not recorded: my/progress.toml: ",
-            );
+            let (code, out) =
+                run_with_note(&learner, words, "your progress is not recorded: my/progress.toml: ");
             assert!(code == 0 && !out.is_empty(), "{words}");
         }
         for words in ["", "explain v05", "predict v05"] {
@@ -57,15 +54,9 @@ fn a_checkout_without_solutions_explains_and_hints() {
     learner.run("start v05");
     fs::remove_file(learner.path("kernels/v05_x.cu")).expect("a file");
     let (code, out, err) = learner.run("explain v05");
-    assert!(
-        code == 0 && !out.contains("finished") && !err.contains("kernels/v05_x"),
-        "{out}{err}"
-    );
+    assert!(code == 0 && !out.contains("finished") && !err.contains("kernels/v05_x"), "{out}{err}");
     let (code, out) = run_with_note(&learner, "hint v05 --more --more", "");
-    assert!(
-        code == 0 && out.ends_with("a nudge (1 of 1): Go in rounds.\n\nthat is all\n"),
-        "{out}"
-    );
+    assert!(code == 0 && out.ends_with("a nudge (1 of 1): Go in rounds.\n\nthat is all\n"), "{out}");
     let (code, out) = run_with_note(&learner, "hint v05.wide", "");
     assert!(
         code == 0 && out.contains("(1 of 1): the first lines that your copy lacks\n\nvoid g() {}\n"),

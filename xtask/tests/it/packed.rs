@@ -24,11 +24,7 @@ fn committed_kernels_are_what_the_compiler_makes_of_them() {
         let n = words.len() - 2;
         match code {
             3 => eprintln!("not run: {err}"),
-            _ => assert_eq!(
-                (code, out),
-                (0, format!("{n} kernels, 0 files changed\n")),
-                "{err}"
-            ),
+            _ => assert_eq!((code, out), (0, format!("{n} kernels, 0 files changed\n")), "{err}"),
         }
     }
 }
@@ -46,10 +42,7 @@ fn a_kernel_that_is_a_list_of_edits_is_shown_in_whole() {
 #[test]
 fn a_kernel_that_does_not_exist_is_wrong_usage() {
     for (words, told) in [
-        (
-            ["solutions", "--check", "v05/no-such"],
-            "there is no solution `v05/no-such`",
-        ),
+        (["solutions", "--check", "v05/no-such"], "there is no solution `v05/no-such`"),
         (["fixtures", "--show", "no_such"], "there is no fixture `no_such`"),
     ] {
         let (code, _, err) = run(&words);

@@ -23,18 +23,12 @@ fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
     let (code, out) = run_with_note(&learner, "predict v05 lanes=31 banks=a", "");
     assert_eq!(
         (code, out.as_str()),
-        (
-            1,
-            "lanes: wrong, it is not 31\nbanks: right, Those of one bank. One word goes to all.\n"
-        )
+        (1, "lanes: wrong, it is not 31\nbanks: right, Those of one bank. One word goes to all.\n")
     );
     // Nothing gives an answer away that nobody has found or asked for.
     for words in ["predict v05", "predict v05 --json", "predict v05 --count"] {
         let out = learner.run(words).1;
-        assert!(
-            !out.contains("32") && !out.contains("So it is built"),
-            "{words}: {out}"
-        );
+        assert!(!out.contains("32") && !out.contains("So it is built"), "{words}: {out}");
     }
     let mut piped = learner
         .command("predict v05")
@@ -44,55 +38,31 @@ fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
         .spawn()
         .expect("it starts");
     let mut stdin = piped.stdin.take().expect("piped");
-    stdin
-        .write_all(b"# mine\nlanes = 64/2\n\nbanks=\n")
-        .expect("a pipe");
+    stdin.write_all(b"# mine\nlanes = 64/2\n\nbanks=\n").expect("a pipe");
     drop(stdin);
     let (code, out, _) = streams(&piped.wait_with_output().expect("it ends"));
     assert_eq!(code, 0);
-    assert!(
-        out.ends_with("lanes: right, 64/2. So it is built.\nbanks: skipped\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("lanes: right, 64/2. So it is built.\nbanks: skipped\n"), "{out}");
     let progress = learner.read("my/progress.toml");
-    assert!(
-        progress.contains("tries = 2") && progress.contains("answer = \"64/2\""),
-        "{progress}"
-    );
+    assert!(progress.contains("tries = 2") && progress.contains("answer = \"64/2\""), "{progress}");
     let (code, out) = run_with_note(&learner, "predict v05 lanes --json", "");
     let value: Value = serde_json::from_str(&out).expect("one record");
     let question = &value["question"];
-    assert_eq!(
-        (code, &question["state"], &question["answer"]),
-        (0, &"right".into(), &32.0.into())
-    );
+    assert_eq!((code, &question["state"], &question["answer"]), (0, &"right".into(), &32.0.into()));
 }
 
 #[test]
 fn questions_come_back_and_answers_are_shown_on_request() {
     let learner = Learner::new();
     let (code, out) = run_with_note(&learner, "predict v07", "");
-    assert!(
-        code == 0 && out.starts_with("v05.banks  (v05 asked it first)\n"),
-        "{out}"
-    );
+    assert!(code == 0 && out.starts_with("v05.banks  (v05 asked it first)\n"), "{out}");
     let (code, out) = run_with_note(&learner, "predict v07 v05.banks --show", "");
-    assert!(
-        code == 0 && out.contains("\n  answer: Those of one bank. One word goes to all.\n"),
-        "{out}"
-    );
-    assert!(
-        learner
-            .read("my/progress.toml")
-            .contains("[questions.\"v05.banks@v07\"]\n")
-    );
+    assert!(code == 0 && out.contains("\n  answer: Those of one bank. One word goes to all.\n"), "{out}");
+    assert!(learner.read("my/progress.toml").contains("[questions.\"v05.banks@v07\"]\n"));
     assert_eq!(learner.run("predict v07 banks=1").0, 0);
 
     let cases = [
-        (
-            "predict v05 nonsense=1",
-            "v05 has no question `nonsense`; it has lanes, banks",
-        ),
+        ("predict v05 nonsense=1", "v05 has no question `nonsense`; it has lanes, banks"),
         ("predict v05 lanes=many", "lanes: `many` is no number"),
         ("predict v05 banks=z", "banks: `z` is none of the choices a to b"),
         ("predict v99", "there is no step `v99`"),
@@ -102,8 +72,5 @@ fn questions_come_back_and_answers_are_shown_on_request() {
         let (code, out) = run_with_note(&learner, words, note);
         assert_eq!((code, out.as_str()), (2, ""), "{words}");
     }
-    assert_eq!(
-        run_with_note(&learner, "predict v00", ""),
-        (0, "v00 has no questions\n".into())
-    );
+    assert_eq!(run_with_note(&learner, "predict v00", ""), (0, "v00 has no questions\n".into()));
 }

@@ -14,9 +14,7 @@ fn folder() -> &'static Path {
     FOLDER.get_or_init(|| {
         let folder = empty_folder("profile");
         let (from, to) = (env!("CARGO_BIN_EXE_xtask"), folder.join("xtask"));
-        fs::hard_link(from, &to)
-            .or_else(|_| fs::copy(from, &to).map(drop))
-            .expect("a copy of xtask");
+        fs::hard_link(from, &to).or_else(|_| fs::copy(from, &to).map(drop)).expect("a copy of xtask");
         fs::write(folder.join("v05"), "").expect("a file");
         folder
     })
@@ -46,9 +44,7 @@ fn check(words: &str, code: i32, stdout: &[&str], stderr: &str) {
 
 /// Returns whether this machine would start the tools.
 fn has_gpu() -> bool {
-    let found = ["/dev/nvidiactl", "/dev/dxg"]
-        .iter()
-        .any(|path| Path::new(path).exists());
+    let found = ["/dev/nvidiactl", "/dev/dxg"].iter().any(|path| Path::new(path).exists());
     if found {
         eprintln!("skipped: this machine has a GPU");
     }
@@ -113,22 +109,7 @@ fn what_makes_no_sense_is_said() {
 
 #[test]
 fn what_cannot_be_kept_is_not_measured() {
-    check(
-        "profile v05 --save",
-        3,
-        &[],
-        "book/data of a checkout, and this is none",
-    );
-    check(
-        "sanitize v05 --save",
-        3,
-        &[],
-        "book/data of a checkout, and this is none",
-    );
-    check(
-        "profile --table",
-        3,
-        &[],
-        "kernels/counters.json in a checkout, and this is none",
-    );
+    check("profile v05 --save", 3, &[], "book/data of a checkout, and this is none");
+    check("sanitize v05 --save", 3, &[], "book/data of a checkout, and this is none");
+    check("profile --table", 3, &[], "kernels/counters.json in a checkout, and this is none");
 }

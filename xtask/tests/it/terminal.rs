@@ -20,22 +20,11 @@ struct Terminal {
 
 impl Terminal {
     fn start(learner: &Learner, words: &str, variables: &[(&str, &str)]) -> Self {
-        let size = libc::winsize {
-            ws_row: 50,
-            ws_col: 100,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
+        let size = libc::winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
         let (mut person, mut program) = (-1, -1);
         // SAFETY: both results are live locals; neither a name nor settings are asked for.
         let opened = unsafe {
-            libc::openpty(
-                &mut person,
-                &mut program,
-                std::ptr::null_mut(),
-                std::ptr::null(),
-                &size,
-            )
+            libc::openpty(&mut person, &mut program, std::ptr::null_mut(), std::ptr::null(), &size)
         };
         assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
         for side in [person, program] {
@@ -63,12 +52,7 @@ impl Terminal {
         // SAFETY: the closure only makes system calls.
         unsafe { command.pre_exec(own_session) };
         let child = command.spawn().expect("it starts");
-        Self {
-            person,
-            child,
-            shown: String::new(),
-            seen: 0,
-        }
+        Self { person, child, shown: String::new(), seen: 0 }
     }
 
     /// The text that is shown from here on, up to and with some words.
@@ -89,11 +73,7 @@ impl Terminal {
         let mut bytes = [0; 4096];
         let mut unfinished = Vec::new();
         loop {
-            let mut ready = libc::pollfd {
-                fd: self.person.as_raw_fd(),
-                events: libc::POLLIN,
-                revents: 0,
-            };
+            let mut ready = libc::pollfd { fd: self.person.as_raw_fd(), events: libc::POLLIN, revents: 0 };
             // SAFETY: one live record. So that a program that shows nothing more is a failure, and not an endless test.
             let n_ready = unsafe { libc::poll(&mut ready, 1, PATIENCE_MS) };
             assert!(n_ready > 0, "nothing happens any more after {:?}", self.shown);
@@ -119,12 +99,7 @@ impl Terminal {
         let mut settings: libc::termios = unsafe { std::mem::zeroed() };
         // SAFETY: the descriptor is open, and the result a live local.
         unsafe { libc::tcgetattr(self.person.as_raw_fd(), &mut settings) };
-        [
-            settings.c_iflag,
-            settings.c_oflag,
-            settings.c_cflag,
-            settings.c_lflag,
-        ]
+        [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag]
     }
 
     /// The rest, and how it ended.
@@ -215,20 +190,14 @@ fn questions_are_asked_one_after_the_other() {
     assert!(terminal.until(prompt).contains("it is not 31\r\n"));
     terminal.types("32\n");
     let second = terminal.until(prompt);
-    assert!(
-        second.contains("So it is built.") && second.contains("Which lanes conflict?"),
-        "{second:?}"
-    );
+    assert!(second.contains("So it is built.") && second.contains("Which lanes conflict?"), "{second:?}");
     // Earlier answers are kept, so an interrupt simply ends it: exit code 130.
     terminal.types(INTERRUPT);
     while terminal.more() {}
     assert_eq!(terminal.settings(), before);
     assert_eq!(terminal.end().1.signal(), Some(libc::SIGINT));
     let progress = learner.read("my/progress.toml");
-    assert!(
-        progress.contains("answer = \"32\"") && progress.contains("tries = 2"),
-        "{progress}"
-    );
+    assert!(progress.contains("answer = \"32\"") && progress.contains("tries = 2"), "{progress}");
 
     // The next time only the open one is asked; the end of the input ends it, as an empty answer skips it.
     let mut terminal = Terminal::start(&learner, "predict v05", &[]);

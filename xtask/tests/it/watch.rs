@@ -9,10 +9,7 @@ use crate::fakes::{Learner, conflicts, passed, run_with_note};
 #[test]
 fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     let learner = Learner::new();
-    assert_eq!(
-        run_with_note(&learner, "watch v05", "begin with: xtask start v05").0,
-        3
-    );
+    assert_eq!(run_with_note(&learner, "watch v05", "begin with: xtask start v05").0, 3);
     learner.run("start v05");
     learner.verdict(&conflicts());
     let mut child = learner
@@ -28,18 +25,12 @@ fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     fn until(stream: &mut impl BufRead, words: &str) -> String {
         let mut seen = String::new();
         while !seen.contains(words) {
-            assert!(
-                stream.read_line(&mut seen).expect("text") > 0,
-                "no `{words}` in: {seen}"
-            );
+            assert!(stream.read_line(&mut seen).expect("text") > 0, "no `{words}` in: {seen}");
         }
         seen
     }
     let first = until(&mut out, "next: change my/v05.cu");
-    assert!(
-        first.starts_with("my/v05.cu: ") && first.contains("failed   no-excess"),
-        "{first}"
-    );
+    assert!(first.starts_with("my/v05.cu: ") && first.contains("failed   no-excess"), "{first}");
     // A copy that does not compile, or is gone for a moment, does not end it.
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
     until(&mut out, "failed   compiles");
@@ -54,10 +45,7 @@ fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     out.read_to_string(&mut rest).expect("text");
     err.read_to_string(&mut errors).expect("text");
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{errors}");
-    assert!(
-        errors.ends_with("interrupted; 3 checks of my/v05.cu\n"),
-        "{errors}"
-    );
+    assert!(errors.ends_with("interrupted; 3 checks of my/v05.cu\n"), "{errors}");
     assert!(![first, last, rest, errors].concat().contains('\x1b'));
     assert!(learner.read("my/progress.toml").contains("checks = 3"));
 }

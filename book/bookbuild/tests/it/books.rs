@@ -73,11 +73,7 @@ impl Small {
     /// Creates the book; the chapter's text begins on line 3.
     pub(crate) fn new(chapter: &str) -> Self {
         static N: AtomicUsize = AtomicUsize::new(0);
-        let name = format!(
-            "book-{}-{}",
-            std::process::id(),
-            N.fetch_add(1, Ordering::Relaxed)
-        );
+        let name = format!("book-{}-{}", std::process::id(), N.fetch_add(1, Ordering::Relaxed));
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let small = Self { root };
         small
@@ -112,10 +108,7 @@ impl Small {
     pub(crate) fn page(&self) -> String {
         let made = self.make().expect("a book without mistakes");
         let html = std::fs::read_to_string(made.folder.join("chapter.html")).expect("a page");
-        let main = html
-            .split("<main>")
-            .nth(1)
-            .and_then(|rest| rest.split("</main>").next());
+        let main = html.split("<main>").nth(1).and_then(|rest| rest.split("</main>").next());
         let main = main.expect("a page has a main part");
         let text = main.split_once("</h1>").map_or(main, |(_, text)| text);
         text.trim().to_owned()

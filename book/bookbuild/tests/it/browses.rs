@@ -36,10 +36,8 @@ setTimeout(() => { throw new Error("too late"); }, 0);
 <div data-explorer="good"><input type="range" id="slider"
 oninput="this.nextElementSibling.textContent = this.value"><output></output></div>
 "#;
-    let small = Small::new(PAGE).with(
-        "book/src/SUMMARY.md",
-        "[A chapter](chapter.md)\n\n[The next one](next.md)\n",
-    );
+    let small =
+        Small::new(PAGE).with("book/src/SUMMARY.md", "[A chapter](chapter.md)\n\n[The next one](next.md)\n");
     let small = small.with("book/src/next.md", "# The next one\n\nA text.\n");
     let made = small.make().expect("a book");
     let (browsed, problems) = browse(&made.folder, None).expect("a browser that does what it is told");
@@ -52,10 +50,7 @@ oninput="this.nextElementSibling.textContent = this.value"><output></output></di
         }
     };
     let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    let of_page: Vec<&str> = problems
-        .iter()
-        .filter_map(|p| p.strip_prefix("chapter.html: "))
-        .collect();
+    let of_page: Vec<&str> = problems.iter().filter_map(|p| p.strip_prefix("chapter.html: ")).collect();
     let found = |what: &str| of_page.iter().any(|problem| problem.contains(what));
     for what in [
         "is wider than 390 pixels: p#wide `A wide one`",
@@ -80,9 +75,5 @@ oninput="this.nextElementSibling.textContent = this.value"><output></output></di
             assert!(found(what), "`{what}` is not among:\n{}", problems.join("\n"));
         }
     }
-    assert!(
-        !found("good: slider") && !found("1280 pixels"),
-        "{}",
-        problems.join("\n")
-    );
+    assert!(!found("good: slider") && !found("1280 pixels"), "{}", problems.join("\n"));
 }

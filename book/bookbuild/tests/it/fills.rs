@@ -42,10 +42,7 @@ fn an_answer_that_is_a_number_is_no_list() {
 #[test]
 fn the_first_use_of_a_term_links_to_the_glossary() {
     let small = Small::new("## Warps\n\nA warp has lanes, and `warp` is code. Two warps.")
-        .with(
-            "book/src/SUMMARY.md",
-            "[A chapter](chapter.md)\n\n[Glossary](glossary.md)\n",
-        )
+        .with("book/src/SUMMARY.md", "[A chapter](chapter.md)\n\n[Glossary](glossary.md)\n")
         .with(
             "book/src/glossary.md",
             "# Glossary\n\n## W\n\n### Warp\n\n32 threads. A warp is no link here.\n",
@@ -102,11 +99,7 @@ fn code_has_colours_and_loses_nothing() {
         "def f(): return \"x\"  # why",
         &["<span class=\"k\">def</span>", "<span class=\"c\"># why</span>"],
     );
-    check(
-        "sh",
-        "cargo xtask check v05  # it's yours",
-        &["<span class=\"c\"># it's yours</span>"],
-    );
+    check("sh", "cargo xtask check v05  # it's yours", &["<span class=\"c\"># it's yours</span>"]);
     check(
         "diff",
         "@@ a -> b @@\n-    int i;\n+    float i;\n same",
@@ -269,10 +262,7 @@ fn numbers_in_a_sentence() {
         "emulated sgemm_v04_float4 global_load_sectors/fmas",
         "emulated sgemm_v04_float4 500x516x508 fmas",
     ];
-    let chapter: Vec<String> = all
-        .iter()
-        .map(|what| format!("- {what}: {{{{#n {what}}}}}"))
-        .collect();
+    let chapter: Vec<String> = all.iter().map(|what| format!("- {what}: {{{{#n {what}}}}}")).collect();
     insta::assert_snapshot!(words(&chapter.join("\n")), @r"
     sgemm_v04_float4 1024 tflops: 17.2 TFLOP/s
     sgemm_v04_float4 1024 of_cublas: 80.0 %
@@ -448,10 +438,7 @@ fn sums_beside_those_of_cublas() {
     fn check(step: &str, sums: &[String], wanted: &str) {
         let run = r#"{"id": "one", "date": "2026-11-20T00:00:00Z", "device": "A Card", "emulated": false,
             "capability": "9.0", "driver": "13.0", "host": "", "revision": ""}"#;
-        let record = format!(
-            r#"{{"schema": 1, "runs": [{run}], "sums": [{}]}}"#,
-            sums.join(", ")
-        );
+        let record = format!(r#"{{"schema": 1, "runs": [{run}], "sums": [{}]}}"#, sums.join(", "));
         let page = Small::new(step).with("book/data/h200-sums.json", &record).page();
         let text = text_of(&page);
         assert!(text.contains(wanted), "{text}");
@@ -460,11 +447,7 @@ fn sums_beside_those_of_cublas() {
     check(step, &[sum(64, "aa"), sum(65, "aa")], "yes");
     check(step, &[sum(64, "bb")], "no");
     check(step, &[sum(64, "bb"), sum(65, "aa")], "yes, but not on 64x64x64");
-    check(
-        step,
-        &[sum(64, "bb"), sum(65, "aa"), sum(66, "bb")],
-        "only on 65x64x64",
-    );
+    check(step, &[sum(64, "bb"), sum(65, "aa"), sum(66, "bb")], "only on 65x64x64");
 }
 
 #[test]
@@ -502,18 +485,11 @@ fn counters_of_two_kernels_beside_each_other() {
 #[test]
 fn the_table_of_steps() {
     let small = Small::new("{{#steps}}");
-    let small = small.with(
-        "book/src/v05-a.md",
-        "# Five\n\n<!-- step: v05 minutes=50 after=v04 gpu=helps -->\n",
-    );
-    let small = small.with(
-        "book/src/v04-b.md",
-        "# Four\n\n<!-- step: v04 minutes=40 gpu=no -->\n",
-    );
-    let small = small.with(
-        "book/src/SUMMARY.md",
-        "[A](chapter.md)\n\n- [Five](v05-a.md)\n- [Four](v04-b.md)\n",
-    );
+    let small =
+        small.with("book/src/v05-a.md", "# Five\n\n<!-- step: v05 minutes=50 after=v04 gpu=helps -->\n");
+    let small = small.with("book/src/v04-b.md", "# Four\n\n<!-- step: v04 minutes=40 gpu=no -->\n");
+    let small =
+        small.with("book/src/SUMMARY.md", "[A](chapter.md)\n\n- [Five](v05-a.md)\n- [Four](v04-b.md)\n");
     let page = small.page();
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("<tr><td>")).collect();
     insta::assert_snapshot!(rows.join("\n"), @r#"
@@ -528,16 +504,11 @@ fn the_strip_of_a_step() {
     let chapter = "<!-- step: v05 minutes=50 after=v04 gpu=no -->\n{{#step}}";
     let small = Small::new("text").with("book/src/v05-a.md", &format!("# Five\n\n{chapter}\n"));
     let small = small.with("book/src/v04-b.md", "# Four\n");
-    let small = small.with(
-        "book/src/SUMMARY.md",
-        "[A](chapter.md)\n\n- [Four](v04-b.md)\n- [Five](v05-a.md)\n",
-    );
+    let small =
+        small.with("book/src/SUMMARY.md", "[A](chapter.md)\n\n- [Four](v04-b.md)\n- [Five](v05-a.md)\n");
     let made = small.make().expect("a book");
     let html = std::fs::read_to_string(made.folder.join("v05-a.html")).expect("a page");
-    let strip = html
-        .split("<nav class=\"strip\"")
-        .nth(1)
-        .and_then(|rest| rest.split("</nav>").next());
+    let strip = html.split("<nav class=\"strip\"").nth(1).and_then(|rest| rest.split("</nav>").next());
     insta::assert_snapshot!(strip.unwrap_or_default(), @r#"
      aria-label="The ladder">
     <ol>
@@ -583,10 +554,7 @@ fn what_stands_behind_a_backslash_is_text() {
 #[test]
 fn a_draft_shows_what_is_missing() {
     let small = Small::new("At {{#n sgemm_v04_float4 2048 tflops}}.").with("book/data/card.json", RECORD);
-    let options = bookbuild::make::Options {
-        draft: true,
-        ..bookbuild::make::Options::default()
-    };
+    let options = bookbuild::make::Options { draft: true, ..bookbuild::make::Options::default() };
     let made = bookbuild::make(&small.repo(), &options).expect("a draft");
     assert_eq!(made.findings.problems.len(), 1);
     let html = std::fs::read_to_string(made.folder.join("chapter.html")).expect("a page");

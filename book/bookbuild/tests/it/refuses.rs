@@ -5,20 +5,14 @@ use crate::books::Small;
 /// Asserts that the only problem is on line 3 of the chapter, with this message.
 #[track_caller]
 fn refused(chapter: &str, why: &str) {
-    assert_eq!(
-        Small::new(chapter).problems(false),
-        format!("book/src/chapter.md:3: {why}")
-    );
+    assert_eq!(Small::new(chapter).problems(false), format!("book/src/chapter.md:3: {why}"));
 }
 
 /// Asserts that a listing on line 4, in a fence, has this problem.
 #[track_caller]
 fn listing_refused(what: &str, why: &str) {
     let chapter = format!("```cpp\n{{{{#include {what}}}}}\n```");
-    assert_eq!(
-        Small::new(&chapter).problems(false),
-        format!("book/src/chapter.md:4: {why}")
-    );
+    assert_eq!(Small::new(&chapter).problems(false), format!("book/src/chapter.md:4: {why}"));
 }
 
 #[test]
@@ -53,10 +47,7 @@ fn an_anchor_without_end() {
 #[test]
 fn an_empty_file() {
     let small = Small::new("```text\n{{#include empty.txt}}\n```").with("book/src/empty.txt", "\n\n");
-    assert_eq!(
-        small.problems(false),
-        "book/src/chapter.md:4: book/src/empty.txt is empty"
-    );
+    assert_eq!(small.problems(false), "book/src/chapter.md:4: book/src/empty.txt is empty");
 }
 
 #[test]
@@ -131,10 +122,7 @@ fn a_missing_picture() {
 
 #[test]
 fn a_picture_without_words() {
-    refused(
-        "{{#figure ladder \"\"}}",
-        "`{{#figure}}` wants a name and a text alternative in quotes",
-    );
+    refused("{{#figure ladder \"\"}}", "`{{#figure}}` wants a name and a text alternative in quotes");
 }
 
 #[test]
@@ -147,10 +135,7 @@ fn a_missing_output() {
 
 #[test]
 fn a_difference_of_a_step_that_is_none() {
-    refused(
-        "{{#diff v04 v99}}",
-        "there is no step `v99`; the steps are v00 … v12 (see: cargo xtask list)",
-    );
+    refused("{{#diff v04 v99}}", "there is no step `v99`; the steps are v00 … v12 (see: cargo xtask list)");
 }
 
 #[test]
@@ -204,10 +189,7 @@ fn numbers_of_a_gpu_without_a_record() {
     for number in ["sgemm_v04_float4 1024 ms", "ceiling mma.sync bf16 burst"] {
         let small = Small::new(&format!("At {{{{#n on H9 {number}}}}}."));
         let small = small.with("book/data/card.json", include_str!("data/record.json"));
-        assert_eq!(
-            small.problems(false),
-            "book/src/chapter.md:3: no record is of a GPU named H9, but of A"
-        );
+        assert_eq!(small.problems(false), "book/src/chapter.md:3: no record is of a GPU named H9, but of A");
     }
 }
 
@@ -215,10 +197,7 @@ fn numbers_of_a_gpu_without_a_record() {
 fn a_record_that_is_none() {
     let small = Small::new("At {{#n sgemm_v04_float4 1024 ms}}.").with("book/data/card.json", "{\"runs\": [");
     let problem = small.problems(false);
-    assert!(
-        problem.starts_with("book/src/chapter.md:3: book/data/card.json is not JSON: "),
-        "{problem}"
-    );
+    assert!(problem.starts_with("book/src/chapter.md:3: book/data/card.json is not JSON: "), "{problem}");
 }
 
 #[test]

@@ -11,10 +11,7 @@ use crate::books::Small;
 
 fn bookbuild() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bookbuild"));
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
@@ -25,12 +22,7 @@ fn preprocess(small: &Small) -> Result<Book, String> {
         mdbook_preprocessor::PreprocessorContext::new(book.root.clone(), book.config.clone(), "html".into());
     let mut child = bookbuild().arg("preprocess").spawn().expect("bookbuild");
     let input = serde_json::to_vec(&(context, &book.book)).expect("plain data");
-    child
-        .stdin
-        .take()
-        .expect("a pipe")
-        .write_all(&input)
-        .expect("a reader");
+    child.stdin.take().expect("a pipe").write_all(&input).expect("a reader");
     let out = child.wait_with_output().expect("an end");
     match out.status.success() {
         true => Ok(serde_json::from_slice(&out.stdout).expect("a book")),
@@ -42,31 +34,19 @@ fn preprocess(small: &Small) -> Result<Book, String> {
 fn a_plain_mdbook_gets_the_same_chapters() {
     let book = preprocess(&Small::new("```cpp\n{{#include ../../kernels/add.cu:map}}\n```")).expect("a book");
     let chapter = book.chapters().next().expect("a chapter");
-    assert!(
-        chapter
-            .content
-            .contains("<figcaption>kernels/add.cu</figcaption>"),
-        "{}",
-        chapter.content
-    );
+    assert!(chapter.content.contains("<figcaption>kernels/add.cu</figcaption>"), "{}", chapter.content);
 }
 
 #[test]
 fn a_plain_mdbook_fails_with_the_same_words() {
     let error = preprocess(&Small::new("{{#gone}}")).expect_err("an unknown directive");
-    assert!(
-        error.starts_with("book/src/chapter.md:3: there is no directive `gone`"),
-        "{error}"
-    );
+    assert!(error.starts_with("book/src/chapter.md:3: there is no directive `gone`"), "{error}");
 }
 
 #[test]
 fn only_html_is_made() {
     let supports = |renderer: &str| {
-        let status = bookbuild()
-            .args(["preprocess", "supports", renderer])
-            .status()
-            .expect("bookbuild");
+        let status = bookbuild().args(["preprocess", "supports", renderer]).status().expect("bookbuild");
         status.code()
     };
     assert_eq!(supports("html"), Some(0));
@@ -90,11 +70,7 @@ impl Serving {
         let mut line = String::new();
         let out = child.stdout.take().expect("a pipe");
         BufReader::new(out).read_line(&mut line).expect("an address");
-        let address = line
-            .trim()
-            .trim_start_matches("http://")
-            .trim_end_matches('/')
-            .to_owned();
+        let address = line.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
         Self { child, address }
     }
 
@@ -131,10 +107,7 @@ fn a_change_is_built_and_told() {
     };
     assert_eq!(next("data: "), "1");
     let page = serving.get("/chapter.html");
-    assert!(
-        page.starts_with("HTTP/1.1 200 OK") && page.contains("the first text"),
-        "{page}"
-    );
+    assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("the first text"), "{page}");
     assert!(page.contains("new EventSource"), "{page}");
 
     small.write("book/src/chapter.md", "# A chapter\n\nthe second text, longer\n");
@@ -150,12 +123,7 @@ fn a_change_is_built_and_told() {
 #[test]
 fn nothing_above_the_book_is_served() {
     let serving = Serving::start(&Small::new("text"));
-    for path in [
-        "/../../book/book.toml",
-        "/%2e%2e/book.toml",
-        "//etc/passwd",
-        "/gone.html",
-    ] {
+    for path in ["/../../book/book.toml", "/%2e%2e/book.toml", "//etc/passwd", "/gone.html"] {
         let answer = serving.get(path);
         assert!(answer.starts_with("HTTP/1.1 404"), "{path}: {answer}");
     }

@@ -84,9 +84,7 @@ home = ["v02.scaled"]
 "#;
 
 fn small(chapter: &str) -> Small {
-    Small::new(chapter)
-        .with("steps/v02/tasks.toml", TASKS)
-        .with("book/lessons.toml", LESSONS)
+    Small::new(chapter).with("steps/v02/tasks.toml", TASKS).with("book/lessons.toml", LESSONS)
 }
 
 fn words(chapter: &str) -> String {
@@ -150,11 +148,9 @@ starter = "grid = [1, 1, 1]"
     let small = small("{{#task v02.launch}}\n\n{{#transfers v02 launch}}")
         .with("steps/v02/tasks.toml", &format!("{TASKS}{host}"));
     let page = small.page();
-    for words in [
-        "<code>my/v02.launch.toml</code>",
-        "<code>op(a)</code>",
-        "every element of the result is right",
-    ] {
+    for words in
+        ["<code>my/v02.launch.toml</code>", "<code>op(a)</code>", "every element of the result is right"]
+    {
         assert!(page.contains(words), "{words}: {page}");
     }
     assert!(!page.contains("scaled"), "{page}");
@@ -186,9 +182,7 @@ fn questions_have_their_answers_folded() {
 #[test]
 fn a_question_comes_back_in_a_later_step() {
     let later = "[[why]]\nid = \"one\"\nquestion = \"One?\"\nanswer = 1\nbecause = \"So.\"\n";
-    let page = small("{{#predict v04}}")
-        .with("steps/v04/tasks.toml", later)
-        .page();
+    let page = small("{{#predict v04}}").with("steps/v04/tasks.toml", later).page();
     assert!(page.contains("Again, from v02."), "{page}");
 }
 
@@ -254,12 +248,7 @@ fn slides_have_questions_and_tasks() {
     let small = small("{{#task v02}}\n\n{{#predict v02}}");
     let made = small.make().expect("a book without mistakes");
     let slides = std::fs::read_to_string(made.folder.join("slides.html")).expect("slides");
-    for words in [
-        "cargo xtask start v02",
-        "How many words of a_tile?",
-        "One of each.",
-        "<li>Reads</li>",
-    ] {
+    for words in ["cargo xtask start v02", "How many words of a_tile?", "One of each.", "<li>Reads</li>"] {
         assert!(slides.contains(words), "{words}");
     }
     assert!(!slides.contains("http"));
@@ -270,24 +259,15 @@ fn slides_have_questions_and_tasks() {
 
 #[track_caller]
 fn refused(chapter: &str, why: &str) {
-    assert_eq!(
-        small(chapter).problems(false),
-        format!("book/src/chapter.md:3: {why}")
-    );
+    assert_eq!(small(chapter).problems(false), format!("book/src/chapter.md:3: {why}"));
 }
 
 #[test]
 fn what_is_not_there_is_named() {
-    refused(
-        "{{#task v02.gone}}",
-        "there is no task `v02.gone`; v02 has v02, v02.scaled",
-    );
+    refused("{{#task v02.gone}}", "there is no task `v02.gone`; v02 has v02, v02.scaled");
     refused("{{#task v03}}", "there is no task `v03`; v03 has no tasks");
     refused("{{#transfers v03}}", "steps/v03/tasks.toml has no transfer task");
-    refused(
-        "{{#transfers v02 gone}}",
-        "steps/v02/tasks.toml has no task `v02.gone`",
-    );
+    refused("{{#transfers v02 gone}}", "steps/v02/tasks.toml has no task `v02.gone`");
     refused("{{#predict v03}}", "v03 has no questions");
     refused("{{#predict v02 gone}}", "v02 has no question `gone`");
     refused("{{#lesson v03}}", "book/lessons.toml has no lesson for v03");
@@ -309,9 +289,5 @@ fn a_session_is_as_long_as_its_parts() {
 #[test]
 fn a_catalogue_that_makes_no_sense_is_named() {
     let small = small("{{#task v02}}").with("steps/v02/tasks.toml", "[rebuild]\nsauce = 1\n");
-    assert!(
-        small
-            .problems(false)
-            .starts_with("book/src/chapter.md:3: steps/v02/tasks.toml:")
-    );
+    assert!(small.problems(false).starts_with("book/src/chapter.md:3: steps/v02/tasks.toml:"));
 }

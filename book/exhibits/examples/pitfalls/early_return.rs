@@ -34,13 +34,6 @@ fn largest_error(n: usize) -> Result<f32, Box<dyn Error>> {
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
     pitfall::as_it_was(program)?;
     pitfall::on_the_emulator("size 100", || largest_error(100).map(drop));
-    pitfall::what_check_says(
-        &PITFALL,
-        Shape {
-            m: 101,
-            n: 103,
-            k: 107,
-        },
-    );
+    pitfall::what_check_says(&PITFALL, Shape { m: 101, n: 103, k: 107 });
     Ok(())
 }

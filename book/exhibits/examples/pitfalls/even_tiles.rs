@@ -34,13 +34,6 @@ fn largest_error(n: usize) -> Result<f32, Box<dyn Error>> {
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
     pitfall::as_it_was(program)?;
     pitfall::on_the_emulator("size 48, three tiles", || largest_error(48).map(drop));
-    pitfall::what_check_says(
-        &PITFALL,
-        Shape {
-            m: 132,
-            n: 260,
-            k: 40,
-        },
-    );
+    pitfall::what_check_says(&PITFALL, Shape { m: 132, n: 260, k: 40 });
     Ok(())
 }

@@ -9,11 +9,7 @@ use harness::Shape;
 
 const PTX: &str = include_str!("../../kernels/failed_launch.ptx");
 
-const PITFALL: Pitfall = Pitfall {
-    ptx: PTX,
-    kernel: "failed_launch",
-    geometry,
-};
+const PITFALL: Pitfall = Pitfall { ptx: PTX, kernel: "failed_launch", geometry };
 
 // ANCHOR: program
 fn geometry(shape: Shape) -> LaunchConfig {

@@ -35,13 +35,6 @@ pub(crate) fn show() -> Result<(), Box<dyn Error>> {
     pitfall::as_it_was(program)?;
     let late = Shape { m: 32, n: 32, k: 40 };
     pitfall::on_the_emulator(&format!("{late}"), || largest_error(late).map(drop));
-    pitfall::what_check_says(
-        &PITFALL,
-        Shape {
-            m: 132,
-            n: 260,
-            k: 40,
-        },
-    );
+    pitfall::what_check_says(&PITFALL, Shape { m: 132, n: 260, k: 40 });
     Ok(())
 }

@@ -6,16 +6,10 @@ use cudarc::driver::LaunchConfig;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const GOOD: Pitfall = Pitfall {
-    ptx: include_str!("../../kernels/plain.ptx"),
-    kernel: "plain",
-    geometry: pitfall::squares,
-};
+const GOOD: Pitfall =
+    Pitfall { ptx: include_str!("../../kernels/plain.ptx"), kernel: "plain", geometry: pitfall::squares };
 /// A launch of the kernel with too few blocks.
-const FAST: Pitfall = Pitfall {
-    geometry: rounded_down,
-    ..GOOD
-};
+const FAST: Pitfall = Pitfall { geometry: rounded_down, ..GOOD };
 
 // ANCHOR: program
 fn rounded_down(shape: Shape) -> LaunchConfig {
@@ -44,13 +38,6 @@ fn program() -> Result<(), Box<dyn Error>> {
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
     pitfall::as_it_was(program)?;
     pitfall::on_the_emulator("the same program", program);
-    pitfall::what_check_says(
-        &FAST,
-        Shape {
-            m: 101,
-            n: 103,
-            k: 107,
-        },
-    );
+    pitfall::what_check_says(&FAST, Shape { m: 101, n: 103, k: 107 });
     Ok(())
 }

@@ -29,10 +29,7 @@ fn program() -> Result<(), Box<dyn Error>> {
     let y = stream.clone_dtoh(&y_on_gpu)?;
 
     let right = |i: usize| y[i] == x[i] - if i > 0 { x[i - 1] } else { 0.0 };
-    println!(
-        "  {} of {n} differences are right",
-        (0..n).filter(|i| right(*i)).count()
-    );
+    println!("  {} of {n} differences are right", (0..n).filter(|i| right(*i)).count());
     Ok(())
 }
 // ANCHOR_END: program

@@ -15,28 +15,15 @@ fn program() -> Result<(), Box<dyn Error>> {
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
     let kernel = context.load_module(PTX.into())?.load_function("plain")?;
-    let (a, b) = (
-        stream.alloc_zeros::<f32>(n * n)?,
-        stream.alloc_zeros::<f32>(n * n)?,
-    );
+    let (a, b) = (stream.alloc_zeros::<f32>(n * n)?, stream.alloc_zeros::<f32>(n * n)?);
     let mut c = stream.alloc_zeros::<f32>(n * n)?;
-    let config = LaunchConfig {
-        grid_dim: (16, 16, 1),
-        block_dim: (16, 16, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = LaunchConfig { grid_dim: (16, 16, 1), block_dim: (16, 16, 1), shared_mem_bytes: 0 };
     stream.synchronize()?;
 
     let start = Instant::now();
     for _ in 0..20 {
         let mut launch = stream.launch_builder(&kernel);
-        launch
-            .arg(&n_arg)
-            .arg(&n_arg)
-            .arg(&n_arg)
-            .arg(&a)
-            .arg(&b)
-            .arg(&mut c);
+        launch.arg(&n_arg).arg(&n_arg).arg(&n_arg).arg(&a).arg(&b).arg(&mut c);
         // SAFETY: the arguments are what the kernel takes.
         unsafe { launch.launch(config) }?;
     }
@@ -46,10 +33,7 @@ fn program() -> Result<(), Box<dyn Error>> {
     let still_running = !last.is_complete();
     stream.synchronize()?;
     println!("  when the clock stopped, the device was still at work: {still_running}");
-    println!(
-        "  what was believed is less than what it took: {}",
-        believed < start.elapsed()
-    );
+    println!("  what was believed is less than what it took: {}", believed < start.elapsed());
     Ok(())
 }
 // ANCHOR_END: program

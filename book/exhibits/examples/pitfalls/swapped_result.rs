@@ -29,13 +29,6 @@ fn program() -> Result<(), Box<dyn Error>> {
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
     pitfall::as_it_was(program)?;
     pitfall::on_the_emulator("the same program", program);
-    pitfall::what_check_says(
-        &PITFALL,
-        Shape {
-            m: 101,
-            n: 103,
-            k: 107,
-        },
-    );
+    pitfall::what_check_says(&PITFALL, Shape { m: 101, n: 103, k: 107 });
     Ok(())
 }

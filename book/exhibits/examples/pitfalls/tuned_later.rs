@@ -30,11 +30,7 @@ fn transposed(block_dim: (u32, u32, u32)) -> Result<usize, Box<dyn Error>> {
     let mut launch = stream.launch_builder(&kernel);
     launch.arg(&rows).arg(&cols).arg(&from).arg(&mut to);
     let config = LaunchConfig {
-        grid_dim: (
-            harness::blocks(COLS, block_dim.0),
-            harness::blocks(ROWS, block_dim.1),
-            1,
-        ),
+        grid_dim: (harness::blocks(COLS, block_dim.0), harness::blocks(ROWS, block_dim.1), 1),
         block_dim,
         shared_mem_bytes: 0,
     };

@@ -40,13 +40,6 @@ fn program() -> Result<(), Box<dyn Error>> {
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
     pitfall::as_it_was(program)?;
-    pitfall::refused(
-        &PITFALL,
-        Shape {
-            m: 64,
-            n: 64,
-            k: 1024,
-        },
-    );
+    pitfall::refused(&PITFALL, Shape { m: 64, n: 64, k: 1024 });
     Ok(())
 }

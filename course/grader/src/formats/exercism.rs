@@ -7,10 +7,7 @@ use crate::grade::Student;
 
 pub(crate) fn results(student: &Student) -> Value {
     let is_compiled = |verdict: &tasks::Verdict| {
-        !verdict
-            .parts
-            .iter()
-            .any(|part| part.id == "compiles" && part.status == Status::Failed)
+        !verdict.parts.iter().any(|part| part.id == "compiles" && part.status == Status::Failed)
     };
     // The status `error` means that no test could run.
     let broken = student.verdicts.iter().find(|verdict| !is_compiled(verdict));

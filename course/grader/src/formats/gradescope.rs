@@ -56,11 +56,7 @@ mod tests {
         assert_eq!(bob["tests"][0]["status"], "failed");
         assert_eq!(bob["tests"][0]["max_score"], 4.0);
         assert_eq!(bob["tests"].as_array().map(Vec::len), Some(2));
-        assert!(
-            bob["tests"][0]["output"]
-                .as_str()
-                .is_some_and(|text| text.contains("alert(1)"))
-        );
+        assert!(bob["tests"][0]["output"].as_str().is_some_and(|text| text.contains("alert(1)")));
         assert_eq!(results(&class, &class.students[0])["score"], 4.0);
     }
 }

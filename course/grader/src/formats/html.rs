@@ -57,11 +57,7 @@ fn link(class: &Class, name: &str) -> String {
 }
 
 fn names(class: &Class, names: &[&str]) -> String {
-    let mut text: Vec<String> = names
-        .iter()
-        .take(MAX_NAMED)
-        .map(|name| link(class, name))
-        .collect();
+    let mut text: Vec<String> = names.iter().take(MAX_NAMED).map(|name| link(class, name)).collect();
     if names.len() > MAX_NAMED {
         text.push(format!("and {} more", names.len() - MAX_NAMED));
     }
@@ -124,9 +120,7 @@ fn parts(class: &Class) -> String {
     );
     for item in &first.items {
         let all = class.students.iter().flat_map(|student| &student.items);
-        let passed = all
-            .filter(|other| other.id == item.id && other.status == Status::Passed)
-            .count();
+        let passed = all.filter(|other| other.id == item.id && other.status == Status::Passed).count();
         out.push_str(&format!(
             "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{passed} of {n}</td><td><meter min=\"0\" max=\"{n}\" \
              value=\"{passed}\">{passed}</meter></td></tr>\n",
@@ -253,11 +247,7 @@ fn page(at: usize, student: &Student, max: f64) -> String {
         ));
     }
     out.push_str("</table>\n");
-    for verdict in student
-        .verdicts
-        .iter()
-        .filter(|verdict| verdict.status != Status::Passed)
-    {
+    for verdict in student.verdicts.iter().filter(|verdict| verdict.status != Status::Passed) {
         let text = feedback(verdict);
         if !text.is_empty() {
             out.push_str(&format!(

@@ -46,10 +46,7 @@ fn is_there() -> bool {
 /// Where CUDA's installer puts it.
 fn toolkits() -> Vec<PathBuf> {
     let roots = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"].map(|name| std::env::var_os(name).map(PathBuf::from));
-    let roots = roots
-        .into_iter()
-        .flatten()
-        .chain(["/usr/local/cuda".into(), "/opt/cuda".into()]);
+    let roots = roots.into_iter().flatten().chain(["/usr/local/cuda".into(), "/opt/cuda".into()]);
     let folders = roots.flat_map(|root: PathBuf| [root.join("lib64"), root.join("targets/x86_64-linux/lib")]);
     let mut folders: Vec<_> = folders.collect();
     folders.dedup();
@@ -58,18 +55,12 @@ fn toolkits() -> Vec<PathBuf> {
 
 /// Where NVIDIA's Python packages put it: `nvidia/*/lib` in a folder of packages.
 fn packages() -> Vec<PathBuf> {
-    let paths = Command::new("python3")
-        .args(["-c", r"import sys; print('\n'.join(sys.path))"])
-        .output();
-    let paths = paths.map_or(String::new(), |output| {
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    });
+    let paths = Command::new("python3").args(["-c", r"import sys; print('\n'.join(sys.path))"]).output();
+    let paths = paths.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
     let nvidia = paths.lines().map(|path| Path::new(path).join("nvidia"));
     let folders = nvidia.flat_map(std::fs::read_dir).flatten().flatten();
-    let mut folders: Vec<_> = folders
-        .map(|entry| entry.path().join("lib"))
-        .filter(|path| path.is_dir())
-        .collect();
+    let mut folders: Vec<_> =
+        folders.map(|entry| entry.path().join("lib")).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }
@@ -78,10 +69,7 @@ fn packages() -> Vec<PathBuf> {
 fn versions_in(folder: &Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-    let number = |name: &String| {
-        name.strip_prefix("libcublas.so.")
-            .and_then(|n| n.parse::<u32>().ok())
-    };
+    let number = |name: &String| name.strip_prefix("libcublas.so.").and_then(|n| n.parse::<u32>().ok());
     let mut numbered: Vec<_> = names.filter_map(|name| Some((number(&name)?, name))).collect();
     numbered.sort_unstable_by(|a, b| b.cmp(a));
     numbered.into_iter().map(|(_, name)| name).collect()
@@ -110,9 +98,7 @@ fn preload(folder: &Path, name: &str) -> bool {
 fn keep(path: &Path) -> bool {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
     // SAFETY: NVIDIA's library, whose initialisers run in every program that uses it.
-    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }
-        .map(std::mem::forget)
-        .is_ok()
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map(std::mem::forget).is_ok()
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -123,13 +109,9 @@ mod tests {
     fn the_newest_version_comes_first() {
         let folder = std::env::temp_dir().join(format!("harness-cublas-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
-        for name in [
-            "libcublas.so",
-            "libcublas.so.9",
-            "libcublas.so.13",
-            "libcublas.so.12.4.5",
-            "libcublasLt.so.13",
-        ] {
+        for name in
+            ["libcublas.so", "libcublas.so.9", "libcublas.so.13", "libcublas.so.12.4.5", "libcublasLt.so.13"]
+        {
             std::fs::write(folder.join(name), "").expect("a file");
         }
         assert_eq!(versions_in(&folder), ["libcublas.so.13", "libcublas.so.9"]);

@@ -17,18 +17,14 @@ const WIDTH: usize = 52;
 
 /// The tables of everything that was counted.
 pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> String {
-    let counted: Vec<(&Entry<'_>, Counters)> = entries
-        .iter()
-        .filter_map(|entry| Some((entry, *counters_of(entry)?)))
-        .collect();
+    let counted: Vec<(&Entry<'_>, Counters)> =
+        entries.iter().filter_map(|entry| Some((entry, *counters_of(entry)?))).collect();
     if counted.is_empty() {
         return String::new();
     }
     // Work of tensor cores is counted by another measure.
-    let (tensor, others): (Vec<_>, Vec<_>) = counted
-        .iter()
-        .copied()
-        .partition(|(entry, _)| matches!(entry.work, Work::Tensor { .. }));
+    let (tensor, others): (Vec<_>, Vec<_>) =
+        counted.iter().copied().partition(|(entry, _)| matches!(entry.work, Work::Tensor { .. }));
     let mut out = String::new();
     for group in [others, tensor].iter().filter(|group| !group.is_empty()) {
         out.push_str(&match shape.k {
@@ -37,10 +33,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> Strin
         });
         out.push_str(&limits::table(shape, group, paint));
     }
-    let with_lines: Vec<_> = counted
-        .iter()
-        .filter(|(entry, _)| entry.work != Work::Dgemm)
-        .collect();
+    let with_lines: Vec<_> = counted.iter().filter(|(entry, _)| entry.work != Work::Dgemm).collect();
     if with_lines.len() > MAX_WITH_LINES {
         let hint = "\nWith --kernel NAME: the source lines that keep an SM busy longest.\n";
         out.push_str(&paint.dim(hint));
@@ -55,10 +48,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> Strin
 /// Counters of the machine code, where the emulated device ran it; else of the PTX.
 fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Counters> {
     let passed = entry.passed()?;
-    let machine = passed
-        .machine_code
-        .as_deref()
-        .and_then(|code| code.counters.as_ref());
+    let machine = passed.machine_code.as_deref().and_then(|code| code.counters.as_ref());
     machine.or(passed.counters.as_ref())
 }
 
@@ -66,11 +56,7 @@ fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Counters> {
 fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
     counted.iter().all(|(entry, _)| {
         let passed = entry.passed();
-        passed.is_some_and(|p| {
-            p.machine_code
-                .as_deref()
-                .is_some_and(|code| code.counters.is_some())
-        })
+        passed.is_some_and(|p| p.machine_code.as_deref().is_some_and(|code| code.counters.is_some()))
     })
 }
 
@@ -119,10 +105,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         true => "Counted in the machine code",
         false => "Counted",
     };
-    let lanes = match counted
-        .iter()
-        .any(|(entry, _)| matches!(entry.work, Work::Tensor { .. }))
-    {
+    let lanes = match counted.iter().any(|(entry, _)| matches!(entry.work, Work::Tensor { .. })) {
         true => "",
         false => " (32 lanes)",
     };
@@ -222,16 +205,9 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
     let Some(report) = &entry.report else {
         return String::new();
     };
-    let mut table = Table::new([
-        "line",
-        "source",
-        "instructions",
-        "multiply-adds",
-        "sectors",
-        "wavefronts",
-        "excess",
-    ])
-    .left(2);
+    let mut table =
+        Table::new(["line", "source", "instructions", "multiply-adds", "sectors", "wavefronts", "excess"])
+            .left(2);
     let part = |n: u64, of: u64| match n {
         0 => String::new(),
         n => format!("{:.0}%", 100.0 * n as f64 / of as f64),
@@ -254,10 +230,7 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
     if table.is_empty() {
         return String::new();
     }
-    let mut out = format!(
-        "\n{}\n",
-        paint.bold(&format!("Busiest lines of {}", entry.measurement.kernel))
-    );
+    let mut out = format!("\n{}\n", paint.bold(&format!("Busiest lines of {}", entry.measurement.kernel)));
     // Writing to a string does not fail.
     let _ = write!(out, "{}", table.without_empty_columns().render(paint));
     out
@@ -265,20 +238,13 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
 
 /// The text of a line, cut to fit.
 fn text_of(entry: &Entry<'_>, line: &Line) -> String {
-    let own = entry
-        .kernel
-        .code()
-        .filter(|code| code.ptx.contains(&format!("// source: {} ", line.file)));
+    let own = entry.kernel.code().filter(|code| code.ptx.contains(&format!("// source: {} ", line.file)));
     let text = match own {
         Some(code) => code.cu.to_owned(),
         // A header that several kernels share: it lies beside them in a checkout.
         None => std::fs::read_to_string(&line.file).unwrap_or_default(),
     };
-    let text = text
-        .lines()
-        .nth(line.number as usize - 1)
-        .unwrap_or_default()
-        .trim();
+    let text = text.lines().nth(line.number as usize - 1).unwrap_or_default().trim();
     let code = text.split("//").next().unwrap_or_default().trim_end();
     match code.chars().count() > WIDTH {
         true => code.chars().take(WIDTH - 1).chain(['…']).collect(),

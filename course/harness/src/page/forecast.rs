@@ -17,36 +17,22 @@ pub(super) fn tables(
     paint: Paint,
 ) -> String {
     let mut out = String::new();
-    let found: Vec<(&Entry<'_>, &MachineCode)> = entries
-        .iter()
-        .filter_map(|entry| Some((entry, entry.passed()?.machine_code.as_deref()?)))
-        .collect();
+    let found: Vec<(&Entry<'_>, &MachineCode)> =
+        entries.iter().filter_map(|entry| Some((entry, entry.passed()?.machine_code.as_deref()?))).collect();
     let predicted: Vec<_> = found
         .iter()
         .filter_map(|(entry, code)| Some((*entry, *code, code.forecast.prediction.as_ref()?)))
         .collect();
     if let Some((_, _, first)) = predicted.first() {
         out.push_str(&heading(first, paint));
-        let mut table = Table::new([
-            "kernel",
-            "binds",
-            "predicted",
-            "recorded",
-            "warps per SM",
-            "limited by",
-        ])
-        .left(2);
+        let mut table =
+            Table::new(["kernel", "binds", "predicted", "recorded", "warps per SM", "limited by"]).left(2);
         for (entry, code, prediction) in &predicted {
             // The record is of the kernel as it was before an edit.
             let is_edited = code.before.is_some();
             let recorded = recorded(records, &entry.measurement.kernel, shape, &prediction.gpu);
             let recorded = recorded.filter(|_| !is_edited);
-            table.row(row(
-                &entry.measurement.kernel,
-                &code.forecast,
-                prediction,
-                recorded,
-            ));
+            table.row(row(&entry.measurement.kernel, &code.forecast, prediction, recorded));
         }
         out.push_str(&table.without_empty_columns().render(paint));
         for (entry, _, prediction) in &predicted {
@@ -178,10 +164,7 @@ mod tests {
                 gpu: "NVIDIA H200".into(),
                 us,
                 band: 0.07,
-                bounds: vec![Bound {
-                    unit: "shared memory and L1".into(),
-                    us: us * 0.75,
-                }],
+                bounds: vec![Bound { unit: "shared memory and L1".into(), us: us * 0.75 }],
                 parts: Vec::new(),
                 ghz: 1.98,
                 n_blocks: 16,
@@ -198,11 +181,7 @@ mod tests {
 
     #[test]
     fn a_change_has_a_sign_or_is_none() {
-        check(
-            forecast(100.0),
-            forecast(82.0),
-            "−18% predicted (0.100 ms before, 82.0 us now; band ±7%)",
-        );
+        check(forecast(100.0), forecast(82.0), "−18% predicted (0.100 ms before, 82.0 us now; band ±7%)");
         check(
             forecast(100.0),
             forecast(103.0),
@@ -236,14 +215,7 @@ mod tests {
         let prediction = forecast.prediction.as_ref().expect("there is one");
         assert_eq!(
             row("k", &forecast, prediction, Some(0.0756)),
-            [
-                "k",
-                "shared memory and L1 75%",
-                "75.0 us ±7%",
-                "75.6 us",
-                "16 of 64",
-                "registers"
-            ]
+            ["k", "shared memory and L1 75%", "75.0 us ±7%", "75.6 us", "16 of 64", "registers"]
         );
     }
 }

@@ -63,9 +63,7 @@ impl Needs {
     fn counted(c: &Counters, of: Arithmetic, per: f64, is_exact: bool) -> Option<Self> {
         let clocks = of.clocks(c).map(|(unit, clocks)| (unit, clocks / per));
         let [(_, arithmetic), (_, issue), (_, shared), (_, l1)] = clocks;
-        let limiting = clocks
-            .into_iter()
-            .filter(|(unit, _)| is_exact || *unit != counters::Unit::Issue);
+        let limiting = clocks.into_iter().filter(|(unit, _)| is_exact || *unit != counters::Unit::Issue);
         let (unit, most) = counters::binding(limiting)?;
         let or_issue = match is_exact || issue <= most {
             true => "",
@@ -104,11 +102,7 @@ impl Needs {
 
 /// The unit that is needed longest, and what is level with it.
 fn units(prediction: &Prediction) -> String {
-    let units: Vec<&str> = prediction
-        .longest()
-        .iter()
-        .map(|bound| bound.unit.as_str())
-        .collect();
+    let units: Vec<&str> = prediction.longest().iter().map(|bound| bound.unit.as_str()).collect();
     units.join(", then ")
 }
 
@@ -193,9 +187,7 @@ fn ceiling(needs: &Needs) -> String {
 }
 
 fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> String {
-    let is_tensor = counted
-        .iter()
-        .any(|(entry, _)| matches!(entry.work, Work::Tensor { .. }));
+    let is_tensor = counted.iter().any(|(entry, _)| matches!(entry.work, Work::Tensor { .. }));
     let arithmetic = match (shape.k > 0, is_tensor) {
         (true, false) => format!(
             "{:.0} FP32 or {:.0} FP64 multiply-adds of a warp, ",
@@ -218,10 +210,8 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
         }
         (false, _) => String::new(),
     };
-    let mut note = format!(
-        "what an SM of an H200 does in a clock: {arithmetic}{:.0} instructions",
-        counters::ISSUES
-    );
+    let mut note =
+        format!("what an SM of an H200 does in a clock: {arithmetic}{:.0} instructions", counters::ISSUES);
     note.push_str(match is_exact {
         true => {
             " (registers: with the\n  clocks that these wait for the two banks of registers), 1 pass over shared memory or L1, \
@@ -245,20 +235,13 @@ mod tests {
 
     #[test]
     fn the_driver_says_what_units_need() {
-        let bound = |unit: &str, us| Bound {
-            unit: unit.into(),
-            us,
-        };
+        let bound = |unit: &str, us| Bound { unit: unit.into(), us };
         let prediction = Prediction {
             gpu: "a GPU".into(),
             us: 20.0,
             band: 0.1,
             bounds: vec![bound(unit::SHARED_AND_L1, 4.0), bound(unit::FP32, 1.0)],
-            parts: vec![
-                bound(unit::ISSUE, 3.0),
-                bound(unit::SHARED, 3.5),
-                bound(unit::L1, 0.5),
-            ],
+            parts: vec![bound(unit::ISSUE, 3.0), bound(unit::SHARED, 3.5), bound(unit::L1, 0.5)],
             ghz: 2.0,
             n_blocks: 16,
             n_sms: 132,
@@ -284,10 +267,7 @@ mod tests {
         };
         let of =
             |is_exact| Needs::counted(&c, Arithmetic::Fp32, 100.0, is_exact).expect("something is needed");
-        assert_eq!(
-            (of(true).unit.as_str(), of(true).most),
-            ("instruction issue", 2.25)
-        );
+        assert_eq!((of(true).unit.as_str(), of(true).most), ("instruction issue", 2.25));
         let ptx = of(false);
         assert_eq!((ptx.unit.as_str(), ptx.most), ("shared memory, or issue", 1.0));
         assert_eq!(ceiling(&ptx), "25% of peak");

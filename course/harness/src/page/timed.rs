@@ -18,11 +18,7 @@ pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     for entry in entries {
         if let Some(duel) = entry.measurement.duel() {
             let cell = |rounds| Speed::of(rounds).map(|speed| speed.percent()).unwrap_or_default();
-            table.row([
-                entry.kernel.name.to_owned(),
-                cell(&duel.sustained),
-                cell(&duel.burst),
-            ]);
+            table.row([entry.kernel.name.to_owned(), cell(&duel.sustained), cell(&duel.burst)]);
         }
     }
     table
@@ -36,10 +32,8 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
     let has_cold = any(|p| p.cold.is_some());
     let has_grid = any(|p| p.grid[0] > 0);
     let has_shared = any(|p| p.dynamic_shared > 0);
-    let yardstick = entries
-        .iter()
-        .filter_map(|entry| Some(entry.passed()?.yardstick.as_ref()?.name.clone()))
-        .next();
+    let yardstick =
+        entries.iter().filter_map(|entry| Some(entry.passed()?.yardstick.as_ref()?.name.clone())).next();
 
     let mut columns: Vec<(String, Column<'_>)> = vec![
         ("kernel".into(), Box::new(|e| e.measurement.kernel.clone())),
@@ -68,19 +62,12 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
         ));
         columns.push((
             "spread".into(),
-            passed(|p| {
-                p.hot
-                    .as_ref()
-                    .map(|s| format!("{:.1}%", 100.0 * s.spread()))
-                    .unwrap_or_default()
-            }),
+            passed(|p| p.hot.as_ref().map(|s| format!("{:.1}%", 100.0 * s.spread())).unwrap_or_default()),
         ));
     }
     if has_cold {
-        columns.push((
-            "cold".into(),
-            passed(|p| p.cold.as_ref().map(|s| time(s.median())).unwrap_or_default()),
-        ));
+        columns
+            .push(("cold".into(), passed(|p| p.cold.as_ref().map(|s| time(s.median())).unwrap_or_default())));
     }
     if has_whole {
         columns.push((
@@ -88,10 +75,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
             passed(|p| p.whole.as_ref().map(|s| time(s.median())).unwrap_or_default()),
         ));
     }
-    columns.push((
-        "CPU FP64".into(),
-        passed(|p| p.cpu_ms.map(time).unwrap_or_default()),
-    ));
+    columns.push(("CPU FP64".into(), passed(|p| p.cpu_ms.map(time).unwrap_or_default())));
     columns.push((
         "error".into(),
         passed(|p| match p.accuracy.max_abs_error {
@@ -108,18 +92,11 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
     ));
     if is_timed {
         let work = entries.first().map_or(Work::Sgemm, |entry| entry.work);
-        let unit = if work == Work::Transpose {
-            "GB/s"
-        } else {
-            "GFLOP/s"
-        };
+        let unit = if work == Work::Transpose { "GB/s" } else { "GFLOP/s" };
         columns.push((
             unit.into(),
             Box::new(move |e| {
-                e.passed()
-                    .and_then(median)
-                    .map(|ms| figure(rate(e.work, shape, ms)))
-                    .unwrap_or_default()
+                e.passed().and_then(median).map(|ms| figure(rate(e.work, shape, ms))).unwrap_or_default()
             }),
         ));
         if let Some(name) = yardstick {
@@ -146,8 +123,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
                         }
                     };
                     let ms = e.passed().and_then(median);
-                    ms.map(|ms| format!("{:.1}%", 100.0 * rate(e.work, shape, ms) / most))
-                        .unwrap_or_default()
+                    ms.map(|ms| format!("{:.1}%", 100.0 * rate(e.work, shape, ms) / most)).unwrap_or_default()
                 }),
             ));
         }

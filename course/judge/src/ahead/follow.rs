@@ -106,24 +106,14 @@ pub(super) fn split_warps(warps: &[WarpLoads], enough: impl Fn(f64) -> f64) -> A
 impl Program {
     pub(super) fn new(texts: &[&str]) -> Self {
         let mut names = HashMap::new();
-        let instructions = texts
-            .iter()
-            .map(|text| Instruction::read(text, &mut names))
-            .collect();
-        Self {
-            instructions,
-            n_registers: names.len(),
-        }
+        let instructions = texts.iter().map(|text| Instruction::read(text, &mut names)).collect();
+        Self { instructions, n_registers: names.len() }
     }
 
     /// Follows the steps of a warp.
     pub(super) fn follow(&self, steps: &[Step]) -> WarpLoads {
         let mut values: Vec<Vec<usize>> = vec![Vec::new(); self.n_registers];
-        let mut followed = WarpLoads {
-            loads: Vec::new(),
-            fmas: vec![0.0],
-            synchronises_otherwise: false,
-        };
+        let mut followed = WarpLoads { loads: Vec::new(), fmas: vec![0.0], synchronises_otherwise: false };
         let mut fmas = 0.0;
         let everybody = steps.iter().fold(0, |lanes, step| lanes | step.lanes);
         // Copies without a group, and groups that are still pending.
@@ -200,9 +190,7 @@ impl Program {
                     let mut passed: Vec<usize> = Vec::new();
                     for register in &instruction.read {
                         passed.extend(
-                            values[*register]
-                                .iter()
-                                .filter(|load| followed.loads[**load].overlap.is_none()),
+                            values[*register].iter().filter(|load| followed.loads[**load].overlap.is_none()),
                         );
                     }
                     passed.sort_unstable();
@@ -257,11 +245,7 @@ mod tests {
 
     /// Follows one warp through a text, each line executed once.
     fn followed(lines: &str) -> WarpLoads {
-        let texts: Vec<&str> = lines
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .collect();
+        let texts: Vec<&str> = lines.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let steps: Vec<Step> = (0..)
             .zip(&texts)
             .map(|(instr, text)| Step {
@@ -291,10 +275,7 @@ mod tests {
             let rounds: Vec<String> = rounds.iter().map(part).collect();
             followed(&rounds.join(barrier))
         };
-        let warps = [
-            warp(|(one, _)| (*one).to_owned()),
-            warp(|(_, two)| (*two).to_owned()),
-        ];
+        let warps = [warp(|(one, _)| (*one).to_owned()), warp(|(_, two)| (*two).to_owned())];
         split_warps(&warps, |_| 2.0)
     }
 

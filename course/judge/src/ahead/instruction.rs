@@ -44,21 +44,14 @@ impl Instruction {
             Some(rest) => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
             None => ("", text),
         };
-        let (operation, rest) = text
-            .trim()
-            .split_once(char::is_whitespace)
-            .unwrap_or((text.trim(), ""));
+        let (operation, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
         let operands = operands(rest);
         let mut register = |name: &str| {
             let next = names.len();
             *names.entry(name.to_owned()).or_insert(next)
         };
         let mut all = |texts: &[&str]| -> Vec<usize> {
-            texts
-                .iter()
-                .flat_map(|text| registers(text))
-                .map(&mut register)
-                .collect()
+            texts.iter().flat_map(|text| registers(text)).map(&mut register).collect()
         };
         let kind = kind(operation, &operands);
         let writes = !matches!(
@@ -80,20 +73,13 @@ impl Instruction {
         if kind != InstructionKind::Pass {
             read.extend(all(&[guard]));
         }
-        Self {
-            kind,
-            guarded: !guard.is_empty(),
-            written,
-            read,
-        }
+        Self { kind, guarded: !guard.is_empty(), written, read }
     }
 }
 
 fn kind(operation: &str, operands: &[&str]) -> InstructionKind {
     let parts: Vec<&str> = operation.split('.').collect();
-    let floats = parts
-        .last()
-        .is_some_and(|kind| kind.starts_with('f') || kind.starts_with("bf"));
+    let floats = parts.last().is_some_and(|kind| kind.starts_with('f') || kind.starts_with("bf"));
     match parts.as_slice() {
         ["cp", "async", "commit_group", ..] => InstructionKind::Commit,
         ["cp", "async", "wait_all", ..] => InstructionKind::WaitAll,

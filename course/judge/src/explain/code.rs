@@ -28,11 +28,7 @@ pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Resul
         (true, _) => Shape { k: 0, ..size },
         (false, 0) => {
             let kernel_name = entry.clone();
-            return Err(WrongSize::NoDepth {
-                size,
-                of: kernel_name,
-            }
-            .to_string());
+            return Err(WrongSize::NoDepth { size, of: kernel_name }.to_string());
         }
         (false, _) => size,
     };
@@ -90,10 +86,7 @@ fn explained<T: Sums + Value>(
         instructions: Vec::new(),
         timeline: None,
     };
-    let stopped = report
-        .findings
-        .iter()
-        .find(|finding| finding.severity == Severity::Error);
+    let stopped = report.findings.iter().find(|finding| finding.severity == Severity::Error);
     let predicted = match stopped {
         Some(finding) => Err(format!("the launch stopped before its end: {}", finding.title)),
         None => machine.predict(&trial, code, WINDOW),
@@ -104,9 +97,7 @@ fn explained<T: Sums + Value>(
                 instruction.modelled = stalls.issued;
                 let clocks = timing::Reason::ALL.into_iter().zip(stalls.clocks);
                 let some = clocks.filter(|(_, clocks)| *clocks > 0);
-                instruction.stalls = some
-                    .map(|(reason, clocks)| (self::reason(reason), clocks))
-                    .collect();
+                instruction.stalls = some.map(|(reason, clocks)| (self::reason(reason), clocks)).collect();
             }
             explained.timeline = timeline(&instructions, &window);
             explained.forecast.prediction = Some(prediction(&predicted));
@@ -182,10 +173,7 @@ fn occupied(machine: &Machine<'_>, code: &sass::Kernel, dynamic_shared: u32) -> 
 
 fn prediction(predicted: &timing::Prediction) -> Prediction {
     let chip = timing::Chip::h200();
-    let bound = |bound: &timing::Bound| Bound {
-        unit: bound.resource.name().to_owned(),
-        us: bound.us,
-    };
+    let bound = |bound: &timing::Bound| Bound { unit: bound.resource.name().to_owned(), us: bound.us };
     Prediction {
         gpu: chip.name.clone(),
         us: predicted.us,
@@ -247,11 +235,7 @@ fn timeline(instructions: &[Instruction], window: &timing::Timeline) -> Option<T
         }
         schedulers.push(slots);
     }
-    let address = |at: u32| {
-        instructions
-            .get(at as usize)
-            .map_or(0, |instruction| instruction.address)
-    };
+    let address = |at: u32| instructions.get(at as usize).map_or(0, |instruction| instruction.address);
     Some(Timeline {
         first: address(first),
         last: address(last),

@@ -25,9 +25,7 @@ fn built(package: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_judge")).parent().expect("a folder");
     let path = folder.join(package);
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command
-        .args(["build", "--quiet", "--package", package])
-        .current_dir(root());
+    command.args(["build", "--quiet", "--package", package]).current_dir(root());
     if folder.ends_with("release") {
         command.arg("--release");
     }

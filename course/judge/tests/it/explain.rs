@@ -18,11 +18,7 @@ use crate::common::root;
 
 fn tasks() -> Vec<Task> {
     let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
-    catalogues
-        .into_iter()
-        .flat_map(|catalogue| catalogue.tasks)
-        .filter(|task| task.host.is_none())
-        .collect()
+    catalogues.into_iter().flat_map(|catalogue| catalogue.tasks).filter(|task| task.host.is_none()).collect()
 }
 
 /// The committed machine code of a task's kernel, explained on a small problem.
@@ -40,10 +36,7 @@ fn code(task: &Task) -> Option<(sass::Module, Machine)> {
     };
     const SIZE: usize = 128;
     let explained = judge::explain::code::explain(&request, &module, Shape::square(SIZE));
-    Some((
-        module,
-        explained.unwrap_or_else(|why| panic!("{}: {why}", task.name)),
-    ))
+    Some((module, explained.unwrap_or_else(|why| panic!("{}: {why}", task.name))))
 }
 
 /// First error in the explanation of a kernel's machine code.
@@ -67,15 +60,10 @@ fn complaint_of_code(task: &Task, module: &sass::Module, said: &Machine) -> Opti
     let others = said.instructions.iter().filter(|i| i.file != own);
     let n_others: u64 = others.map(|i| i.issued).sum();
     if n_others * 10 > n_issued {
-        return Some(format!(
-            "{n_others} of {n_issued} belong to no line of the kernel"
-        ));
+        return Some(format!("{n_others} of {n_issued} belong to no line of the kernel"));
     }
     if said.forecast.prediction.is_none() || n_modelled == 0 || n_modelled > n_issued {
-        return Some(format!(
-            "{n_modelled} of {n_issued} in the model: {:?}",
-            said.forecast
-        ));
+        return Some(format!("{n_modelled} of {n_issued} in the model: {:?}", said.forecast));
     }
     let Some(timeline) = &said.timeline else {
         return (!task.work.is_transpose()).then(|| "a product without a loop".into());
@@ -168,15 +156,8 @@ fn complaint(task: &Task) -> Option<String> {
         if line.file.is_empty() {
             nowhere += line.counts;
         } else if line.file != own {
-            return Some(format!(
-                "a line of {}, which is called from the kernel",
-                line.file
-            ));
-        } else if text
-            .lines()
-            .nth(line.line as usize - 1)
-            .is_none_or(|text| text.trim().is_empty())
-        {
+            return Some(format!("a line of {}, which is called from the kernel", line.file));
+        } else if text.lines().nth(line.line as usize - 1).is_none_or(|text| text.trim().is_empty()) {
             return Some(format!("line {} is empty", line.line));
         }
     }
@@ -203,20 +184,15 @@ fn complaint(task: &Task) -> Option<String> {
 fn lines_add_up_and_belong_to_the_kernel() {
     let tasks = tasks();
     assert!(!tasks.is_empty());
-    let complaints: Vec<String> = tasks
-        .iter()
-        .filter_map(|task| Some(format!("{}: {}", task.name, complaint(task)?)))
-        .collect();
+    let complaints: Vec<String> =
+        tasks.iter().filter_map(|task| Some(format!("{}: {}", task.name, complaint(task)?))).collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
 #[test]
 fn a_line_counts_what_it_calls_in_another_file() {
     let tasks = tasks();
-    let task = tasks
-        .iter()
-        .find(|task| task.name.to_string() == "v05")
-        .expect("a task");
+    let task = tasks.iter().find(|task| task.name.to_string() == "v05").expect("a task");
     let (explained, text) = explained(task);
     // 64 steps of k in tiles of 8, 4 blocks of 8 warps: a float4 of each lane is 16 sectors.
     let loads: Vec<(u64, u64)> = explained
@@ -235,11 +211,7 @@ fn a_line_counts_what_it_calls_in_another_file() {
 #[test]
 fn the_excess_of_lines_is_the_one_that_is_judged() {
     for task in tasks() {
-        let Some(criterion) = task
-            .does
-            .first()
-            .filter(|c| c.measure == Measure::SharedExcessPerFma)
-        else {
+        let Some(criterion) = task.does.first().filter(|c| c.measure == Measure::SharedExcessPerFma) else {
             continue;
         };
         let (explained, _) = explained(&task);

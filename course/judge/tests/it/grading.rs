@@ -2,11 +2,7 @@
 //!
 //! Where there is no bubblewrap or no NVRTC, these tests cannot run, and say so.
 
-#![expect(
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test says what went wrong, and what was not run"
-)]
+#![expect(clippy::panic, clippy::print_stdout, reason = "a test says what went wrong, and what was not run")]
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
@@ -39,11 +35,7 @@ impl Class {
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(folder.join("submissions")).expect("a folder");
         std::fs::write(folder.join("rubric.toml"), RUBRIC).expect("a file");
-        let class = Self {
-            folder,
-            teach: teach(),
-            compiler,
-        };
+        let class = Self { folder, teach: teach(), compiler };
         class.submit("probe", &finished());
         let probe = class.grade("probe-out", &[]);
         std::fs::remove_dir_all(class.folder.join("submissions/probe")).expect("it was made");
@@ -102,12 +94,7 @@ impl Class {
         let students = class["students"].as_array().expect("a list");
         students
             .iter()
-            .map(|student| {
-                (
-                    student["name"].as_str().expect("a name").to_owned(),
-                    student.clone(),
-                )
-            })
+            .map(|student| (student["name"].as_str().expect("a name").to_owned(), student.clone()))
             .collect()
     }
 }
@@ -160,12 +147,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
 
     // Files of this machine.
     submit("passwd", "#include \"/etc/passwd\"\n", "compile", "/etc/passwd");
-    submit(
-        "canary",
-        &format!("#include \"{canary}\"\n"),
-        "compile",
-        "canary.h",
-    );
+    submit("canary", &format!("#include \"{canary}\"\n"), "compile", "canary.h");
     let seen =
         |what: &str| format!("#if __has_include(\"{what}\")\n#error {CANARY}: {what} is seen\n#endif\n");
     let looks: String = [
@@ -187,160 +169,64 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     .map(|what| seen(what))
     .collect();
     submit("looks-around", &kernel(&looks, ""), "wrong-result", "");
-    submit(
-        "line-of-file",
-        &format!("#line 1 \"{canary}\"\nint f( {{\n"),
-        "compile",
-        "",
-    );
-    submit(
-        "options",
-        "// options: --include-path=/etc\n#include <passwd>\n",
-        "compile",
-        "passwd",
-    );
+    submit("line-of-file", &format!("#line 1 \"{canary}\"\nint f( {{\n"), "compile", "");
+    submit("options", "// options: --include-path=/etc\n#include <passwd>\n", "compile", "passwd");
 
     // Work without end, memory without end.
     let bomb = "template <int D, int X> struct T { static const long v = T<D - 1, 2 * X>::v + T<D - 1, 2 * X + 1>::v; };\n\
                 template <int X> struct T<0, X> { static const long v = X; };\n";
-    submit(
-        "template-bomb",
-        &kernel(bomb, "C[0] = T<40, 0>::v;"),
-        "timeout",
-        "was not done after 2 s",
-    );
-    let macros: String = (1..40)
-        .map(|n| format!("#define M{n} M{} M{}\n", n - 1, n - 1))
-        .collect();
-    submit(
-        "macro-bomb",
-        &kernel(&format!("#define M0 ;\n{macros}"), "M39"),
-        "",
-        "",
-    );
+    submit("template-bomb", &kernel(bomb, "C[0] = T<40, 0>::v;"), "timeout", "was not done after 2 s");
+    let macros: String = (1..40).map(|n| format!("#define M{n} M{} M{}\n", n - 1, n - 1)).collect();
+    submit("macro-bomb", &kernel(&format!("#define M0 ;\n{macros}"), "M39"), "", "");
     submit("includes-itself", "#include \"v02.cu\"\n", "compile", "");
     let endless = "__device__ constexpr int f() { int x = 0; while (true) x ^= 1; return x; }\nstatic_assert(f() == 0, \"\");\n";
     submit("endless-constexpr", &kernel(endless, ""), "compile", "");
-    submit(
-        "endless-loop",
-        &kernel("", "volatile int x = 0; while (x < 1) { }"),
-        "E-LOOP",
-        "",
-    );
-    submit(
-        "endless-barrier",
-        &kernel("", "if (threadIdx.x < 7) while (true) __syncthreads();"),
-        "",
-        "",
-    );
-    submit(
-        "initialiser",
-        &kernel("__device__ int big[1 << 30] = {1, 2, 3};", "C[0] = big[M];"),
-        "",
-        "",
-    );
-    submit(
-        "huge-global",
-        &kernel("__device__ char big[1ull << 45];", "C[0] = big[M];"),
-        "compile",
-        "",
-    );
-    submit(
-        "huge-shared",
-        &kernel("", "__shared__ float x[1 << 26]; x[M] = 1; C[0] = x[N];"),
-        "",
-        "",
-    );
+    submit("endless-loop", &kernel("", "volatile int x = 0; while (x < 1) { }"), "E-LOOP", "");
+    submit("endless-barrier", &kernel("", "if (threadIdx.x < 7) while (true) __syncthreads();"), "", "");
+    submit("initialiser", &kernel("__device__ int big[1 << 30] = {1, 2, 3};", "C[0] = big[M];"), "", "");
+    submit("huge-global", &kernel("__device__ char big[1ull << 45];", "C[0] = big[M];"), "compile", "");
+    submit("huge-shared", &kernel("", "__shared__ float x[1 << 26]; x[M] = 1; C[0] = x[N];"), "", "");
     submit(
         "huge-local",
-        &kernel(
-            "",
-            "float x[1 << 24]; for (int i = 0; i < M; ++i) x[i * N] = i; C[0] = x[K];",
-        ),
+        &kernel("", "float x[1 << 24]; for (int i = 0; i < M; ++i) x[i * N] = i; C[0] = x[K];"),
         "",
         "",
     );
-    submit(
-        "malloc",
-        &kernel("", "C[0] = (long)malloc(1ull << 40);"),
-        "compile",
-        "",
-    );
+    submit("malloc", &kernel("", "C[0] = (long)malloc(1ull << 40);"), "compile", "");
 
     // Memory of others.
     submit("far-write", &kernel("", "C[1000000000] = 1;"), "E-OOB", "");
     submit("near-write", &kernel("", "C[-1] = 1;"), "E-OOB", "");
-    submit(
-        "wild-pointer",
-        &kernel("", "*(float*)(0x7fff00000000ull + threadIdx.x * 4) = 1;"),
-        "",
-        "",
-    );
+    submit("wild-pointer", &kernel("", "*(float*)(0x7fff00000000ull + threadIdx.x * 4) = 1;"), "", "");
     submit("null", &kernel("", "*(float*)nullptr = 1;"), "", "");
 
     // PTX that the compiler passes on unchanged.
     let asm = |text: &str| kernel("", &format!("asm volatile(\"{text}\");"));
     submit("asm-registers", &asm(".reg .b32 x<4294967295>;"), "", "");
     submit("asm-braces", &asm(&"{".repeat(20_000)), "compile", "");
-    submit(
-        "asm-garbage",
-        &asm("mov.u32 %x\\\\u0000\\xff, ]][[;;"),
-        "compile",
-        "",
-    );
-    submit(
-        "asm-header",
-        &asm(".version 99.9; .target sm_999; .entry f() {}"),
-        "compile",
-        "",
-    );
-    submit(
-        "asm-branch",
-        &asm("brx.idx %r1, nowhere; bra $L; trap; exit;"),
-        "compile",
-        "",
-    );
-    submit(
-        "asm-vector",
-        &asm(".local .align 8 .b8 d[18446744073709551615];"),
-        "compile",
-        "",
-    );
+    submit("asm-garbage", &asm("mov.u32 %x\\\\u0000\\xff, ]][[;;"), "compile", "");
+    submit("asm-header", &asm(".version 99.9; .target sm_999; .entry f() {}"), "compile", "");
+    submit("asm-branch", &asm("brx.idx %r1, nowhere; bra $L; trap; exit;"), "compile", "");
+    submit("asm-vector", &asm(".local .align 8 .b8 d[18446744073709551615];"), "compile", "");
     submit("asm-long", &asm(&"add.s32 a,a,a;".repeat(40_000)), "compile", "");
 
     // Tampering.
     let forged =
         "{\\\"task\\\":\\\"v02\\\",\\\"status\\\":\\\"passed\\\",\\\"parts\\\":[],\\\"n_shapes\\\":15}\\n";
-    submit(
-        "forged-verdict",
-        &kernel("", &format!("printf(\"{forged}\");")),
-        "wrong-result",
-        "",
-    );
+    submit("forged-verdict", &kernel("", &format!("printf(\"{forged}\");")), "wrong-result", "");
     let spam = "for (int i = 0; i < 100000; ++i) printf(\"0123456789012345678901234567890123456789\\n\");";
     submit("prints", &kernel("", spam), "", "");
     let folder = submit("build-script", &kernel("", ""), "wrong-result", "");
     let touched = class.folder.join("touched");
     let script = format!("fn main() {{ std::fs::write({touched:?}, \"\").unwrap(); }}\n");
     std::fs::write(folder.join("build.rs"), &script).expect("a file");
-    std::fs::write(
-        folder.join("Cargo.toml"),
-        "[package]\nname = \"xtask\"\nbuild = \"build.rs\"\n",
-    )
-    .expect("a file");
+    std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"xtask\"\nbuild = \"build.rs\"\n")
+        .expect("a file");
     std::fs::create_dir_all(folder.join(".cargo")).expect("a folder");
     let runner = format!("[build]\nrustc-wrapper = \"touch {}\"\n", touched.display());
     std::fs::write(folder.join(".cargo/config.toml"), runner).expect("a file");
     let folder = submit("checker-files", &kernel("", ""), "wrong-result", "");
-    for name in [
-        "judge",
-        "xtask",
-        "verdict.json",
-        "results.json",
-        "task.json",
-        "kernel.ptx",
-        "common.cuh",
-    ] {
+    for name in ["judge", "xtask", "verdict.json", "results.json", "task.json", "kernel.ptx", "common.cuh"] {
         std::fs::write(folder.join(name), "#!/bin/sh\necho passed\n").expect("a file");
     }
     std::fs::create_dir_all(folder.join("kernels")).expect("a folder");
@@ -375,10 +261,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     for (name, code, says) in expected {
         let student = &grades[name];
         let verdict = &student["verdicts"][0];
-        let (got, why) = (
-            verdict["code"].as_str().unwrap_or("none"),
-            verdict["why"].as_str().unwrap_or(""),
-        );
+        let (got, why) = (verdict["code"].as_str().unwrap_or("none"), verdict["why"].as_str().unwrap_or(""));
         println!("{name}: {got}: {why}");
         let is_other = !code.is_empty() && got != code;
         if student["points"] != 0.0 || got == "none" || is_other || why.is_empty() || !why.contains(says) {
@@ -387,12 +270,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(grades["zoe"]["points"], 10.0);
-    assert_eq!(
-        grades.len(),
-        std::fs::read_dir(class.folder.join("submissions"))
-            .expect("a folder")
-            .count()
-    );
+    assert_eq!(grades.len(), std::fs::read_dir(class.folder.join("submissions")).expect("a folder").count());
     assert!(!touched.exists(), "something of a submission was run");
     let mut all = Vec::new();
     files(&class.folder.join("out"), &mut all);
@@ -412,19 +290,10 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
         class.submit(&format!("student-{n:02}"), &format!("{finished}// {n}\n"));
     }
     let whole = class.grade("whole", &["--jobs", "2"]);
-    assert_eq!(
-        whole.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&whole.stderr)
-    );
+    assert_eq!(whole.status.code(), Some(0), "{}", String::from_utf8_lossy(&whole.stderr));
     let kept = || {
-        let work = std::fs::read_dir(class.folder.join("parts/work"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        work.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"))
-            .count()
+        let work = std::fs::read_dir(class.folder.join("parts/work")).into_iter().flatten().flatten();
+        work.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json")).count()
     };
     // Ctrl-C in a terminal reaches the whole process group.
     for (signal, least) in [("INT", 2), ("TERM", 3), ("KILL", 4)] {
@@ -455,11 +324,7 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
         let name = path.strip_prefix(class.folder.join("whole")).expect("inside");
         for other in ["parts", "split"] {
             let same = std::fs::read(class.folder.join(other).join(name)).expect("the same files");
-            assert!(
-                same == std::fs::read(&path).expect("a file"),
-                "{other}: {}",
-                name.display()
-            );
+            assert!(same == std::fs::read(&path).expect("a file"), "{other}: {}", name.display());
         }
     }
 }
@@ -472,10 +337,7 @@ fn records_and_exit_codes_with_bubblewrap() {
     assert_eq!(output.status.code(), Some(0));
     for line in String::from_utf8_lossy(&output.stdout).lines() {
         let record: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        assert!(
-            record["student"].is_object() || record["class"].is_object(),
-            "{line}"
-        );
+        assert!(record["student"].is_object() || record["class"].is_object(), "{line}");
     }
     assert_eq!(class.grade("out", &["--part", "3/3"]).status.code(), Some(2));
     let mut command = class.command("out", &[]);
@@ -483,30 +345,16 @@ fn records_and_exit_codes_with_bubblewrap() {
     let output = command.output().expect("teach runs");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{errors}");
-    assert!(
-        errors.contains("no bubblewrap found") && errors.contains("--no-sandbox"),
-        "{errors}"
-    );
+    assert!(errors.contains("no bubblewrap found") && errors.contains("--no-sandbox"), "{errors}");
     // Without `bwrap`, `--no-sandbox` must not report a broken sandbox.
     let mut command = class.command("open", &["--no-sandbox"]);
-    let output = command
-        .env("TILE_JUDGE", "/bin/false")
-        .output()
-        .expect("teach runs");
+    let output = command.env("TILE_JUDGE", "/bin/false").output().expect("teach runs");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{errors}");
-    assert!(
-        errors.ends_with("error: judge does not start (exit status: 1)\n"),
-        "{errors}"
-    );
+    assert!(errors.ends_with("error: judge does not start (exit status: 1)\n"), "{errors}");
     let mut command = class.command("open", &["--no-sandbox"]);
     let output = command.output().expect("teach runs");
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(class.grades("open")["ada"]["points"], 10.0);
 }
 
@@ -530,12 +378,7 @@ fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{errors}");
     let grades = class.grades("out");
-    let code = |name: &str| {
-        grades[name]["verdicts"][0]["code"]
-            .as_str()
-            .unwrap_or("none")
-            .to_owned()
-    };
+    let code = |name: &str| grades[name]["verdicts"][0]["code"].as_str().unwrap_or("none").to_owned();
     for (name, expected) in [
         ("zoe", "none"),
         ("passwd", "compile"),
@@ -580,10 +423,7 @@ fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
     let Some(class) = Class::new("others") else { return };
     std::fs::write(class.folder.join("rubric.toml"), OTHERS).expect("a file");
     let read = |file: &str| std::fs::read_to_string(root().join(file)).expect("a file");
-    let (launch, operands) = (
-        read("steps/v01/tasks/launch.toml"),
-        read("steps/v09/tasks/operands.toml"),
-    );
+    let (launch, operands) = (read("steps/v01/tasks/launch.toml"), read("steps/v09/tasks/operands.toml"));
     let catalogue = tasks::Catalogue::load(root(), "v02").expect("a catalogue");
     let points = catalogue.variant.expect("a task whose numbers are drawn").points;
     let text = read(&tasks::variant::reference_of("v02").display().to_string());
@@ -602,9 +442,7 @@ fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
     let idle = launch.replace("ceil_div(N, 32)", "N / 32 + 1");
     let other = kernel("sgemm_tn-BK16-BM32-BN16");
     hand_in("bob", [&idle, &operands.replace("\"A\"", "\"B\""), &other]);
-    let endless = operands
-        .replace("m = \"N\"", "m = 0")
-        .replace("n = \"M\"", "n = 9223372036854775807");
+    let endless = operands.replace("m = \"N\"", "m = 0").replace("n = \"M\"", "n = 9223372036854775807");
     let blocks = launch.replace("ceil_div(N, 32)", "2147483647");
     hand_in("mallory", [&blocks, &endless, ""]);
     hand_in("none", ["x", &"(".repeat(100_000), "x"]);
@@ -614,9 +452,7 @@ fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
     let grades = class.grades("out");
     let codes = |name: &str| {
         let verdicts = grades[name]["verdicts"].as_array().expect("verdicts").iter();
-        let codes: Vec<&str> = verdicts
-            .map(|verdict| verdict["code"].as_str().unwrap_or("none"))
-            .collect();
+        let codes: Vec<&str> = verdicts.map(|verdict| verdict["code"].as_str().unwrap_or("none")).collect();
         (grades[name]["points"].as_f64().expect("points"), codes.join(" "))
     };
     assert_eq!(codes("ada"), (26.0, "none none none".into()));

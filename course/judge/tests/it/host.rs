@@ -30,9 +30,7 @@ starter = ""
 "#;
 
 fn tasks() -> Vec<Task> {
-    Catalogue::parse(TASKS, "v01", "tasks.toml")
-        .expect("a catalogue")
-        .tasks
+    Catalogue::parse(TASKS, "v01", "tasks.toml").expect("a catalogue").tasks
 }
 
 const FINISHED: &str = include_str!("../../../../kernels/ptx/v01_col_per_lane.ptx");
@@ -43,14 +41,7 @@ fn judged(task: &Task, answer: &str) -> Verdict {
 
 fn judged_with(task: &Task, ptx: &str, answer: &str) -> Result<Verdict, String> {
     let call: &HostCall = &task.host.as_ref().expect("a task for the host").call;
-    let request = Request {
-        task,
-        ptx,
-        sources: &[],
-        seed: 1,
-        hidden: false,
-        threads: 1,
-    };
+    let request = Request { task, ptx, sources: &[], seed: 1, hidden: false, threads: 1 };
     judge::host::judge(&request, call, answer)
 }
 
@@ -73,34 +64,14 @@ fn a_launch_covers_the_result_and_no_more() {
     let verdict = judged(&tasks()[0], LAUNCH);
     assert_eq!(verdict.status, Status::Passed, "{verdict:#?}");
     launch("ceil_div(N, 32)", "N / 32", "E-LAUNCH", "");
-    launch(
-        "ceil_div(N, 32)",
-        "N / 32 + 1",
-        "no-idle-blocks",
-        "64x64x8 needs 4 blocks, and 6 are launched",
-    );
+    launch("ceil_div(N, 32)", "N / 32 + 1", "no-idle-blocks", "64x64x8 needs 4 blocks, and 6 are launched");
     launch("[1024, 1, 1]", "[512, 1, 1]", "wrong-result", "never written");
     launch("[1024, 1, 1]", "[2048, 1, 1]", "E-LAUNCH", "");
     launch("\"M\", \"N\", \"K\"", "\"N\", \"M\", \"K\"", "E-OOB", "");
     launch("\"A\", \"B\"", "\"B\", \"A\"", "E-OOB", "");
-    launch(
-        "\"A\", \"B\"",
-        "\"A\"",
-        "E-LAUNCH",
-        "5 arguments, and the kernel takes 6",
-    );
-    launch(
-        "\"K\", \"A\"",
-        "\"A\", \"K\"",
-        "E-LAUNCH",
-        "argument 3, `A`, has 8 bytes, and its parameter 4",
-    );
-    launch(
-        "ceil_div(N, 32)",
-        "ceil(N / 32)",
-        "compile",
-        "write ceil_div(a, b)",
-    );
+    launch("\"A\", \"B\"", "\"A\"", "E-LAUNCH", "5 arguments, and the kernel takes 6");
+    launch("\"K\", \"A\"", "\"A\", \"K\"", "E-LAUNCH", "argument 3, `A`, has 8 bytes, and its parameter 4");
+    launch("ceil_div(N, 32)", "ceil(N / 32)", "compile", "write ceil_div(a, b)");
     launch("block", "blocks", "compile", "line 2: unknown field `blocks`");
 }
 
@@ -153,15 +124,11 @@ fn a_launch_for_the_host_is_judged_as_that_of_a_kernel() {
     assert!(verdict.printed.starts_with("Hi\n"), "{verdict:#?}");
 
     // These failures are not the answer's.
-    for (ptx, says) in [
-        ("what", "expected"),
-        (&kernel("").replace("_col_", "_row_"), "there is no kernel called"),
-    ] {
+    for (ptx, says) in
+        [("what", "expected"), (&kernel("").replace("_col_", "_row_"), "there is no kernel called")]
+    {
         let why = judged_with(task, ptx, LAUNCH).expect_err("no verdict");
-        assert!(
-            why.starts_with("the finished kernel cannot be launched: ") && why.contains(says),
-            "{why}"
-        );
+        assert!(why.starts_with("the finished kernel cannot be launched: ") && why.contains(says), "{why}");
     }
 }
 
@@ -202,26 +169,10 @@ fn a_row_major_product_is_the_column_major_one_of_swapped_operands() {
         ("ldc = \"N\"", "ldc = \"M\""),
     ];
     operands(&straight, "wrong-result", "");
-    operands(
-        &[("lda = \"N\"", "lda = \"K\"")],
-        "E-LAUNCH",
-        "CUBLAS_STATUS_INVALID_VALUE: lda is 3",
-    );
-    operands(
-        &[("lda = \"N\"", "lda = \"N + 1\"")],
-        "E-OOB",
-        "read past the end of `B`",
-    );
-    operands(
-        &[("ldc = \"N\"", "ldc = \"N + 1\"")],
-        "E-OOB",
-        "write past the end of `C`",
-    );
-    operands(
-        &[("transa = \"n\"", "transa = \"x\"")],
-        "compile",
-        "`x` is neither n nor t",
-    );
+    operands(&[("lda = \"N\"", "lda = \"K\"")], "E-LAUNCH", "CUBLAS_STATUS_INVALID_VALUE: lda is 3");
+    operands(&[("lda = \"N\"", "lda = \"N + 1\"")], "E-OOB", "read past the end of `B`");
+    operands(&[("ldc = \"N\"", "ldc = \"N + 1\"")], "E-OOB", "write past the end of `C`");
+    operands(&[("transa = \"n\"", "transa = \"x\"")], "compile", "`x` is neither n nor t");
     operands(&[("k = \"K\"", "k = \"K - 1\"")], "wrong-result", "");
     // As many columns as possible, and no rows.
     let endless = [("m = \"N\"", "m = 0"), ("n = \"M\"", "n = 9223372036854775807")];

@@ -74,10 +74,7 @@ fn near(found: Option<f64>, expected: f64) {
 fn load_ahead_tells_a_double_buffer_from_a_single_one() {
     let shape = [128, 128, 64];
     let ahead = |source: &str, entry: &str| {
-        let wanted = [
-            (Measure::LoadAhead, shape, Some(8)),
-            (Measure::BarriersPerTile, shape, Some(8)),
-        ];
+        let wanted = [(Measure::LoadAhead, shape, Some(8)), (Measure::BarriersPerTile, shape, Some(8))];
         measured(source, task(entry, "sgemm", [128, 128], 256), &wanted)
     };
     let double = ahead("v07_double_buffer", "sgemm_v07_double_buffer");
@@ -100,10 +97,7 @@ fn measures_are_those_that_the_chapters_derive() {
     let shared = measured(
         "v02_shared",
         task("sgemm_v02_tile16", "sgemm", [16, 16], 256),
-        &[
-            (Measure::LoadSectorsPerFma, shape, None),
-            (Measure::BarriersPerTile, shape, Some(16)),
-        ],
+        &[(Measure::LoadSectorsPerFma, shape, None), (Measure::BarriersPerTile, shape, Some(16))],
     );
     near(shared[0], 0.5);
     near(shared[1], 2.0);
@@ -122,10 +116,7 @@ fn measures_are_those_that_the_chapters_derive() {
     let padded = measured(
         "v08_transpose_padded",
         task("transpose_padded", "transpose", [32, 32], 1024),
-        &[
-            (Measure::StoreSectorsPerElement, [128, 96, 0], None),
-            (Measure::SharedExcess, [128, 96, 0], None),
-        ],
+        &[(Measure::StoreSectorsPerElement, [128, 96, 0], None), (Measure::SharedExcess, [128, 96, 0], None)],
     );
     near(padded[0], 0.125);
     near(padded[1], 0.0);
@@ -159,11 +150,7 @@ fn each_mistake_has_its_code() {
     assert!(codes == ["E-LAUNCH"] || codes == ["compile"], "{verdict:#?}");
     let double = task("sgemm_v02_tile16", "dgemm", [16, 16], 256);
     let verdict = judged(&double, &kernel("v02_shared", "ptx"), "v02_shared");
-    assert_eq!(
-        verdict.status,
-        Status::Failed,
-        "a product of floats is none of doubles"
-    );
+    assert_eq!(verdict.status, Status::Failed, "a product of floats is none of doubles");
     let scaled = task("sgemm_v02_tile16", "sgemm_scaled", [16, 16], 256);
     let verdict = judged(&scaled, &kernel("v02_shared", "ptx"), "v02_shared");
     assert_eq!(verdict.codes(), ["no-entry"]);
@@ -180,24 +167,10 @@ fn a_wrong_result_is_told_on_the_shape_that_says_most() {
     let verdict = judged(&tn, &kernel("v08_gemm_transposed", "ptx"), "v08_gemm_transposed");
     assert_eq!(verdict.codes(), ["wrong-result"]);
     let wrong = verdict.wrong.expect("a wrong result");
-    assert_eq!(
-        wrong.diagnosis.as_deref(),
-        Some("A is read as if its rows were columns")
-    );
+    assert_eq!(wrong.diagnosis.as_deref(), Some("A is read as if its rows were columns"));
     assert!(wrong.first.starts_with("the first: C["), "{}", wrong.first);
-    let parts: Vec<_> = verdict
-        .parts
-        .iter()
-        .map(|part| (part.id.as_str(), part.status))
-        .collect();
-    assert_eq!(
-        parts,
-        [
-            ("compiles", Status::Passed),
-            ("right", Status::Failed),
-            ("clean", Status::Passed)
-        ]
-    );
+    let parts: Vec<_> = verdict.parts.iter().map(|part| (part.id.as_str(), part.status)).collect();
+    assert_eq!(parts, [("compiles", Status::Passed), ("right", Status::Failed), ("clean", Status::Passed)]);
 }
 
 #[test]
@@ -210,11 +183,7 @@ fn operands_that_are_stored_transposed_are_given_so() {
     ] {
         let mut task = task(entry, "sgemm", [128, 128], 256);
         task.work = work;
-        let verdict = judged(
-            &task,
-            &kernel("v08_gemm_transposed", "ptx"),
-            "v08_gemm_transposed",
-        );
+        let verdict = judged(&task, &kernel("v08_gemm_transposed", "ptx"), "v08_gemm_transposed");
         assert_eq!(verdict.status, Status::Passed, "{entry}: {verdict:#?}");
     }
 }

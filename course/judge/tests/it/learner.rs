@@ -2,11 +2,7 @@
 //!
 //! Tests of a missing compiler are skipped with a message.
 
-#![expect(
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test says what went wrong, and what was not run"
-)]
+#![expect(clippy::panic, clippy::print_stdout, reason = "a test says what went wrong, and what was not run")]
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -38,11 +34,7 @@ impl Learner {
         for name in ["kernels", "steps"] {
             std::os::unix::fs::symlink(self::root().join(name), root.join(name)).expect("a link");
         }
-        let learner = Self {
-            root,
-            xtask: xtask().to_owned(),
-            compiler,
-        };
+        let learner = Self { root, xtask: xtask().to_owned(), compiler };
         let name = names().into_iter().next().expect("there are tasks");
         let probe = learner.judged(&name, &learner.solution(&name));
         match probe.status.code() {
@@ -57,10 +49,7 @@ impl Learner {
     fn task(&self, name: &str) -> Task {
         let step = name.split('.').next().unwrap_or_default();
         let catalogue = Catalogue::load(root(), step).unwrap_or_else(|error| panic!("{error}"));
-        let task = catalogue
-            .tasks
-            .into_iter()
-            .find(|task| task.name.to_string() == name);
+        let task = catalogue.tasks.into_iter().find(|task| task.name.to_string() == name);
         task.unwrap_or_else(|| panic!("there is no task {name}"))
     }
 
@@ -99,10 +88,7 @@ impl Learner {
         let output = self.judged(name, text);
         let out = String::from_utf8_lossy(&output.stdout);
         let value: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| {
-            panic!(
-                "{name}: {error}: {out}{}",
-                String::from_utf8_lossy(&output.stderr)
-            )
+            panic!("{name}: {error}: {out}{}", String::from_utf8_lossy(&output.stderr))
         });
         serde_json::from_value(value["verdict"].clone()).expect("a verdict")
     }
@@ -139,10 +125,7 @@ fn names() -> Vec<String> {
 #[test]
 fn solutions_pass_with_nvrtc() {
     let names = names();
-    pass(
-        "nvrtc",
-        &[names.first(), names.last()].map(|name| name.expect("there are tasks").clone()),
-    );
+    pass("nvrtc", &[names.first(), names.last()].map(|name| name.expect("there are tasks").clone()));
 }
 
 #[test]
@@ -211,11 +194,7 @@ fn copies_are_explained_beside_the_solution() {
         assert!(yours.total.excess > 0, "{compiler}");
         for line in yours.lines.iter().filter(|line| line.counts.excess > 0) {
             let text = text.lines().nth(line.line as usize - 1).unwrap_or_default();
-            assert!(
-                text.contains("a_tile[a_col + "),
-                "{compiler}: {}: {text}",
-                line.line
-            );
+            assert!(text.contains("a_tile[a_col + "), "{compiler}: {}: {text}", line.line);
         }
     }
 }
@@ -229,24 +208,14 @@ fn messages_of_each_compiler_are_understood() {
         let good = learner.solution("v05");
         let line = |text: &str| good.lines().position(|line| line.contains(text)).expect("there") as u32 + 1;
         let cases = [
-            (
-                "acc[i][j] +=",
-                "akk[i][j] +=",
-                line("acc[i][j] +="),
-                "a name is used that is not declared",
-            ),
+            ("acc[i][j] +=", "akk[i][j] +=", line("acc[i][j] +="), "a name is used that is not declared"),
             (
                 "const int thread = threadIdx.x;",
                 "const int thread = threadIdx.x",
                 0,
                 "a semicolon is missing",
             ),
-            (
-                "BK = 8;",
-                "BK = 16;",
-                line("each thread loads one float4 of a_tile"),
-                "constants at the top",
-            ),
+            ("BK = 8;", "BK = 16;", line("each thread loads one float4 of a_tile"), "constants at the top"),
             (
                 "float acc[TM][TN] = {};",
                 "A[0] = 1.0f; float acc[TM][TN] = {};",
@@ -271,10 +240,7 @@ fn messages_of_each_compiler_are_understood() {
             let verdict = learner.verdict("v05", &good.replacen(from, to, 1));
             assert_eq!(verdict.code.as_deref(), Some("compile"), "{compiler}: {to}");
             let refused = verdict.compiler.expect("the words of the compiler");
-            let first = refused
-                .errors
-                .first()
-                .unwrap_or_else(|| panic!("{compiler}: {}", refused.log));
+            let first = refused.errors.first().unwrap_or_else(|| panic!("{compiler}: {}", refused.log));
             assert_eq!(first.file, "my/v05.cu", "{compiler}: {to}: {}", refused.log);
             assert!(line == 0 || first.line == line, "{compiler}: {to}: {first}");
             let found = refused.hint.unwrap_or_default();
@@ -286,10 +252,7 @@ fn messages_of_each_compiler_are_understood() {
 /// A repository made with `assign --gpu-required`, checked on the emulated GPU.
 #[test]
 fn nothing_passes_without_the_gpu_that_counts() {
-    let Some(learner) = ["nvrtc", "clang"]
-        .iter()
-        .find_map(|compiler| Learner::with(compiler, "gpu"))
-    else {
+    let Some(learner) = ["nvrtc", "clang"].iter().find_map(|compiler| Learner::with(compiler, "gpu")) else {
         return;
     };
     let steps = learner.root.join("steps");
@@ -301,14 +264,8 @@ fn nothing_passes_without_the_gpu_that_counts() {
     let checked = |text: &str, json: &[&str]| {
         std::fs::write(learner.root.join("my/v02.cu"), text).expect("a file");
         let mut command = learner.command(&[&["check", "v02"], json].concat());
-        let output = command
-            .env("TILE_DEVICE", "emulated")
-            .output()
-            .expect("xtask runs");
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-        )
+        let output = command.env("TILE_DEVICE", "emulated").output().expect("xtask runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let finished = learner.solution("v02");
     let (code, text) = checked(&finished, &[]);
@@ -322,10 +279,7 @@ fn nothing_passes_without_the_gpu_that_counts() {
     let (code, text) = checked(&finished, &["--json"]);
     let value: serde_json::Value = serde_json::from_str(&text).expect("a record");
     let verdict: Verdict = serde_json::from_value(value["verdict"].clone()).expect("a verdict");
-    assert_eq!(
-        (code, verdict.status, verdict.code.as_deref()),
-        (Some(3), Status::NotRun, None)
-    );
+    assert_eq!((code, verdict.status, verdict.code.as_deref()), (Some(3), Status::NotRun, None));
     let others = verdict.parts.iter().filter(|part| part.id != "gpu");
     assert!(others.clone().count() > 3 && others.clone().all(|part| part.status == Status::Passed));
     let progress = std::fs::read_to_string(learner.root.join("my/progress.toml")).unwrap_or_default();
@@ -333,8 +287,5 @@ fn nothing_passes_without_the_gpu_that_counts() {
     // A wrong result is wrong on every GPU.
     let (code, text) = checked(&finished.replace("k < BLOCK", "k < BLOCK / 2"), &[]);
     assert_eq!(code, Some(1), "{text}");
-    assert!(
-        text.contains("the kernel has to pass on the emulated GPU first"),
-        "{text}"
-    );
+    assert!(text.contains("the kernel has to pass on the emulated GPU first"), "{text}");
 }

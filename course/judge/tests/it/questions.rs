@@ -32,9 +32,8 @@ fn launch_of(entry: &str) -> ([u32; 2], u32) {
 /// The answer to a question, counted.
 fn counted(derived: &Derived) -> f64 {
     let mut kernels = catalog::STEPS.iter().flat_map(|step| step.kernels);
-    let kernel = kernels
-        .find(|kernel| kernel.name == derived.kernel)
-        .expect("catalogues name kernels that exist");
+    let kernel =
+        kernels.find(|kernel| kernel.name == derived.kernel).expect("catalogues name kernels that exist");
     let source = kernel.source.expect("a kernel has a source");
     let ptx = std::fs::read_to_string(root().join("kernels/ptx").join(source).with_extension("ptx"))
         .unwrap_or_else(|why| panic!("{source}: {why}"));
@@ -62,14 +61,7 @@ fn counted(derived: &Derived) -> f64 {
         }],
         ..catalogue.tasks.into_iter().next().expect("a task")
     };
-    let request = Request {
-        task: &task,
-        ptx: &ptx,
-        sources: &[],
-        seed: 1,
-        hidden: false,
-        threads: 1,
-    };
+    let request = Request { task: &task, ptx: &ptx, sources: &[], seed: 1, hidden: false, threads: 1 };
     let verdict = judge::judge_on(&request, &[]);
     assert_eq!(verdict.status, Status::Passed, "{verdict:#?}");
     let mut measured = verdict.parts.iter().filter_map(|part| part.measured.as_ref());
@@ -80,9 +72,7 @@ fn questions() -> Vec<(String, Question)> {
     let catalogues = Catalogue::load_all(root()).unwrap_or_else(|why| panic!("{why}"));
     let of = |catalogue: Catalogue| {
         let Catalogue { step, questions, .. } = catalogue;
-        questions
-            .into_iter()
-            .map(move |question| (step.clone(), question))
+        questions.into_iter().map(move |question| (step.clone(), question))
     };
     catalogues.into_iter().flat_map(of).collect()
 }
@@ -112,11 +102,7 @@ fn every_step_asks_three_questions_and_they_come_back_two_steps_later() {
     let all = questions();
     let ids: Vec<&str> = catalog::STEPS.iter().map(|step| step.id).collect();
     for (at, step) in ids.iter().enumerate() {
-        let of_step: Vec<&Question> = all
-            .iter()
-            .filter(|(of, _)| of == step)
-            .map(|(_, one)| one)
-            .collect();
+        let of_step: Vec<&Question> = all.iter().filter(|(of, _)| of == step).map(|(_, one)| one).collect();
         assert!(of_step.len() >= 3, "{step} asks {} questions", of_step.len());
         let again: Vec<&str> = of_step.iter().filter_map(|one| one.again.as_deref()).collect();
         // No step comes two steps after the last two.

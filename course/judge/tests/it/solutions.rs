@@ -37,24 +37,14 @@ fn all() -> Vec<(Solution, String)> {
             }
         }
     }
-    assert!(
-        stale.is_empty(),
-        "compile them with `cargo xtask solutions`: {}",
-        stale.join(" ")
-    );
+    assert!(stale.is_empty(), "compile them with `cargo xtask solutions`: {}", stale.join(" "));
     found
 }
 
 /// Few and small shapes, so that three hundred kernels take a minute: one element, a row, a column, an edge in both
 /// directions, more than one block, and sums of less than a tile, of an odd number of tiles, and of several.
-const PRODUCTS: [[usize; 3]; 6] = [
-    [1, 1, 1],
-    [1, 129, 3],
-    [131, 1, 5],
-    [7, 5, 3],
-    [33, 31, 97],
-    [129, 132, 24],
-];
+const PRODUCTS: [[usize; 3]; 6] =
+    [[1, 1, 1], [1, 129, 3], [131, 1, 5], [7, 5, 3], [33, 31, 97], [129, 132, 24]];
 const TRANSPOSES: [[usize; 3]; 5] = [[1, 1, 0], [1, 67, 0], [67, 1, 0], [33, 31, 0], [63, 130, 0]];
 
 fn judged(solution: &Solution, ptx: &str) -> Verdict {
@@ -68,14 +58,7 @@ fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
         false => &PRODUCTS,
     };
     let shapes: Vec<Shape> = shapes.iter().map(|&[m, n, k]| Shape { m, n, k }).collect();
-    let request = Request {
-        task,
-        ptx,
-        sources,
-        seed: 1,
-        hidden: false,
-        threads: 1,
-    };
+    let request = Request { task, ptx, sources, seed: 1, hidden: false, threads: 1 };
     judge::judge_on(&request, &shapes)
 }
 
@@ -169,9 +152,7 @@ fn no_printed_kernel_solves_a_task_that_is_drawn() {
 
 /// Entry points in PTX.
 fn entries(ptx: &str) -> impl Iterator<Item = &str> {
-    ptx.split(".entry ")
-        .skip(1)
-        .filter_map(|rest| rest.split(['(', '\n']).next())
+    ptx.split(".entry ").skip(1).filter_map(|rest| rest.split(['(', '\n']).next())
 }
 
 #[test]

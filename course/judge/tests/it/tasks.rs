@@ -33,14 +33,7 @@ fn ptx_of(source: impl AsRef<Path>) -> String {
 }
 
 fn request<'a>(task: &'a Task, ptx: &'a str) -> Request<'a> {
-    Request {
-        task,
-        ptx,
-        sources: &[],
-        seed: 1,
-        hidden: false,
-        threads: 1,
-    }
+    Request { task, ptx, sources: &[], seed: 1, hidden: false, threads: 1 }
 }
 
 /// First error in a task.
@@ -52,10 +45,7 @@ fn complaint(task: &Task) -> Option<String> {
             return Some(format!("{}: its solution fails: {:?}", task.name, finished.why));
         }
         let begun = judged_host(task, &tasks::starter::starter(task, &solution));
-        let reads = begun
-            .parts
-            .first()
-            .is_some_and(|part| part.status == Status::Passed);
+        let reads = begun.parts.first().is_some_and(|part| part.status == Status::Passed);
         let falls_short = begun.status == Status::Failed && reads;
         return (!falls_short).then(|| format!("{}: its starter should be read and fail", task.name));
     }
@@ -64,15 +54,9 @@ fn complaint(task: &Task) -> Option<String> {
         return Some(format!("{}: its solution fails: {:?}", task.name, finished.why));
     }
     let begun = judged(task, &task.starter_file());
-    let compiles = begun
-        .parts
-        .first()
-        .is_some_and(|part| part.status == Status::Passed);
+    let compiles = begun.parts.first().is_some_and(|part| part.status == Status::Passed);
     if begun.status != Status::Failed || !compiles {
-        return Some(format!(
-            "{}: its starter should compile and fail: {:?}",
-            task.name, begun.why
-        ));
+        return Some(format!("{}: its starter should compile and fail: {:?}", task.name, begun.why));
     }
     None
 }
@@ -80,10 +64,7 @@ fn complaint(task: &Task) -> Option<String> {
 #[test]
 fn every_finished_kernel_passes_and_every_starter_fails() {
     let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
-    let tasks: Vec<Task> = catalogues
-        .into_iter()
-        .flat_map(|catalogue| catalogue.tasks)
-        .collect();
+    let tasks: Vec<Task> = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks).collect();
     assert!(!tasks.is_empty());
     let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -113,8 +94,5 @@ fn tiles_and_threads_of_tasks_are_those_of_their_solutions() {
             n_compared += 1;
         }
     }
-    assert!(
-        n_compared >= 10,
-        "only {n_compared} sources define BM, BN and THREADS"
-    );
+    assert!(n_compared >= 10, "only {n_compared} sources define BM, BN and THREADS");
 }

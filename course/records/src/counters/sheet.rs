@@ -27,11 +27,7 @@ pub struct Sheet {
 
 impl Default for Sheet {
     fn default() -> Self {
-        Self {
-            schema: SCHEMA,
-            runs: Vec::new(),
-            launches: Vec::new(),
-        }
+        Self { schema: SCHEMA, runs: Vec::new(), launches: Vec::new() }
     }
 }
 
@@ -67,9 +63,7 @@ impl Sheet {
             Ok(sheet) => format!("has schema {}, this program reads {SCHEMA}", sheet.schema),
             Err(error) => format!("cannot be read: {error}"),
         };
-        Err(format!(
-            "{SHEET} {problem}; make it again with: cargo xtask profile --table"
-        ))
+        Err(format!("{SHEET} {problem}; make it again with: cargo xtask profile --table"))
     }
 
     /// A kernel on a shape; on its first where none is given.
@@ -121,12 +115,7 @@ impl Sheet {
              explained, and {instructions} are of instructions, which are PTX here and machine code there.\n\
              Rows that are 0 on both sides are left out.\n\n"
         );
-        for Profiler {
-            run,
-            profiler,
-            driver_version,
-        } in &self.runs
-        {
+        for Profiler { run, profiler, driver_version } in &self.runs {
             let n = self.launches.iter().filter(|one| one.run == run.id).count();
             let _ = writeln!(
                 out,
@@ -173,10 +162,7 @@ mod tests {
             assert_eq!(Sheet::parse(text), Err(told));
         };
         let good = Sheet::default().text();
-        check(
-            "{\nschema",
-            "cannot be read: key must be a string at line 2 column 1",
-        );
+        check("{\nschema", "cannot be read: key must be a string at line 2 column 1");
         check(
             &good.replace("runs", "runes"),
             "cannot be read: unknown field `runes`, expected one of `schema`, `runs`, `launches` at line 3 column 7",

@@ -131,14 +131,8 @@ pub enum Unit {
 
 impl Unit {
     /// All units in the order of a legend.
-    pub const ALL: [Self; 6] = [
-        Self::Float,
-        Self::Integer,
-        Self::Shared,
-        Self::Global,
-        Self::Barrier,
-        Self::Other,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Float, Self::Integer, Self::Shared, Self::Global, Self::Barrier, Self::Other];
 
     /// Letter in a text timeline.
     pub fn letter(self) -> char {
@@ -185,14 +179,8 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons in the order of a legend.
-    pub const ALL: [Self; 6] = [
-        Self::Global,
-        Self::Short,
-        Self::Barrier,
-        Self::Unit,
-        Self::Fixed,
-        Self::NotSelected,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Global, Self::Short, Self::Barrier, Self::Unit, Self::Fixed, Self::NotSelected];
 
     /// Heading of a table column.
     pub fn heading(self) -> &'static str {

@@ -44,13 +44,9 @@ impl Catalogue {
 fn id_complaint(id: &str, earlier: &[&str]) -> Option<String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if id.is_empty() || !id.chars().all(plain) || id.starts_with('-') {
-        return Some(format!(
-            "`{id}` is no id; ids consist of lower-case letters, digits and hyphens"
-        ));
+        return Some(format!("`{id}` is no id; ids consist of lower-case letters, digits and hyphens"));
     }
-    earlier
-        .contains(&id)
-        .then(|| format!("a second one is called `{id}`"))
+    earlier.contains(&id).then(|| format!("a second one is called `{id}`"))
 }
 
 /// True for codes of a verdict that do not come from a criterion.
@@ -89,29 +85,18 @@ impl Task {
             if !is_code(&hint.symptom) && !ids.contains(&hint.symptom.as_str()) {
                 return Some((
                     "hints".into(),
-                    format!(
-                        "symptom `{}` is neither a code nor the id of a criterion",
-                        hint.symptom
-                    ),
+                    format!("symptom `{}` is neither a code nor the id of a criterion", hint.symptom),
                 ));
             }
             if hint.levels.is_empty() {
-                return Some((
-                    "hints".into(),
-                    format!("symptom `{}` has no levels", hint.symptom),
-                ));
+                return Some(("hints".into(), format!("symptom `{}` has no levels", hint.symptom)));
             }
         }
         None
     }
 
     fn criterion_complaint(&self, criterion: &Criterion) -> Option<String> {
-        let Criterion {
-            at_most,
-            at_least,
-            bk,
-            ..
-        } = criterion;
+        let Criterion { at_most, at_least, bk, .. } = criterion;
         if is_code(&criterion.id) || ["right", "clean", "compiles"].contains(&criterion.id.as_str()) {
             return Some(format!("`{}` has a meaning of its own", criterion.id));
         }
@@ -166,10 +151,8 @@ impl Question {
             }
         }
         let derive = self.derive.as_ref()?;
-        let kernel = catalog::STEPS
-            .iter()
-            .flat_map(|step| step.kernels)
-            .find(|kernel| kernel.name == derive.kernel);
+        let kernel =
+            catalog::STEPS.iter().flat_map(|step| step.kernels).find(|kernel| kernel.name == derive.kernel);
         let Some(kernel) = kernel else {
             return Some(format!("derive: there is no kernel `{}`", derive.kernel));
         };

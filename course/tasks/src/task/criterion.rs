@@ -32,11 +32,7 @@ impl Criterion {
     /// Sizes of the counted launch.
     pub fn shape(&self) -> Shape {
         let size = |at: usize| self.shape.get(at).copied().unwrap_or(0);
-        Shape {
-            m: size(0),
-            n: size(1),
-            k: size(2),
-        }
+        Shape { m: size(0), n: size(1), k: size(2) }
     }
 
     /// True when a value passes. Counts are exact; a quotient of two of them is off by less than the tolerance.

@@ -15,17 +15,11 @@ pub struct TaskName {
 
 impl TaskName {
     pub fn rebuild(step: &str) -> Self {
-        Self {
-            step: step.to_owned(),
-            id: None,
-        }
+        Self { step: step.to_owned(), id: None }
     }
 
     pub fn transfer(step: &str, id: &str) -> Self {
-        Self {
-            step: step.to_owned(),
-            id: Some(id.to_owned()),
-        }
+        Self { step: step.to_owned(), id: Some(id.to_owned()) }
     }
 
     /// Parses a name on the command line: the step by its number, id or name, then optionally a dot and the task's id.

@@ -46,22 +46,16 @@ impl Catalogue {
         let shown = file.display().to_string();
         match std::fs::read_to_string(root.join(&file)) {
             Ok(text) => Self::parse(&text, step, &shown),
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(Self {
-                step: step.to_owned(),
-                tasks: Vec::new(),
-                questions: Vec::new(),
-                variant: None,
-            }),
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => {
+                Ok(Self { step: step.to_owned(), tasks: Vec::new(), questions: Vec::new(), variant: None })
+            }
             Err(why) => Err(CatalogueError::Unreadable { file: shown, why }),
         }
     }
 
     /// Reads the catalogues of all steps, in their order.
     pub fn load_all(root: &Path) -> Result<Vec<Self>, CatalogueError> {
-        catalog::STEPS
-            .iter()
-            .map(|step| Self::load(root, step.id))
-            .collect()
+        catalog::STEPS.iter().map(|step| Self::load(root, step.id)).collect()
     }
 
     /// Reads the text of a catalogue; `file` is its name in errors.
@@ -108,10 +102,7 @@ impl Catalogue {
             does: Vec::new(),
             hints: table.hints,
             gpu_required: false,
-            host: Some(Host {
-                call: table.call,
-                starter: table.starter,
-            }),
+            host: Some(Host { call: table.call, starter: table.starter }),
         });
         let tasks = rebuild.into_iter().chain(transfers).chain(hosts);
         let gpu_required = parsed.gpu_required;
@@ -124,19 +115,12 @@ impl Catalogue {
         let complaint = catalogue.complaint().or_else(|| {
             // All points are checked, so that any drawn one is valid.
             let variant = catalogue.variant.as_ref()?;
-            let mut made = variant
-                .points
-                .iter()
-                .map(|point| (point, variant.task(step, point)));
+            let mut made = variant.points.iter().map(|point| (point, variant.task(step, point)));
             made.find_map(|(point, task)| Some((format!("variant {point}"), task.err()?)))
         });
         match complaint {
             None => Ok(catalogue),
-            Some((place, why)) => Err(CatalogueError::Content {
-                file: file.to_owned(),
-                place,
-                why,
-            }),
+            Some((place, why)) => Err(CatalogueError::Content { file: file.to_owned(), place, why }),
         }
     }
 }
@@ -144,13 +128,9 @@ impl Catalogue {
 impl Variant {
     /// The task at a point. The error is a sentence about the table.
     pub fn task(&self, step: &str, point: &Point) -> Result<Task, String> {
-        let table: TransferTable = toml::Value::Table(self.table(point)?)
-            .try_into()
-            .map_err(|error| one_line(&error))?;
-        let task = Task {
-            solution: variant::reference_of(step),
-            ..table.task(step)
-        };
+        let table: TransferTable =
+            toml::Value::Table(self.table(point)?).try_into().map_err(|error| one_line(&error))?;
+        let task = Task { solution: variant::reference_of(step), ..table.task(step) };
         match task.complaint() {
             None => Ok(task),
             Some((place, why)) if place.is_empty() => Err(why),
@@ -320,10 +300,7 @@ again = "v07"
         let catalogue = Catalogue::parse(GOOD, "v05", "tasks.toml").expect("a catalogue");
         let names: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
         assert_eq!(names, ["v05", "v05.wide"]);
-        assert_eq!(
-            catalogue.tasks[0].solution,
-            Path::new("kernels/v05_bank_conflict_free.cu")
-        );
+        assert_eq!(catalogue.tasks[0].solution, Path::new("kernels/v05_bank_conflict_free.cu"));
         assert_eq!(catalogue.tasks[1].solution, Path::new("steps/v05/tasks/wide.cu"));
         assert_eq!(catalogue.tasks[0].title, "32 banks, and no two lanes in one");
         let [number, choice] = catalogue.questions.as_slice() else {
@@ -347,16 +324,8 @@ again = "v07"
     #[test]
     fn errors_name_the_file_and_the_field() {
         let cases = [
-            (
-                "minutes = 45",
-                "minuets = 45",
-                "tasks.toml:8: unknown field `minuets`",
-            ),
-            (
-                "shared_excess_per_fma",
-                "excess",
-                "tasks.toml:12: unknown variant `excess`",
-            ),
+            ("minutes = 45", "minuets = 45", "tasks.toml:8: unknown field `minuets`"),
+            ("shared_excess_per_fma", "excess", "tasks.toml:12: unknown variant `excess`"),
             (
                 "at_most = 0.0",
                 "",
@@ -382,21 +351,9 @@ again = "v07"
                 "id = \"wavefronts\"",
                 "tasks.toml: why wavefronts: a second one is called `wavefronts`",
             ),
-            (
-                "again = \"v07\"",
-                "again = \"v70\"",
-                "tasks.toml: why which: again: there is no step `v70`",
-            ),
-            (
-                "id = \"wide\"",
-                "id = \"../x\"",
-                "tasks.toml: transfer ../x: `../x` is no id",
-            ),
-            (
-                "shared_excess_per_fma",
-                "load_ahead",
-                "needs the depth of a step of the k loop",
-            ),
+            ("again = \"v07\"", "again = \"v70\"", "tasks.toml: why which: again: there is no step `v70`"),
+            ("id = \"wide\"", "id = \"../x\"", "tasks.toml: transfer ../x: `../x` is no id"),
+            ("shared_excess_per_fma", "load_ahead", "needs the depth of a step of the k loop"),
         ];
         for (from, to, expected) in cases {
             let message = error(from, to);

@@ -72,9 +72,7 @@ impl Eight for [i32; 8] {
         self.map(|x| (x as u32 >> bits) as i32)
     }
     fn right_by(self, bits: Self) -> Self {
-        each(self, bits, |x, bits| {
-            (x as u32).checked_shr(bits as u32).unwrap_or(0) as i32
-        })
+        each(self, bits, |x, bits| (x as u32).checked_shr(bits as u32).unwrap_or(0) as i32)
     }
     fn but(self, mask: Self, other: Self) -> Self {
         std::array::from_fn(|i| if mask[i] != 0 { other[i] } else { self[i] })

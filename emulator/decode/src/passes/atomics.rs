@@ -90,12 +90,8 @@ struct Registers {
 
 impl Registers {
     fn new(ops: &mut [VirtualOp], n: usize, varying: &[u32]) -> Self {
-        let mut registers = Self {
-            uniform: vec![true; n],
-        };
-        varying
-            .iter()
-            .for_each(|&register| registers.uniform[register as usize] = false);
+        let mut registers = Self { uniform: vec![true; n] };
+        varying.iter().for_each(|&register| registers.uniform[register as usize] = false);
         // A register that several places write may differ between lanes that come from them.
         let mut written = vec![false; n];
         for op in ops.iter_mut() {

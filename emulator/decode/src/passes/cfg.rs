@@ -120,9 +120,7 @@ impl Cfg {
 
     /// Immediate post-dominator of each block, or [`OUTSIDE`].
     pub(crate) fn post_dominators(&self) -> Vec<u32> {
-        let successors: Vec<&[u32]> = (0..self.n_blocks() as u32)
-            .map(|b| self.successors.of(b))
-            .collect();
+        let successors: Vec<&[u32]> = (0..self.n_blocks() as u32).map(|b| self.successors.of(b)).collect();
         post_dominators(&successors)
     }
 }
@@ -142,10 +140,8 @@ impl Dominators {
         let predecessors = |b: u32| if b == 0 { &[] } else { cfg.predecessors.of(b) };
         let lists: Vec<&[u32]> = (0..n as u32).map(predecessors).collect();
         let above = post_dominators(&lists);
-        let pairs: Vec<(u32, u32)> = (0..n as u32)
-            .filter(|&b| above[b as usize] != OUTSIDE)
-            .map(|b| (above[b as usize], b))
-            .collect();
+        let pairs: Vec<(u32, u32)> =
+            (0..n as u32).filter(|&b| above[b as usize] != OUTSIDE).map(|b| (above[b as usize], b)).collect();
         let below = Lists::from_pairs(n, &pairs);
         let mut spans = vec![(0, 0); n];
         let mut number = 0;

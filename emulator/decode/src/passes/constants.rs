@@ -83,9 +83,7 @@ impl Constants {
     pub(crate) fn value64(&self, src: Src) -> Option<u64> {
         let line = self.lines.get(usize::try_from(!src).ok()?)?;
         let [a, b, ..] = line.0.map(u32::to_ne_bytes);
-        Some(u64::from_ne_bytes([
-            a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3],
-        ]))
+        Some(u64::from_ne_bytes([a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]]))
     }
 }
 
@@ -95,10 +93,7 @@ pub(crate) fn bits(value: Immediate, class: Class, ty: Option<Type>, span: Span)
     Ok(match (value, class) {
         (_, Class::Pred) => return Err(invalid(span, "a number where a predicate belongs")),
         (Immediate::Int(_), _) if float => {
-            return Err(invalid(
-                span,
-                "an integer where a floating-point number belongs (write 0.0)",
-            ));
+            return Err(invalid(span, "an integer where a floating-point number belongs (write 0.0)"));
         }
         (Immediate::Int(v), Class::Bits64) => v as u64,
         (Immediate::Int(v), Class::Bits32) => match ty.map(Type::bytes) {

@@ -37,29 +37,13 @@ pub(crate) fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) 
 
 /// Operand classes and undefined-bit rule of an op.
 pub(crate) fn shape(op: &VirtualOp) -> AluShape {
-    AluShape {
-        flow: op.flow,
-        dst: op.classes.dst,
-        srcs: op.classes.srcs,
-    }
+    AluShape { flow: op.flow, dst: op.classes.dst, srcs: op.classes.srcs }
 }
 
 /// Final form of an op with allocated registers.
 pub(crate) fn finish(op: &VirtualOp) -> Op {
-    let kind = if moves_nothing(op) {
-        OpKind::Nop
-    } else {
-        op.kind.clone()
-    };
-    Op {
-        guard: Guard {
-            pred: op.guard as u16,
-            negated: op.negated,
-        },
-        instr: op.instr,
-        first: op.first,
-        kind,
-    }
+    let kind = if moves_nothing(op) { OpKind::Nop } else { op.kind.clone() };
+    Op { guard: Guard { pred: op.guard as u16, negated: op.negated }, instr: op.instr, first: op.first, kind }
 }
 
 /// Calls `f` for the positions that an operation refers to.

@@ -6,10 +6,7 @@ use arithmetic::Builtin;
 use program::{Flow, Ordering};
 
 /// An unconditional move.
-const PLAIN: Flow = Flow::Moved {
-    data: 0b1111,
-    shifts: false,
-};
+const PLAIN: Flow = Flow::Moved { data: 0b1111, shifts: false };
 
 /// Rule of an instruction's first result.
 pub(crate) fn of(instruction: &Instruction) -> Flow {
@@ -26,18 +23,9 @@ pub(crate) fn of_form(opcode: &str, modifiers: &[&str]) -> Flow {
     let narrowed = has("hi") || has("sat");
     match opcode {
         "and" | "or" | "xor" | "not" | "lop3" | "selp" => Flow::Bitwise,
-        "prmt" | "slct" => Flow::Moved {
-            data: 0b0011,
-            shifts: false,
-        },
-        "shl" | "shr" | "bfe" => Flow::Moved {
-            data: 0b0001,
-            shifts: true,
-        },
-        "shf" | "bfi" => Flow::Moved {
-            data: 0b0011,
-            shifts: true,
-        },
+        "prmt" | "slct" => Flow::Moved { data: 0b0011, shifts: false },
+        "shl" | "shr" | "bfe" => Flow::Moved { data: 0b0001, shifts: true },
+        "shf" | "bfi" => Flow::Moved { data: 0b0011, shifts: true },
         "cvt" if integers && !narrowed && !has("pack") => PLAIN,
         "add" | "sub" | "mul" | "fma" | "neg" | "abs" | "min" | "max" if pairs => Flow::Halves,
         "add" | "addc" | "sub" | "subc" | "mul" | "mad" | "madc" | "neg" if integers && !narrowed => {
@@ -98,8 +86,5 @@ fn ordering(ty: Type) -> Ordering {
 
 fn is_integer(ty: Type) -> bool {
     use Type::{B8, B16, B32, B64, S8, S16, S32, S64, U8, U16, U32, U64};
-    matches!(
-        ty,
-        B8 | B16 | B32 | B64 | S8 | S16 | S32 | S64 | U8 | U16 | U32 | U64
-    )
+    matches!(ty, B8 | B16 | B32 | B64 | S8 | S16 | S32 | S64 | U8 | U16 | U32 | U64)
 }

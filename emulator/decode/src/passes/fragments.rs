@@ -26,10 +26,7 @@ struct Definition {
 
 /// Stores in each product of `wmma` the fragments that do not fit. `starts` are those of basic blocks.
 pub(crate) fn compare(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo]) {
-    if !instrs
-        .iter()
-        .any(|instr| instr.mnemonic().starts_with("wmma.mma"))
-    {
+    if !instrs.iter().any(|instr| instr.mnemonic().starts_with("wmma.mma")) {
         return;
     }
     // A called function may write registers in the middle of a block.

@@ -21,9 +21,7 @@ pub(crate) fn touches(
         if let OpKind::Wgmma(wgmma) = &op.kind {
             wgmma.d.iter().for_each(|&d| used[d as usize] = true);
             if let WgmmaA::Registers(a) = &wgmma.a {
-                { a.iter() }
-                    .filter(|a| **a >= 0)
-                    .for_each(|&a| used[a as usize] = true);
+                { a.iter() }.filter(|a| **a >= 0).for_each(|&a| used[a as usize] = true);
             }
         }
     }
@@ -47,11 +45,7 @@ pub(crate) fn touches(
                 Class::Bits64 => 2,
             };
             for line in (first..first + n).filter(|line| lines.get(*line as usize) == Some(&true)) {
-                touched.push(RegisterAccess {
-                    line,
-                    register: register as u32,
-                    writes: role != Role::Use,
-                });
+                touched.push(RegisterAccess { line, register: register as u32, writes: role != Role::Use });
             }
             register
         });
@@ -95,9 +89,7 @@ pub(crate) fn unfenced(
         for &(register, n) in &step.writes {
             let first = place[register as usize];
             for line in (first..first + n).filter(|line| lines[*line as usize]) {
-                let from = step
-                    .moves
-                    .then(|| step.reads.iter().map(|r| place[*r as usize]).collect());
+                let from = step.moves.then(|| step.reads.iter().map(|r| place[*r as usize]).collect());
                 written.push(RegisterWrite { line, from });
             }
         }
@@ -146,27 +138,16 @@ impl Effects {
             }
             register
         });
-        Self {
-            kind,
-            moves,
-            reads,
-            writes,
-        }
+        Self { kind, moves, reads, writes }
     }
 }
 
 /// Registers of products, and registers whose values are moved there.
 fn tracked(steps: &[Effects]) -> Vec<bool> {
-    let all = steps
-        .iter()
-        .flat_map(|step| step.reads.iter().copied().chain(step.writes.iter().map(|w| w.0)));
+    let all = steps.iter().flat_map(|step| step.reads.iter().copied().chain(step.writes.iter().map(|w| w.0)));
     let mut tracked = vec![false; all.max().map_or(0, |last| last as usize + 1)];
     for step in steps.iter().filter(|step| step.kind == StepKind::Product) {
-        for &register in step
-            .reads
-            .iter()
-            .chain(step.writes.iter().map(|(register, _)| register))
-        {
+        for &register in step.reads.iter().chain(step.writes.iter().map(|(register, _)| register)) {
             tracked[register as usize] = true;
         }
     }
@@ -176,9 +157,8 @@ fn tracked(steps: &[Effects]) -> Vec<bool> {
             sources.entry(*register).or_default().extend(&step.reads);
         }
     }
-    let mut todo: Vec<u32> = (0..tracked.len() as u32)
-        .filter(|register| tracked[*register as usize])
-        .collect();
+    let mut todo: Vec<u32> =
+        (0..tracked.len() as u32).filter(|register| tracked[*register as usize]).collect();
     while let Some(register) = todo.pop() {
         for &source in sources.get(&register).into_iter().flatten() {
             if !std::mem::replace(&mut tracked[source as usize], true) {

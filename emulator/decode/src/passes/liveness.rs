@@ -32,9 +32,7 @@ impl Liveness {
     /// Makes registers live from the first operation to the last.
     pub(crate) fn pin(&mut self, registers: &[u32], n_ops: usize) {
         let mut pinned = vec![false; self.offsets.len() - 1];
-        registers
-            .iter()
-            .for_each(|&register| pinned[register as usize] = true);
+        registers.iter().for_each(|&register| pinned[register as usize] = true);
         let mut offsets = vec![0];
         let mut stretches = Vec::with_capacity(self.stretches.len() + registers.len());
         for (register, pinned) in pinned.into_iter().enumerate() {
@@ -163,11 +161,7 @@ impl Liveness {
                 }
             }
         }
-        Some(Self {
-            at_entry,
-            n_pairs,
-            ..Self::merge(n_registers, &pieces)
-        })
+        Some(Self { at_entry, n_pairs, ..Self::merge(n_registers, &pieces) })
     }
 
     /// Sorts pieces by register and joins adjacent ones. Pieces of one register come in descending order of blocks.
@@ -200,12 +194,7 @@ impl Liveness {
             }
             offsets.push(stretches.len() as u32);
         }
-        Liveness {
-            offsets,
-            stretches,
-            at_entry: Vec::new(),
-            n_pairs: 0,
-        }
+        Liveness { offsets, stretches, at_entry: Vec::new(), n_pairs: 0 }
     }
 }
 

@@ -133,12 +133,7 @@ fn places(
                         negated: op.negated,
                         block: (!once).then_some(block),
                     };
-                    let member = Member {
-                        instr: op.instr,
-                        block,
-                        offset,
-                        n,
-                    };
+                    let member = Member { instr: op.instr, block, offset, n };
                     Some(match &op.kind {
                         OpKind::Load(_) => Effect::Load(key, member),
                         _ => Effect::Store(key, member),
@@ -255,11 +250,7 @@ impl Groups {
             return;
         };
         for member in members {
-            let group = MergeGroup {
-                leader,
-                bytes: bytes as u8,
-                back: (member.offset - first) as u8,
-            };
+            let group = MergeGroup { leader, bytes: bytes as u8, back: (member.offset - first) as u8 };
             self.put(member.instr, (members.len() > 1).then_some(group));
         }
     }

@@ -173,10 +173,7 @@ impl<'a> Pointers<'a> {
         match (src >= 0, class) {
             (true, _) => self.values[src as usize],
             (false, Class::Bits64) => self.constants.value64(src).map_or(Unknown, Number),
-            (false, _) => self
-                .constants
-                .value32(src)
-                .map_or(Unknown, |v| Number(u64::from(v))),
+            (false, _) => self.constants.value32(src).map_or(Unknown, |v| Number(u64::from(v))),
         }
     }
 

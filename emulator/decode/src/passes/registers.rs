@@ -46,9 +46,7 @@ pub(crate) fn allocate(
 ) -> Result<Allocation> {
     let n = classes.len();
     let hints = hints(ops, n);
-    let mut order: Vec<u32> = (0..n as u32)
-        .filter(|&r| r > FALSE && !live.of(r).is_empty())
-        .collect();
+    let mut order: Vec<u32> = (0..n as u32).filter(|&r| r > FALSE && !live.of(r).is_empty()).collect();
     order.sort_by_key(|&r| (live.of(r)[0].0, r));
 
     let mut slot = vec![u32::MAX; n];
@@ -133,11 +131,7 @@ pub(crate) fn allocate(
             (Class::Pred, s) => 2 + s,
         })
         .collect();
-    Ok(Allocation {
-        place,
-        n_lines: 2 * n_wide + n_narrow,
-        n_preds,
-    })
+    Ok(Allocation { place, n_lines: 2 * n_wide + n_narrow, n_preds })
 }
 
 fn index(class: Class) -> usize {
@@ -184,9 +178,7 @@ fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
 
 /// Replaces virtual registers by their places.
 pub(crate) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
-    operands(op, &mut |register, _, _| {
-        allocation.place[register as usize] as i32
-    });
+    operands(op, &mut |register, _, _| allocation.place[register as usize] as i32);
     op.guard = allocation.place[op.guard as usize];
 }
 
@@ -207,14 +199,8 @@ mod tests {
 
     /// Registers of the random programs: predicates from 2, then 32 bits, then 64.
     const N: [u32; 3] = [4, 8, 5];
-    const SHAPES: [&[Class]; 6] = [
-        &[],
-        &[Bits32],
-        &[Bits64],
-        &[Bits32, Bits32, Bits32],
-        &[Bits64, Bits32],
-        &[Pred, Bits64, Pred],
-    ];
+    const SHAPES: [&[Class]; 6] =
+        [&[], &[Bits32], &[Bits64], &[Bits32, Bits32, Bits32], &[Bits64, Bits32], &[Pred, Bits64, Pred]];
 
     fn classes() -> Vec<Class> {
         let mut all = vec![Pred, Pred];
@@ -235,26 +221,15 @@ mod tests {
     /// An op from eight random numbers.
     fn op(at: u32, n_ops: u32, r: &[u32; 8]) -> VirtualOp {
         let mut classes = AluClasses::NONE;
-        let mut guard = if r[0].is_multiple_of(4) {
-            pick(Pred, r[1])
-        } else {
-            TRUE
-        };
+        let mut guard = if r[0].is_multiple_of(4) { pick(Pred, r[1]) } else { TRUE };
         let kind = match r[2] % 10 {
-            0 => OpKind::Branch {
-                target: r[3] % n_ops,
-                reconverge: 0,
-            },
+            0 => OpKind::Branch { target: r[3] % n_ops, reconverge: 0 },
             1 => {
                 let mut regs = [NONE; 8];
                 regs[0] = pick(Bits32, r[3]) as i32;
                 regs[1] = pick(Bits32, r[4]) as i32;
                 // The address is a 64-bit register, so it cannot be among the results.
-                let addr = Addr {
-                    src: pick(Bits64, r[5]) as i32,
-                    wide: true,
-                    offset: 0,
-                };
+                let addr = Addr { src: pick(Bits64, r[5]) as i32, wide: true, offset: 0 };
                 OpKind::Load(Box::new(Access {
                     space: MemSpace::Global,
                     addr,
@@ -269,16 +244,8 @@ mod tests {
             2 => {
                 let value = pick(Bits32, r[3]);
                 let other = pick(Bits32, r[4]);
-                let dst = if other == value {
-                    pick(Bits32, r[4] + 1)
-                } else {
-                    other
-                };
-                OpKind::Redux {
-                    kind: program::ReduxKind::Add,
-                    dst,
-                    src: [value as i32, !0],
-                }
+                let dst = if other == value { pick(Bits32, r[4] + 1) } else { other };
+                OpKind::Redux { kind: program::ReduxKind::Add, dst, src: [value as i32, !0] }
             }
             3 if r[3].is_multiple_of(3) => {
                 guard = if guard == TRUE { pick(Pred, r[4]) } else { guard };
@@ -292,13 +259,7 @@ mod tests {
                 for (i, &class) in srcs.iter().enumerate() {
                     src[i] = pick(class, r[5 + i]) as i32;
                 }
-                OpKind::Alu {
-                    run: nothing,
-                    args: AluArgs {
-                        dst: pick(dst_class, r[1] >> 8),
-                        src,
-                    },
-                }
+                OpKind::Alu { run: nothing, args: AluArgs { dst: pick(dst_class, r[1] >> 8), src } }
             }
         };
         VirtualOp {

@@ -86,9 +86,7 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
             OpKind::Atomic(atomic) if atomic.dst != NONE && in_shared(atomic.space) => return,
             OpKind::Load(access) if access.order == Order::Strong && in_shared(access.space) => {
                 any = true;
-                registers(op, |register, role| {
-                    loaded[register as usize] |= role != Role::Use
-                });
+                registers(op, |register, role| loaded[register as usize] |= role != Role::Use);
             }
             _ => {}
         }
@@ -101,9 +99,7 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
         }
         for op in ops.iter_mut() {
             let mut reads = false;
-            registers(op, |register, role| {
-                reads |= role == Role::Use && loaded[register as usize]
-            });
+            registers(op, |register, role| reads |= role == Role::Use && loaded[register as usize]);
             let guarded = loaded[op.guard as usize];
             let decides = match &op.kind {
                 OpKind::Branch { .. } | OpKind::BranchIndexed { .. } | OpKind::Call { .. } | OpKind::Exit => {

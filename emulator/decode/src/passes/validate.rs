@@ -15,10 +15,7 @@ pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
     }
     let ends = kernel.ops.last().is_some_and(|op| {
         op.guard.pred == 0
-            && matches!(
-                op.kind,
-                OpKind::Exit | OpKind::Trap | OpKind::Return | OpKind::Branch { .. }
-            )
+            && matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Return | OpKind::Branch { .. })
     });
     if !ends {
         return Err("the last op falls through".to_owned());
@@ -45,10 +42,7 @@ pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
             let (good, what) = match field {
                 NONE => (or.none(), "operand"),
                 0.. => (kernel.has_register(field as u32, class), "register"),
-                _ => (
-                    or.constant() && kernel.has_constant(!field as usize, class),
-                    "constant",
-                ),
+                _ => (or.constant() && kernel.has_constant(!field as usize, class), "constant"),
             };
             if !good {
                 bad = Some(what);
@@ -58,11 +52,7 @@ pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
             return wrong(what);
         }
     }
-    if kernel
-        .specials
-        .iter()
-        .any(|&(_, line)| !kernel.has_register(line, Class::Bits32))
-    {
+    if kernel.specials.iter().any(|&(_, line)| !kernel.has_register(line, Class::Bits32)) {
         return Err("a special register out of range".to_owned());
     }
     match &kernel.calls {
@@ -110,9 +100,9 @@ fn targets_in_range(kind: &OpKind, n_ops: u32) -> bool {
     let meets = |at: u32| at < n_ops || at == u32::MAX || at == ENCLOSING;
     match kind {
         OpKind::Branch { target, reconverge } => *target < n_ops && meets(*reconverge),
-        OpKind::BranchIndexed {
-            targets, reconverge, ..
-        } => !targets.is_empty() && targets.iter().all(|&t| t < n_ops) && meets(*reconverge),
+        OpKind::BranchIndexed { targets, reconverge, .. } => {
+            !targets.is_empty() && targets.iter().all(|&t| t < n_ops) && meets(*reconverge)
+        }
         OpKind::Converge { meet } | OpKind::Leave { meet } => *meet < n_ops,
         _ => true,
     }

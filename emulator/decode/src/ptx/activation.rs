@@ -99,9 +99,9 @@ impl<'a> Lower<'a> {
         let target = match self.find(name)? {
             Some(Binding::Register(reg)) if reg.class == Class::Bits64 => reg.id as Src,
             _ => {
-                return Err(self.invalid(format!(
-                    "`{name}` is no 64-bit register: nothing can be called through it"
-                )));
+                return Err(
+                    self.invalid(format!("`{name}` is no 64-bit register: nothing can be called through it"))
+                );
             }
         };
         let found =
@@ -149,13 +149,7 @@ impl<'a> Lower<'a> {
         let signature = self.activations.number(&Signature::of(function)?);
         let label = self.fresh_label();
         let own = self.activations.bodies.len() as u32;
-        self.activations.bodies.push(Body {
-            function,
-            label,
-            signature,
-            variables: 0,
-            instr: self.instr,
-        });
+        self.activations.bodies.push(Body { function, label, signature, variables: 0, instr: self.instr });
         self.activations.body_of.insert(&function.name, own);
         Ok(own)
     }
@@ -182,10 +176,7 @@ impl<'a> Lower<'a> {
         if self.guard != TRUE {
             let label = self.fresh_label();
             self.negated = !self.negated;
-            self.emit(OpKind::Branch {
-                target: label,
-                reconverge: 0,
-            })?;
+            self.emit(OpKind::Branch { target: label, reconverge: 0 })?;
             (self.guard, self.negated) = (TRUE, false);
             around = Some(label);
         }
@@ -218,11 +209,7 @@ impl<'a> Lower<'a> {
         let site = self.activations.sites.len() as u32;
         self.index.account.bytes(200)?;
         let region = self.activations.region;
-        self.activations.sites.push(Site {
-            region,
-            callee,
-            signature: number,
-        });
+        self.activations.sites.push(Site { region, callee, signature: number });
         self.emit(OpKind::Call { site, target })?;
         self.emit(OpKind::Resume { site })?;
 
@@ -294,9 +281,7 @@ impl<'a> Lower<'a> {
     pub(super) fn frame_bytes(&mut self, bytes: u64, align: u32) -> Result<u32> {
         let offset = u64::from(self.frame).next_multiple_of(u64::from(align));
         if offset + bytes > u64::from(LOCAL_BYTES) {
-            return Err(self.unsupported(format!(
-                "more than {LOCAL_BYTES} bytes of local memory per thread"
-            )));
+            return Err(self.unsupported(format!("more than {LOCAL_BYTES} bytes of local memory per thread")));
         }
         self.frame = (offset + bytes) as u32;
         self.local_bytes = self.local_bytes.max(self.frame);
@@ -306,20 +291,13 @@ impl<'a> Lower<'a> {
 
     fn base_register(&mut self) -> u32 {
         let registers = &mut self.registers;
-        *self
-            .activations
-            .base
-            .get_or_insert_with(|| registers.fresh(Class::Bits32))
+        *self.activations.base.get_or_insert_with(|| registers.fresh(Class::Bits32))
     }
 
     /// Register that passes a parameter or a result.
     fn handing(&mut self, result: bool, at: usize, class: Class) -> u32 {
         let registers = &mut self.registers;
-        *self
-            .activations
-            .shared
-            .entry((result, at, class as u8))
-            .or_insert_with(|| registers.fresh(class))
+        *self.activations.shared.entry((result, at, class as u8)).or_insert_with(|| registers.fresh(class))
     }
 
     /// Lowers called functions behind the kernel, until none is missing.
@@ -337,12 +315,7 @@ impl<'a> Lower<'a> {
     }
 
     fn body(&mut self, at: usize) -> Result<()> {
-        let Body {
-            function,
-            label,
-            instr,
-            ..
-        } = self.activations.bodies[at];
+        let Body { function, label, instr, .. } = self.activations.bodies[at];
         self.base_register();
         self.activations.region = at as u32 + 1;
         self.place(label);
@@ -414,10 +387,6 @@ impl<'a> Lower<'a> {
         let from = self.handing(result, at, Class::Bits32);
         let id = self.registers.fresh(Class::Bits32);
         self.builtin(Builtin::Mov32, id, &[from as Src])?;
-        Ok(Binding::ParamAt(Reg {
-            id,
-            class: Class::Bits32,
-            bits: 32,
-        }))
+        Ok(Binding::ParamAt(Reg { id, class: Class::Bits32, bits: 32 }))
     }
 }

@@ -61,14 +61,7 @@ impl<'a> Lower<'a> {
                     return Err(self.invalid(format!("`{name}` cannot hold an address")));
                 }
                 let wide = reg.class == Class::Bits64;
-                return Ok((
-                    Addr {
-                        src: reg.id as Src,
-                        wide,
-                        offset,
-                    },
-                    space,
-                ));
+                return Ok((Addr { src: reg.id as Src, wide, offset }, space));
             }
             Binding::Vector(_) | Binding::ParamRegister(..) => {
                 return Err(self.invalid(format!("`{name}` has no address")));
@@ -82,16 +75,12 @@ impl<'a> Lower<'a> {
         let param =
             space == MemSpace::Param && matches!(binding, Binding::ParamLocal(_) | Binding::ParamAt(_));
         if own != space && !param && space != MemSpace::Generic {
-            return Err(self.invalid(format!(
-                "`{name}` is not in the state space that the instruction names"
-            )));
+            return Err(
+                self.invalid(format!("`{name}` is not in the state space that the instruction names"))
+            );
         }
         if let Some((base, at)) = self.in_frame(&binding) {
-            let addr = Addr {
-                src: base as Src,
-                wide: false,
-                offset: offset.wrapping_add(i64::from(at)),
-            };
+            let addr = Addr { src: base as Src, wide: false, offset: offset.wrapping_add(i64::from(at)) };
             return Ok((addr, own));
         }
         // A generic access reaches the variable's own space.
@@ -133,11 +122,7 @@ impl<'a> Lower<'a> {
             return self.builtin(Builtin::Mov64, dst, &[src]);
         }
         let window = self.constants.bits64(window, self.span)?;
-        let op = if instruction.has("to") {
-            Builtin::Sub64
-        } else {
-            Builtin::Add64
-        };
+        let op = if instruction.has("to") { Builtin::Sub64 } else { Builtin::Add64 };
         self.builtin(op, dst, &[src, window])
     }
 

@@ -29,11 +29,7 @@ impl<'a> Lower<'a> {
             *place = if at == written {
                 self.carry() as Src
             } else {
-                self.source(
-                    &instruction.operands[at + 1],
-                    class,
-                    type_of_source(instruction, at, class),
-                )?
+                self.source(&instruction.operands[at + 1], class, type_of_source(instruction, at, class))?
             };
         }
 
@@ -67,11 +63,8 @@ impl<'a> Lower<'a> {
             return self.alu(form, dst, &sources);
         };
         // The second part reads the sources again, so the first must not overwrite one.
-        let overwrites = form
-            .srcs
-            .iter()
-            .zip(sources)
-            .any(|(&class, s)| class == form.dst && s == dst as Src);
+        let overwrites =
+            form.srcs.iter().zip(sources).any(|(&class, s)| class == form.dst && s == dst as Src);
         if overwrites {
             let copy = self.registers.fresh(form.dst);
             self.flow = flow;

@@ -75,15 +75,7 @@ impl<'a> Lower<'a> {
         if ty.bytes() < 4 && space != MemSpace::Global {
             self.shared_subword = true;
         }
-        let atomic = Atomic {
-            space,
-            addr,
-            kind,
-            ty,
-            src,
-            dst,
-            returns,
-        };
+        let atomic = Atomic { space, addr, kind, ty, src, dst, returns };
         self.emit(OpKind::Atomic(Box::new(atomic)))
     }
 
@@ -97,10 +89,7 @@ fn supported(kind: AtomicKind, ty: Type) -> bool {
     use Type::{B16, B32, B64, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U32, U64};
     match kind {
         AtomicKind::Add => {
-            matches!(
-                ty,
-                U32 | S32 | U64 | S64 | F32 | F64 | F16 | F16x2 | Bf16 | Bf16x2
-            )
+            matches!(ty, U32 | S32 | U64 | S64 | F32 | F64 | F16 | F16x2 | Bf16 | Bf16x2)
         }
         AtomicKind::Min | AtomicKind::Max => matches!(ty, U32 | S32 | U64 | S64),
         AtomicKind::Inc | AtomicKind::Dec => ty == U32,

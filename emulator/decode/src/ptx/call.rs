@@ -14,19 +14,12 @@ use program::{Access, Addr, MemSpace, OpKind, Order};
 
 /// True for functions of CUDA's `libcudadevrt`, false for those of other linker inputs.
 fn is_of_the_device_runtime(name: &str) -> bool {
-    ["cuda", "__cuda", "__nv", "cnp"]
-        .iter()
-        .any(|start| name.starts_with(start))
+    ["cuda", "__cuda", "__nv", "cnp"].iter().any(|start| name.starts_with(start))
 }
 
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let CallParts {
-            returns,
-            callee,
-            arguments,
-            prototype,
-        } = CallParts::of(instruction);
+        let CallParts { returns, callee, arguments, prototype } = CallParts::of(instruction);
         let Some(name) = callee else {
             return Err(self.invalid("`call` needs the name of a function"));
         };
@@ -73,10 +66,7 @@ impl<'a> Lower<'a> {
         arguments: &'a [Operand],
     ) -> Result<()> {
         if self.inlined_in >= MAX_DEPTH {
-            return Err(unsupported(
-                function.span,
-                format!("a chain of more than {MAX_DEPTH} calls"),
-            ));
+            return Err(unsupported(function.span, format!("a chain of more than {MAX_DEPTH} calls")));
         }
         self.inlined_in += 1;
         let (guard, negated, instr, span) = (self.guard, self.negated, self.instr, self.span);
@@ -85,10 +75,7 @@ impl<'a> Lower<'a> {
         if guard != TRUE {
             let label = self.fresh_label();
             self.negated = !negated;
-            self.emit(OpKind::Branch {
-                target: label,
-                reconverge: 0,
-            })?;
+            self.emit(OpKind::Branch { target: label, reconverge: 0 })?;
             self.guard = TRUE;
             self.negated = false;
             around = Some(label);
@@ -267,16 +254,8 @@ impl<'a> Lower<'a> {
             return Err(self.invalid("a predicate cannot be passed in memory"));
         }
         let addr = match self.activations.frame_base() {
-            Some(base) => Addr {
-                src: base as Src,
-                wide: false,
-                offset: i64::from(at),
-            },
-            None => Addr {
-                src: self.constants.bits32(at, self.span)?,
-                wide: false,
-                offset: 0,
-            },
+            Some(base) => Addr { src: base as Src, wide: false, offset: i64::from(at) },
+            None => Addr { src: self.constants.bits32(at, self.span)?, wide: false, offset: 0 },
         };
         Ok(Box::new(Access {
             space: MemSpace::Local,
@@ -315,11 +294,7 @@ impl<'a> Lower<'a> {
                 _ => return Err(self.invalid("`vprintf` gives a 32-bit result")),
             }
         }
-        self.emit(OpKind::Printf {
-            format,
-            arguments,
-            dst,
-        })?;
+        self.emit(OpKind::Printf { format, arguments, dst })?;
         match in_memory {
             Some((at, copy)) => self.frame_store(at, copy as Src, 4, Class::Bits32),
             None => Ok(()),

@@ -35,10 +35,7 @@ pub(crate) struct Signature {
 impl Signature {
     pub(crate) fn new(returns: &[Variable], params: &[Variable]) -> Result<Self> {
         let all = |list: &[Variable]| list.iter().map(passed).collect::<Result<_>>();
-        Ok(Self {
-            returns: all(returns)?,
-            params: all(params)?,
-        })
+        Ok(Self { returns: all(returns)?, params: all(params)? })
     }
 
     pub(crate) fn of(function: &Function) -> Result<Self> {
@@ -95,12 +92,7 @@ impl<'a> CallParts<'a> {
         };
         let callee = name(operands.next());
         let arguments = list(&mut operands);
-        Self {
-            returns,
-            callee,
-            arguments,
-            prototype: name(operands.next()),
-        }
+        Self { returns, callee, arguments, prototype: name(operands.next()) }
     }
 }
 
@@ -130,17 +122,11 @@ pub(crate) fn addressed<'a>(
                 });
                 for_each_instruction(body, &mut |instruction| {
                     if instruction.opcode != "call" {
-                        instruction
-                            .operands
-                            .iter()
-                            .for_each(|operand| for_each_name(operand, &mut see));
+                        instruction.operands.iter().for_each(|operand| for_each_name(operand, &mut see));
                         return;
                     }
                     let parts = CallParts::of(instruction);
-                    parts
-                        .arguments
-                        .iter()
-                        .for_each(|operand| for_each_name(operand, &mut see));
+                    parts.arguments.iter().for_each(|operand| for_each_name(operand, &mut see));
                 });
             }
             Item::Alias { .. } | Item::Pragma(..) | Item::Section(..) => {}
@@ -188,9 +174,7 @@ impl<'a> Graph<'a, '_> {
         let mut reached = Vec::new();
         match self.nodes[at as usize].clone() {
             (_, Some(function)) => {
-                self.index
-                    .account
-                    .steps(n_statements(function) * STATEMENT_STEPS / 2)?;
+                self.index.account.steps(n_statements(function) * STATEMENT_STEPS / 2)?;
                 let body = function.body.as_deref().unwrap_or_default();
                 let mut called: Vec<&str> = Vec::new();
                 let mut indirect = false;
@@ -277,12 +261,7 @@ impl<'a> Graph<'a, '_> {
 impl<'a> Index<'a> {
     /// Functions that `kernel` can call, directly or through others.
     pub(crate) fn reach(&self, kernel: &'a Function) -> Result<Reach<'a>> {
-        let mut graph = Graph {
-            index: self,
-            nodes: Vec::new(),
-            known: HashMap::new(),
-            edges: Vec::new(),
-        };
+        let mut graph = Graph { index: self, nodes: Vec::new(), known: HashMap::new(), edges: Vec::new() };
         graph.node(Node::Function(&kernel.name), Some(kernel));
         let mut at = 0;
         while at < graph.nodes.len() {
@@ -290,11 +269,7 @@ impl<'a> Index<'a> {
             at += 1;
         }
         let cycles = graph.on_cycles();
-        let mut reach = Reach {
-            functions: Vec::new(),
-            recursive: HashSet::new(),
-            targets: Vec::new(),
-        };
+        let mut reach = Reach { functions: Vec::new(), recursive: HashSet::new(), targets: Vec::new() };
         for (at, (_, function)) in graph.nodes.iter().enumerate() {
             match function {
                 Some(function) => {
@@ -304,9 +279,7 @@ impl<'a> Index<'a> {
                     }
                 }
                 None => {
-                    let targets = graph.edges[at]
-                        .iter()
-                        .filter_map(|&to| graph.nodes[to as usize].1);
+                    let targets = graph.edges[at].iter().filter_map(|&to| graph.nodes[to as usize].1);
                     reach.targets.extend(targets);
                 }
             }

@@ -18,10 +18,7 @@ impl<'a> Lower<'a> {
                     return Err(self.invalid("a branch needs a label"));
                 };
                 let target = self.target(name)?;
-                self.emit(OpKind::Branch {
-                    target,
-                    reconverge: 0,
-                })
+                self.emit(OpKind::Branch { target, reconverge: 0 })
             }
             "brx" => {
                 self.count(instruction, 2)?;
@@ -33,10 +30,7 @@ impl<'a> Lower<'a> {
                     return Err(self.invalid(format!("`{list}` is no list of branch targets")));
                 };
                 self.index.account.ops(names.len() as u64)?;
-                let targets = names
-                    .iter()
-                    .map(|name| self.target(name))
-                    .collect::<Result<Box<[u32]>>>()?;
+                let targets = names.iter().map(|name| self.target(name)).collect::<Result<Box<[u32]>>>()?;
                 self.n_targets += targets.len();
                 if self.n_targets > KERNEL_OPS {
                     return Err(self.unsupported("so many branch targets"));
@@ -44,11 +38,7 @@ impl<'a> Lower<'a> {
                 if targets.is_empty() {
                     return Err(self.invalid(format!("`{list}` has no branch targets")));
                 }
-                self.emit(OpKind::BranchIndexed {
-                    index,
-                    targets,
-                    reconverge: 0,
-                })
+                self.emit(OpKind::BranchIndexed { index, targets, reconverge: 0 })
             }
             "ret" => match self.return_label {
                 None => self.emit(OpKind::Exit),
@@ -56,10 +46,7 @@ impl<'a> Lower<'a> {
                 Some(_) if last && self.guard == TRUE && self.depth_in_function == 1 => {
                     self.emit(OpKind::Nop)
                 }
-                Some(target) => self.emit(OpKind::Branch {
-                    target,
-                    reconverge: 0,
-                }),
+                Some(target) => self.emit(OpKind::Branch { target, reconverge: 0 }),
             },
             "exit" => self.emit(OpKind::Exit),
             // `brkpt` without a debugger is a trap.
@@ -68,7 +55,6 @@ impl<'a> Lower<'a> {
     }
 
     fn target(&self, name: &str) -> Result<u32> {
-        self.label(name)
-            .ok_or_else(|| self.invalid(format!("there is no label `{name}`")))
+        self.label(name).ok_or_else(|| self.invalid(format!("there is no label `{name}`")))
     }
 }

@@ -10,12 +10,8 @@ use program::{MemSpace, OpKind};
 
 impl<'a> Lower<'a> {
     pub(super) fn copy(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let modifiers: Vec<&str> = instruction
-            .modifiers
-            .iter()
-            .map(String::as_str)
-            .filter(|m| !m.starts_with("L2::"))
-            .collect();
+        let modifiers: Vec<&str> =
+            instruction.modifiers.iter().map(String::as_str).filter(|m| !m.starts_with("L2::")).collect();
         match modifiers[..] {
             ["async", "commit_group"] => self.emit(OpKind::CpAsyncCommit),
             ["async", "wait_all"] => self.emit(OpKind::CpAsyncWait { pending: u32::MAX }),
@@ -24,9 +20,7 @@ impl<'a> Lower<'a> {
                     let Ok(pending) = u32::try_from(*n) else {
                         return Err(self.invalid("a number of groups cannot be negative"));
                     };
-                    self.emit(OpKind::CpAsyncWait {
-                        pending: pending.min(u32::MAX - 1),
-                    })
+                    self.emit(OpKind::CpAsyncWait { pending: pending.min(u32::MAX - 1) })
                 }
                 _ => Err(self.invalid("`cp.async.wait_group` takes a number")),
             },
@@ -71,11 +65,6 @@ impl<'a> Lower<'a> {
             }
             Some(last) => self.source(last, Class::Bits32, Some(Type::U32))?,
         };
-        self.emit(OpKind::CpAsync {
-            dst,
-            src,
-            bytes,
-            src_bytes,
-        })
+        self.emit(OpKind::CpAsync { dst, src, bytes, src_bytes })
     }
 }

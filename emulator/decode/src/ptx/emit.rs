@@ -67,20 +67,14 @@ impl<'a> Lower<'a> {
             }
         }
         let form = builtin(Builtin::MovPred, self.level);
-        let args = AluArgs {
-            dst: copy,
-            src: [guard as Src, NONE, NONE, NONE],
-        };
+        let args = AluArgs { dst: copy, src: [guard as Src, NONE, NONE, NONE] };
         let mov = VirtualOp {
             guard: TRUE,
             negated: false,
             instr: self.instr,
             first: true,
             kind: OpKind::Alu { run: form.run, args },
-            classes: AluClasses {
-                dst: form.dst,
-                srcs: form.srcs,
-            },
+            classes: AluClasses { dst: form.dst, srcs: form.srcs },
             moves: true,
             rule: BitRule::Unknown,
             flow: flow::of_builtin(Builtin::MovPred),
@@ -140,11 +134,7 @@ impl<'a> Lower<'a> {
             let copy = self.registers.fresh(class) as i32;
             self.builtin(mov_of(class), copy as u32, &[register])?;
             operands(op, &mut |r, _, role| {
-                if role == Role::Use && r == register {
-                    copy
-                } else {
-                    r
-                }
+                if role == Role::Use && r == register { copy } else { r }
             });
         }
         debug_assert!(first || !op.first);
@@ -185,8 +175,6 @@ impl<'a> Lower<'a> {
 
     /// The carry flag: a predicate of the whole kernel.
     pub(super) fn carry(&mut self) -> u32 {
-        *self
-            .carry
-            .get_or_insert_with(|| self.registers.fresh(Class::Pred))
+        *self.carry.get_or_insert_with(|| self.registers.fresh(Class::Pred))
     }
 }

@@ -40,11 +40,7 @@ impl Lowered<'_> {
             list.sort_unstable();
             list.dedup();
         }
-        Kept {
-            wide: wide.into(),
-            narrow: narrow.into(),
-            preds: preds.into(),
-        }
+        Kept { wide: wide.into(), narrow: narrow.into(), preds: preds.into() }
     }
 }
 
@@ -60,9 +56,7 @@ pub(crate) fn calls(
     let account = index.account;
     let n = kernel.classes.len();
     let mut is_pinned = vec![false; n];
-    pinned
-        .iter()
-        .for_each(|&register| is_pinned[register as usize] = true);
+    pinned.iter().for_each(|&register| is_pinned[register as usize] = true);
 
     // Offset and size of the saved registers, by region.
     let variables =
@@ -85,9 +79,7 @@ pub(crate) fn calls(
     let mut frames = Vec::with_capacity(keep_at.len());
     for (&start, bytes) in keep_at.iter().zip(kept_bytes) {
         // Each activation takes memory, so that local memory bounds their number.
-        let frame = (u64::from(start) + bytes)
-            .max(1)
-            .next_multiple_of(u64::from(activations.align));
+        let frame = (u64::from(start) + bytes).max(1).next_multiple_of(u64::from(activations.align));
         if frame > u64::from(LOCAL_BYTES) {
             return Err(unsupported(
                 ptx::Span::default(),

@@ -92,9 +92,7 @@ impl<'a> Index<'a> {
             let number = |function: &&Function| self.numbers.get(function.name.as_str()).copied();
             found.iter().filter_map(number).collect()
         });
-        { numbers }
-            .iter()
-            .filter_map(|&number| self.function(self.names[number as usize]))
+        { numbers }.iter().filter_map(|&number| self.function(self.names[number as usize]))
     }
 
     /// Address of a function, which is not in memory.
@@ -169,10 +167,7 @@ pub(crate) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)
             for_each_name(b, f);
         }
         Operand::Texture { handles, coordinates } => {
-            handles
-                .iter()
-                .chain(coordinates)
-                .for_each(|o| for_each_name(o, f));
+            handles.iter().chain(coordinates).for_each(|o| for_each_name(o, f));
         }
         Operand::Address { base: None, .. } | Operand::Immediate(_) => {}
     }
@@ -201,10 +196,7 @@ pub(crate) fn align_of(variable: &Variable) -> Result<u32> {
     if !align.is_power_of_two() || align > 1 << 16 {
         return Err(invalid(
             variable.span,
-            format!(
-                "alignment {align} of `{}` is no power of two up to 65536",
-                variable.name
-            ),
+            format!("alignment {align} of `{}` is no power of two up to 65536", variable.name),
         ));
     }
     Ok(align.max(variable.ty.bytes().max(1)))

@@ -26,46 +26,29 @@ pub(crate) fn kernel(
     function: &Function,
 ) -> Result<Kernel> {
     let directive = |name: &str| {
-        let found = function
-            .directives
-            .iter()
-            .find(|(n, _)| n.trim_start_matches('.') == name);
+        let found = function.directives.iter().find(|(n, _)| n.trim_start_matches('.') == name);
         found.map(|(_, numbers)| &numbers[..])
     };
     let first = |name: &str| directive(name).and_then(|numbers| numbers.first().copied());
     let three = |numbers: &[u32]| std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1));
 
     if directive("blocksareclusters").is_some() {
-        return Err(unsupported(
-            function.span,
-            "a grid that is counted in clusters (`.blocksareclusters`)",
-        ));
+        return Err(unsupported(function.span, "a grid that is counted in clusters (`.blocksareclusters`)"));
     }
 
     let reached = index.reach(function)?;
     let shared = SharedLayout::new(index, &reached.functions)?;
     let (params, param_bytes) = layout::params(function)?;
     let mut lower = Lower::new(index, symbols, level, &shared, &reached);
-    let named: Vec<(&str, u32)> = function
-        .params
-        .iter()
-        .zip(&params)
-        .map(|(v, p)| (v.name.as_str(), p.offset))
-        .collect();
+    let named: Vec<(&str, u32)> =
+        function.params.iter().zip(&params).map(|(v, p)| (v.name.as_str(), p.offset)).collect();
     lower.kernel(function, &named)?;
     if !lower.refused.is_empty() {
         return Err(DecodeError::Unsupported(lower.refused));
     }
 
     resolve_labels(&mut lower)?;
-    let Lower {
-        mut ops,
-        registers,
-        mut instrs,
-        starts,
-        activations,
-        ..
-    } = lower;
+    let Lower { mut ops, registers, mut instrs, starts, activations, .. } = lower;
     sort_instructions(&mut ops, &mut instrs, &starts);
 
     // The start of a frame is unknown at decode, and differs between lanes.
@@ -78,14 +61,7 @@ pub(crate) fn kernel(
     reconverge(&mut ops, &cfg);
     fragments::compare(&mut ops, &cfg.starts, &instrs);
     let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
-    merge::merge(
-        &mut ops,
-        &cfg,
-        &lower.constants,
-        registers.classes.len(),
-        &special,
-        &mut instrs,
-    );
+    merge::merge(&mut ops, &cfg, &lower.constants, registers.classes.len(), &special, &mut instrs);
     sync_patterns::classify(&mut ops, registers.classes.len(), &instrs);
     let varying: Vec<u32> = lower
         .specials
@@ -94,13 +70,7 @@ pub(crate) fn kernel(
         .map(|(_, &register)| register)
         .chain(own)
         .collect();
-    atomics::forms(
-        &mut ops,
-        &lower.constants,
-        registers.classes.len(),
-        &varying,
-        &mut instrs,
-    );
+    atomics::forms(&mut ops, &lower.constants, registers.classes.len(), &varying, &mut instrs);
     let mut live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
     let pinned: Vec<u32> = { &special }.iter().copied().chain(activations.pinned()).collect();
     if !activations.sites.is_empty() {
@@ -111,18 +81,11 @@ pub(crate) fn kernel(
     if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
         return Err(unsupported(
             function.span,
-            format!(
-                "`{}` with {} registers in use at once",
-                function.name, allocation.n_lines
-            ),
+            format!("`{}` with {} registers in use at once", function.name, allocation.n_lines),
         ));
     }
     let place = |register: &u32| allocation.place[*register as usize];
-    let specials = lower
-        .specials
-        .iter()
-        .map(|(&special, register)| (special, place(register)))
-        .collect();
+    let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
     let lowered = frames::Lowered {
         ops: &ops,
         labels: &lower.labels,
@@ -165,10 +128,7 @@ pub(crate) fn kernel(
         shared_static_bytes: shared.static_bytes,
         shared_dynamic_base: shared.dynamic_base,
         shared_dynamic_align: shared.dynamic_align,
-        shared: reserved
-            .into_iter()
-            .chain(shared.arrays.iter().cloned())
-            .collect(),
+        shared: reserved.into_iter().chain(shared.arrays.iter().cloned()).collect(),
         local_bytes: lower.local_bytes,
         local: lower.local,
         max_threads: directive("maxntid").map(three),
@@ -245,11 +205,7 @@ fn resolve_labels(lower: &mut Lower) -> Result<()> {
     for op in &mut lower.ops {
         each_target(&mut op.kind, &mut resolve);
     }
-    if good {
-        Ok(())
-    } else {
-        Err(DecodeError::Internal("a label without a position".to_owned()))
-    }
+    if good { Ok(()) } else { Err(DecodeError::Internal("a label without a position".to_owned())) }
 }
 
 /// Sorts instructions by text position; inlining changed their order.

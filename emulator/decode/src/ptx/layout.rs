@@ -51,23 +51,14 @@ impl SharedLayout {
                 }
             });
         }
-        let mut outer: Vec<&Variable> = mentioned
-            .iter()
-            .filter_map(|name| of_module.get(name))
-            .flatten()
-            .copied()
-            .collect();
+        let mut outer: Vec<&Variable> =
+            mentioned.iter().filter_map(|name| of_module.get(name)).flatten().copied().collect();
         outer.sort_by_key(|v| place(v));
         inner.sort_by_key(|v| place(v));
-        let all: Vec<&Variable> = outer
-            .into_iter()
-            .chain(inner)
-            .filter(|v| v.space == Space::Shared)
-            .collect();
+        let all: Vec<&Variable> =
+            outer.into_iter().chain(inner).filter(|v| v.space == Space::Shared).collect();
         for v in &all {
-            index
-                .account
-                .bytes((v.name.len() + std::mem::size_of::<SharedArray>()) as u64)?;
+            index.account.bytes((v.name.len() + std::mem::size_of::<SharedArray>()) as u64)?;
         }
 
         let mut layout = SharedLayout {
@@ -87,10 +78,7 @@ impl SharedLayout {
             if dense > MAX_SHARED {
                 return Err(unsupported(
                     v.span,
-                    format!(
-                        "{dense} bytes of static shared memory (`{}` and those before it)",
-                        v.name
-                    ),
+                    format!("{dense} bytes of static shared memory (`{}` and those before it)", v.name),
                 ));
             }
             layout.add(v, next as u32, bytes as u32, align);
@@ -146,10 +134,7 @@ pub(crate) fn params(kernel: &Function) -> Result<(Vec<Param>, u32)> {
         let offset = next.next_multiple_of(u64::from(align_of(v)?));
         next = offset + bytes;
         if next > u64::from(MAX_PARAMS) {
-            return Err(invalid(
-                v.span,
-                format!("the parameters take more than {MAX_PARAMS} bytes"),
-            ));
+            return Err(invalid(v.span, format!("the parameters take more than {MAX_PARAMS} bytes")));
         }
         params.push(Param {
             name: v.name.clone(),

@@ -116,17 +116,8 @@ impl<'a> Lower<'a> {
         } else {
             self.fragment(registers, &mut regs[..n], Class::Bits32, Type::B32)?;
         }
-        let access = Box::new(MatrixAccess {
-            space,
-            addr,
-            n: n as u8,
-            transposed: instruction.has("trans"),
-            regs,
-        });
-        self.emit(if load {
-            OpKind::MatrixLoad(access)
-        } else {
-            OpKind::MatrixStore(access)
-        })
+        let access =
+            Box::new(MatrixAccess { space, addr, n: n as u8, transposed: instruction.has("trans"), regs });
+        self.emit(if load { OpKind::MatrixLoad(access) } else { OpKind::MatrixStore(access) })
     }
 }

@@ -78,10 +78,7 @@ impl<'a> Lower<'a> {
 
     /// `mbarrier.pending_count.b64 n, token;`: the low bits of a token hold the pending arrivals.
     fn pending_count(&mut self, to: &'a Operand, token: &'a Operand) -> Result<()> {
-        let forms = (
-            lookup("cvt", &["u32", "u64"], 0, self.level),
-            lookup("and", &["b32"], 0, self.level),
-        );
+        let forms = (lookup("cvt", &["u32", "u64"], 0, self.level), lookup("and", &["b32"], 0, self.level));
         let (Some(low), Some(and)) = forms else {
             return Err(self.unsupported("`mbarrier.pending_count`"));
         };
@@ -100,9 +97,7 @@ impl<'a> Lower<'a> {
         };
         let (addr, space) = self.address(place, space_of(instruction).unwrap_or(MemSpace::Generic))?;
         self.emit(OpKind::Mbarrier(Box::new(Mbarrier {
-            kind: MbarrierKind::ArriveBehindCopies {
-                counts: !instruction.has("noinc"),
-            },
+            kind: MbarrierKind::ArriveBehindCopies { counts: !instruction.has("noinc") },
             space,
             addr,
             number: NONE,

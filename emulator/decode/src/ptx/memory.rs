@@ -171,30 +171,13 @@ impl<'a> Lower<'a> {
         if element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic) {
             self.shared_subword = true;
         }
-        let access = Box::new(Access {
-            space,
-            addr,
-            element,
-            n,
-            regs,
-            wide,
-            signed,
-            order,
-        });
-        self.emit(if load {
-            OpKind::Load(access)
-        } else {
-            OpKind::Store(access)
-        })
+        let access = Box::new(Access { space, addr, element, n, regs, wide, signed, order });
+        self.emit(if load { OpKind::Load(access) } else { OpKind::Store(access) })
     }
 
     /// Register of a call's parameter, if it is kept in one.
     fn param_register(&mut self, operand: &'a Operand) -> Result<Option<(super::Reg, u32)>> {
-        let Operand::Address {
-            base: Some(name),
-            offset,
-        } = operand
-        else {
+        let Operand::Address { base: Some(name), offset } = operand else {
             return Ok(None);
         };
         match self.find(name)? {

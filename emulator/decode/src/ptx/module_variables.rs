@@ -104,12 +104,8 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
     let mut size = size_of(v)?;
     if size.is_none() {
         // `= { 1, 2, 3 }` with the first dimension left open.
-        let rest = v
-            .dims
-            .iter()
-            .flatten()
-            .try_fold(1u64, |product, &n| product.checked_mul(n))
-            .unwrap_or(u64::MAX);
+        let rest =
+            v.dims.iter().flatten().try_fold(1u64, |product, &n| product.checked_mul(n)).unwrap_or(u64::MAX);
         let length = match &v.init {
             Some(Initializer::List(list)) => list.len() as u64,
             _ => return Err(invalid(v.span, format!("`{}` has no size", v.name))),
@@ -123,27 +119,12 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
         }
     }
     let bytes = size.unwrap_or_default().max(1);
-    let mut writer = Writer {
-        variable: v,
-        index,
-        bytes,
-        init: Vec::new(),
-        relocations: Vec::new(),
-    };
+    let mut writer = Writer { variable: v, index, bytes, init: Vec::new(), relocations: Vec::new() };
     if let Some(init) = &v.init {
         writer.write(init, 0, 0)?;
     }
-    let Writer {
-        init, relocations, ..
-    } = writer;
-    found.push(ModuleVariable {
-        name,
-        space: v.space,
-        bytes,
-        align: align_of(v)?,
-        init,
-        relocations,
-    });
+    let Writer { init, relocations, .. } = writer;
+    found.push(ModuleVariable { name, space: v.space, bytes, align: align_of(v)?, init, relocations });
     Ok(())
 }
 
@@ -165,11 +146,7 @@ impl Writer<'_> {
             .skip(depth + 1)
             .flatten()
             .fold(1u64, |product, &n| product.saturating_mul(n));
-        let vector = if depth < self.variable.dims.len() {
-            u64::from(self.variable.vector)
-        } else {
-            1
-        };
+        let vector = if depth < self.variable.dims.len() { u64::from(self.variable.vector) } else { 1 };
         (u64::from(self.variable.ty.bytes()) * vector).saturating_mul(inner.max(1))
     }
 
@@ -180,17 +157,9 @@ impl Writer<'_> {
             Initializer::List(list) => {
                 // A flat list for several dimensions is allowed: each entry is an element.
                 let flat = !list.iter().any(|i| matches!(i, Initializer::List(_)));
-                let stride = if flat {
-                    u64::from(bytes)
-                } else {
-                    self.stride(depth)
-                };
+                let stride = if flat { u64::from(bytes) } else { self.stride(depth) };
                 for (i, inner) in list.iter().enumerate() {
-                    self.write(
-                        inner,
-                        at.saturating_add(stride.saturating_mul(i as u64)),
-                        depth + 1,
-                    )?;
+                    self.write(inner, at.saturating_add(stride.saturating_mul(i as u64)), depth + 1)?;
                 }
                 return Ok(());
             }
@@ -214,27 +183,16 @@ impl Writer<'_> {
                     return Err(self.too_many());
                 }
                 if let Some(function) = self.index.function(name) {
-                    let address = self
-                        .index
-                        .callable(function, v.span)?
-                        .wrapping_add_signed(*offset);
+                    let address = self.index.callable(function, v.span)?.wrapping_add_signed(*offset);
                     self.put(at, &address.to_le_bytes()[..bytes.min(8) as usize]);
                     return Ok(());
                 }
                 let bytes = bytes.min(8);
-                self.relocations.push(Relocation {
-                    at,
-                    bytes,
-                    symbol: name.clone(),
-                    offset: *offset,
-                });
+                self.relocations.push(Relocation { at, bytes, symbol: name.clone(), offset: *offset });
                 return Ok(());
             }
             Initializer::Other(text) => {
-                return Err(unsupported(
-                    v.span,
-                    format!("the initializer `{text}` of `{}`", v.name),
-                ));
+                return Err(unsupported(v.span, format!("the initializer `{text}` of `{}`", v.name)));
             }
         };
         if at.saturating_add(u64::from(bytes)) > self.bytes {
@@ -252,9 +210,6 @@ impl Writer<'_> {
     }
 
     fn too_many(&self) -> super::DecodeError {
-        invalid(
-            self.variable.span,
-            format!("more initial values than `{}` has room for", self.variable.name),
-        )
+        invalid(self.variable.span, format!("more initial values than `{}` has room for", self.variable.name))
     }
 }

@@ -61,11 +61,7 @@ impl<'a> Lower<'a> {
         let src = self.source(from, class, Some(ty))?;
         // 16-bit registers are zero above; other sources (`%tid.x`, once) may not be.
         let narrow = ty.bytes() == 2 && src >= 0 && !self.is_register(from, class)?;
-        self.builtin(
-            if narrow { Builtin::Lo16Of32 } else { mov_of(class) },
-            dst,
-            &[src],
-        )
+        self.builtin(if narrow { Builtin::Lo16Of32 } else { mov_of(class) }, dst, &[src])
     }
 
     /// `mov.v2.f32 {%f1, %f2}, {%f2, %f1};`, or with vector registers.

@@ -77,11 +77,7 @@ impl<'a> Scope<'a> {
         for (name, count) in &decl.names {
             match *count {
                 Some(count) => {
-                    let family = Family {
-                        count,
-                        ty: decl.ty,
-                        vector: decl.vector,
-                    };
+                    let family = Family { count, ty: decl.ty, vector: decl.vector };
                     self.families.insert(name, family);
                 }
                 None => {

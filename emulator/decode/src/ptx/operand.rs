@@ -126,11 +126,7 @@ impl<'a> Lower<'a> {
 
     pub(super) fn predicate(&mut self, name: &'a str) -> Result<u32> {
         match self.find(name)? {
-            Some(Binding::Register(Reg {
-                id,
-                class: Class::Pred,
-                ..
-            })) => Ok(id),
+            Some(Binding::Register(Reg { id, class: Class::Pred, .. })) => Ok(id),
             Some(_) => Err(self.invalid(format!("`{name}` is no predicate"))),
             None => Err(self.undeclared(name)),
         }

@@ -34,13 +34,7 @@ impl ParamUses {
 pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
     let mut declared: HashSet<&str> = HashSet::new();
     if function.kind == ptx::ast::FunctionKind::Func {
-        declared.extend(
-            function
-                .params
-                .iter()
-                .chain(&function.returns)
-                .map(|v| v.name.as_str()),
-        );
+        declared.extend(function.params.iter().chain(&function.returns).map(|v| v.name.as_str()));
     }
     let body = function.body.as_deref().unwrap_or_default();
     for_each_variable(body, &mut |v| {
@@ -57,9 +51,7 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
             return;
         }
         let access = matches!(instruction.opcode.as_str(), "ld" | "st");
-        let lanes = [("v2", 2), ("v4", 4), ("v8", 8)]
-            .iter()
-            .find(|(name, _)| instruction.has(name));
+        let lanes = [("v2", 2), ("v4", 4), ("v8", 8)].iter().find(|(name, _)| instruction.has(name));
         for operand in &instruction.operands {
             let offset = match operand {
                 Operand::Address { offset, .. } if access => Some(*offset as u64),
@@ -98,11 +90,7 @@ impl<'a> Lower<'a> {
         let scalar = v.dims.is_empty() && v.vector <= 1 && v.ty.bytes() <= 8 && v.ty != Type::Pred;
         if scalar && !self.in_memory(v) {
             let (class, bits) = class_and_bits(v.ty, v.span)?;
-            let reg = Reg {
-                id: self.registers.fresh(class),
-                class,
-                bits,
-            };
+            let reg = Reg { id: self.registers.fresh(class), class, bits };
             return Ok(Binding::ParamRegister(reg, v.ty.bytes()));
         }
         Ok(Binding::ParamLocal(self.frame_slot(v)?))
@@ -110,11 +98,7 @@ impl<'a> Lower<'a> {
 
     pub(super) fn in_memory(&self, v: &Variable) -> bool {
         let scalar = v.dims.is_empty() && v.vector <= 1;
-        !scalar
-            || self
-                .addressed
-                .get(v.name.as_str())
-                .is_some_and(|parts| parts.reach_into(v.ty.bytes()))
+        !scalar || self.addressed.get(v.name.as_str()).is_some_and(|parts| parts.reach_into(v.ty.bytes()))
     }
 
     /// `ld.param` from a register.

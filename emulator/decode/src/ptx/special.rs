@@ -34,11 +34,7 @@ pub(super) fn find(name: &str) -> Option<SpecialSource> {
         ("%clusterid", [ClusteridX, ClusteridY, ClusteridZ], 0),
         ("%nclusterid", [NclusteridX, NclusteridY, NclusteridZ], 1),
         ("%cluster_ctaid", [ClusterCtaidX, ClusterCtaidY, ClusterCtaidZ], 0),
-        (
-            "%cluster_nctaid",
-            [ClusterNctaidX, ClusterNctaidY, ClusterNctaidZ],
-            1,
-        ),
+        ("%cluster_nctaid", [ClusterNctaidX, ClusterNctaidY, ClusterNctaidZ], 1),
     ];
     if let Some((base, component)) = name.split_once('.')
         && let Some((_, [x, y, z], w)) = vectors.into_iter().find(|(vector, ..)| *vector == base)
@@ -81,10 +77,7 @@ pub(super) fn find(name: &str) -> Option<SpecialSource> {
         "%globaltimer_lo" => SpecialSource::Clock(Clock::GlobalTimerLo),
         "%globaltimer_hi" => SpecialSource::Clock(Clock::GlobalTimerHi),
         "%current_graph_exec" | "%tid" | "%ntid" | "%ctaid" | "%nctaid" => SpecialSource::Refused,
-        _ if ["%envreg", "%pm", "%reserved_smem_offset"]
-            .iter()
-            .any(|p| name.starts_with(p)) =>
-        {
+        _ if ["%envreg", "%pm", "%reserved_smem_offset"].iter().any(|p| name.starts_with(p)) => {
             SpecialSource::Refused
         }
         _ => return None,
@@ -97,10 +90,7 @@ impl Lower<'_> {
         let value = match found {
             SpecialSource::Line(special) => {
                 let registers = &mut self.registers;
-                *self
-                    .specials
-                    .entry(special)
-                    .or_insert_with(|| registers.fresh(Class::Bits32)) as Src
+                *self.specials.entry(special).or_insert_with(|| registers.fresh(Class::Bits32)) as Src
             }
             SpecialSource::Clock(clock) => {
                 let own = clock_class(clock);

@@ -11,11 +11,7 @@ impl<'a> Lower<'a> {
     /// Placeholder for an absent address.
     pub(super) fn zero_address(&mut self) -> Result<Addr> {
         let src = self.constants.bits32(0, self.span)?;
-        Ok(Addr {
-            src,
-            wide: false,
-            offset: 0,
-        })
+        Ok(Addr { src, wide: false, offset: 0 })
     }
 
     /// Mask of a copy to several blocks, and the operands before it.
@@ -76,14 +72,6 @@ impl<'a> Lower<'a> {
         for (place, operand) in at.iter_mut().zip(coordinates) {
             *place = self.source(operand, Class::Bits32, Some(Type::S32))?;
         }
-        self.emit(OpKind::TensorCopy(Box::new(TensorCopy {
-            map,
-            map_space,
-            dims,
-            at,
-            shared,
-            blocks,
-            way,
-        })))
+        self.emit(OpKind::TensorCopy(Box::new(TensorCopy { map, map_space, dims, at, shared, blocks, way })))
     }
 }

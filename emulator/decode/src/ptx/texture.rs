@@ -13,24 +13,17 @@ impl<'a> Lower<'a> {
     pub(super) fn texture(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
         let (dims, ty, float_coordinates) = match modifiers[..] {
-            [
-                geometry @ ("1d" | "2d"),
-                "v4",
-                ty @ ("f32" | "s32" | "u32"),
-                coordinates @ ("f32" | "s32"),
-            ] => (
-                if geometry == "1d" { 1 } else { 2 },
-                Type::from_name(ty).unwrap_or(Type::F32),
-                coordinates == "f32",
-            ),
+            [geometry @ ("1d" | "2d"), "v4", ty @ ("f32" | "s32" | "u32"), coordinates @ ("f32" | "s32")] => {
+                (
+                    if geometry == "1d" { 1 } else { 2 },
+                    Type::from_name(ty).unwrap_or(Type::F32),
+                    coordinates == "f32",
+                )
+            }
             _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
         };
         self.count(instruction, 2)?;
-        let Operand::Texture {
-            handles,
-            coordinates: given,
-        } = &instruction.operands[1]
-        else {
+        let Operand::Texture { handles, coordinates: given } = &instruction.operands[1] else {
             return Err(self.invalid("`tex` needs a texture and coordinates in brackets"));
         };
         let [handle] = &handles[..] else {

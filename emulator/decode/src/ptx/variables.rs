@@ -15,27 +15,18 @@ impl<'a> Lower<'a> {
             Space::Shared => match self.shared.offset(v) {
                 Some(offset) => Binding::Shared(offset),
                 None => {
-                    return Err(DecodeError::Internal(format!(
-                        "shared array `{}` has no place",
-                        v.name
-                    )));
+                    return Err(DecodeError::Internal(format!("shared array `{}` has no place", v.name)));
                 }
             },
             Space::Local => Binding::Local(self.frame_slot(v)?),
             Space::Param => self.param_variable(v)?,
             Space::Global | Space::Const => {
-                self.index
-                    .account
-                    .steps((self.function.len() + v.name.len()) as u64)?;
+                self.index.account.steps((self.function.len() + v.name.len()) as u64)?;
                 let name = local_name(self.function, &v.name);
                 let Some(address) = self.symbols.get(&name) else {
                     return Err(unsupported(v.span, format!("the external variable `{}`", v.name)));
                 };
-                if v.space == Space::Const {
-                    Binding::Const(address)
-                } else {
-                    Binding::Global(address)
-                }
+                if v.space == Space::Const { Binding::Const(address) } else { Binding::Global(address) }
             }
             Space::Reg | Space::Sreg | Space::Tex => {
                 return Err(unsupported(v.span, format!("`{}` in this state space", v.name)));
@@ -94,9 +85,7 @@ impl<'a> Lower<'a> {
             Space::Shared => match self.shared.offset(v) {
                 Some(offset) => Binding::Shared(offset),
                 None => {
-                    return Err(DecodeError::Internal(format!(
-                        "shared array `{name}` has no place"
-                    )));
+                    return Err(DecodeError::Internal(format!("shared array `{name}` has no place")));
                 }
             },
             Space::Global | Space::Const => {
@@ -106,17 +95,10 @@ impl<'a> Lower<'a> {
                         format!("nothing defines the external variable `{name}`"),
                     ));
                 };
-                if v.space == Space::Const {
-                    Binding::Const(address)
-                } else {
-                    Binding::Global(address)
-                }
+                if v.space == Space::Const { Binding::Const(address) } else { Binding::Global(address) }
             }
             _ => {
-                return Err(unsupported(
-                    v.span,
-                    format!("`{name}` in this state space at module scope"),
-                ));
+                return Err(unsupported(v.span, format!("`{name}` in this state space at module scope")));
             }
         }))
     }

@@ -73,11 +73,7 @@ impl<'a> Lower<'a> {
             };
             return self.emit(OpKind::Barrier { kind, id, count });
         }
-        let kind = if instruction.has("arrive") {
-            BarrierKind::Arrive
-        } else {
-            BarrierKind::Sync
-        };
+        let kind = if instruction.has("arrive") { BarrierKind::Arrive } else { BarrierKind::Sync };
         let (id, count) = match operands {
             [id] => (id, None),
             [id, count] => (id, Some(count)),
@@ -96,9 +92,7 @@ impl<'a> Lower<'a> {
     }
 
     fn number(&self, operand: Src) -> Option<u32> {
-        self.constants
-            .value32(operand)
-            .filter(|_| operand < 0 && operand != NONE)
+        self.constants.value32(operand).filter(|_| operand < 0 && operand != NONE)
     }
 
     /// Checks constant barrier numbers and thread counts. Registers are checked at run time.
@@ -142,19 +136,10 @@ impl<'a> Lower<'a> {
         for (at, place) in src.iter_mut().enumerate().take(3) {
             *place = self.source(&instruction.operands[at + 1], Class::Bits32, Some(Type::B32))?;
         }
-        src[3] = if sync {
-            self.members(&instruction.operands[4])?
-        } else {
-            self.all_here()?
-        };
+        src[3] = if sync { self.members(&instruction.operands[4])? } else { self.all_here()? };
         let dst = self.destination(to, Class::Bits32)?;
         let dst_pred = self.optional_predicate(pred)?;
-        self.emit(OpKind::Shuffle {
-            mode,
-            dst,
-            dst_pred,
-            src,
-        })
+        self.emit(OpKind::Shuffle { mode, dst, dst_pred, src })
     }
 
     fn optional_predicate(&mut self, operand: Option<&'a Operand>) -> Result<i32> {
@@ -176,24 +161,10 @@ impl<'a> Lower<'a> {
         let sync = instruction.has("sync");
         self.count(instruction, if sync { 3 } else { 2 })?;
         let (pred, negated) = self.predicate_operand(&instruction.operands[1])?;
-        let members = if sync {
-            self.members(&instruction.operands[2])?
-        } else {
-            self.all_here()?
-        };
-        let class = if mode == VoteMode::Ballot {
-            Class::Bits32
-        } else {
-            Class::Pred
-        };
+        let members = if sync { self.members(&instruction.operands[2])? } else { self.all_here()? };
+        let class = if mode == VoteMode::Ballot { Class::Bits32 } else { Class::Pred };
         let dst = self.destination(&instruction.operands[0], class)?;
-        self.emit(OpKind::Vote {
-            mode,
-            dst,
-            pred,
-            negated,
-            members,
-        })
+        self.emit(OpKind::Vote { mode, dst, pred, negated, members })
     }
 
     fn match_lanes(&mut self, instruction: &'a Instruction) -> Result<()> {
@@ -209,13 +180,7 @@ impl<'a> Lower<'a> {
         let members = self.members(&instruction.operands[2])?;
         let dst = self.destination(to, Class::Bits32)?;
         let dst_pred = self.optional_predicate(pred)?;
-        self.emit(OpKind::Match {
-            all,
-            wide,
-            dst,
-            dst_pred,
-            src: [value, members],
-        })
+        self.emit(OpKind::Match { all, wide, dst, dst_pred, src: [value, members] })
     }
 
     /// `elect.sync d|p, members`: the lowest lane is elected, as on hardware.
@@ -254,12 +219,7 @@ impl<'a> Lower<'a> {
     fn redux(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 3)?;
         let signed = instruction.has("s32");
-        let kind = match instruction
-            .modifiers
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()[..]
-        {
+        let kind = match instruction.modifiers.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["sync", "add", "u32" | "s32"] => ReduxKind::Add,
             ["sync", "min", "u32" | "s32"] if signed => ReduxKind::MinS,
             ["sync", "max", "u32" | "s32"] if signed => ReduxKind::MaxS,
@@ -273,11 +233,7 @@ impl<'a> Lower<'a> {
         let value = self.source(&instruction.operands[1], Class::Bits32, Some(Type::U32))?;
         let members = self.members(&instruction.operands[2])?;
         let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
-        self.emit(OpKind::Redux {
-            kind,
-            dst,
-            src: [value, members],
-        })
+        self.emit(OpKind::Redux { kind, dst, src: [value, members] })
     }
 }
 

@@ -60,13 +60,7 @@ impl Fragment {
                 "f64" => (Elements::Pairs(8), 2 * pairs.len()),
                 _ => return None,
             };
-            return Some(Self {
-                registers,
-                pieces: pairs,
-                by_rows: !flat,
-                elements,
-                size,
-            });
+            return Some(Self { registers, pieces: pairs, by_rows: !flat, elements, size });
         }
         // The operand with 16 rows of a product, or that with 8 columns; A and B change places where A is flat.
         let tall = (part == "a") != flat;
@@ -141,16 +135,9 @@ impl<'a> Lower<'a> {
         let rows = layout == "row";
         let stride = match stride {
             Some(stride) => self.source(stride, Class::Bits32, Some(Type::U32))?,
-            None => self
-                .constants
-                .bits32(fragment.size[usize::from(rows)], self.span)?,
+            None => self.constants.bits32(fragment.size[usize::from(rows)], self.span)?,
         };
-        Ok(Location {
-            space,
-            addr,
-            stride,
-            along: fragment.by_rows == rows,
-        })
+        Ok(Location { space, addr, stride, along: fragment.by_rows == rows })
     }
 
     fn lane(&mut self) -> Result<Src> {
@@ -163,12 +150,9 @@ impl<'a> Lower<'a> {
     /// `(lane >> shift & mask) * times + plus`
     fn lane_bits(&mut self, shift: u32, mask: u32, times: u32, plus: u32) -> Result<Src> {
         let mut value = self.lane()?;
-        for (opcode, number, neutral) in [
-            ("shr", shift, 0),
-            ("and", mask, 31),
-            ("mul", times, 1),
-            ("add", plus, 0),
-        ] {
+        for (opcode, number, neutral) in
+            [("shr", shift, 0), ("and", mask, 31), ("mul", times, 1), ("add", plus, 0)]
+        {
             if number == neutral {
                 continue;
             }
@@ -231,11 +215,7 @@ impl<'a> Lower<'a> {
             signed: false,
             order: Order::Weak,
         });
-        self.emit(if load {
-            OpKind::Load(access)
-        } else {
-            OpKind::Store(access)
-        })
+        self.emit(if load { OpKind::Load(access) } else { OpKind::Store(access) })
     }
 
     fn load_fragment(
@@ -272,10 +252,7 @@ impl<'a> Lower<'a> {
                         let addr = self.piece(&place, at, 2, 2, true)?;
                         let turned = self.registers.fresh(Class::Bits32) as i32;
                         self.move_elements(&place, addr, 4, &[turned], true)?;
-                        self.emit(OpKind::MatrixMove {
-                            dst: registers[i] as u32,
-                            src: turned,
-                        })?;
+                        self.emit(OpKind::MatrixMove { dst: registers[i] as u32, src: turned })?;
                     }
                     Elements::Single(bytes) => {
                         let addr = self.piece(&place, at, 1, bytes, false)?;
@@ -381,10 +358,7 @@ impl<'a> Lower<'a> {
                 _ => {
                     let addr = self.piece(&place, at, 2, 2, true)?;
                     let dst = self.registers.fresh(Class::Bits32);
-                    self.emit(OpKind::MatrixMove {
-                        dst,
-                        src: registers[i],
-                    })?;
+                    self.emit(OpKind::MatrixMove { dst, src: registers[i] })?;
                     self.move_elements(&place, addr, 4, &[dst as i32], false)?;
                 }
             }
@@ -399,26 +373,14 @@ impl<'a> Lower<'a> {
         types: &[&str],
     ) -> Result<Option<()>> {
         let (factors, kinds, sum) = match types {
-            ["f16", "f16"] => (
-                "f16",
-                Some((FactorType::F16, FactorType::F16, AccumulatorType::F16)),
-                "f16",
-            ),
-            ["f32", "f32"] => (
-                "f16",
-                Some((FactorType::F16, FactorType::F16, AccumulatorType::F32)),
-                "f32",
-            ),
-            ["f32", "bf16", "bf16", "f32"] => (
-                "bf16",
-                Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)),
-                "f32",
-            ),
-            ["f32", "tf32", "tf32", "f32"] => (
-                "tf32",
-                Some((FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32)),
-                "f32",
-            ),
+            ["f16", "f16"] => ("f16", Some((FactorType::F16, FactorType::F16, AccumulatorType::F16)), "f16"),
+            ["f32", "f32"] => ("f16", Some((FactorType::F16, FactorType::F16, AccumulatorType::F32)), "f32"),
+            ["f32", "bf16", "bf16", "f32"] => {
+                ("bf16", Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)), "f32")
+            }
+            ["f32", "tf32", "tf32", "f32"] => {
+                ("tf32", Some((FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32)), "f32")
+            }
             ["f64", "f64", "f64", "f64"] | ["rn", "f64", "f64", "f64", "f64"] => ("f64", None, "f64"),
             _ => return Ok(None),
         };
@@ -442,11 +404,7 @@ impl<'a> Lower<'a> {
         let class = a.class();
         let [mut a_regs, mut b_regs] = [vec![NONE; a.registers], vec![NONE; b.registers]];
         let [mut c_regs, mut d_regs] = [vec![NONE; c.registers], vec![NONE; c.registers]];
-        let ty = if class == Class::Bits64 {
-            Type::F64
-        } else {
-            Type::F32
-        };
+        let ty = if class == Class::Bits64 { Type::F64 } else { Type::F32 };
         self.fragment(&operands[1], &mut a_regs, class, Type::B32)?;
         self.fragment(&operands[2], &mut b_regs, class, Type::B32)?;
         self.fragment(&operands[3], &mut c_regs, class, ty)?;
@@ -459,33 +417,18 @@ impl<'a> Lower<'a> {
         };
         let meets = d_regs.iter().enumerate().any(|(at, &d)| others(at, d));
         let to: Vec<i32> = match meets {
-            true => d_regs
-                .iter()
-                .map(|_| self.registers.fresh(class) as i32)
-                .collect(),
+            true => d_regs.iter().map(|_| self.registers.fresh(class) as i32).collect(),
             false => d_regs.clone(),
         };
-        let (tall, wide) = if n == 32 {
-            (&b_regs, &a_regs)
-        } else {
-            (&a_regs, &b_regs)
-        };
+        let (tall, wide) = if n == 32 { (&b_regs, &a_regs) } else { (&a_regs, &b_regs) };
         let [n_a, n_b, n_c] = form.registers();
         let steps = (k / step) as usize;
         for product in 0..c.registers / n_c {
             let sums = product * n_c..(product + 1) * n_c;
             for at in 0..steps {
                 // The operand shared by all products has the registers of one.
-                let rows = if m == 16 && n == 16 {
-                    0
-                } else {
-                    product * n_a * steps
-                };
-                let columns = if m == 16 && n == 16 {
-                    product * n_b * steps
-                } else {
-                    0
-                };
+                let rows = if m == 16 && n == 16 { 0 } else { product * n_a * steps };
+                let columns = if m == 16 && n == 16 { product * n_b * steps } else { 0 };
                 let mut mma = Mma::new(form);
                 let from = rows + at * n_a;
                 mma.a[..n_a].copy_from_slice(&tall[from..from + n_a]);

@@ -61,10 +61,7 @@ impl Lower<'_> {
     pub(super) fn branch(&mut self) -> Result<()> {
         self.narrow_guard()?;
         let target = self.target()?;
-        self.emit(OpKind::Branch {
-            target,
-            reconverge: ENCLOSING,
-        })
+        self.emit(OpKind::Branch { target, reconverge: ENCLOSING })
     }
 
     /// `BRA.DIV`: branches where lanes of a mask are missing.
@@ -74,10 +71,7 @@ impl Lower<'_> {
         let diverged = self.compute("setp", &["ne", "u32"], &[here, all])?;
         self.narrow_guard_by(diverged)?;
         let target = self.target()?;
-        self.emit(OpKind::Branch {
-            target,
-            reconverge: ENCLOSING,
-        })
+        self.emit(OpKind::Branch { target, reconverge: ENCLOSING })
     }
 
     /// `EXIT`
@@ -90,13 +84,10 @@ impl Lower<'_> {
     pub(super) fn converge(&mut self) -> Result<()> {
         let meet = self.target()?;
         let barrier = |instruction: &sass::Instruction| {
-            instruction
-                .operands
-                .iter()
-                .find_map(|operand| match operand.value {
-                    Value::Barrier(barrier) => Some(barrier),
-                    _ => None,
-                })
+            instruction.operands.iter().find_map(|operand| match operand.value {
+                Value::Barrier(barrier) => Some(barrier),
+                _ => None,
+            })
         };
         let before = (meet as usize).checked_sub(1).map(|at| &self.code[at]);
         let waits = before.is_some_and(|before| {
@@ -129,10 +120,7 @@ impl Lower<'_> {
     pub(super) fn call(&mut self) -> Result<()> {
         self.narrow_guard()?;
         let target = self.target()?;
-        self.emit(OpKind::Branch {
-            target,
-            reconverge: ENCLOSING,
-        })
+        self.emit(OpKind::Branch { target, reconverge: ENCLOSING })
     }
 
     /// `RET.REL.NODEC`: returns to an instruction behind a call.
@@ -164,11 +152,7 @@ impl Lower<'_> {
         let address = self.value(self.builtin(Builtin::Add32), &[address, base])?;
         let amount = self.number(4)?;
         let index = self.compute("shr", &["u32"], &[address, amount])?;
-        self.emit(OpKind::BranchIndexed {
-            index,
-            targets,
-            reconverge: ENCLOSING,
-        })
+        self.emit(OpKind::BranchIndexed { index, targets, reconverge: ENCLOSING })
     }
 
     /// `BRX`: branches by a jump table.
@@ -186,10 +170,8 @@ impl Lower<'_> {
 
     /// `BAR`: barriers of the block, with and without a reduction.
     pub(super) fn barrier(&mut self) -> Result<()> {
-        let values: Vec<Value> = (0..2)
-            .filter_map(|at| self.look_at(at))
-            .map(|operand| operand.value)
-            .collect();
+        let values: Vec<Value> =
+            (0..2).filter_map(|at| self.look_at(at)).map(|operand| operand.value).collect();
         let number = |lower: &mut Self, value: &Value| match *value {
             Value::Immediate(number) => lower.number(number),
             Value::Register(Register(number)) => Ok(lower.line(LineId::Lane(number)) as Src),
@@ -223,9 +205,7 @@ impl Lower<'_> {
     /// Registers for the results of reductions at barriers.
     fn reduced(&mut self) -> (u32, u32) {
         let registers = &mut self.registers;
-        *self
-            .reduced
-            .get_or_insert_with(|| (registers.fresh(Class::Bits32), registers.fresh(Class::Pred)))
+        *self.reduced.get_or_insert_with(|| (registers.fresh(Class::Bits32), registers.fresh(Class::Pred)))
     }
 
     /// `B2R.RESULT`: reads the result of a reduction at a barrier.
@@ -280,12 +260,7 @@ impl Lower<'_> {
             Some(_) => self.registers.fresh(Class::Pred) as i32,
             None => NONE,
         };
-        self.emit(OpKind::Shuffle {
-            mode,
-            dst,
-            dst_pred,
-            src: [a, b, c, members],
-        })?;
+        self.emit(OpKind::Shuffle { mode, dst, dst_pred, src: [a, b, c, members] })?;
         let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
         if let Some(predicate) = in_range {
             writes.push(PendingResult::Pred(predicate, dst_pred));
@@ -295,11 +270,7 @@ impl Lower<'_> {
 
     /// `VOTE`
     pub(super) fn vote(&mut self) -> Result<()> {
-        let modes = [
-            ("ALL", VoteMode::All),
-            ("ANY", VoteMode::Any),
-            ("EQ", VoteMode::Uni),
-        ];
+        let modes = [("ALL", VoteMode::All), ("ANY", VoteMode::Any), ("EQ", VoteMode::Uni)];
         let Some((_, mode)) = modes.into_iter().find(|(name, _)| self.has(name)) else {
             return Err(self.unsupported());
         };
@@ -308,24 +279,12 @@ impl Lower<'_> {
         let mut writes = Vec::new();
         if self.destination().is_some() {
             let dst = self.registers.fresh(Class::Bits32);
-            self.emit(OpKind::Vote {
-                mode: VoteMode::Ballot,
-                dst,
-                pred,
-                negated: false,
-                members,
-            })?;
+            self.emit(OpKind::Vote { mode: VoteMode::Ballot, dst, pred, negated: false, members })?;
             writes.push(PendingResult::Line(self.dst()?, dst as Src));
         }
         if let Some(wanted) = self.wanted_predicate(0) {
             let dst = self.registers.fresh(Class::Pred);
-            self.emit(OpKind::Vote {
-                mode,
-                dst,
-                pred,
-                negated: false,
-                members,
-            })?;
+            self.emit(OpKind::Vote { mode, dst, pred, negated: false, members })?;
             writes.push(PendingResult::Pred(wanted, dst as Src));
         }
         self.write(writes)
@@ -346,13 +305,7 @@ impl Lower<'_> {
             Some(_) if all => self.registers.fresh(Class::Pred) as i32,
             _ => NONE,
         };
-        self.emit(OpKind::Match {
-            all,
-            wide,
-            dst,
-            dst_pred,
-            src: [value, members],
-        })?;
+        self.emit(OpKind::Match { all, wide, dst, dst_pred, src: [value, members] })?;
         let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
         if let (Some(wanted), true) = (wanted, all) {
             writes.push(PendingResult::Pred(wanted, dst_pred));
@@ -377,11 +330,7 @@ impl Lower<'_> {
         let value = self.int(0)?;
         let members = self.members()?;
         let dst = self.registers.fresh(Class::Bits32);
-        self.emit(OpKind::Redux {
-            kind,
-            dst,
-            src: [value, members],
-        })?;
+        self.emit(OpKind::Redux { kind, dst, src: [value, members] })?;
         self.write_line(dst as Src)
     }
 
@@ -408,11 +357,8 @@ impl Lower<'_> {
             "SR_VIRTUALSMID" => Special::SmId,
             // Start of shared memory among generic addresses.
             "SR_SWINLO" | "SR_SWINHI" => {
-                let window = if name == "SR_SWINLO" {
-                    window::SHARED as u32
-                } else {
-                    (window::SHARED >> 32) as u32
-                };
+                let window =
+                    if name == "SR_SWINLO" { window::SHARED as u32 } else { (window::SHARED >> 32) as u32 };
                 let window = self.number(window)?;
                 return self.write_line(window);
             }
@@ -429,11 +375,7 @@ impl Lower<'_> {
     }
 
     fn zeros(&mut self, words: u8) -> Result<()> {
-        let words = if self.has("32") || self.name() != "CS2R" {
-            1
-        } else {
-            words
-        };
+        let words = if self.has("32") || self.name() != "CS2R" { 1 } else { words };
         let zero = self.number(0)?;
         for word in 0..words {
             let dst = self.dst_word(word)?;

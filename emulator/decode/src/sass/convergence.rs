@@ -29,10 +29,7 @@ pub(super) struct Meetings {
 
 impl Meetings {
     pub(super) fn new(code: &[Instruction], account: &Account) -> Result<Meetings> {
-        if !code
-            .iter()
-            .any(|instruction| instruction.operation.name() == "BREAK")
-        {
+        if !code.iter().any(|instruction| instruction.operation.name() == "BREAK") {
             return Ok(Meetings::default());
         }
         account.bytes((code.len() * size_of::<[MeetingPoint; BARRIERS]>()) as u64)?;
@@ -72,9 +69,7 @@ impl Meetings {
                 && instruction.guard.is_always()
                 && instruction.sources().iter().all(unconditional)
                 && !instruction.has(Modifier::Div);
-            let next = (!ends || name == "CALL")
-                .then_some(at + 1)
-                .filter(|&next| next < code.len());
+            let next = (!ends || name == "CALL").then_some(at + 1).filter(|&next| next < code.len());
             let jumps = target.filter(|_| matches!(name, "BRA" | "CALL" | "BSSY"));
             for next in next.into_iter().chain(jumps) {
                 let mut changed = !seen[next];
@@ -107,13 +102,8 @@ impl Meetings {
 /// True for each `BSYNC` in front of the position that a `BSSY` of its barrier names.
 pub(super) fn meeting_places(code: &[Instruction]) -> Vec<bool> {
     let mut places = vec![false; code.len()];
-    for instruction in code
-        .iter()
-        .filter(|instruction| instruction.operation.name() == "BSSY")
-    {
-        let behind = instruction
-            .label()
-            .and_then(|label| usize::try_from(label / 16).ok());
+    for instruction in code.iter().filter(|instruction| instruction.operation.name() == "BSSY") {
+        let behind = instruction.label().and_then(|label| usize::try_from(label / 16).ok());
         let before = behind.and_then(|behind| behind.checked_sub(1));
         if let Some(before) = before
             && let Some(waits) = code.get(before)
@@ -127,11 +117,8 @@ pub(super) fn meeting_places(code: &[Instruction]) -> Vec<bool> {
 }
 
 fn barrier(instruction: &Instruction) -> Option<usize> {
-    instruction
-        .operands
-        .iter()
-        .find_map(|operand| match operand.value {
-            Value::Barrier(barrier) if usize::from(barrier) < BARRIERS => Some(usize::from(barrier)),
-            _ => None,
-        })
+    instruction.operands.iter().find_map(|operand| match operand.value {
+        Value::Barrier(barrier) if usize::from(barrier) < BARRIERS => Some(usize::from(barrier)),
+        _ => None,
+    })
 }

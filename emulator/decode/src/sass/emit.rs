@@ -36,28 +36,17 @@ impl Lower<'_> {
         };
         let first = flow::of_form(opcode, modifiers);
         let flow = if part == 0 { first } else { flow::second(first) };
-        Ok(Function {
-            form,
-            flow,
-            moves: false,
-        })
+        Ok(Function { form, flow, moves: false })
     }
 
     pub(super) fn step(&self, step: alu::SassStep) -> Function {
         let flow = match step {
             alu::SassStep::Sum3 | alu::SassStep::SumCarry => Flow::Upward,
-            alu::SassStep::Shift(_) => Flow::Moved {
-                data: 0b101,
-                shifts: true,
-            },
+            alu::SassStep::Shift(_) => Flow::Moved { data: 0b101, shifts: true },
             alu::SassStep::Table(_) => Flow::Bitwise,
             _ => Flow::Mixed,
         };
-        Function {
-            form: alu::step(step, self.level),
-            flow,
-            moves: false,
-        }
+        Function { form: alu::step(step, self.level), flow, moves: false }
     }
 
     pub(super) fn builtin(&self, op: Builtin) -> Function {
@@ -164,10 +153,7 @@ impl Lower<'_> {
     /// Source that holds a special register.
     pub(super) fn special(&mut self, special: Special) -> Src {
         let registers = &mut self.registers;
-        *self
-            .specials
-            .entry(special)
-            .or_insert_with(|| registers.fresh(Class::Bits32)) as Src
+        *self.specials.entry(special).or_insert_with(|| registers.fresh(Class::Bits32)) as Src
     }
 
     pub(super) fn unsupported(&self) -> DecodeError {

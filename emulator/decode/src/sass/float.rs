@@ -11,11 +11,7 @@ impl Lower<'_> {
     fn modes(&self, rounds: bool, ty: &'static str) -> Vec<&'static str> {
         let round = self.first_of(&["rm", "rp", "rz"]).or(rounds.then_some("rn"));
         let flags = [self.has("FTZ").then_some("ftz"), self.has("SAT").then_some("sat")];
-        round
-            .into_iter()
-            .chain(flags.into_iter().flatten())
-            .chain([ty])
-            .collect()
+        round.into_iter().chain(flags.into_iter().flatten()).chain([ty]).collect()
     }
 
     /// `FADD`, `FMUL`, `FFMA`, by the PTX instruction of `n` sources.
@@ -38,18 +34,14 @@ impl Lower<'_> {
             // The sum of two `f16` as `f32`: compilers read a half so.
             let a = self.half(0)?;
             let b = self.half(1)?;
-            let [a, b] = [
-                self.compute("cvt", &["f32", "f16"], &[a])?,
-                self.compute("cvt", &["f32", "f16"], &[b])?,
-            ];
+            let [a, b] =
+                [self.compute("cvt", &["f32", "f16"], &[a])?, self.compute("cvt", &["f32", "f16"], &[b])?];
             let function = self.ptx("add", &self.modes(true, "f32"))?;
             return self.only_result(function, &[a, b]);
         }
         let bf16 = self.has("BF16_V2") || self.has("BF16");
         let ty = if bf16 { "bf16x2" } else { "f16x2" };
-        let sources = (0..n)
-            .map(|at| self.pair_of_halves(at))
-            .collect::<Result<Vec<_>>>()?;
+        let sources = (0..n).map(|at| self.pair_of_halves(at)).collect::<Result<Vec<_>>>()?;
         let mut modes = self.modes(true, ty);
         if self.has("RELU") {
             // The instruction has a predicate that compilers leave at its default.
@@ -116,9 +108,8 @@ impl Lower<'_> {
 
     /// PTX modifiers of a comparison, with the operation on its predicate.
     fn comparison(&self) -> Result<Vec<&'static str>> {
-        let names = [
-            "lt", "eq", "le", "gt", "ne", "ge", "num", "nan", "ltu", "equ", "leu", "gtu", "neu", "geu",
-        ];
+        let names =
+            ["lt", "eq", "le", "gt", "ne", "ge", "num", "nan", "ltu", "equ", "leu", "gtu", "neu", "geu"];
         let Some(name) = self.first_of(&names) else {
             return Err(self.unsupported());
         };
@@ -138,11 +129,7 @@ impl Lower<'_> {
         let (ty, a, b) = match ty {
             "f64" => (ty, self.f64(0)?, self.f64(1)?),
             "f32" => (ty, self.f32(0)?, self.f32(1)?),
-            _ => (
-                self.type_of_halves(),
-                self.pair_of_halves(0)?,
-                self.pair_of_halves(1)?,
-            ),
+            _ => (self.type_of_halves(), self.pair_of_halves(0)?, self.pair_of_halves(1)?),
         };
         modifiers.push(ty);
         let with = self.predicate(2)?;
@@ -154,11 +141,7 @@ impl Lower<'_> {
         let mut modifiers = self.comparison()?;
         let (ty, a, b) = match ty {
             "f32" => (ty, self.f32(0)?, self.f32(1)?),
-            _ => (
-                self.type_of_halves(),
-                self.pair_of_halves(0)?,
-                self.pair_of_halves(1)?,
-            ),
+            _ => (self.type_of_halves(), self.pair_of_halves(0)?, self.pair_of_halves(1)?),
         };
         modifiers.extend([if self.has("BF") { ty } else { "u32" }, ty]);
         let with = self.predicate(2)?;
@@ -232,13 +215,7 @@ impl Lower<'_> {
             return self.only_result(self.builtin(Builtin::Hi32Of64), &[result]);
         }
         let source = self.f32(0)?;
-        let functions = [
-            ("RCP", "rcp"),
-            ("RSQ", "rsqrt"),
-            ("SQRT", "sqrt"),
-            ("EX2", "ex2"),
-            ("LG2", "lg2"),
-        ];
+        let functions = [("RCP", "rcp"), ("RSQ", "rsqrt"), ("SQRT", "sqrt"), ("EX2", "ex2"), ("LG2", "lg2")];
         let function = if self.has("F16") || self.has("BF16") {
             return Err(self.unsupported());
         } else if self.has("SIN") {
@@ -286,9 +263,7 @@ impl Lower<'_> {
                     _ => None,
                 };
                 let list: Vec<&str> = self.modifiers().into_iter().filter_map(name).collect();
-                ["F16", "F32", "F64", "BF16"]
-                    .iter()
-                    .for_each(|name| _ = self.has(name));
+                ["F16", "F32", "F64", "BF16"].iter().for_each(|name| _ = self.has(name));
                 let [to, from] = list[..] else {
                     return Err(self.unsupported());
                 };

@@ -27,10 +27,7 @@ impl Lower<'_> {
         if !extended && wants.iter().all(Option::is_none) {
             let sources = [self.int(0)?, self.int(1)?, self.int(2)?];
             let dst = self.dst()?;
-            let nonzero: Vec<Src> = sources
-                .into_iter()
-                .filter(|&s| !self.constants.is(s, 0))
-                .collect();
+            let nonzero: Vec<Src> = sources.into_iter().filter(|&s| !self.constants.is(s, 0)).collect();
             return match nonzero[..] {
                 [] => self.result(self.builtin(Builtin::Mov32), dst, &[sources[0]]),
                 [one] => self.result(self.builtin(Builtin::Mov32), dst, &[one]),
@@ -80,10 +77,8 @@ impl Lower<'_> {
         for (dst, least) in wants.iter().zip([1, 2]) {
             if let Some(dst) = dst {
                 let least = self.number(least)?;
-                writes.push(PendingResult::Pred(
-                    *dst,
-                    self.compute("setp", &["ge", "u32"], &[above, least])?,
-                ));
+                writes
+                    .push(PendingResult::Pred(*dst, self.compute("setp", &["ge", "u32"], &[above, least])?));
             }
         }
         let low = self.value(self.builtin(Builtin::Lo32Of64), &[sum])?;
@@ -131,10 +126,7 @@ impl Lower<'_> {
             let sum = self.value(self.builtin(Builtin::Add64), &[product, c])?;
             let high = self.value(self.builtin(Builtin::Hi32Of64), &[sum])?;
             let dst = self.dst()?;
-            return self.write(vec![
-                PendingResult::Line(dst, high),
-                PendingResult::Pred(carry, carried),
-            ]);
+            return self.write(vec![PendingResult::Line(dst, high), PendingResult::Pred(carry, carried)]);
         }
         let wants = self.wanted_predicates();
         let (a, b) = (self.int(0)?, self.int(1)?);
@@ -184,11 +176,7 @@ impl Lower<'_> {
     fn multiply_add_wide(&mut self, sign: &str) -> Result<()> {
         let (a, b, c) = (self.int(0)?, self.int(1)?, self.wide(2)?);
         let wants = self.wanted_predicate(0);
-        let carry_in = if self.has("X") {
-            Some(self.predicate(3)?)
-        } else {
-            None
-        };
+        let carry_in = if self.has("X") { Some(self.predicate(3)?) } else { None };
         if wants.is_none() && carry_in.is_none() {
             let function = self.ptx("mad", &["wide", sign])?;
             return self.wide_result(function, &[a, b, c]);
@@ -231,10 +219,7 @@ impl Lower<'_> {
                 (self.int(2)?, 3)
             };
             let amount = self.int(amount_at)?;
-            (
-                self.compute("shf", &["l", "wrap", "b32"], &[a, high, amount])?,
-                amount_at,
-            )
+            (self.compute("shf", &["l", "wrap", "b32"], &[a, high, amount])?, amount_at)
         } else {
             let (a, amount) = (self.int(0)?, self.int(2)?);
             (self.compute("shl", &["b32"], &[a, amount])?, 2)
@@ -289,10 +274,7 @@ impl Lower<'_> {
                 self.compute(opcode, &["pred"], &[any, with])?
             }
         };
-        self.write(vec![
-            PendingResult::Line(dst, value),
-            PendingResult::Pred(pred, any),
-        ])
+        self.write(vec![PendingResult::Line(dst, value), PendingResult::Pred(pred, any)])
     }
 
     /// `PLOP3.LUT P, P, p, q, r, table, table`
@@ -340,10 +322,7 @@ impl Lower<'_> {
     pub(super) fn permute(&mut self) -> Result<()> {
         let (a, selector, c) = (self.int(0)?, self.int(1)?, self.int(2)?);
         let modes = ["F4E", "B4E", "RC8", "ECL", "ECR", "RC16"];
-        let mode = modes
-            .into_iter()
-            .find(|mode| self.has(mode))
-            .map(str::to_ascii_lowercase);
+        let mode = modes.into_iter().find(|mode| self.has(mode)).map(str::to_ascii_lowercase);
         let mut modifiers = vec!["b32"];
         modifiers.extend(mode.as_deref());
         let function = self.ptx("prmt", &modifiers)?;
@@ -388,9 +367,7 @@ impl Lower<'_> {
             _ => None,
         };
         let mut signs: Vec<&str> = self.modifiers().iter().filter_map(sign).collect();
-        ["U8", "S8", "U16", "S16"]
-            .iter()
-            .for_each(|name| _ = self.has(name));
+        ["U8", "S8", "U16", "S16"].iter().for_each(|name| _ = self.has(name));
         if signs.len() != 2 {
             return Err(self.unsupported());
         }
@@ -443,11 +420,7 @@ impl Lower<'_> {
     /// `FLO`: position of the highest one, or its distance from the top.
     pub(super) fn find_leading_one(&mut self) -> Result<()> {
         let ty = if self.has("U32") { "u32" } else { "s32" };
-        let modifiers = if self.has("SH") {
-            vec!["shiftamt", ty]
-        } else {
-            vec![ty]
-        };
+        let modifiers = if self.has("SH") { vec!["shiftamt", ty] } else { vec![ty] };
         self.plain("bfind", &modifiers, 1)
     }
 
@@ -488,18 +461,12 @@ impl Lower<'_> {
 
     fn byte_of_predicates(&self) -> u32 {
         let bytes = [("B1", 8), ("B2", 16), ("B3", 24)];
-        bytes
-            .into_iter()
-            .find(|(name, _)| self.has(name))
-            .map_or(0, |(_, shift)| shift)
+        bytes.into_iter().find(|(name, _)| self.has(name)).map_or(0, |(_, shift)| shift)
     }
 
     /// Operation that combines a comparison with a predicate.
     pub(super) fn boolean(&self) -> &'static str {
         let names = [("AND", "and"), ("OR", "or"), ("XOR", "xor")];
-        names
-            .into_iter()
-            .find(|(name, _)| self.has(name))
-            .map_or("and", |(_, op)| op)
+        names.into_iter().find(|(name, _)| self.has(name)).map_or("and", |(_, op)| op)
     }
 }

@@ -27,10 +27,7 @@ pub fn decode(
     account: &Account,
 ) -> Result<Program> {
     if sass::Architecture::of(module.architecture) != Some(sass::Architecture::Sm90) {
-        let what = format!(
-            "machine code for sm_{}; what runs is that for sm_90",
-            module.architecture
-        );
+        let what = format!("machine code for sm_{}; what runs is that for sm_90", module.architecture);
         return Err(error::refused(what));
     }
     let mut files: Vec<(u32, String)> = Vec::new();
@@ -104,12 +101,7 @@ fn kernel(
     };
     lower.meetings = convergence::Meetings::new(&code.instructions, account)?;
     let labels = lower.labels();
-    let number = |path: &String| {
-        files
-            .iter()
-            .find(|(_, known)| known == path)
-            .map(|(number, _)| *number)
-    };
+    let number = |path: &String| files.iter().find(|(_, known)| known == path).map(|(number, _)| *number);
     let numbers: Vec<Option<u32>> = code.files.iter().map(number).collect();
     let mut starts = Vec::with_capacity(code.instructions.len() + 1);
     let mut refused = Vec::new();
@@ -118,11 +110,7 @@ fn kernel(
         if labels[at] {
             lower.pairs.clear();
         }
-        lower.begin(
-            instruction,
-            at as u32,
-            source(code, &numbers, instruction.address),
-        )?;
+        lower.begin(instruction, at as u32, source(code, &numbers, instruction.address))?;
         match lower.whole_instruction() {
             Err(DecodeError::Refused(what)) => {
                 let room = REFUSALS.saturating_sub(refused.len());
@@ -156,11 +144,7 @@ fn kernel(
         return Err(too_big());
     }
     let place = |register: &u32| allocation.place[*register as usize];
-    let specials = lower
-        .specials
-        .iter()
-        .map(|(&special, register)| (special, place(register)))
-        .collect();
+    let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
     for op in &mut ops {
         registers::rewrite(op, &allocation);
     }
@@ -233,13 +217,6 @@ fn kernel(
 /// Source position of an instruction. `numbers`: of the kernel's files.
 fn source(code: &sass::Kernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
     let next = code.lines.partition_point(|line| line.address <= address);
-    let found = code
-        .lines
-        .get(next.checked_sub(1)?)
-        .filter(|found| found.line > 0)?;
-    Some(SourceLoc {
-        file: (*numbers.get(found.file)?)?,
-        line: found.line,
-        column: 0,
-    })
+    let found = code.lines.get(next.checked_sub(1)?).filter(|found| found.line > 0)?;
+    Some(SourceLoc { file: (*numbers.get(found.file)?)?, line: found.line, column: 0 })
 }

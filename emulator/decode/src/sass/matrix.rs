@@ -50,11 +50,7 @@ impl Lower<'_> {
             () if self.has("16816") => 16,
             () => return None,
         };
-        let sum = if self.has("F32") {
-            AccumulatorType::F32
-        } else {
-            AccumulatorType::F16
-        };
+        let sum = if self.has("F32") { AccumulatorType::F32 } else { AccumulatorType::F16 };
         let kind = match () {
             () if self.has("BF16") => FactorType::Bf16,
             () if self.has("TF32") => FactorType::Tf32,
@@ -65,12 +61,7 @@ impl Lower<'_> {
     }
 
     fn form_of_doubles(&self) -> Option<MmaForm> {
-        let shapes = [
-            ("8x8x4", 8, 4),
-            ("16x8x4", 16, 4),
-            ("16x8x8", 16, 8),
-            ("16x8x16", 16, 16),
-        ];
+        let shapes = [("8x8x4", 8, 4), ("16x8x4", 16, 4), ("16x8x8", 16, 8), ("16x8x16", 16, 16)];
         let (_, m, k) = shapes.into_iter().find(|(name, ..)| self.has(name))?;
         MmaForm::new(m, k, None)
     }

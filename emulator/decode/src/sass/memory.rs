@@ -14,14 +14,10 @@ use program::{Access, Addr, Atomic, AtomicKind, MemSpace, OpKind, Order};
 impl Lower<'_> {
     /// The `nth` address among the operands.
     fn memory(&self, nth: usize) -> Result<Address> {
-        let mut all = self
-            .instruction
-            .operands
-            .iter()
-            .filter_map(|operand| match operand.value {
-                Value::Memory(address) => Some(address),
-                _ => None,
-            });
+        let mut all = self.instruction.operands.iter().filter_map(|operand| match operand.value {
+            Value::Memory(address) => Some(address),
+            _ => None,
+        });
         all.nth(nth).ok_or_else(|| self.unsupported())
     }
 
@@ -57,11 +53,7 @@ impl Lower<'_> {
                 Some(src) => src,
                 None => self.number(0)?,
             };
-            return Ok(Addr {
-                src,
-                wide: false,
-                offset,
-            });
+            return Ok(Addr { src, wide: false, offset });
         }
         if address.scale > 1 {
             return Err(self.unsupported());
@@ -85,11 +77,7 @@ impl Lower<'_> {
             Some(src) => src,
             None => self.wide_number(0)?,
         };
-        Ok(Addr {
-            src,
-            wide: true,
-            offset,
-        })
+        Ok(Addr { src, wide: true, offset })
     }
 
     /// Size and number of elements, and true if loads extend the sign.
@@ -102,10 +90,7 @@ impl Lower<'_> {
             ("64", (4, 2, false)),
             ("128", (4, 4, false)),
         ];
-        sizes
-            .into_iter()
-            .find(|(name, _)| self.has(name))
-            .map_or((4, 1, false), |(_, size)| size)
+        sizes.into_iter().find(|(name, _)| self.has(name)).map_or((4, 1, false), |(_, size)| size)
     }
 
     fn order(&self) -> Order {
@@ -157,9 +142,7 @@ impl Lower<'_> {
         let (element, n, _) = self.size();
         self.note_width(space, element);
         let last = self.instruction.sources().len().checked_sub(1);
-        let value = last
-            .and_then(|last| self.look_at(last))
-            .map(|operand| operand.value);
+        let value = last.and_then(|last| self.look_at(last)).map(|operand| operand.value);
         let mut regs = [NONE; 8];
         for at in 0..n {
             regs[usize::from(at)] = match value {
@@ -215,11 +198,7 @@ impl Lower<'_> {
             return self.result(function, dst, &[word, position, length]);
         }
         let addr = self.constant_address(constant)?;
-        let space = if addr.wide {
-            MemSpace::Const
-        } else {
-            MemSpace::Param
-        };
+        let space = if addr.wide { MemSpace::Const } else { MemSpace::Param };
         self.load_from(space, addr, Order::Weak)
     }
 
@@ -237,11 +216,7 @@ impl Lower<'_> {
         let offset = i64::from(constant.offset);
         if constant.bank == 0 {
             let offset = offset - i64::from(self.first_parameter);
-            return Ok(Addr {
-                src,
-                wide: false,
-                offset,
-            });
+            return Ok(Addr { src, wide: false, offset });
         }
         let start = match constant.bank {
             2 => self.segments.fixed.get(&Segment::Tables(self.number)).copied(),
@@ -253,11 +228,7 @@ impl Lower<'_> {
         let index = self.value(self.builtin(Builtin::Zext64(32)), &[src])?;
         let start = self.wide_number(start)?;
         let src = self.value(self.builtin(Builtin::Add64), &[start, index])?;
-        Ok(Addr {
-            src,
-            wide: true,
-            offset,
-        })
+        Ok(Addr { src, wide: true, offset })
     }
 
     /// Four bytes of the program's constants, which the host may change after loading.
@@ -271,11 +242,7 @@ impl Lower<'_> {
         regs[0] = dst;
         self.emit_later(OpKind::Load(Box::new(Access {
             space: MemSpace::Const,
-            addr: Addr {
-                src,
-                wide: true,
-                offset: offset.into(),
-            },
+            addr: Addr { src, wide: true, offset: offset.into() },
             element: 4,
             n: 1,
             regs,
@@ -291,16 +258,11 @@ impl Lower<'_> {
         let (to, from) = (self.memory(0)?, self.memory(1)?);
         let (dst, src) = (self.address(to, true)?, self.address(from, false)?);
         let (element, n, _) = self.size();
-        let condition = self
-            .instruction
-            .sources()
-            .iter()
-            .enumerate()
-            .find_map(|(at, operand)| {
-                let other = matches!(operand.value, Value::Predicate(_))
-                    && self.known_predicate(at) != Ok(Some(true));
-                other.then_some(at)
-            });
+        let condition = self.instruction.sources().iter().enumerate().find_map(|(at, operand)| {
+            let other =
+                matches!(operand.value, Value::Predicate(_)) && self.known_predicate(at) != Ok(Some(true));
+            other.then_some(at)
+        });
         let bytes = element * n;
         if element != 4 {
             return Err(self.unsupported());
@@ -315,12 +277,7 @@ impl Lower<'_> {
                 (src, self.compute("selp", &["b32"], &[all, none, condition])?)
             }
         };
-        self.emit(OpKind::CpAsync {
-            dst,
-            src,
-            bytes,
-            src_bytes,
-        })
+        self.emit(OpKind::CpAsync { dst, src, bytes, src_bytes })
     }
 
     /// Source and size of a copy whose source may be shorter than its destination: the lowest bits of the address give
@@ -339,11 +296,7 @@ impl Lower<'_> {
         }
         let mask = self.wide_number(!(u64::from(bytes) - 1))?;
         let start = self.compute("and", &["b64"], &[address, mask])?;
-        let src = Addr {
-            src: start,
-            offset: 0,
-            ..src
-        };
+        let src = Addr { src: start, offset: 0, ..src };
         Ok((src, n))
     }
 
@@ -381,10 +334,7 @@ impl Lower<'_> {
             ("U64", Type::U64),
             ("64", Type::U64),
         ];
-        let ty = types
-            .into_iter()
-            .find(|(name, _)| self.has(name))
-            .map_or(Type::U32, |(_, ty)| ty);
+        let ty = types.into_iter().find(|(name, _)| self.has(name)).map_or(Type::U32, |(_, ty)| ty);
         let address = self.memory(0)?;
         let addr = self.address(address, space == MemSpace::Shared)?;
         self.note_width(space, ty.bytes() as u8);
@@ -416,15 +366,7 @@ impl Lower<'_> {
             true => self.registers.fresh(class) as i32,
             false => NONE,
         };
-        self.emit(OpKind::Atomic(Box::new(Atomic {
-            space,
-            addr,
-            kind,
-            ty,
-            src,
-            dst,
-            returns,
-        })))?;
+        self.emit(OpKind::Atomic(Box::new(Atomic { space, addr, kind, ty, src, dst, returns })))?;
         match (returns, wide) {
             (false, _) => Ok(()),
             (true, _) if says => {

@@ -40,16 +40,12 @@ impl Lower<'_> {
     }
 
     pub(super) fn is_negative(&self, at: usize) -> bool {
-        self.source(at)
-            .is_ok_and(|operand| operand.negated || operand.inverted)
+        self.source(at).is_ok_and(|operand| operand.negated || operand.inverted)
     }
 
     pub(super) fn line(&mut self, line: LineId) -> u32 {
         let registers = &mut self.registers;
-        *self
-            .lines
-            .entry(line)
-            .or_insert_with(|| registers.fresh(Class::Bits32))
+        *self.lines.entry(line).or_insert_with(|| registers.fresh(Class::Bits32))
     }
 
     /// Raw 32 bits of an operand; `half` chooses between two words.
@@ -206,10 +202,7 @@ impl Lower<'_> {
 
     /// A pair of registers, or two words of constant memory.
     pub(super) fn wide_value(&mut self, value: Value) -> Result<Src> {
-        if matches!(
-            value,
-            Value::Register(Register::ZERO) | Value::Uniform(Uniform::ZERO)
-        ) {
+        if matches!(value, Value::Register(Register::ZERO) | Value::Uniform(Uniform::ZERO)) {
             return self.wide_number(0);
         }
         let line = LineId::of(value);
@@ -293,10 +286,7 @@ impl Lower<'_> {
             return TRUE;
         }
         let registers = &mut self.registers;
-        *self
-            .predicates
-            .entry((number, uniform))
-            .or_insert_with(|| registers.fresh(Class::Pred))
+        *self.predicates.entry((number, uniform)).or_insert_with(|| registers.fresh(Class::Pred))
     }
 
     pub(super) fn known_predicate(&self, at: usize) -> Result<Option<bool>> {

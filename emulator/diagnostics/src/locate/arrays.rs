@@ -30,11 +30,7 @@ pub(crate) struct Target {
 impl Target {
     /// `` `A` ``, or words.
     pub(crate) fn title(&self) -> String {
-        if self.named {
-            format!("`{}`", self.element.name)
-        } else {
-            self.element.name.clone()
-        }
+        if self.named { format!("`{}`", self.element.name) } else { self.element.name.clone() }
     }
 
     /// The element as C writes it: `A[10000]`, `a_tile[15][3]`, `flag`.
@@ -88,10 +84,7 @@ impl Target {
         let ty = self.element.element_type.as_str();
         if ty.is_empty() {
             let elements = if n == 1 { "element" } else { "elements" };
-            return format!(
-                "{elements} of {}",
-                count(u64::from(self.element.element_bytes), "byte")
-            );
+            return format!("{elements} of {}", count(u64::from(self.element.element_bytes), "byte"));
         }
         if n == 1 {
             return ty.to_owned();
@@ -140,10 +133,7 @@ impl LaunchContext<'_> {
         (size.max(1), name)
     }
 
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the facts of one array, put together in one place"
-    )]
+    #[allow(clippy::too_many_arguments, reason = "the facts of one array, put together in one place")]
     fn make(
         &self,
         instr: u32,
@@ -156,10 +146,7 @@ impl LaunchContext<'_> {
         declared: Option<Declared>,
     ) -> Target {
         let (element, ptx_type) = self.element_of(instr, access_bytes);
-        let declared = declared.unwrap_or(Declared {
-            ty: String::new(),
-            dims: Vec::new(),
-        });
+        let declared = declared.unwrap_or(Declared { ty: String::new(), dims: Vec::new() });
         let size = size_of(&declared.ty).filter(|_| !declared.ty.is_empty());
         let (element_type, element_bytes) = match size {
             Some(size) => (declared.ty.clone(), size),
@@ -208,11 +195,7 @@ impl LaunchContext<'_> {
         for array in &kernel.shared {
             let start = u64::from(array.offset);
             let dynamic = array.bytes == 0;
-            let bytes = if dynamic {
-                dynamic_end.saturating_sub(start)
-            } else {
-                u64::from(array.bytes)
-            };
+            let bytes = if dynamic { dynamic_end.saturating_sub(start) } else { u64::from(array.bytes) };
             arrays.push((start, bytes, &array.name, dynamic));
         }
         // Several `extern` arrays lie on top of each other: the one that the line names is meant. A bulk copy reaches from
@@ -221,51 +204,28 @@ impl LaunchContext<'_> {
         let is_bulk = info.is_some_and(|info| info.mnemonic().starts_with("cp.async.bulk"));
         let on_line = |symbol: &str| {
             let line = self.loc(instr).map_or(0, |loc| loc.line);
-            self.source(instr)
-                .is_some_and(|source| !source.uses(line, plain_name(symbol)).is_empty())
+            self.source(instr).is_some_and(|source| !source.uses(line, plain_name(symbol)).is_empty())
         };
         let distance = |start: u64, bytes: u64| {
-            if address < start {
-                start - address
-            } else {
-                (address + 1).saturating_sub(start + bytes)
-            }
+            if address < start { start - address } else { (address + 1).saturating_sub(start + bytes) }
         };
         let (start, bytes, symbol, dynamic) = arrays
             .into_iter()
             .min_by_key(|&(start, bytes, symbol, _)| {
                 let far = distance(start, bytes);
                 // Past an array's end lies its guard gap: it belongs to that array, unless the line says.
-                (
-                    far > 0 && (is_bulk || !on_line(symbol)),
-                    far,
-                    !on_line(symbol),
-                    start > address,
-                )
+                (far > 0 && (is_bulk || !on_line(symbol)), far, !on_line(symbol), start > address)
             })
             .or((kernel.shared_dynamic_base > 0).then(|| {
                 let base = u64::from(kernel.shared_dynamic_base);
-                (
-                    base,
-                    dynamic_end.saturating_sub(base),
-                    "dynamic shared memory",
-                    true,
-                )
+                (base, dynamic_end.saturating_sub(base), "dynamic shared memory", true)
             }))?;
         let declared = self.declared(instr, &["__shared__"], symbol);
         let name = plain_name(symbol);
         let named = name != "dynamic shared memory";
         let place = (start, bytes);
-        let mut target = self.make(
-            instr,
-            name.to_owned(),
-            named,
-            "shared",
-            place,
-            address,
-            access_bytes,
-            declared,
-        );
+        let mut target =
+            self.make(instr, name.to_owned(), named, "shared", place, address, access_bytes, declared);
         target.dynamic = dynamic;
         Some(target)
     }
@@ -274,33 +234,21 @@ impl LaunchContext<'_> {
         let kernel = self.context.kernel;
         let line = self.loc(instr).map_or(0, |loc| loc.line);
         let depot = kernel.local.iter().min_by_key(|array| {
-            let (start, end) = (
-                u64::from(array.offset),
-                u64::from(array.offset) + u64::from(array.bytes),
-            );
-            if address < start {
-                start - address
-            } else {
-                (address + 1).saturating_sub(end)
-            }
+            let (start, end) = (u64::from(array.offset), u64::from(array.offset) + u64::from(array.bytes));
+            if address < start { start - address } else { (address + 1).saturating_sub(end) }
         });
         let (start, bytes) = depot.map_or((0, u64::from(kernel.local_bytes)), |array| {
             (u64::from(array.offset), u64::from(array.bytes))
         });
         // The compiler joins all local arrays into one: the source says which, if it has one only.
-        let arrays = self
-            .source(instr)
-            .map(|source| source.arrays(""))
-            .unwrap_or_default();
+        let arrays = self.source(instr).map(|source| source.arrays("")).unwrap_or_default();
         let fits = |declared: &Declared| {
             let n: Option<u64> = declared.dims.iter().copied().product();
             let size = size_of(&declared.ty).map(u64::from);
             !declared.dims.is_empty() && n.zip(size).is_some_and(|(n, size)| n * size == bytes)
         };
-        let on_line = |name: &str| {
-            self.source(instr)
-                .is_some_and(|source| !source.uses(line, name).is_empty())
-        };
+        let on_line =
+            |name: &str| self.source(instr).is_some_and(|source| !source.uses(line, name).is_empty());
         let found = arrays
             .iter()
             .filter(|(_, declared)| fits(declared))
@@ -308,16 +256,9 @@ impl LaunchContext<'_> {
             .cloned();
         let place = (start, bytes);
         Some(match found {
-            Some((name, declared)) => self.make(
-                instr,
-                name,
-                true,
-                "local",
-                place,
-                address,
-                access_bytes,
-                Some(declared),
-            ),
+            Some((name, declared)) => {
+                self.make(instr, name, true, "local", place, address, access_bytes, Some(declared))
+            }
             None => {
                 let name = "a local array".to_owned();
                 self.make(instr, name, false, "local", place, address, access_bytes, None)
@@ -327,10 +268,7 @@ impl LaunchContext<'_> {
 
     fn param(&self, address: u64, access_bytes: u32) -> Option<Target> {
         let kernel = self.context.kernel;
-        let index = kernel
-            .params
-            .iter()
-            .rposition(|param| u64::from(param.offset) <= address)?;
+        let index = kernel.params.iter().rposition(|param| u64::from(param.offset) <= address)?;
         let param = kernel.params.get(index)?;
         let (name, _) = self.parameter(index);
         let place = (u64::from(param.offset), u64::from(param.bytes));
@@ -343,21 +281,9 @@ impl LaunchContext<'_> {
         if let Some(name) = allocation.symbol.clone() {
             let declared = self.declared(instr, &["__constant__", "__device__"], &name);
             let name = plain_name(&name);
-            let space = if allocation.read_only {
-                "constant"
-            } else {
-                "global"
-            };
-            let mut target = self.make(
-                instr,
-                name.to_owned(),
-                true,
-                space,
-                place,
-                address,
-                access_bytes,
-                declared,
-            );
+            let space = if allocation.read_only { "constant" } else { "global" };
+            let mut target =
+                self.make(instr, name.to_owned(), true, space, place, address, access_bytes, declared);
             target.allocation = Some(allocation);
             return Some(target);
         }
@@ -373,10 +299,7 @@ impl LaunchContext<'_> {
         let line = self.loc(instr).map_or(0, |loc| loc.line);
         candidates.sort_by_key(|&(index, value)| {
             let (name, _) = self.parameter(index);
-            let uses = self
-                .source(instr)
-                .map(|source| source.uses(line, &name))
-                .unwrap_or_default();
+            let uses = self.source(instr).map(|source| source.uses(line, &name)).unwrap_or_default();
             let fits = uses.iter().any(|found| match kind {
                 AccessKind::Write => found.stored,
                 _ => found.loaded,
@@ -393,23 +316,12 @@ impl LaunchContext<'_> {
             return Some(target);
         };
         let (name, ty) = self.parameter(index);
-        let ty = ty
-            .map(|ty| ty.trim_end_matches(['*', ' ', '&']).to_owned())
-            .unwrap_or_default();
+        let ty = ty.map(|ty| ty.trim_end_matches(['*', ' ', '&']).to_owned()).unwrap_or_default();
         let end = allocation.base + allocation.bytes;
         let place = (value, end.saturating_sub(value));
         let named = !name.starts_with("parameter ");
         let declared = Some(Declared { ty, dims: Vec::new() });
-        let mut target = self.make(
-            instr,
-            name,
-            named,
-            "global",
-            place,
-            address,
-            access_bytes,
-            declared,
-        );
+        let mut target = self.make(instr, name, named, "global", place, address, access_bytes, declared);
         target.allocation = Some(allocation);
         target.parameter = Some(index);
         Some(target)
@@ -418,10 +330,7 @@ impl LaunchContext<'_> {
     /// Uses of an array in the line of an instruction, to underline.
     pub(crate) fn uses(&self, instr: u32, name: &str, kind: AccessKind) -> Vec<Use> {
         let line = self.loc(instr).map_or(0, |loc| loc.line);
-        let uses = self
-            .source(instr)
-            .map(|source| source.uses(line, name))
-            .unwrap_or_default();
+        let uses = self.source(instr).map(|source| source.uses(line, name)).unwrap_or_default();
         let fitting: Vec<Use> = uses
             .iter()
             .filter(|found| match kind {
@@ -445,6 +354,5 @@ fn dims(dims: &[Option<u64>], n_elements: u64) -> Vec<u64> {
         }
         _ => None,
     };
-    all.filter(|all| all.iter().copied().fold(1, u64::saturating_mul) == n_elements)
-        .unwrap_or_default()
+    all.filter(|all| all.iter().copied().fold(1, u64::saturating_mul) == n_elements).unwrap_or_default()
 }

@@ -41,11 +41,7 @@ fn may_access(line: &str) -> bool {
     let bytes: Vec<u8> = line.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let dereferences = |at: usize| {
-        let before = at
-            .checked_sub(1)
-            .and_then(|at| bytes.get(at))
-            .copied()
-            .unwrap_or(b';');
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b';');
         !is_word(before) && before != b')' && before != b']'
     };
     let calls = |at: usize| at > 0 && is_word(bytes[at - 1]);
@@ -81,23 +77,10 @@ impl<'a> Case<'a> {
     /// The same, for an access that another instruction than the event's made.
     pub(crate) fn at(launch: &'a LaunchContext<'a>, kind: &'a Kind, access: BadAccess, instr: u32) -> Self {
         let event = &kind.first;
-        let who = (
-            event.block,
-            u64::from(event.warp) * 32 + u64::from(event.mask.trailing_zeros() & 31),
-        );
+        let who = (event.block, u64::from(event.warp) * 32 + u64::from(event.mask.trailing_zeros() & 31));
         let target = launch.target(instr, access.space, access.address, access.bytes, access.kind);
-        let explained = target
-            .as_ref()
-            .and_then(|target| launch.explain(instr, target, access.kind, who));
-        Self {
-            launch,
-            kind,
-            access,
-            instr,
-            who,
-            target,
-            explained,
-        }
+        let explained = target.as_ref().and_then(|target| launch.explain(instr, target, access.kind, who));
+        Self { launch, kind, access, instr, who, target, explained }
     }
 
     /// One party of a race.
@@ -133,9 +116,7 @@ impl<'a> Case<'a> {
         if let Some(target) = &self.target {
             let uses = match &self.explained {
                 Some(explained) => vec![explained.used.clone()],
-                None => self
-                    .launch
-                    .uses(self.instr, &target.element.name, self.access.kind),
+                None => self.launch.uses(self.instr, &target.element.name, self.access.kind),
             };
             draft.carets = uses.iter().map(|found| (found.start, found.end)).collect();
             draft.array = Some(target.element.clone());
@@ -144,20 +125,14 @@ impl<'a> Case<'a> {
         let line = self.launch.place(self.instr).text.unwrap_or_default();
         if draft.carets.is_empty() && !line.is_empty() && !may_access(&line) {
             draft.no_caret = true;
-            draft
-                .notes
-                .push("The compiler names this line for the access; it computes the index.".into());
+            draft.notes.push("The compiler names this line for the access; it computes the index.".into());
         }
         draft
     }
 
     pub(crate) fn who(&self) -> String {
         let mut text = format!("First: {}.", self.launch.thread_name(self.who.0, self.who.1));
-        let values = self
-            .explained
-            .as_ref()
-            .map(Explained::telling)
-            .unwrap_or_default();
+        let values = self.explained.as_ref().map(Explained::telling).unwrap_or_default();
         if !values.is_empty() {
             text.pop();
             text += &format!(": {values}.");
@@ -170,19 +145,14 @@ impl<'a> Case<'a> {
 
     fn whom(&self) -> Who<'_> {
         let config = self.launch.context.config;
-        Who {
-            config,
-            block: block_position(self.who.0, config.grid),
-            thread: self.who.1,
-        }
+        Who { config, block: block_position(self.who.0, config.grid), thread: self.who.1 }
     }
 
     /// The index follows from the thread's place in its block alone.
     pub(crate) fn by_thread_alone(&self) -> bool {
         let ends = self.launch.trace().ends(self.instr);
         ends.is_some_and(|ends| {
-            ends.iter()
-                .all(|end| matches!(end, End::Thread(_) | End::Size | End::Symbol))
+            ends.iter().all(|end| matches!(end, End::Thread(_) | End::Size | End::Symbol))
         })
     }
 
@@ -191,9 +161,7 @@ impl<'a> Case<'a> {
         let trace = self.launch.trace();
         let ends = trace.ends(self.instr)?;
         let varies = |end: &&End| !matches!(end, End::Param(_) | End::Symbol | End::Size);
-        let mut from_memory = ends
-            .iter()
-            .filter(|end| matches!(end, End::Loaded(_) | End::Atomic(_)));
+        let mut from_memory = ends.iter().filter(|end| matches!(end, End::Loaded(_) | End::Atomic(_)));
         let (end, None) = (*from_memory.next()?, from_memory.next()) else {
             return None;
         };
@@ -221,21 +189,13 @@ impl<'a> Case<'a> {
 
     /// `in[33]`: what a load reads for this thread.
     fn loaded_from(&self, instr: u32) -> Option<String> {
-        let op = self
-            .launch
-            .context
-            .kernel
-            .ops
-            .iter()
-            .find(|op| op.instr == instr)?;
+        let op = self.launch.context.kernel.ops.iter().find(|op| op.instr == instr)?;
         let OpKind::Load(access) = &op.kind else {
             return None;
         };
         let address = self.launch.trace().known_address(instr, self.whom())?;
         let bytes = u32::from(access.element);
-        let target = self
-            .launch
-            .target(instr, access.space, address, bytes, AccessKind::Read)?;
+        let target = self.launch.target(instr, access.space, address, bytes, AccessKind::Read)?;
         let inside = (0..target.element.n_elements as i64).contains(&target.element.index);
         (inside && target.named).then(|| target.indexed())
     }
@@ -243,22 +203,17 @@ impl<'a> Case<'a> {
     /// Elements that the array would need for all accesses past its end in this launch.
     pub(crate) fn most_used(&self, target: &Target) -> u64 {
         let each = u64::from(target.element.element_bytes.max(1));
-        let ends = self
-            .launch
-            .kinds
-            .iter()
-            .filter_map(|kind| match &kind.first.details {
-                Details::Access(access) if access.space == self.access.space => {
-                    let (_, high) = kind.addresses?;
-                    let instr = kind.first.instr;
-                    let other =
-                        self.launch
-                            .target(instr, access.space, access.address, access.bytes, access.kind)?;
-                    (other.start == target.start)
-                        .then(|| high.saturating_sub(target.start) + u64::from(access.bytes))
-                }
-                _ => None,
-            });
+        let ends = self.launch.kinds.iter().filter_map(|kind| match &kind.first.details {
+            Details::Access(access) if access.space == self.access.space => {
+                let (_, high) = kind.addresses?;
+                let instr = kind.first.instr;
+                let other =
+                    self.launch.target(instr, access.space, access.address, access.bytes, access.kind)?;
+                (other.start == target.start)
+                    .then(|| high.saturating_sub(target.start) + u64::from(access.bytes))
+            }
+            _ => None,
+        });
         ends.max().unwrap_or(0).div_ceil(each)
     }
 

@@ -88,9 +88,7 @@ impl Case<'_> {
         let explained = self.explained.as_ref()?;
         let names = |name: &str, depth: u32| match explained.values.iter().find(|(known, _)| known == name) {
             Some((_, value)) => Some(*value),
-            None => self
-                .launch
-                .variable(self.instr, name, self.who.0, self.who.1, depth),
+            None => self.launch.variable(self.instr, name, self.who.0, self.who.1, depth),
         };
         expression::value(text, 0, &names)
     }
@@ -107,11 +105,7 @@ impl Case<'_> {
 
     /// The parts of the index that are outside, outermost first; empty when that is not certain.
     pub(crate) fn outside(&self, target: &Target) -> Vec<Outside> {
-        let Some(explained) = self
-            .explained
-            .as_ref()
-            .filter(|explained| explained.overflow.is_none())
-        else {
+        let Some(explained) = self.explained.as_ref().filter(|explained| explained.overflow.is_none()) else {
             return Vec::new();
         };
         let dims = &target.element.dims;
@@ -119,11 +113,7 @@ impl Case<'_> {
             if dims.len() != explained.subscripts.len() {
                 return Vec::new();
             }
-            let parts = explained
-                .subscripts
-                .iter()
-                .zip(&explained.used.subscripts)
-                .zip(dims);
+            let parts = explained.subscripts.iter().zip(&explained.used.subscripts).zip(dims);
             return parts
                 .enumerate()
                 .filter(|(_, ((value, _), dim))| **value < 0 || **value >= **dim as i64)
@@ -141,8 +131,7 @@ impl Case<'_> {
         let Some(subscript) = explained.used.subscripts.first() else {
             return Vec::new();
         };
-        self.parts(subscript, target.element.n_elements as i64)
-            .unwrap_or_default()
+        self.parts(subscript, target.element.n_elements as i64).unwrap_or_default()
     }
 
     fn parts(&self, subscript: &str, n: i64) -> Option<Vec<Outside>> {
@@ -150,13 +139,9 @@ impl Case<'_> {
         // `const int idx = row * K + k; A[idx]`
         if dotted(text).len() == 1
             && dotted(text)[0] == text
-            && let Some(definition) = self
-                .launch
-                .source(self.instr)?
-                .definition(&self.launch.context.kernel.name, text)
-            && terms(bare(definition))
-                .iter()
-                .any(|(_, term)| self.pitch(term).is_some())
+            && let Some(definition) =
+                self.launch.source(self.instr)?.definition(&self.launch.context.kernel.name, text)
+            && terms(bare(definition)).iter().any(|(_, term)| self.pitch(term).is_some())
         {
             text = bare(definition);
         }
@@ -166,18 +151,10 @@ impl Case<'_> {
             let text = pitch.as_ref().map_or(term, |(varies, ..)| *varies).to_owned();
             let pitch = pitch.map(|(_, name, value)| (name, value));
             let whole = term.to_owned();
-            parsed.push(Term {
-                negative,
-                text,
-                whole,
-                pitch,
-            });
+            parsed.push(Term { negative, text, whole, pitch });
         }
         // The largest pitch makes rows; what is smaller is a place in one.
-        let largest = parsed
-            .iter()
-            .filter_map(|term| term.pitch.clone())
-            .max_by_key(|(_, value)| *value);
+        let largest = parsed.iter().filter_map(|term| term.pitch.clone()).max_by_key(|(_, value)| *value);
         for term in &mut parsed {
             if let Some((_, value)) = &term.pitch
                 && largest.as_ref().is_some_and(|(_, largest)| value != largest)
@@ -206,10 +183,8 @@ impl Case<'_> {
                 // A product that is no pitch could hide one: `z * H * W`.
                 let product =
                     term.pitch.is_none() && term.text.contains('*') && !term.text.contains("blockIdx");
-                let hides = product
-                    && self
-                        .pitch(&term.text)
-                        .is_none_or(|(_, name, _)| !self.constant(&name));
+                let hides =
+                    product && self.pitch(&term.text).is_none_or(|(_, name, _)| !self.constant(&name));
                 if several && hides {
                     return None;
                 }
@@ -248,10 +223,7 @@ impl Case<'_> {
     /// A number, or a constant of the source: not a parameter.
     fn constant(&self, name: &str) -> bool {
         name.parse::<i64>().is_ok()
-            || self
-                .launch
-                .source(self.instr)
-                .is_some_and(|source| source.constant(name).is_some())
+            || self.launch.source(self.instr).is_some_and(|source| source.constant(name).is_some())
     }
 
     /// `row * K` → `row`, `K` and its value.

@@ -64,9 +64,7 @@ pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool
 /// The read stands in the header of a branch, and the write under it: no barrier can stand between them.
 pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32) -> bool {
     let Some(loc) = launch.loc(read) else { return false };
-    let at = launch
-        .text_of(loc.file)
-        .and_then(|source| source.position(loc.line, loc.column));
+    let at = launch.text_of(loc.file).and_then(|source| source.position(loc.line, loc.column));
     let within = |at: usize| {
         launch.around(write).iter().any(|one| {
             let header = one.enclosure.start..one.enclosure.body.start;
@@ -80,9 +78,8 @@ pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32
 pub(crate) fn common_loop(launch: &LaunchContext<'_>, a: u32, b: u32) -> Option<(u32, RangeInclusive<u32>)> {
     let others = launch.around(b);
     let around = launch.around(a);
-    let mut loops = around
-        .iter()
-        .filter(|one| one.enclosure.control == Control::Loop && others.contains(one));
+    let mut loops =
+        around.iter().filter(|one| one.enclosure.control == Control::Loop && others.contains(one));
     loops.next_back().map(|one| (one.file, one.line..=one.last))
 }
 
@@ -96,8 +93,7 @@ pub(crate) fn barrier_in(launch: &LaunchContext<'_>, file: u32, lines: RangeIncl
 
 fn barriers(launch: &LaunchContext<'_>) -> impl Iterator<Item = u32> {
     let ops = launch.context.kernel.ops.iter();
-    ops.filter(|op| matches!(op.kind, OpKind::Barrier { .. }))
-        .map(|op| op.instr)
+    ops.filter(|op| matches!(op.kind, OpKind::Barrier { .. })).map(|op| op.instr)
 }
 
 /// A barrier of the block stands between two instructions in the text, in either order.
@@ -128,12 +124,8 @@ pub(crate) fn taken(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
 
 /// Places for a barrier between the write and the read of a race: before reading, before overwriting.
 pub(crate) fn spots(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
-    let find = |kind: AccessKind| {
-        race.parties
-            .iter()
-            .find(|party| party.kind == kind)
-            .map(|party| party.instr)
-    };
+    let find =
+        |kind: AccessKind| race.parties.iter().find(|party| party.kind == kind).map(|party| party.instr);
     let (write, read) = (find(AccessKind::Write)?, find(AccessKind::Read)?);
     let reading = || between(launch, write, read);
     let overwriting = || between(launch, read, write);

@@ -33,20 +33,14 @@ pub(crate) struct Explained {
 impl Explained {
     /// `row = 100, K = 100, k = 0`
     pub(crate) fn text(&self) -> String {
-        let parts: Vec<String> = self
-            .values
-            .iter()
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
+        let parts: Vec<String> =
+            self.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         parts.join(", ")
     }
 
     /// The same without what the thread's position says already.
     pub(crate) fn telling(&self) -> String {
-        let telling = self
-            .values
-            .iter()
-            .filter(|(name, _)| !self.positions.contains(name));
+        let telling = self.values.iter().filter(|(name, _)| !self.positions.contains(name));
         let parts: Vec<String> = telling.map(|(name, value)| format!("{name} = {value}")).collect();
         parts.join(", ")
     }
@@ -80,9 +74,8 @@ impl LaunchContext<'_> {
         (block, thread): (u64, u64),
     ) -> Option<Explained> {
         let uses = self.uses(instr, &target.element.name, kind);
-        let explained = uses
-            .into_iter()
-            .filter_map(|used| self.explain_use(instr, target, used, block, thread));
+        let explained =
+            uses.into_iter().filter_map(|used| self.explain_use(instr, target, used, block, thread));
         // A use that needs no conclusion is certain; one that does fits many elements.
         explained.min_by_key(|explained| explained.concluded.is_some())
     }
@@ -102,9 +95,7 @@ impl LaunchContext<'_> {
         }
         // Bytes that one step of each subscript moves.
         let inner = |place: usize| dims[place + 1..].iter().product::<u64>() as i64;
-        let strides: Vec<i64> = (0..n)
-            .map(|place| if n == 1 { 1 } else { inner(place) })
-            .collect();
+        let strides: Vec<i64> = (0..n).map(|place| if n == 1 { 1 } else { inner(place) }).collect();
         let overflow = RefCell::new(None);
         let flat = |unknown: Option<(&str, i64)>, narrow: bool| -> Option<(i64, Vec<i64>)> {
             let overflow = narrow.then_some(&overflow);
@@ -162,10 +153,7 @@ impl LaunchContext<'_> {
             }
             _ => return None,
         };
-        let constant = |name: &str| {
-            self.source(instr)
-                .is_some_and(|source| source.constant(name).is_some())
-        };
+        let constant = |name: &str| self.source(instr).is_some_and(|source| source.constant(name).is_some());
         let values = names
             .iter()
             .filter(|name| !constant(name))

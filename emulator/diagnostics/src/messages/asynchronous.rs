@@ -169,10 +169,7 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &Kind, problem: BadTensor
         ),
         BadTensor::Shared(at) => (
             "copy of a box to or from shared memory that is not aligned to 128 bytes".to_owned(),
-            format!(
-                "The address in shared memory is {at:#x}, {} bytes behind a multiple of 128.",
-                at % 128
-            ),
+            format!("The address in shared memory is {at:#x}, {} bytes behind a multiple of 128.", at % 128),
             None,
             "declare the array with `alignas(128)`, or 1024 for a swizzle of 128 bytes.",
         ),
@@ -186,9 +183,7 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &Kind, problem: BadTensor
         BadTensor::MapAlign(_) | BadTensor::Shared(_) => "misaligned address",
         _ => "illegal instruction",
     };
-    draft.on_gpu = Some(format!(
-        "the kernel stops with \"{error}\", and the context is lost."
-    ));
+    draft.on_gpu = Some(format!("the kernel stops with \"{error}\", and the context is lost."));
     draft
 }
 
@@ -210,11 +205,7 @@ pub(crate) fn of_a_box(launch: &LaunchContext<'_>, kind: &Kind, access: BadAcces
             "give cuTensorMapEncodeTiled the dimensions of the array, and its strides in bytes.",
         ),
     };
-    Draft {
-        why: Some(why.into()),
-        advice: Some(advice.into()),
-        ..draft
-    }
+    Draft { why: Some(why.into()), advice: Some(advice.into()), ..draft }
 }
 
 /// Drafts the message of `E-MBARRIER`.
@@ -225,9 +216,7 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, kind: &Kind, offset: u32, prob
             format!("No barrier is at address {offset:#x} of shared memory."),
             "let one thread initialise each barrier, and __syncthreads() before others use it.",
         ),
-        BadBarrier::NotInitialised {
-            other: Some((block, rank)),
-        } => (
+        BadBarrier::NotInitialised { other: Some((block, rank)) } => (
             "use of a barrier in another block that no mbarrier.init has made so far",
             format!(
                 "It is {} of {}.",
@@ -260,12 +249,7 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, kind: &Kind, offset: u32, prob
             format!("It is to wait for {n} arrivals; a barrier waits for 1 to 1048575."),
             "give the number of threads that arrive in each phase.",
         ),
-        BadBarrier::TooManyArrivals {
-            arrivals,
-            pending: 0,
-            bytes,
-            ..
-        } if bytes > 0 => (
+        BadBarrier::TooManyArrivals { arrivals, pending: 0, bytes, .. } if bytes > 0 => (
             "arrival at a barrier whose phase has not ended",
             format!(
                 "{} at {}: all arrivals of the phase have come, and {} are still to come.",
@@ -276,9 +260,7 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, kind: &Kind, offset: u32, prob
             "before a thread arrives for the next phase, let it wait until the bytes of this one have come and were read: \
              for a second barrier, at which the readers arrive.",
         ),
-        BadBarrier::TooManyArrivals {
-            arrivals, pending, ..
-        } => (
+        BadBarrier::TooManyArrivals { arrivals, pending, .. } => (
             "more arrivals than the barrier waits for",
             format!(
                 "{} at the barrier at address {offset:#x} of shared memory, whose phase waits for {pending} more.",
@@ -316,11 +298,7 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, kind: &Kind, offset: u32, prob
         BadBarrier::OtherBlock => "the kernel stops with \"illegal instruction\".".into(),
         _ => "what happens is not defined: the kernel may hang or stop.".into(),
     });
-    if let BadBarrier::TooManyArrivals {
-        again: Some((other, parity)),
-        ..
-    } = problem
-    {
+    if let BadBarrier::TooManyArrivals { again: Some((other, parity)), .. } = problem {
         draft.why = Some(format!(
             "this thread has just passed a wait for parity {parity} of {}, which it had passed before by the same \
              parity: no phase of that barrier has ended in between.",

@@ -23,11 +23,7 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, kind: &Kind, access: Bad
     };
     let what = noun(access.kind);
     let before = target.element.byte_offset < 0;
-    let side = if before {
-        "before the start"
-    } else {
-        "past the end"
-    };
+    let side = if before { "before the start" } else { "past the end" };
     let mut draft = case.draft(format!("{what} {side} of {}", target.title()));
     draft.notes.push(bounds_note(&case, target));
     draft.notes.push(case.who());
@@ -75,24 +71,14 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
     let inside = element.byte_offset.rem_euclid(each);
     let covered = (inside + i64::from(target.access_bytes) + each - 1) / each;
     let place = if element.index < 0 {
-        format!(
-            "{} before the start",
-            count(element.index.unsigned_abs(), "element")
-        )
+        format!("{} before the start", count(element.index.unsigned_abs(), "element"))
     } else if element.index >= n {
-        format!(
-            "{} past the end",
-            count((element.index - n + 1) as u64, "element")
-        )
+        format!("{} past the end", count((element.index - n + 1) as u64, "element"))
     } else {
         let over = element.index + covered - n;
         return format!(
             "{owner}; this {verb} {covered} from {hit} on, and the last {} past the end.",
-            if over == 1 {
-                "one lies".to_owned()
-            } else {
-                format!("{over} lie")
-            },
+            if over == 1 { "one lies".to_owned() } else { format!("{over} lie") },
         );
     };
     format!("{owner}; this {verb} {hit}, {place}.")
@@ -116,11 +102,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
     if let Some(strange) = launch.strange_argument() {
         return (Some(strange.why), Some(strange.advice));
     }
-    if let Some(overflow) = case
-        .explained
-        .as_ref()
-        .and_then(|explained| explained.overflow.as_ref())
-    {
+    if let Some(overflow) = case.explained.as_ref().and_then(|explained| explained.overflow.as_ref()) {
         return overflow_reason(overflow);
     }
     if let Some(reason) = loop_reason(case).or_else(|| tree_reason(case, target)) {
@@ -152,11 +134,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
             text if text.is_empty() => String::new(),
             text => format!("with {text}, "),
         };
-        format!(
-            "{with}{} is {}",
-            code(&explained.written(name)),
-            case.element(target)
-        )
+        format!("{with}{} is {}", code(&explained.written(name)), case.element(target))
     });
     let one = case.kind.n_threads == 1 && case.launch.sees_all();
     let edge = element.index == element.n_elements as i64 || element.index == -1;
@@ -169,10 +147,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
     if element.index < 0 {
         let why = match reaches {
             Some(reaches) => format!("{reaches}, in front of {name}."),
-            None => format!(
-                "the index is {}: below 0, so it lies in front of {name}.",
-                element.index
-            ),
+            None => format!("the index is {}: below 0, so it lies in front of {name}.", element.index),
         };
         return (Some(why), None);
     }
@@ -213,11 +188,7 @@ fn no_dynamic_shared(case: &Case<'_>, target: &Target) -> String {
     let bytes = case.launch.threads_per_block() * u64::from(element.element_bytes);
     format!(
         "give the launch its shared_mem_bytes (one {} per thread would be {bytes}).",
-        if element.element_type.is_empty() {
-            "element"
-        } else {
-            &element.element_type
-        },
+        if element.element_type.is_empty() { "element" } else { &element.element_type },
     )
 }
 
@@ -235,9 +206,7 @@ fn overflow_reason(overflow: &Overflow) -> Reason {
             signed(i64::from(i32::MAX)),
             signed(overflow.wrapped),
         )),
-        Some(format!(
-            "compute {text} with 64 bits: make one of its factors a long long (or size_t)."
-        )),
+        Some(format!("compute {text} with 64 bits: make one of its factors a long long (or size_t).")),
     )
 }
 
@@ -252,10 +221,7 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     };
     let line = case.launch.line_name(case.instr, found.instr);
     let why = match (found.atomic, found.alone && found.value == element.index) {
-        (true, _) => format!(
-            "the index comes from what the atomic at {line} returned: {}.",
-            found.value
-        ),
+        (true, _) => format!("the index comes from what the atomic at {line} returned: {}.", found.value),
         (false, true) => {
             format!(
                 "the index is a value of the data, read at {line}: {from}, and {name} has elements 0 to {}.",
@@ -315,10 +281,8 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
         ));
     }
     let (left, right) = condition.split_once("<=")?;
-    let names = |name: &str, depth: u32| {
-        case.launch
-            .variable(case.instr, name, case.who.0, case.who.1, depth)
-    };
+    let names =
+        |name: &str, depth: u32| case.launch.variable(case.instr, name, case.who.0, case.who.1, depth);
     let last = crate::source::expression::value(right, 0, &names);
     if left.trim() != variable || last.is_some_and(|last| last != *value) {
         return None;
@@ -328,10 +292,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
             "the loop at {number} runs while {}, so its last round has {variable} = {value}.",
             code(&condition)
         )),
-        Some(format!(
-            "stop one earlier: {}.",
-            code(&format!("{} < {}", left.trim(), right.trim()))
-        )),
+        Some(format!("stop one earlier: {}.", code(&format!("{} < {}", left.trim(), right.trim())))),
     ))
 }
 
@@ -386,9 +347,7 @@ pub(crate) fn unsigned_countdown(header: &str) -> Option<&str> {
     let (init, condition) = (parts.next()?, parts.next()?.trim());
     let counter = condition.strip_suffix('0')?.trim_end().strip_suffix(">=")?.trim();
     let unsigned = ["unsigned", "size_t", "uint32_t", "uint64_t"];
-    words_of(init)
-        .any(|(_, word)| unsigned.contains(&word))
-        .then_some(counter)
+    words_of(init).any(|(_, word)| unsigned.contains(&word)).then_some(counter)
 }
 
 /// The block has more threads than the array has room for, and nothing but the thread's place makes the index.
@@ -414,12 +373,8 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     let shape = words::size(block);
     let name = &target.element.name;
     Some((
-        Some(format!(
-            "the block is {shape} threads, and {name} has room for {room}."
-        )),
-        Some(format!(
-            "launch blocks of {room}, or change the tile size and the block together."
-        )),
+        Some(format!("the block is {shape} threads, and {name} has room for {room}.")),
+        Some(format!("launch blocks of {room}, or change the tile size and the block together.")),
     ))
 }
 
@@ -444,11 +399,8 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
     let config = launch.context.config;
     let source = launch.source(case.instr)?;
     let total = |axis: usize| u64::from(config.grid[axis]) * u64::from(config.block[axis]);
-    let preferred: [&[&str]; 3] = [
-        &["N", "n", "cols", "width", "W"],
-        &["M", "m", "rows", "height", "H"],
-        &["depth", "D", "K"],
-    ];
+    let preferred: [&[&str]; 3] =
+        [&["N", "n", "cols", "width", "W"], &["M", "m", "rows", "height", "H"], &["depth", "D", "K"]];
     // A size is a bound of an axis when the launch was rounded up to whole blocks from it.
     let bound = |axis: usize| {
         let fits = |(_, value): &(String, i64)| {
@@ -469,15 +421,10 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
     let (axis, variable, name, value, is) = axes.iter().find_map(|(axis, variable, name, value)| {
         let is = launch.variable(case.instr, variable, case.who.0, case.who.1, 0)?;
         let at_fault = |part: &Outside| part.text == *variable && part.limit == *value && part.value == is;
-        outside
-            .iter()
-            .any(at_fault)
-            .then_some((*axis, variable, name, *value, is))
+        outside.iter().any(at_fault).then_some((*axis, variable, name, *value, is))
     })?;
-    let extent: Vec<String> = (0..3)
-        .filter(|&axis| axis == 0 || total(axis) > 1)
-        .map(|axis| total(axis).to_string())
-        .collect();
+    let extent: Vec<String> =
+        (0..3).filter(|&axis| axis == 0 || total(axis) > 1).map(|axis| total(axis).to_string()).collect();
     let threads: u64 = (0..3).filter(|other| *other != axis).map(total).product();
     let excess = (total(axis) - value.unsigned_abs()) * threads;
     let why = format!(
@@ -487,10 +434,8 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         launch.launch(),
         target.element.name,
     );
-    let conditions: Vec<String> = axes
-        .iter()
-        .map(|(_, variable, name, _)| format!("{variable} < {name}"))
-        .collect();
+    let conditions: Vec<String> =
+        axes.iter().map(|(_, variable, name, _)| format!("{variable} < {name}")).collect();
     let guard = code(&format!("if ({})", conditions.join(" && ")));
     let advice = match launch.has_barrier() {
         true => format!("guard the accesses: {guard}; let all threads reach __syncthreads()."),
@@ -502,9 +447,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
 /// A row or a place in it that the array does not have.
 fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
     let name = &target.element.name;
-    let Outside {
-        text, value, limit, ..
-    } = part;
+    let Outside { text, value, limit, .. } = part;
     let is = match text.parse::<i64>() {
         Ok(_) => text.clone(),
         Err(_) => format!("{} is {value} here", code(text)),
@@ -524,11 +467,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         Some(pitch) if pitch.parse::<i64>().is_err() => format!("{pitch} = {limit}"),
         _ => limit.to_string(),
     };
-    let side = if *value < 0 {
-        "in front of"
-    } else {
-        "past the end of"
-    };
+    let side = if *value < 0 { "in front of" } else { "past the end of" };
     let why = format!(
         "{is}, and a row of {name} has {length} {}: it lies {side} its row. In other rows this reaches the neighbouring \
          row, silently.",
@@ -583,11 +522,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
     let mut draft;
     if access.space == MemSpace::Shared {
         draft = Draft::new(format!("{what} at an address where no shared array lies"));
-        draft.notes.push(format!(
-            "Shared address {:#x}, {}.",
-            access.address,
-            bytes(access.bytes)
-        ));
+        draft.notes.push(format!("Shared address {:#x}, {}.", access.address, bytes(access.bytes)));
         draft.advice = Some("check how the pointer was computed.".into());
     } else if access.address < NULL_PAGE {
         let line = launch.loc(case.instr).map_or(0, |loc| loc.line);
@@ -595,9 +530,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         let null = (0..kernel.params.len()).find(|&index| {
             let param = &kernel.params[index];
             let (name, _) = launch.parameter(index);
-            let used = launch
-                .source(case.instr)
-                .is_none_or(|source| !source.uses(line, &name).is_empty());
+            let used = launch.source(case.instr).is_none_or(|source| !source.uses(line, &name).is_empty());
             param.maybe_pointer && param.bytes == 8 && launch.parameter_value(index) == Some(0) && used
         });
         let name = null.map(|index| launch.parameter(index).0);
@@ -618,23 +551,16 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         };
         draft.notes.push(format!("{offset}, {}.", bytes(access.bytes)));
         if let (Some(index), Some(name)) = (null, &name) {
-            draft.why = Some(format!(
-                "the launch gave 0 for `{name}`, the {} argument.",
-                nth(index as u64 + 1)
-            ));
+            draft.why =
+                Some(format!("the launch gave 0 for `{name}`, the {} argument.", nth(index as u64 + 1)));
         }
         draft.advice =
             Some("allocate the buffer before the launch, and check the order of the arguments.".into());
         if let (None, Some((index, name, value))) = (&name, &given) {
-            let given = format!(
-                "the launch gave {value} for `{name}`, the {} argument",
-                nth(*index as u64 + 1)
-            );
+            let given =
+                format!("the launch gave {value} for `{name}`, the {} argument", nth(*index as u64 + 1));
             (draft.why, draft.advice) = match launch.strange_argument() {
-                Some(strange) => (
-                    Some(format!("{given}, and {}", strange.why)),
-                    Some(strange.advice),
-                ),
+                Some(strange) => (Some(format!("{given}, and {}", strange.why)), Some(strange.advice)),
                 None => (
                     Some(format!("{given}.")),
                     Some("give the arguments in the order of the parameters.".into()),
@@ -643,9 +569,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         }
     } else {
         draft = Draft::new(format!("{what} at an address that belongs to no buffer"));
-        draft
-            .notes
-            .push(format!("Address {:#x}, {}.", access.address, bytes(access.bytes)));
+        draft.notes.push(format!("Address {:#x}, {}.", access.address, bytes(access.bytes)));
         draft.why = pointer_guess(case);
         draft.advice =
             Some("check that a device pointer was given (not a host pointer or a number), and how it was computed.".into());
@@ -674,18 +598,16 @@ fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
 fn pointer_guess(case: &Case<'_>) -> Option<String> {
     let launch = case.launch;
     let kernel = launch.context.kernel;
-    (0..kernel.params.len())
-        .filter(|&index| kernel.params[index].maybe_pointer)
-        .find_map(|index| {
-            let value = launch.parameter_value(index)?;
-            let near = value >= NULL_PAGE && case.access.address.wrapping_sub(value) < 1 << 32;
-            (near && (launch.context.find)(value).is_none()).then(|| {
-                format!(
-                    "`{}` was given as {value:#x}, which is no address of device memory.",
-                    launch.parameter(index).0
-                )
-            })
+    (0..kernel.params.len()).filter(|&index| kernel.params[index].maybe_pointer).find_map(|index| {
+        let value = launch.parameter_value(index)?;
+        let near = value >= NULL_PAGE && case.access.address.wrapping_sub(value) < 1 << 32;
+        (near && (launch.context.find)(value).is_none()).then(|| {
+            format!(
+                "`{}` was given as {value:#x}, which is no address of device memory.",
+                launch.parameter(index).0
+            )
         })
+    })
 }
 
 fn bytes(n: u32) -> String {

@@ -12,10 +12,9 @@ pub(crate) fn target(launch: &LaunchContext<'_>, kind: &Kind, address: u64, prob
         BadTarget::NoFunction => {
             Draft::new(format!("a call through {address:#x}, where there is no function"))
         }
-        BadTarget::OtherSignature(name) => Draft::new(format!(
-            "a call of {} with other parameters than it has",
-            code(plain_name(name))
-        )),
+        BadTarget::OtherSignature(name) => {
+            Draft::new(format!("a call of {} with other parameters than it has", code(plain_name(name))))
+        }
     };
     draft.notes.push(launch.first_thread(kind));
     draft.advice = Some(match problem {
@@ -47,10 +46,7 @@ pub(crate) fn stack(
     limit: u32,
 ) -> Draft {
     let name = code(plain_name(function));
-    let mut draft = Draft::new(format!(
-        "stack overflow: {} deep in {name}",
-        count(depth.into(), "call")
-    ));
+    let mut draft = Draft::new(format!("stack overflow: {} deep in {name}", count(depth.into(), "call")));
     draft.notes.push(format!(
         "Each thread has a stack of {} bytes, and {name} was about to start one call deeper.",
         grouped(limit.into())

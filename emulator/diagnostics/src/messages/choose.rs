@@ -24,22 +24,11 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     let out_of_step = code(Code::Barrier)
         .filter(|kind| matches!(&kind.first.details, Details::Barrier { deadlock: false, .. }))
         .min_by_key(|kind| (kind.first.block, kind.order));
-    let bad_lines: HashSet<(u32, u32)> = code(Code::OutOfBounds)
-        .map(|kind| launch.line(kind.first.instr))
-        .collect();
-    let unset = |kind: &&Kind| {
-        matches!(
-            kind.first.details,
-            Details::Unset {
-                used: Use::Address,
-                ..
-            }
-        )
-    };
-    let unset_addresses: HashSet<(u32, u32)> = code(Code::Uninitialised)
-        .filter(unset)
-        .map(|kind| launch.line(kind.first.instr))
-        .collect();
+    let bad_lines: HashSet<(u32, u32)> =
+        code(Code::OutOfBounds).map(|kind| launch.line(kind.first.instr)).collect();
+    let unset = |kind: &&Kind| matches!(kind.first.details, Details::Unset { used: Use::Address, .. });
+    let unset_addresses: HashSet<(u32, u32)> =
+        code(Code::Uninitialised).filter(unset).map(|kind| launch.line(kind.first.instr)).collect();
     let races: Vec<&Kind> = kinds.iter().filter(|kind| race_of(kind).is_some()).collect();
     let mut chosen: Vec<Chosen<'a>> = Vec::new();
     for kind in kinds {
@@ -66,24 +55,21 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
             Details::ChangedUnderCopy { .. } => { races.iter().filter_map(|kind| race_of(kind)) }
                 .any(|race| race.parties.iter().any(|party| party.instr == first.instr)),
             // The product was started before its factor was there: waiting for it would not help.
-            Details::Wgmma {
-                problem: BadWgmma::Changed {
-                    by: None, address, ..
-                },
-            } => { races.iter().filter_map(|kind| race_of(kind)) }.any(|race| {
-                let factor = (first.instr, u64::from(*address));
-                race.space == MemSpace::Shared
-                    && race.parties.iter().any(|party| {
-                        party.kind == AccessKind::Read && launch.line(party.instr) == launch.line(first.instr)
-                    })
-                    && array_at(launch, factor) == array_at(launch, (first.instr, race.address))
-            }),
+            Details::Wgmma { problem: BadWgmma::Changed { by: None, address, .. } } => {
+                { races.iter().filter_map(|kind| race_of(kind)) }.any(|race| {
+                    let factor = (first.instr, u64::from(*address));
+                    race.space == MemSpace::Shared
+                        && race.parties.iter().any(|party| {
+                            party.kind == AccessKind::Read
+                                && launch.line(party.instr) == launch.line(first.instr)
+                        })
+                        && array_at(launch, factor) == array_at(launch, (first.instr, race.address))
+                })
+            }
             Details::Race(race) => {
                 let shared = race.space == MemSpace::Shared;
-                let on_bad_line = race
-                    .parties
-                    .iter()
-                    .any(|party| bad_lines.contains(&launch.line(party.instr)));
+                let on_bad_line =
+                    race.parties.iter().any(|party| bad_lines.contains(&launch.line(party.instr)));
                 // The report of an early read names the phase to wait for.
                 let too_early = race.missing == MissingOrder::Phase
                     && code(Code::Uninitialised).any(|kind| match &kind.first.details {
@@ -107,9 +93,9 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                     || races.iter().any(|other| explains(launch, other, kind))
             }
             // Of a line that uses several registers of products under way.
-            Details::Wgmma {
-                problem: BadWgmma::InFlight { .. },
-            } => chosen.iter().any(|earlier| one_line(launch, earlier.kind, kind)),
+            Details::Wgmma { problem: BadWgmma::InFlight { .. } } => {
+                chosen.iter().any(|earlier| one_line(launch, earlier.kind, kind))
+            }
             // Lanes that did not come to load a factor have none.
             Details::Unset { .. } => code(Code::SyncMask).any(|cause| {
                 cause.first.block == first.block
@@ -118,9 +104,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
             }),
             // An address that was never set leads anywhere.
             Details::Access(_) => unset_addresses.contains(&launch.line(first.instr)),
-            Details::Uninitialised {
-                access, load, copy, ..
-            } => {
+            Details::Uninitialised { access, load, copy, .. } => {
                 let line = launch.line(*load);
                 let same_array = |race: &RaceFacts| {
                     let a = launch.target(*load, access.space, access.address, access.bytes, access.kind);
@@ -164,26 +148,18 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
         if follows {
             continue;
         }
-        if chosen
-            .iter()
-            .any(|earlier| one_element(launch, earlier.kind, kind))
-        {
+        if chosen.iter().any(|earlier| one_element(launch, earlier.kind, kind)) {
             continue;
         }
         // The same missing barrier, seen through another array.
-        let twin = chosen
-            .iter_mut()
-            .find(|earlier| one_barrier_for_both(launch, earlier.kind, kind));
+        let twin = chosen.iter_mut().find(|earlier| one_barrier_for_both(launch, earlier.kind, kind));
         match twin {
             Some(earlier) if better(kind, earlier.kind) => {
                 let old = std::mem::replace(&mut earlier.kind, kind);
                 earlier.also.push(old);
             }
             Some(earlier) => earlier.also.push(kind),
-            None => chosen.push(Chosen {
-                kind,
-                also: Vec::new(),
-            }),
+            None => chosen.push(Chosen { kind, also: Vec::new() }),
         }
     }
     // Lanes that have come apart stay apart: the instruction that parted them stands before those that they reach so.
@@ -200,9 +176,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
 /// Two uses of registers of products under way, in one line and of one kind.
 fn one_line(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
     let writes = |kind: &Kind| match kind.first.details {
-        Details::Wgmma {
-            problem: BadWgmma::InFlight { writes, .. },
-        } => Some(writes),
+        Details::Wgmma { problem: BadWgmma::InFlight { writes, .. } } => Some(writes),
         _ => None,
     };
     writes(a).is_some() && writes(a) == writes(b) && launch.line(a.first.instr) == launch.line(b.first.instr)
@@ -241,12 +215,9 @@ fn between(race: &RaceFacts) -> bool {
 /// The same element, read at two places and used at one.
 fn one_element(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
     let element = |kind: &Kind| match &kind.first.details {
-        Details::Uninitialised { access, .. } => Some((
-            kind.first.code,
-            access.space,
-            access.address,
-            launch.line(kind.first.instr),
-        )),
+        Details::Uninitialised { access, .. } => {
+            Some((kind.first.code, access.space, access.address, launch.line(kind.first.instr)))
+        }
         _ => None,
     };
     element(a).is_some() && element(a) == element(b)
@@ -267,28 +238,14 @@ fn explains(launch: &LaunchContext<'_>, root: &Kind, kind: &Kind) -> bool {
     // writes, different warps before one.
     let rank = |kind: &Kind, race: &RaceFacts| {
         let two_writes = race.parties[0].kind == race.parties[1].kind;
-        (
-            !between(race),
-            race.equal,
-            two_writes,
-            race.same_warp,
-            kind.first.instr,
-            kind.order,
-        )
+        (!between(race), race.equal, two_writes, race.same_warp, kind.first.instr, kind.order)
     };
     rank(root, a) < rank(kind, b)
 }
 
 fn reader(race: &RaceFacts) -> Option<&RaceParty> {
-    let reads = race
-        .parties
-        .iter()
-        .filter(|party| party.kind == AccessKind::Read)
-        .count();
-    race.parties
-        .iter()
-        .find(|party| party.kind == AccessKind::Read)
-        .filter(|_| reads == 1)
+    let reads = race.parties.iter().filter(|party| party.kind == AccessKind::Read).count();
+    race.parties.iter().find(|party| party.kind == AccessKind::Read).filter(|_| reads == 1)
 }
 
 /// Two races inside a block that one barrier repairs: read at the same line, ordered the same way.
@@ -343,9 +300,7 @@ pub(crate) fn is_volatile(launch: &LaunchContext<'_>, instr: u32) -> bool {
 fn same_array(launch: &LaunchContext<'_>, a: &RaceFacts, b: &RaceFacts) -> bool {
     let target = |race: &RaceFacts| {
         let party = race.parties[0];
-        launch
-            .target(party.instr, race.space, race.address, 1, party.kind)
-            .map(|target| target.start)
+        launch.target(party.instr, race.space, race.address, 1, party.kind).map(|target| target.start)
     };
     a.space == b.space && target(a) == target(b)
 }

@@ -23,13 +23,7 @@ fn verb(kind: AccessKind) -> &'static str {
 
 /// `` `tile[3]` ``, or an address.
 fn what(launch: &LaunchContext<'_>, kind: &Kind, access: &BadAccess, offset: u64) -> String {
-    let target = launch.target(
-        kind.first.instr,
-        MemSpace::Shared,
-        offset,
-        access.bytes,
-        access.kind,
-    );
+    let target = launch.target(kind.first.instr, MemSpace::Shared, offset, access.bytes, access.kind);
     match target.filter(|target| target.named) {
         Some(target) => format!("`{}`", target.indexed()),
         None => format!("address {offset:#x}"),
@@ -38,10 +32,7 @@ fn what(launch: &LaunchContext<'_>, kind: &Kind, access: &BadAccess, offset: u64
 
 /// `block (1,0) (rank 1 of the cluster)`
 pub(crate) fn block_name(launch: &LaunchContext<'_>, block: u64, rank: u32) -> String {
-    format!(
-        "block {} (rank {rank} of the cluster)",
-        launch.block_position(block)
-    )
+    format!("block {} (rank {rank} of the cluster)", launch.block_position(block))
 }
 
 /// The linear index of the block with a rank in the cluster of another block.
@@ -59,9 +50,7 @@ fn block_of(launch: &LaunchContext<'_>, own: u64, rank: u32) -> u64 {
 }
 
 pub(crate) fn rank_of(launch: &LaunchContext<'_>, block: u64) -> u32 {
-    (0..256)
-        .find(|rank| block_of(launch, block, *rank) == block)
-        .unwrap_or(0)
+    (0..256).find(|rank| block_of(launch, block, *rank) == block).unwrap_or(0)
 }
 
 /// `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in its cluster.`
@@ -69,10 +58,7 @@ fn first(launch: &LaunchContext<'_>, kind: &Kind) -> String {
     let block = kind.first.block;
     let rank = rank_of(launch, block);
     let at = launch.block_position(block);
-    format!(
-        "{} Block {at} has rank {rank} in its cluster.",
-        launch.first_thread(kind)
-    )
+    format!("{} Block {at} has rank {rank} in its cluster.", launch.first_thread(kind))
 }
 
 /// Drafts the message of an access to a block that cannot be reached.
@@ -89,15 +75,11 @@ pub(crate) fn unreachable(
         RemoteProblem::Ended { rank, block, exit } => {
             let mut draft = Draft::new(format!("{verb} of shared memory of a block that has ended"));
             let name = block_name(launch, block, rank);
-            draft.notes.push(format!(
-                "It goes to {what} of {name}; all threads of that block have exited."
-            ));
+            draft.notes.push(format!("It goes to {what} of {name}; all threads of that block have exited."));
             draft.notes.push(first(launch, kind));
             if let Some(exit) = exit.filter(|exit| launch.line(*exit).0 > 0) {
                 let line = launch.line_name(kind.first.instr, exit);
-                draft
-                    .notes
-                    .push(format!("Threads of that block exited at {line}."));
+                draft.notes.push(format!("Threads of that block exited at {line}."));
             }
             draft.why = Some(
                 "shared memory ends with its block, and nothing lets that block wait for this access.".into(),
@@ -120,9 +102,7 @@ pub(crate) fn unreachable(
                 "{verb} of another block's shared memory by an instruction for the block's own"
             ));
             let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
-            draft
-                .notes
-                .push(format!("Its address is that of {what} of {name}."));
+            draft.notes.push(format!("Its address is that of {what} of {name}."));
             draft.notes.push(first(launch, kind));
             draft.why = Some(
                 "in a cluster, an address in shared memory has the rank of its block in the bits from 24 on, also the block's \
@@ -138,19 +118,13 @@ pub(crate) fn unreachable(
             draft
         }
         RemoteProblem::NoBlock { rank, blocks } => {
-            let mut draft = Draft::new(format!(
-                "{verb} of shared memory of a block that the cluster does not have"
-            ));
+            let mut draft =
+                Draft::new(format!("{verb} of shared memory of a block that the cluster does not have"));
             let ranks = match blocks {
                 1 => "the launch has no clusters: each block is one by itself, of rank 0".to_owned(),
-                _ => format!(
-                    "the cluster has {blocks} blocks, with the ranks 0 to {}",
-                    blocks - 1
-                ),
+                _ => format!("the cluster has {blocks} blocks, with the ranks 0 to {}", blocks - 1),
             };
-            draft
-                .notes
-                .push(format!("It goes to {what} of rank {rank}; {ranks}."));
+            draft.notes.push(format!("It goes to {what} of rank {rank}; {ranks}."));
             draft.notes.push(first(launch, kind));
             draft.advice = Some(
                 "give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank (cluster.num_blocks()): a rank counts the \
@@ -181,9 +155,7 @@ pub(crate) fn misplaced(
             "{}-byte {verb} in another block's shared memory at an address that is not a multiple of that",
             access.bytes
         )),
-        _ => Draft::new(format!(
-            "{verb} past the end of an array in another block's shared memory"
-        )),
+        _ => Draft::new(format!("{verb} past the end of an array in another block's shared memory")),
     };
     draft.notes.push(format!("It goes to {what} of {name}."));
     draft.notes.push(first(launch, kind));
@@ -207,9 +179,7 @@ pub(crate) fn unwritten(
     let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
     let what = what(launch, kind, &access, offset);
     let mut draft = Draft::new("read of another block's shared memory that nothing has written");
-    draft.notes.push(format!(
-        "It reads {what} of {name}, which nothing has written so far."
-    ));
+    draft.notes.push(format!("It reads {what} of {name}, which nothing has written so far."));
     draft.notes.push(first(launch, kind));
     draft.advice = Some(
         "let the block write it first, and all blocks of the cluster wait for each other (barrier.cluster.arrive and .wait, \
@@ -239,13 +209,8 @@ pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, kind: &Kind, waits: bool) 
 pub(crate) fn deadlock(launch: &LaunchContext<'_>, kind: &Kind, places: &[Elsewhere]) -> Draft {
     let mut draft = Draft::new("threads of a cluster wait for each other for ever");
     let here = kind.first.instr;
-    let threads = |group: &BarrierGroup| {
-        group
-            .threads
-            .iter()
-            .map(|mask| u64::from(mask.count_ones()))
-            .sum::<u64>()
-    };
+    let threads =
+        |group: &BarrierGroup| group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
     let describe = |place: &Elsewhere| {
         let at = match (place.at_cluster_barrier, place.group.at_barrier) {
             (true, _) => "wait for the cluster",

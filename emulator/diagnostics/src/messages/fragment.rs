@@ -11,16 +11,9 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, foreign: &Foreign
     let mut draft = Draft::new(if given.part != wanted.part {
         format!("a fragment of {} is multiplied as {part}", given.part)
     } else if given.shape != wanted.shape {
-        format!(
-            "the fragment of {part} is of {}, the product of {}",
-            shape(&given),
-            shape(&wanted)
-        )
+        format!("the fragment of {part} is of {}, the product of {}", shape(&given), shape(&wanted))
     } else if given.ty != wanted.ty {
-        format!(
-            "the fragment of {part} has elements of {}, the product takes {}",
-            given.ty, wanted.ty
-        )
+        format!("the fragment of {part} has elements of {}, the product takes {}", given.ty, wanted.ty)
     } else {
         format!(
             "the fragment of {part} was loaded{}, the product takes it{}",
@@ -31,9 +24,8 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, foreign: &Foreign
     let here = kind.first.instr;
     let instrs = &launch.context.kernel.instrs;
     let outermost = instrs.get(maker as usize).and_then(|info| info.calls.last());
-    let called = outermost.map_or(String::new(), |loc| {
-        format!(" (called at {})", launch.numbered(here, loc.file, loc.line))
-    });
+    let called = outermost
+        .map_or(String::new(), |loc| format!(" (called at {})", launch.numbered(here, loc.file, loc.line)));
     draft.notes.push(format!(
         "Made at {}{called}: {}. This product takes {}.",
         launch.line_name(here, maker),
@@ -76,11 +68,5 @@ fn layout(fragment: &Fragment) -> &'static str {
 /// `A of m16n16k16, f16, by rows (`row`)`
 fn described(fragment: &Fragment) -> String {
     let comma = if fragment.layout.is_some() { "," } else { "" };
-    format!(
-        "{} of {}, {}{comma}{}",
-        fragment.part,
-        shape(fragment),
-        fragment.ty,
-        layout(fragment)
-    )
+    format!("{} of {}, {}{comma}{}", fragment.part, shape(fragment), fragment.ty, layout(fragment))
 }

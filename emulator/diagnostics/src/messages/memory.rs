@@ -96,9 +96,7 @@ fn row_length(case: &Case<'_>, target: &Target) -> Option<(String, u64)> {
         return Some((String::new(), last));
     }
     let subscript = case.explained.as_ref()?.used.subscripts.first()?.clone();
-    let product = crate::source::text::split(&subscript, '+')
-        .into_iter()
-        .find(|term| term.contains('*'))?;
+    let product = crate::source::text::split(&subscript, '+').into_iter().find(|term| term.contains('*'))?;
     let (name, value) = product
         .split('*')
         .filter_map(|factor| {
@@ -120,17 +118,11 @@ pub(crate) fn read_only(launch: &LaunchContext<'_>, kind: &Kind, access: BadAcce
     let Some(target) = &case.target else {
         return nowhere(&case);
     };
-    let what = if target.element.space == "param" {
-        "a kernel parameter"
-    } else {
-        "`__constant__` memory"
-    };
+    let what = if target.element.space == "param" { "a kernel parameter" } else { "`__constant__` memory" };
     let mut draft = case.draft(format!("write to {}, which is {what}", target.title()));
     draft.notes.push(format!("This writes {}.", case.element(target)));
     draft.notes.push(case.who());
-    draft.why = Some(format!(
-        "kernels can only read {what}; a cast took the `const` away."
-    ));
+    draft.why = Some(format!("kernels can only read {what}; a cast took the `const` away."));
     draft.advice =
         Some("write to global memory instead, or set the values from the host before the launch.".into());
     draft.on_gpu = Some("the kernel stops with \"illegal memory access\", or the write is lost.".into());

@@ -42,11 +42,7 @@ pub(crate) fn deadlock(
             name(first)
         )
     } else if lacks_bytes {
-        format!(
-            "{} expects {} that no copy brings",
-            name(first),
-            count(first.bytes.unsigned_abs(), "byte")
-        )
+        format!("{} expects {} that no copy brings", name(first), count(first.bytes.unsigned_abs(), "byte"))
     } else if has_more && first.pending == 0 {
         format!(
             "copies brought {} more to {} than its phase expects",
@@ -95,20 +91,14 @@ pub(crate) fn deadlock(
         let block = launch.block_position(kind.first.block);
         let rank = match launch.blocks_per_cluster() {
             1 => String::new(),
-            _ => format!(
-                ", which has rank {} in its cluster",
-                rank_of(launch, kind.first.block)
-            ),
+            _ => format!(", which has rank {} in its cluster", rank_of(launch, kind.first.block)),
         };
         draft.notes.push(format!("In block {block}{rank}.{more}"));
     }
     draft.others = { waits.iter().skip(1).map(|wait| &wait.group).chain(others) }
         .map(|group| {
             let warp = group.threads.iter().position(|mask| *mask != 0).unwrap_or(0);
-            let lane = group
-                .threads
-                .get(warp)
-                .map_or(0, |mask| mask.trailing_zeros() & 31);
+            let lane = group.threads.get(warp).map_or(0, |mask| mask.trailing_zeros() & 31);
             let thread = warp as u64 * 32 + u64::from(lane);
             launch.party("wait", group.instr, kind.first.block, thread, thread_count(group))
         })
@@ -200,10 +190,7 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
                 n => format!("{missing}; copies of {} are under way", count(n, "byte")),
             }
         }
-        n => format!(
-            ", and {} that it does not expect",
-            count(n.unsigned_abs(), "byte")
-        ),
+        n => format!(", and {} that it does not expect", count(n.unsigned_abs(), "byte")),
     };
     let more = match wait.arrivers > wait.arrivals {
         true => format!(
@@ -318,9 +305,8 @@ pub(crate) fn no_fence(launch: &LaunchContext<'_>, kind: &Kind, address: u64) ->
         false => ("bulk copy", "bulk copies reach"),
     };
     let short = if reader == "product" { "product" } else { "copy" };
-    let mut draft = Draft::new(format!(
-        "a {reader} reads shared memory that no fence of the async proxy orders"
-    ));
+    let mut draft =
+        Draft::new(format!("a {reader} reads shared memory that no fence of the async proxy orders"));
     draft.no_caret = true;
     draft.notes.push(format!(
         "An ordinary store wrote {what}, which the {short} reads, and no thread of the block has executed \

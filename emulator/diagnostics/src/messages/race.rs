@@ -26,29 +26,19 @@ pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, al
     } else {
         (a, b)
     };
-    let target = launch.target(
-        known(first.instr, second.instr),
-        race.space,
-        race.address,
-        first.bytes,
-        first.kind,
-    );
+    let target =
+        launch.target(known(first.instr, second.instr), race.space, race.address, first.bytes, first.kind);
     let target = target.map(|mut target| {
         // The unit in question, not the whole access.
         target.access_bytes = target.element.element_bytes;
         target
     });
-    let name = target
-        .as_ref()
-        .map_or_else(|| format!("address {:#x}", race.address), Target::indexed);
+    let name = target.as_ref().map_or_else(|| format!("address {:#x}", race.address), Target::indexed);
     let quoted = match &target {
         Some(target) if !target.named => name.clone(),
         _ => format!("`{name}`"),
     };
-    let array = target
-        .as_ref()
-        .map_or("this memory", |target| target.element.name.as_str())
-        .to_owned();
+    let array = target.as_ref().map_or("this memory", |target| target.element.name.as_str()).to_owned();
     let between_blocks = first.block != second.block;
     let update = is_update(launch, first, second, &array);
     let mut draft = Draft::new(title(race, (first, second), &quoted, between_blocks, update));
@@ -60,11 +50,7 @@ pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, al
     draft.carets = underlined(launch, first, target.as_ref());
     if same_line {
         let key = |party: &RaceParty| (party.block, party.thread);
-        let (first, second) = if key(&second) < key(&first) {
-            (second, first)
-        } else {
-            (first, second)
-        };
+        let (first, second) = if key(&second) < key(&first) { (second, first) } else { (first, second) };
         let both = format!(
             "{} and {} both {} it",
             who(launch, first, between_blocks),
@@ -82,13 +68,8 @@ pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, al
             party(&mut draft.verbatim, (launch, here), one, target.as_ref(), &intro);
         }
     }
-    draft.others = vec![launch.party(
-        super::does(second.kind),
-        second.instr,
-        second.block,
-        u64::from(second.thread),
-        1,
-    )];
+    draft.others =
+        vec![launch.party(super::does(second.kind), second.instr, second.block, u64::from(second.thread), 1)];
     draft.array = target.as_ref().map(|target| target.element.clone());
     draft.notes.extend(extent(launch, kind, race, target.as_ref()));
     draft.notes.extend(others(launch, here, also, &array));
@@ -251,11 +232,7 @@ fn party(
         lines.push(format!("PTX line {} | {}", place.ptx_line, place.instruction));
         return;
     };
-    lines.push(format!(
-        "{:>4} | {}",
-        place.line,
-        text.replace('\t', " ").trim_end()
-    ));
+    lines.push(format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()));
     let mut marks: Vec<char> = Vec::new();
     for (start, end) in underlined(launch, party, target) {
         let columns = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
@@ -299,20 +276,14 @@ fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: RaceParty, ar
         // Without the text: a load and a store through one register.
         let operand = |instr: u32| {
             let text = launch.context.kernel.instrs.get(instr as usize)?.text.as_str();
-            text.split_once('[')?
-                .1
-                .split_once(']')
-                .map(|(inside, _)| inside.to_owned())
+            text.split_once('[')?.1.split_once(']').map(|(inside, _)| inside.to_owned())
         };
         let (a, b) = (operand(first.instr), operand(second.instr));
         return a.is_some() && a == b && first.instr != second.instr;
     }
     let uses = launch.uses(first.instr, array, AccessKind::Write);
     let line = a.map_or(0, |loc| loc.line);
-    let all = launch
-        .source(first.instr)
-        .map(|source| source.uses(line, array))
-        .unwrap_or_default();
+    let all = launch.source(first.instr).map(|source| source.uses(line, array)).unwrap_or_default();
     all.len() == 1 && uses.iter().any(|found| found.stored && found.loaded)
 }
 
@@ -342,18 +313,10 @@ fn extent(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, target: Opt
             (_, blocks) => format!(" in {blocks} blocks"),
         };
         let all = n == launch.threads_per_block() * launch.n_blocks();
-        let who = if all {
-            format!("All {n} threads")
-        } else {
-            format!("At least {n} threads")
-        };
+        let who = if all { format!("All {n} threads") } else { format!("At least {n} threads") };
         let _ = write!(text, "{who}{blocks} take part.");
     }
-    if text.is_empty() {
-        Vec::new()
-    } else {
-        vec![text.trim_end().to_owned()]
-    }
+    if text.is_empty() { Vec::new() } else { vec![text.trim_end().to_owned()] }
 }
 
 /// Other arrays with which the same happens.
@@ -365,11 +328,7 @@ fn others(launch: &LaunchContext<'_>, here: u32, also: &[&Kind], array: &str) ->
         };
         let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
         let target = launch.target(write.instr, race.space, race.address, 1, write.kind)?;
-        let name = format!(
-            "{} ({})",
-            target.element.name,
-            launch.line_name(here, write.instr)
-        );
+        let name = format!("{} ({})", target.element.name, launch.line_name(here, write.instr));
         if target.element.name != array && !names.contains(&name) {
             names.push(name);
         }
@@ -393,10 +352,7 @@ fn stride_too_short(
     let starts_in_block = init.contains("blockIdx.x") || {
         let start = init.split_once('=')?.1.trim();
         let kernel = &launch.context.kernel.name;
-        launch
-            .source(party.instr)?
-            .definition(kernel, start)
-            .is_some_and(|text| text.contains("blockIdx.x"))
+        launch.source(party.instr)?.definition(kernel, start).is_some_and(|text| text.contains("blockIdx.x"))
     };
     (between_blocks && starts_in_block && step == "blockDim.x").then(|| {
         (
@@ -429,25 +385,14 @@ fn reasons(
 ) {
     let between_blocks = first.block != second.block;
     let here = draft.instr.unwrap_or(first.instr);
-    let (write, other) = (
-        launch.line_name(here, first.instr),
-        launch.line_name(here, second.instr),
-    );
+    let (write, other) = (launch.line_name(here, first.instr), launch.line_name(here, second.instr));
     let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
-    let barrier = if race.same_warp {
-        "__syncwarp()"
-    } else {
-        "__syncthreads()"
-    };
+    let barrier = if race.same_warp { "__syncwarp()" } else { "__syncthreads()" };
     let left_out = leaves_out(launch, race);
     if race.equal {
-        let ends = launch
-            .trace()
-            .ends(first.instr)
-            .filter(|_| first.instr == second.instr);
+        let ends = launch.trace().ends(first.instr).filter(|_| first.instr == second.instr);
         let constant = ends.is_some_and(|ends| {
-            ends.iter()
-                .all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size))
+            ends.iter().all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size))
         });
         (draft.why, draft.advice) = match (left_out, constant) {
             (Some(what), _) => (
@@ -475,10 +420,7 @@ fn reasons(
         draft.why = Some("an update is three steps (read, compute, write); of two threads that read the same old value, one is forgotten.".into());
         let one = launch.uses(first.instr, array, AccessKind::Write);
         let text = launch.place(first.instr).text.unwrap_or_default();
-        let element = one
-            .first()
-            .and_then(|found| text.get(found.start..found.end))
-            .unwrap_or(array);
+        let element = one.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
         let element = element.trim_start_matches('*');
         let pointer = if one.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global
         {
@@ -486,21 +428,14 @@ fn reasons(
         } else {
             format!("&{element}")
         };
-        let after = one
-            .first()
-            .and_then(|found| text.get(found.end..))
-            .map(str::trim_start);
-        let sum = after.is_some_and(|after| {
-            ["+=", "++", "-=", "--"]
-                .iter()
-                .any(|sign| after.starts_with(sign))
-        });
+        let after = one.first().and_then(|found| text.get(found.end..)).map(str::trim_start);
+        let sum =
+            after.is_some_and(|after| ["+=", "++", "-=", "--"].iter().any(|sign| after.starts_with(sign)));
         draft.advice = match (text.is_empty(), sum) {
             (true, _) => Some("make it one step with an atomic (atomicAdd and its kin).".into()),
-            (false, true) => Some(format!(
-                "make it one step: {}.",
-                code(&format!("atomicAdd({pointer}, …)"))
-            )),
+            (false, true) => {
+                Some(format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)"))))
+            }
             (false, false) => None,
         };
         draft.on_gpu = Some("some updates are lost, another number of them in every run.".into());
@@ -514,9 +449,7 @@ fn reasons(
         return;
     }
     if race.same_instruction {
-        draft.why = Some(format!(
-            "all these threads run {write} together, and only one value stays."
-        ));
+        draft.why = Some(format!("all these threads run {write} together, and only one value stays."));
         draft.advice =
             Some("let one thread write (if (threadIdx.x == 0) …), or give each its own element.".into());
         return;
@@ -583,9 +516,7 @@ fn reasons(
     let same_line = write == other || spot::same_statement(launch, first.instr, second.instr);
     let spots = together(launch, race, also);
     if let Some((sync, mask)) = race.left_out {
-        let outside = [first, second]
-            .into_iter()
-            .find(|party| mask >> (party.thread % 32) & 1 == 0);
+        let outside = [first, second].into_iter().find(|party| mask >> (party.thread % 32) & 1 == 0);
         let lane = outside.map_or(0, |party| party.thread % 32);
         let line = launch.line_name(here, sync);
         draft.why = Some(format!(
@@ -718,13 +649,8 @@ fn reasons(
             ),
             match &spots[..] {
                 [reading, overwriting] => {
-                    let one = place_barrier(
-                        (launch, here),
-                        barrier,
-                        reading,
-                        MissingOrder::BeforeReading,
-                        array,
-                    );
+                    let one =
+                        place_barrier((launch, here), barrier, reading, MissingOrder::BeforeReading, array);
                     let two = place_barrier(
                         (launch, here),
                         "another",
@@ -827,12 +753,7 @@ fn place_barrier(
 /// True if an instruction starts a bulk copy.
 pub(crate) fn is_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let starts = |op: &simt::program::Op| matches!(op.kind, OpKind::TensorCopy(_) | OpKind::BulkBytes(_));
-    launch
-        .context
-        .kernel
-        .ops
-        .iter()
-        .any(|op| op.instr == instr && starts(op))
+    launch.context.kernel.ops.iter().any(|op| op.instr == instr && starts(op))
 }
 
 /// Why neither a phase of a barrier in shared memory nor a barrier of the block orders two accesses, the earlier one first.
@@ -959,11 +880,7 @@ fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Opti
     if write.kind != AccessKind::Write || read.kind != AccessKind::Read {
         return None;
     }
-    if kernel
-        .ops
-        .iter()
-        .any(|op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence))
-    {
+    if kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence)) {
         return None;
     }
     let between = write.instr.min(read.instr)..write.instr.max(read.instr);

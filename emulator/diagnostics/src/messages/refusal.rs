@@ -77,11 +77,7 @@ pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) 
         ),
         LaunchRefused::GridOfClusters { cluster } => of_clusters(
             kernel,
-            &format!(
-                "a grid of {} blocks cannot be made of clusters of {}",
-                triple(grid),
-                triple(cluster)
-            ),
+            &format!("a grid of {} blocks cannot be made of clusters of {}", triple(grid), triple(cluster)),
             &["Each dimension of the grid must be a multiple of the clusters'.".to_owned()],
             "round the grid up to whole clusters, and let the blocks beyond the data do nothing.",
         ),
@@ -143,10 +139,9 @@ pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) 
                 &advice,
             )
         }
-        LaunchRefused::LargeLocal => format!(
-            "{} bytes of local memory per thread, and there are {LOCAL_BYTES}",
-            kernel.local_bytes
-        ),
+        LaunchRefused::LargeLocal => {
+            format!("{} bytes of local memory per thread, and there are {LOCAL_BYTES}", kernel.local_bytes)
+        }
         LaunchRefused::LargeMemory { asked, room } => message(
             kernel,
             "a block needs more memory than the emulated GPU has for running it",
@@ -160,13 +155,7 @@ pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) 
         LaunchRefused::ParameterBytes { given } => message(
             kernel,
             &format!("the arguments of `{name}` have the wrong size"),
-            &[
-                format!(
-                    "{given} bytes were given, the kernel takes {}.",
-                    kernel.param_bytes
-                ),
-                takes(kernel),
-            ],
+            &[format!("{given} bytes were given, the kernel takes {}.", kernel.param_bytes), takes(kernel)],
             "give the arguments in the order of the kernel, each in its type (an `int` is i32, a `size_t` u64).",
         ),
         LaunchRefused::ParameterCount { given } => {
@@ -188,10 +177,7 @@ pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) 
 const SMALLER_BLOCKS: &str = "use smaller blocks, such as 16x16 or 256, and more of them.";
 
 fn shared(kernel: &Kernel, config: &LaunchConfig) -> String {
-    let (fixed, dynamic) = (
-        u64::from(kernel.shared_static_bytes),
-        u64::from(config.dynamic_shared),
-    );
+    let (fixed, dynamic) = (u64::from(kernel.shared_static_bytes), u64::from(config.dynamic_shared));
     match (fixed, dynamic) {
         (_, 0) => format!("{fixed} bytes of __shared__ arrays"),
         (0, _) => format!("{dynamic} bytes of dynamic shared memory"),
@@ -222,20 +208,12 @@ fn takes(kernel: &Kernel) -> String {
 
 fn message(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> String {
     let mut text = header(Code::Launch, title, "");
-    paragraph(
-        &mut text,
-        "",
-        &format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)),
-    );
+    paragraph(&mut text, "", &format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)));
     for note in notes {
         paragraph(&mut text, "", note);
     }
     paragraph(&mut text, "Try: ", advice);
-    paragraph(
-        &mut text,
-        "On a GPU: ",
-        "the same; CUDA's own words are \"invalid argument\".",
-    );
+    paragraph(&mut text, "On a GPU: ", "the same; CUDA's own words are \"invalid argument\".");
     text.truncate(text.trim_end().len());
     text
 }
@@ -243,10 +221,7 @@ fn message(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> Stri
 /// The same about clusters, of which CUDA has its own words.
 fn of_clusters(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> String {
     let text = message(kernel, title, notes, advice);
-    text.replace(
-        "the same; CUDA's own words are \"invalid argument\".",
-        "the launch does not start, either.",
-    )
+    text.replace("the same; CUDA's own words are \"invalid argument\".", "the launch does not start, either.")
 }
 
 fn triple([x, y, z]: [u32; 3]) -> String {
@@ -267,26 +242,16 @@ mod tests {
     ) -> String {
         let loaded = crate::testing::load(&format!(".visible .entry {head} {{ ret; }}"));
         let options = LaunchOptions::default();
-        let config = LaunchConfig {
-            grid,
-            block,
-            dynamic_shared,
-            params: Vec::new(),
-            options,
-        };
+        let config = LaunchConfig { grid, block, dynamic_shared, params: Vec::new(), options };
         refused(loaded.kernel(), &config)
             .map(|refused| refusal(loaded.kernel(), &config, &refused))
             .unwrap_or_default()
     }
 
     fn checked(grid: [u32; 3], block: [u32; 3], dynamic_shared: u32) -> String {
-        words(
-            "scale() .maxntid 512, 1, 1",
-            grid,
-            block,
-            dynamic_shared,
-            |kernel, config| check(kernel, config, None).err(),
-        )
+        words("scale() .maxntid 512, 1, 1", grid, block, dynamic_shared, |kernel, config| {
+            check(kernel, config, None).err()
+        })
     }
 
     #[test]
@@ -304,9 +269,7 @@ mod tests {
             checked([1, 1, 1], [1024, 1, 1], 0),
             checked([1, 1, 1], [32, 1, 1], 49153),
             checked([1, 1, 1], [32, 1, 1], 300_000),
-            words("kernel()", [1; 3], [1; 3], 0, |_, _| {
-                Some(LaunchRefused::ParameterCount { given: 3 })
-            }),
+            words("kernel()", [1; 3], [1; 3], 0, |_, _| Some(LaunchRefused::ParameterCount { given: 3 })),
         ];
         insta::assert_snapshot!(all.join("\n\n"));
     }

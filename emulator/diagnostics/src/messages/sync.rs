@@ -10,36 +10,18 @@ use simt::program::InstrInfo;
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
     let of_warp =
         |(warp, mask): (usize, &u32)| lanes(*mask).map(move |lane| warp as u64 * 32 + u64::from(lane));
-    group
-        .threads
-        .iter()
-        .enumerate()
-        .flat_map(of_warp)
-        .collect::<Vec<_>>()
-        .into_iter()
+    group.threads.iter().enumerate().flat_map(of_warp).collect::<Vec<_>>().into_iter()
 }
 
 /// Number of threads of a group.
 pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
-    group
-        .threads
-        .iter()
-        .map(|mask| u64::from(mask.count_ones()))
-        .sum()
+    group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum()
 }
 
 /// `__syncthreads()`, or the instruction for named barriers.
 fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
-    let text = launch
-        .context
-        .kernel
-        .instrs
-        .get(instr as usize)
-        .map_or("", |info| info.text.as_str());
-    let words: Vec<&str> = text
-        .split_whitespace()
-        .filter(|word| !word.starts_with('@'))
-        .collect();
+    let text = launch.context.kernel.instrs.get(instr as usize).map_or("", |info| info.text.as_str());
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
     match words[..] {
         [mnemonic, "0;"] if mnemonic.starts_with("bar") => "__syncthreads()".into(),
         _ => code(text.trim_end_matches(';')),
@@ -63,10 +45,7 @@ fn where_(
     groups: &[BarrierGroup],
 ) -> String {
     let line = launch.line(group.instr);
-    let alike = groups
-        .iter()
-        .filter(|other| launch.line(other.instr) == line)
-        .count();
+    let alike = groups.iter().filter(|other| launch.line(other.instr) == line).count();
     let name = launch.line_name(here, group.instr);
     match launch.place(group.instr) {
         place if alike > 1 && place.line > 0 => format!("{name} (PTX line {})", place.ptx_line),
@@ -119,12 +98,8 @@ pub(crate) fn list_groups(
         let intro = format!("{} {does} {line}{under}:", group_name(launch, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         match &place.text {
-            Some(text) => draft
-                .verbatim
-                .push(format!("{:>4} | {}", place.line, text.replace('\t', " "))),
-            None => draft
-                .verbatim
-                .push(format!("PTX line {} | {}", place.ptx_line, place.instruction)),
+            Some(text) => draft.verbatim.push(format!("{:>4} | {}", place.line, text.replace('\t', " "))),
+            None => draft.verbatim.push(format!("PTX line {} | {}", place.ptx_line, place.instruction)),
         }
         draft.verbatim.extend(launch.calls(here, group.instr));
     }
@@ -245,12 +220,7 @@ pub(crate) fn barrier(
 
 /// How all threads come to one barrier.
 fn advice((launch, here): (&LaunchContext<'_>, u32), around: &[Option<Around<'_>>]) -> String {
-    let of = |wanted: &[Control]| {
-        around
-            .iter()
-            .flatten()
-            .find(|one| wanted.contains(&one.enclosure.control))
-    };
+    let of = |wanted: &[Control]| around.iter().flatten().find(|one| wanted.contains(&one.enclosure.control));
     let in_else = of(&[Control::Else]).filter(|other| {
         let pair = |one: &&Around<'_>| {
             one.enclosure.control == Control::If && one.enclosure.header == other.enclosure.header
@@ -296,17 +266,13 @@ pub(crate) fn branch_of<'a>(
         return None;
     }
     let around = launch.around(instr);
-    let mut apart = around
-        .into_iter()
-        .filter(|one| source.depends_on_thread(kernel, &one.enclosure.header));
+    let mut apart = around.into_iter().filter(|one| source.depends_on_thread(kernel, &one.enclosure.header));
     apart.next().filter(|_| apart.next().is_none())
 }
 
 /// `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
 pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &Kind, missing: u32) -> Draft {
-    let Event {
-        instr, warp, mask, ..
-    } = kind.first;
+    let Event { instr, warp, mask, .. } = kind.first;
     let around = match kind.first.details {
         Details::Parted { exit, .. } => branch_of(launch, instr, exit),
         _ => None,
@@ -315,11 +281,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &Kind, missing: u32) -> D
     let mut draft = Draft::new(format!("only part of a warp comes to this {barrier}"));
     let threads = |mask: u32| {
         let all = lanes(mask).map(|lane| u64::from(warp) * 32 + u64::from(lane));
-        format!(
-            "{} ({})",
-            count(u64::from(mask.count_ones()), "thread"),
-            words::ranges(all)
-        )
+        format!("{} ({})", count(u64::from(mask.count_ones()), "thread"), words::ranges(all))
     };
     let block = match launch.n_blocks() {
         1 => String::new(),
@@ -353,10 +315,8 @@ pub(crate) fn exited(
     exit: Option<u32>,
 ) -> Draft {
     let n = u64::from(returned);
-    let mut draft = Draft::new(format!(
-        "{} had ended before a barrier that the others wait at",
-        count(n, "thread")
-    ));
+    let mut draft =
+        Draft::new(format!("{} had ended before a barrier that the others wait at", count(n, "thread")));
     let which = format!("Thread {}", launch.thread_position(u64::from(first)));
     // Compilers join all returns at the end of a kernel: the source is a better guide, if it has one only.
     let instr = kind.first.instr;
@@ -368,9 +328,7 @@ pub(crate) fn exited(
     let did = match (returns.as_deref(), &around[..], exit) {
         (Some([one]), ..) => {
             let text = source.and_then(|source| source.line(*one)).unwrap_or("");
-            draft
-                .verbatim
-                .push(format!("{one:>4} | {}", text.replace('\t', " ")));
+            draft.verbatim.push(format!("{one:>4} | {}", text.replace('\t', " ")));
             what = "put the condition on the work, not on a `return`, when a barrier follows.".into();
             format!("returned at line {one}")
         }
@@ -380,11 +338,7 @@ pub(crate) fn exited(
         }
         (Some([]), [one], _) => {
             what = advice((launch, instr), &[Some(*one)]);
-            format!(
-                "did not enter {} ({}), and ended",
-                code(&one.enclosure.header),
-                one.name(launch, instr)
-            )
+            format!("did not enter {} ({}), and ended", code(&one.enclosure.header), one.name(launch, instr))
         }
         (None, _, Some(exit)) => format!("ended at {}", launch.line_name(instr, exit)),
         _ => "ended".to_owned(),
@@ -426,10 +380,7 @@ fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
         "shfl" => format!("__shfl_{}_sync", one_of(&["up", "down"])),
         "vote" => format!("__{}_sync", one_of(&["ballot", "any", "all", "uni"])),
         "match" => format!("__match_{}_sync", one_of(&["any", "all"])),
-        "redux" => format!(
-            "__reduce_{}_sync",
-            one_of(&["add", "min", "max", "and", "or", "xor"])
-        ),
+        "redux" => format!("__reduce_{}_sync", one_of(&["add", "min", "max", "and", "or", "xor"])),
         "bar" => "__syncwarp".to_owned(),
         _ => mnemonic.to_owned(),
     })
@@ -438,11 +389,7 @@ fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
 /// Lanes of a mask in words, such as `lanes 0..15`.
 fn lane_names(mask: u32) -> String {
     let n = u64::from(mask.count_ones());
-    format!(
-        "{} {}",
-        plural(n, "lane"),
-        words::ranges(lanes(mask).map(u64::from))
-    )
+    format!("{} {}", plural(n, "lane"), words::ranges(lanes(mask).map(u64::from)))
 }
 
 /// Drafts the message about an instruction of tensor cores that part of a warp executes.
@@ -453,11 +400,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> 
     let mut draft = Draft::new(format!("{call} is executed by part of a warp"));
     let missing = !present;
     let run = if present.count_ones() == 1 { "runs" } else { "run" };
-    let ended = if missing & !exited == 0 {
-        " (ended, or never there)"
-    } else {
-        ""
-    };
+    let ended = if missing & !exited == 0 { " (ended, or never there)" } else { "" };
     let are = if missing.count_ones() == 1 { "is" } else { "are" };
     draft.notes.push(format!(
         "It takes all 32 lanes together: {} {run} it; {} {are} missing{ended}.",
@@ -491,10 +434,8 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> 
         lanes & missing != 0 && launch.line(*at) != launch.line(instr) && is_of_whole_warps(launch, *at)
     });
     if let Some(&(at, lanes)) = apart {
-        let (line, wait) = (
-            launch.line_name(instr, at),
-            if lanes.count_ones() == 1 { "waits" } else { "wait" },
-        );
+        let (line, wait) =
+            (launch.line_name(instr, at), if lanes.count_ones() == 1 { "waits" } else { "wait" });
         draft.why = Some(format!(
             "{} {wait} for the others at {line}, which takes all lanes too.",
             lane_names(lanes)
@@ -509,9 +450,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> 
 pub(crate) fn is_of_whole_warps(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let info = launch.context.kernel.instrs.get(instr as usize);
     let mnemonic = info.map_or("", InstrInfo::mnemonic);
-    ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."]
-        .iter()
-        .any(|name| mnemonic.starts_with(name))
+    ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."].iter().any(|name| mnemonic.starts_with(name))
 }
 
 /// Drafts the message of `E-SYNC-MASK` or `W-SHUFFLE`.
@@ -520,13 +459,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) ->
     if is_of_whole_warps(launch, instr) {
         return part_of_a_warp(launch, kind, facts);
     }
-    let SyncMask {
-        named,
-        present,
-        exited,
-        wrong,
-        ..
-    } = *facts;
+    let SyncMask { named, present, exited, wrong, .. } = *facts;
     let call = call_name(launch, instr);
     let caller = kind.first.mask.trailing_zeros() & 31;
     let missing = named & !present;
@@ -562,16 +495,8 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) ->
     }
     draft.notes.push(format!("{note}."));
     if wrong == WrongMask::Missing {
-        for &(at, lanes) in facts
-            .elsewhere
-            .iter()
-            .filter(|(_, lanes)| lanes & missing != 0)
-            .take(3)
-        {
-            let text = launch
-                .place(at)
-                .text
-                .unwrap_or_else(|| launch.place(at).instruction);
+        for &(at, lanes) in facts.elsewhere.iter().filter(|(_, lanes)| lanes & missing != 0).take(3) {
+            let text = launch.place(at).text.unwrap_or_else(|| launch.place(at).instruction);
             let wait = if lanes.count_ones() == 1 { "waits" } else { "wait" };
             draft.notes.push(format!(
                 "{} {wait} at {}: {}.",
@@ -583,10 +508,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) ->
     }
     draft.notes.push(launch.first_thread(kind));
     let around = launch.around(instr);
-    let branch = around
-        .iter()
-        .rev()
-        .find(|one| one.enclosure.control == Control::If);
+    let branch = around.iter().rev().find(|one| one.enclosure.control == Control::If);
     let under = branch.map(|one| {
         format!(
             "the call stands under {} ({}), and the missing lanes are not there",
@@ -649,7 +571,5 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) ->
 
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

@@ -18,16 +18,13 @@ pub(crate) fn runaway(
     // The first instruction of the loop that comes from a line.
     let has_line = |instr: &u32| launch.loc(*instr).is_some_and(|loc| loc.line > 0);
     let (start, end) = span.unwrap_or((kind.first.instr, kind.first.instr));
-    let instr = std::iter::once(kind.first.instr)
-        .chain(start..=end)
-        .find(has_line)
-        .unwrap_or(kind.first.instr);
+    let instr =
+        std::iter::once(kind.first.instr).chain(start..=end).find(has_line).unwrap_or(kind.first.instr);
     let mut draft = match proven {
         true => Draft::new("this loop never ends"),
-        false => Draft::new(format!(
-            "the kernel ran {} thread-instructions without finishing",
-            grouped(budget)
-        )),
+        false => {
+            Draft::new(format!("the kernel ran {} thread-instructions without finishing", grouped(budget)))
+        }
     };
     draft.instr = Some(instr);
     let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
@@ -70,9 +67,7 @@ fn loop_reason(
     };
     let text = &around.enclosure.header;
     let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
-    let inside = text
-        .split_once('(')
-        .map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
+    let inside = text.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
     let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
     if let [init, condition, step] = parts[..] {
         if let Some((variable, by)) = step.split_once("+=").or_else(|| step.split_once("-="))
@@ -81,21 +76,14 @@ fn loop_reason(
             let (variable, by) = (variable.trim(), by.trim());
             return (
                 Some(format!("{by} is 0, so {variable} never changes.")),
-                Some(format!(
-                    "give {by} a value above 0 at the launch, and check it on the host."
-                )),
+                Some(format!("give {by} a value above 0 at the launch, and check it on the host.")),
             );
         }
-        let below_zero = condition
-            .strip_suffix('0')
-            .and_then(|left| left.trim_end().strip_suffix(">="))
-            .map(str::trim);
+        let below_zero =
+            condition.strip_suffix('0').and_then(|left| left.trim_end().strip_suffix(">=")).map(str::trim);
         if let Some(variable) = unsigned_countdown(inside) {
             return (
-                Some(format!(
-                    "{variable} is unsigned: {} always holds.",
-                    code(condition)
-                )),
+                Some(format!("{variable} is unsigned: {} always holds.", code(condition))),
                 Some(format!("count with a signed {variable}.")),
             );
         }
@@ -103,10 +91,7 @@ fn loop_reason(
         let halves = operator("/=").or_else(|| operator(">>="));
         if let Some(variable) = halves.filter(|variable| below_zero == Some(variable)) {
             return (
-                Some(format!(
-                    "{variable} stays 0 once it is 0, and {} holds for 0.",
-                    code(condition)
-                )),
+                Some(format!("{variable} stays 0 once it is 0, and {} holds for 0.", code(condition))),
                 Some(format!("go on while {}.", code(&format!("{variable} > 0")))),
             );
         }
@@ -124,16 +109,10 @@ fn loop_reason(
     if !unchanged.is_empty() {
         let names = list(&unchanged);
         return (
-            Some(format!(
-                "nothing in the loop changes {names}, which its condition tests."
-            )),
+            Some(format!("nothing in the loop changes {names}, which its condition tests.")),
             Some(format!(
                 "change {} in the loop, or leave it by another condition.",
-                if unchanged.len() == 1 {
-                    names
-                } else {
-                    "one of them".into()
-                }
+                if unchanged.len() == 1 { names } else { "one of them".into() }
             )),
         );
     }
@@ -232,10 +211,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     }
     draft.notes.push(launch.first_thread(kind));
     let line = launch.place(instr).line;
-    if let Some((_, condition)) = launch
-        .source(instr)
-        .and_then(|source| source.enclosing_condition(line))
-    {
+    if let Some((_, condition)) = launch.source(instr).and_then(|source| source.enclosing_condition(line)) {
         let values = values(launch, instr, &condition, block, thread);
         draft.why = Some(format!("{} is true here{values}.", code(&condition)));
     }
@@ -269,18 +245,12 @@ fn first(kind: &Kind) -> (u64, u64) {
 fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, block: u64, thread: u64) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (_, name) in crate::source::text::words(condition) {
-        let part = launch
-            .variable(instr, name, block, thread, 0)
-            .map(|value| format!("{name} = {value}"));
+        let part = launch.variable(instr, name, block, thread, 0).map(|value| format!("{name} = {value}"));
         if let Some(part) = part
             && !parts.contains(&part)
         {
             parts.push(part);
         }
     }
-    if parts.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", parts.join(", "))
-    }
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }

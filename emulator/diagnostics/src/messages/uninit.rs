@@ -12,15 +12,7 @@ use simt::program::{MemSpace, OpKind};
 
 /// Drafts the message of `E-UNINIT`.
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
-    let Details::Uninitialised {
-        access,
-        load,
-        used,
-        copied,
-        written,
-        fresh,
-        ..
-    } = &kind.first.details
+    let Details::Uninitialised { access, load, used, copied, written, fresh, .. } = &kind.first.details
     else {
         return Draft::new("something is used that nothing wrote");
     };
@@ -59,18 +51,11 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     let is_store = is_copy && access.space == MemSpace::Shared && at_once;
     let read = match is_copy {
         true if is_store => "Read by a bulk copy that was started".to_owned(),
-        true => format!(
-            "Brought by the bulk copy at {}, and used",
-            launch.line_name(here, load)
-        ),
+        true => format!("Brought by the bulk copy at {}, and used", launch.line_name(here, load)),
         false => read,
     };
     let mut reader = format!("{read} by {who}.");
-    let values = case
-        .explained
-        .as_ref()
-        .map(Explained::telling)
-        .unwrap_or_default();
+    let values = case.explained.as_ref().map(Explained::telling).unwrap_or_default();
     if !values.is_empty() {
         reader = format!("{read} by {who}: {values}.");
     }
@@ -83,17 +68,10 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
     let any = written.iter().any(|(from, to)| from < to);
-    let compound = case
-        .launch
-        .uses(case.instr, &element.name, AccessKind::Read)
-        .iter()
-        .any(|found| found.stored)
-        || access.kind == AccessKind::Atomic;
-    if let Some(explained) = case
-        .explained
-        .as_ref()
-        .filter(|e| e.leaves_its_row(&element.dims))
-    {
+    let compound =
+        case.launch.uses(case.instr, &element.name, AccessKind::Read).iter().any(|found| found.stored)
+            || access.kind == AccessKind::Atomic;
+    if let Some(explained) = case.explained.as_ref().filter(|e| e.leaves_its_row(&element.dims)) {
         draft.why = Some(format!(
             "{} is past the end of its row, and lies where {} does.",
             explained.indexed(&element.name),
@@ -104,9 +82,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     }
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
-            draft.why = fillers
-                .first()
-                .map(|filler| filler_reason((launch, here), filler, &element.name));
+            draft.why = fillers.first().map(|filler| filler_reason((launch, here), filler, &element.name));
             draft.advice = Some(match (any, access.space) {
                 (true, _) => format!(
                     "write every element of {} before it is read; elements without data get 0.",
@@ -118,10 +94,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
                     element.name
                 ),
                 (false, MemSpace::Shared) => {
-                    format!(
-                        "fill {} and place __syncthreads() before the first read.",
-                        element.name
-                    )
+                    format!("fill {} and place __syncthreads() before the first read.", element.name)
                 }
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
@@ -162,9 +135,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
                         "no copy, no memset and no kernel has written to {what} since it was allocated."
                     ));
                 }
-                draft.advice = Some(format!(
-                    "copy the input to {what} (or memset it) before the launch."
-                ));
+                draft.advice = Some(format!("copy the input to {what} (or memset it) before the launch."));
             }
             draft.on_gpu = Some("it holds whatever the memory was used for before.".into());
         }
@@ -266,10 +237,7 @@ fn way((launch, here): (&LaunchContext<'_>, u32), used: Use, copied: Option<u32>
             parts.push("A copy of something that nothing wrote was stored there before.".to_owned())
         }
         Some(by) if launch.line(by) != shown => {
-            parts.push(format!(
-                "A copy went through memory at {}.",
-                launch.line_name(here, by)
-            ));
+            parts.push(format!("A copy went through memory at {}.", launch.line_name(here, by)));
         }
         _ => {}
     }
@@ -295,9 +263,7 @@ pub(crate) fn under_way(
         false => case.element(target),
     });
     let name = name.unwrap_or_else(|| "shared memory".to_owned());
-    let mut draft = case.draft(format!(
-        "{name} is read before the asynchronous copy to it is done"
-    ));
+    let mut draft = case.draft(format!("{name} is read before the asynchronous copy to it is done"));
     draft.instr = Some(load);
     let reader = case.who.1;
     let line = launch.line_name(load, copy.instr);
@@ -307,28 +273,20 @@ pub(crate) fn under_way(
     };
     let place = launch.place(copy.instr);
     let elsewhere = launch.elsewhere(load, copy.instr);
-    draft
-        .verbatim
-        .push(format!("the copy was started by {copier}{elsewhere}:"));
+    draft.verbatim.push(format!("the copy was started by {copier}{elsewhere}:"));
     draft.verbatim.push(match &place.text {
         Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
         None => format!("PTX line {} | {}", place.ptx_line, place.instruction),
     });
     let who = launch.thread_name(case.who.0, reader);
     let more = launch.others_do_the_same(kind).map(|more| format!(" {more}"));
-    draft
-        .notes
-        .push(format!("Read by {who}.{}", more.unwrap_or_default()));
+    draft.notes.push(format!("Read by {who}.{}", more.unwrap_or_default()));
     if let Some(phase) = copy.phase {
         crate::messages::phases::not_waited(launch, &mut draft, load, phase);
         return draft;
     }
     // The words of the program: intrinsics, or PTX.
-    let text = |instr: u32| {
-        launch
-            .source(instr)
-            .is_some_and(|source| source.contains("__pipeline_"))
-    };
+    let text = |instr: u32| launch.source(instr).is_some_and(|source| source.contains("__pipeline_"));
     let intrinsics = text(copy.instr) || text(case.instr);
     let wait = |n: u32| match intrinsics {
         true => format!("__pipeline_wait_prior({n})"),
@@ -419,9 +377,7 @@ fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
     let head = format!("Written so far: {done} of the {n} elements of {name}");
     if let [_, columns] = element.dims[..]
         && columns > 0
-        && spans
-            .iter()
-            .all(|(from, to)| from % columns == 0 && to % columns == 0)
+        && spans.iter().all(|(from, to)| from % columns == 0 && to % columns == 0)
     {
         let rows = spans.iter().flat_map(|(from, to)| from / columns..to / columns);
         return format!("{head}, rows {}.", words::ranges(rows));
@@ -429,13 +385,11 @@ fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
     if spans.len() <= 4 {
         let parts: Vec<String> = spans
             .iter()
-            .map(|(from, to)| {
-                if from + 1 == *to {
-                    format!("[{from}]")
-                } else {
-                    format!("[{from}..{}]", to - 1)
-                }
-            })
+            .map(
+                |(from, to)| {
+                    if from + 1 == *to { format!("[{from}]") } else { format!("[{from}..{}]", to - 1) }
+                },
+            )
             .collect();
         return format!("{head}: {}.", words::list(&parts));
     }
@@ -466,16 +420,12 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
                 .filter(|op| matches!(&op.kind, OpKind::Store(_) | OpKind::CpAsync { .. }))
                 .map(|op| op.instr)
                 .filter(|&instr| {
-                    launch
-                        .loc(instr)
-                        .is_some_and(|loc| loc.line == line && Some(loc.file) == file)
+                    launch.loc(instr).is_some_and(|loc| loc.line == line && Some(loc.file) == file)
                 })
                 .collect();
             let instr = *stores.first()?;
-            let threads = launch
-                .context
-                .executed
-                .and_then(|executed| stores.iter().map(|&at| executed(at)).max());
+            let threads =
+                launch.context.executed.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
             Some(Filler { line, instr, threads })
         })
         .collect()
@@ -497,10 +447,7 @@ fn stepped_over(
     }
     let mut pitch = 1i64;
     for (text, dim) in stored.subscripts.iter().zip(&element.dims).rev() {
-        let value = element
-            .index
-            .div_euclid(pitch)
-            .rem_euclid(i64::try_from(*dim).ok()?.max(1));
+        let value = element.index.div_euclid(pitch).rem_euclid(i64::try_from(*dim).ok()?.max(1));
         pitch = pitch.checked_mul(i64::try_from(*dim).ok()?)?;
         let Some((a, b)) = text.split_once('+') else {
             continue;
@@ -523,12 +470,8 @@ fn gap(
     value: i64,
 ) -> Option<(String, String)> {
     let source = launch.source(filler.instr)?;
-    let place = source
-        .definition(&launch.context.kernel.name, thread)
-        .unwrap_or(thread);
-    let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"]
-        .iter()
-        .position(|name| *name == place)?;
+    let place = source.definition(&launch.context.kernel.name, thread).unwrap_or(thread);
+    let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
     let threads = i64::from(launch.context.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
     let names = |name: &str, depth: u32| launch.variable(filler.instr, name, 0, 0, depth);
@@ -574,11 +517,7 @@ fn filler_reason((launch, here): (&LaunchContext<'_>, u32), filler: &Filler, nam
         }
         (Some(threads), None) => {
             let exited = |kind: &Kind| matches!(kind.first.details, Details::Exited { .. });
-            let rest = if launch.kinds.iter().any(exited) {
-                "; the others had returned"
-            } else {
-                ""
-            };
+            let rest = if launch.kinds.iter().any(exited) { "; the others had returned" } else { "" };
             format!("{line}, which fills {name}, ran in {threads} of {all} threads{rest}.")
         }
         (None, Some(under)) => {

@@ -17,13 +17,7 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
         }
     };
     let mut draft = match problem {
-        BadWgmma::InFlight {
-            product,
-            writes,
-            factor,
-            behind,
-            left,
-        } => {
+        BadWgmma::InFlight { product, writes, factor, behind, left } => {
             let register = if factor { "of A" } else { "of its sums" };
             let title = match (writes, factor) {
                 (false, _) => "the sums of a product are read before it was waited for",
@@ -59,9 +53,7 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
         }
         BadWgmma::NoFence => {
             let mut draft = Draft::new("a product of a warpgroup without `wgmma.fence` before it");
-            draft
-                .notes
-                .push("The warp has not executed `wgmma.fence` before its first product.".into());
+            draft.notes.push("The warp has not executed `wgmma.fence` before its first product.".into());
             draft.why = Some(
                 "registers that ordinary instructions wrote are not ordered before the product that reads them.".into(),
             );
@@ -75,14 +67,8 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
         }
         BadWgmma::WrittenBehindFence { by, factor } => {
             let (title, register) = match factor {
-                true => (
-                    "registers of A are written behind `wgmma.fence`",
-                    "A register of A",
-                ),
-                false => (
-                    "sums of a product are written behind `wgmma.fence`",
-                    "A register of its sums",
-                ),
+                true => ("registers of A are written behind `wgmma.fence`", "A register of A"),
+                false => ("sums of a product are written behind `wgmma.fence`", "A register of its sums"),
             };
             let mut draft = Draft::new(title);
             let line = launch.line_name(here, by);
@@ -94,16 +80,14 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
                  same shape needs none, and one that other instructions wrote for does."
                     .into(),
             );
-            draft.advice = Some(format!(
-                "execute `wgmma.fence.sync.aligned` between {line} and this product."
-            ));
+            draft.advice =
+                Some(format!("execute `wgmma.fence.sync.aligned` between {line} and this product."));
             draft.on_gpu = Some("the product may read old values of registers.".into());
             draft
         }
         BadWgmma::Changed { which, address, by } => {
-            let mut draft = Draft::new(format!(
-                "{which} is overwritten in shared memory while a product reads it"
-            ));
+            let mut draft =
+                Draft::new(format!("{which} is overwritten in shared memory while a product reads it"));
             let what = place(address);
             draft.notes.push(match by {
                 Some((instr, thread)) => format!(
@@ -126,12 +110,7 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
             draft.on_gpu = Some("the product uses old or new elements, depending on timing.".into());
             draft
         }
-        BadWgmma::Outside {
-            which,
-            start,
-            address,
-            array,
-        } => {
+        BadWgmma::Outside { which, start, address, array } => {
             let mut draft = Draft::new(match array {
                 (0, 0) => format!("the descriptor of {which} points outside of shared memory"),
                 _ => format!("the descriptor of {which} reaches past the array that it starts in"),
@@ -153,13 +132,7 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
             draft.on_gpu = Some("the product multiplies whatever lies there.".into());
             draft
         }
-        BadWgmma::Swizzle {
-            which,
-            address,
-            copy,
-            by,
-            descriptor,
-        } => {
+        BadWgmma::Swizzle { which, address, copy, by, descriptor } => {
             let mut draft = Draft::new(format!(
                 "{which} was copied with {}, and its descriptor says {}",
                 swizzle(copy),
@@ -188,13 +161,10 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
             draft
         }
         BadWgmma::Differs { which, warp, values } => {
-            let mut draft = Draft::new(format!(
-                "threads of a warpgroup name different descriptors of {which}"
-            ));
+            let mut draft =
+                Draft::new(format!("threads of a warpgroup name different descriptors of {which}"));
             let [one, other] = values;
-            draft.notes.push(format!(
-                "One thread has {one:#x}, and one of warp {warp} has {other:#x}."
-            ));
+            draft.notes.push(format!("One thread has {one:#x}, and one of warp {warp} has {other:#x}."));
             draft.advice = Some(
                 "compute descriptors from what all 128 threads share; the rows of each warp are chosen by the hardware."
                     .into(),
@@ -202,11 +172,7 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
             draft.on_gpu = Some("what happens is not defined.".into());
             draft
         }
-        BadWgmma::Rank {
-            which,
-            rank,
-            leading: [own, first],
-        } => {
+        BadWgmma::Rank { which, rank, leading: [own, first] } => {
             let mut draft = Draft::new(format!(
                 "the descriptor of {which} has the block's rank in its leading dimension's offset"
             ));
@@ -244,16 +210,13 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
         BadWgmma::Missing { warps, gone } => {
             let first = kind.first.warp / 4 * 4;
             let list = |mask: u8| {
-                let names: Vec<String> = (0..4)
-                    .filter(|at| mask >> at & 1 == 1)
-                    .map(|at| (first + at).to_string())
-                    .collect();
+                let names: Vec<String> =
+                    (0..4).filter(|at| mask >> at & 1 == 1).map(|at| (first + at).to_string()).collect();
                 names.join(", ")
             };
             let n_warps = launch.threads_per_block().div_ceil(32);
-            let absent = (0..4)
-                .filter(|at| u64::from(first + at) >= n_warps)
-                .fold(0, |all, at| all | 1 << at);
+            let absent =
+                (0..4).filter(|at| u64::from(first + at) >= n_warps).fold(0, |all, at| all | 1 << at);
             let mut draft = Draft::new("a product of a warpgroup that not all of its four warps execute");
             let mut note = format!("Warp {} waits for it", kind.first.warp);
             for (some, text) in [
@@ -280,10 +243,7 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
     };
     draft.no_caret = true;
     // The copy's thread has been named.
-    if !matches!(
-        problem,
-        BadWgmma::Changed { by: Some(_), .. } | BadWgmma::Rank { .. }
-    ) {
+    if !matches!(problem, BadWgmma::Changed { by: Some(_), .. } | BadWgmma::Rank { .. }) {
         draft.notes.push(launch.first_thread(kind));
     }
     draft

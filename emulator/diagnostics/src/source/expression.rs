@@ -46,13 +46,7 @@ fn evaluate(
         return None;
     }
     let text = text.trim();
-    let mut parser = Parser {
-        text,
-        rest: text,
-        depth: depth + 1,
-        names,
-        narrow,
-    };
+    let mut parser = Parser { text, rest: text, depth: depth + 1, names, narrow };
     let term = parser.shift()?;
     parser.rest.trim().is_empty().then_some(term.value)
 }
@@ -99,9 +93,7 @@ impl Parser<'_> {
             let end = self.text.len() - self.rest.len();
             let text = self.text.get(start..end).unwrap_or_default().trim().to_owned();
             let wrapped = value;
-            overflow
-                .borrow_mut()
-                .get_or_insert(Overflow { text, exact, wrapped });
+            overflow.borrow_mut().get_or_insert(Overflow { text, exact, wrapped });
         }
         Some(Term { value, wide })
     }

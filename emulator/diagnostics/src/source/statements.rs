@@ -43,12 +43,7 @@ impl Statements {
     /// Of a text without comments and strings.
     pub(crate) fn new(clean: &str) -> Self {
         let text = without_directives(clean);
-        let mut parser = Parser {
-            text: &text,
-            at: 0,
-            depth: 0,
-            found: Self::default(),
-        };
+        let mut parser = Parser { text: &text, at: 0, depth: 0, found: Self::default() };
         parser.all().map_or_else(Self::default, |()| parser.found)
     }
 
@@ -65,11 +60,8 @@ impl Statements {
 
     /// Branches and loops whose header starts in a range.
     pub(crate) fn headed(&self, within: Range<usize>) -> Vec<&Enclosure> {
-        let mut found: Vec<&Enclosure> = self
-            .enclosures
-            .iter()
-            .filter(|e| within.contains(&e.start))
-            .collect();
+        let mut found: Vec<&Enclosure> =
+            self.enclosures.iter().filter(|e| within.contains(&e.start)).collect();
         found.sort_by_key(|e| e.body.start);
         found
     }
@@ -121,10 +113,7 @@ impl<'a> Parser<'a> {
     /// The next byte that is not blank.
     fn peek(&mut self) -> Option<u8> {
         let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest
-            .iter()
-            .position(|b| !b.is_ascii_whitespace())
-            .unwrap_or(rest.len());
+        self.at += rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
         self.text.as_bytes().get(self.at).copied()
     }
 
@@ -194,10 +183,7 @@ impl<'a> Parser<'a> {
                 self.at += "while".len();
                 let condition = one_line(self.parenthesised()?);
                 // The loop itself was put in last.
-                let own = self.found.enclosures[place..]
-                    .iter_mut()
-                    .rev()
-                    .find(|e| e.start == start)?;
+                let own = self.found.enclosures[place..].iter_mut().rev().find(|e| e.start == start)?;
                 own.header = format!("do … while ({condition})");
                 if self.peek()? == b';' {
                     self.at += 1;
@@ -316,14 +302,8 @@ mod tests {
             around("void f() { if (a) b(); else { for (;;) if (c) @(); } }"),
             "else of if (a) > for (;;) > if (c)"
         );
-        assert_eq!(
-            around("void f() { if (a) if (b) c(); else d(); else @(); }"),
-            "else of if (a)"
-        );
-        assert_eq!(
-            around("void f() { do { @(); } while (a\n > 0); }"),
-            "do … while (a > 0)"
-        );
+        assert_eq!(around("void f() { if (a) if (b) c(); else d(); else @(); }"), "else of if (a)");
+        assert_eq!(around("void f() { do { @(); } while (a\n > 0); }"), "do … while (a > 0)");
         assert_eq!(
             around("void f() { switch (a) { case N::B: if (b) @(); default: c(); } }"),
             "switch (a) > if (b)"
@@ -336,10 +316,7 @@ mod tests {
             around("struct S { int a[2] = {1, 2}; }; int t[] = {3, 4}; void f() { while (x) @(); }"),
             "while (x)"
         );
-        assert_eq!(
-            around("void f() { auto g = [&](int i) { if (i) h(); }; if (a) g(@); }"),
-            "if (a)"
-        );
+        assert_eq!(around("void f() { auto g = [&](int i) { if (i) h(); }; if (a) g(@); }"), "if (a)");
         assert_eq!(
             around("#define A { if (x) \\\n {\nvoid f() { if constexpr (N > 1) { @(); } }"),
             "if (N > 1)"
@@ -356,9 +333,7 @@ mod tests {
     fn statements_end_at_their_semicolon() {
         let text = "void f() { for (int i = 0; i < 3; ++i) { a = b\n  * c; } }";
         let statements = Statements::new(text);
-        let found = statements
-            .at(text.find("c;").expect("there"))
-            .expect("a statement");
+        let found = statements.at(text.find("c;").expect("there")).expect("a statement");
         assert_eq!(&text[found], "a = b\n  * c;");
     }
 }

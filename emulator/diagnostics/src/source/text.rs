@@ -51,16 +51,10 @@ pub(crate) fn function_of(symbol: &str) -> Option<&str> {
 
 /// `Z5tiledE6a_tile` → `a_tile`: a name that reaches to the end (or to a `_0` that numbers it).
 fn last_of_local(mangled: &str) -> Option<&str> {
-    let ends = mangled
-        .char_indices()
-        .filter(|(_, c)| *c == 'E')
-        .map(|(at, _)| at + 1);
+    let ends = mangled.char_indices().filter(|(_, c)| *c == 'E').map(|(at, _)| at + 1);
     let mut names = ends.filter_map(|at| {
         let (name, after) = source_name(&mangled[at..])?;
-        let numbered = after
-            .trim_start_matches('_')
-            .chars()
-            .all(|c| c.is_ascii_digit() || c == '_');
+        let numbered = after.trim_start_matches('_').chars().all(|c| c.is_ascii_digit() || c == '_');
         (after.is_empty() || after.starts_with('_') && numbered).then_some(name)
     });
     names.next_back()
@@ -167,11 +161,8 @@ pub(crate) fn blank(text: &str) -> String {
             }
         }
     };
-    let find = |from: usize, what: &str| {
-        text.get(from..)
-            .and_then(|rest| rest.find(what))
-            .map(|to| from + to)
-    };
+    let find =
+        |from: usize, what: &str| text.get(from..).and_then(|rest| rest.find(what)).map(|to| from + to);
     while at < bytes.len() {
         let end = match &bytes[at..] {
             [b'/', b'/', ..] => find(at, "\n").unwrap_or(bytes.len()),

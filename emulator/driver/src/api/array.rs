@@ -59,11 +59,7 @@ impl Array {
 
     pub(crate) fn check(&self, offset: u64, n: usize) -> Outcome {
         let end = offset.checked_add(n as u64);
-        if end.is_some_and(|end| end <= self.bytes()) {
-            Ok(())
-        } else {
-            Err(ERROR_INVALID_VALUE)
-        }
+        if end.is_some_and(|end| end <= self.bytes()) { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Vec<u8>> {
@@ -107,11 +103,7 @@ fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
         return Err(ERROR_NOT_SUPPORTED);
     }
     let texel = channel * descriptor.channels as usize;
-    let (width, height, depth) = (
-        descriptor.width,
-        descriptor.height.max(1),
-        descriptor.depth.max(1),
-    );
+    let (width, height, depth) = (descriptor.width, descriptor.height.max(1), descriptor.depth.max(1));
     if width > 131_072 || height > 65536 || depth > 16384 {
         return Err(ERROR_INVALID_VALUE);
     }

@@ -26,11 +26,7 @@ fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
 
 /// Looks a context up; null is the current one.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>, CUresult> {
-    if handle == 0 {
-        current()
-    } else {
-        initialised().and_then(|()| context(handle))
-    }
+    if handle == 0 { current() } else { initialised().and_then(|()| context(handle)) }
 }
 
 export! {
@@ -263,10 +259,7 @@ later! {
 }
 
 pub(crate) fn owner(context: &Context) -> crate::allocations::Owner {
-    crate::allocations::Owner {
-        context_id: context.id,
-        context: context.handle,
-    }
+    crate::allocations::Owner { context_id: context.id, context: context.handle }
 }
 
 pub(crate) fn current_owner() -> Result<crate::allocations::Owner, CUresult> {

@@ -16,9 +16,7 @@ use crate::types::Handle;
 
 /// Refuses unusable ends, with a message; `what` is copied.
 pub(crate) fn check_ends(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) -> Outcome {
-    to.check(n)
-        .and_then(|()| from.check(n))
-        .inspect_err(|_| mistakes::copy(to, from, n, what))
+    to.check(n).and_then(|()| from.check(n)).inspect_err(|_| mistakes::copy(to, from, n, what))
 }
 
 /// Copies now, and reports undefined values that the host receives; `diagnosis` is the setting of the calling thread,
@@ -77,9 +75,7 @@ fn copy_in_stream(stream: &Stream, to: CopyEnd, from: CopyEnd, n: usize) -> Outc
         // SAFETY: the caller of a copy promises the bytes of the host memory.
         _ if wait => stream.submit_sync(move || unsafe { copy(&to, &from, n, diagnosis) }),
         // SAFETY: as above, until the copy is done.
-        _ => stream.submit_async(JobThread::Caller, move || unsafe {
-            copy(&to, &from, n, diagnosis)
-        }),
+        _ => stream.submit_async(JobThread::Caller, move || unsafe { copy(&to, &from, n, diagnosis) }),
     }
 }
 

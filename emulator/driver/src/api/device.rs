@@ -14,11 +14,7 @@ use crate::types::{DeviceProperties, Handle, Uuid};
 /// Checks the number of a device.
 pub(crate) fn device(number: c_int) -> Outcome {
     initialised()?;
-    if number == 0 {
-        Ok(())
-    } else {
-        Err(ERROR_INVALID_DEVICE)
-    }
+    if number == 0 { Ok(()) } else { Err(ERROR_INVALID_DEVICE) }
 }
 
 export! {

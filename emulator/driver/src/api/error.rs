@@ -120,10 +120,7 @@ mod tests {
 
     #[track_caller]
     fn check(symbol: &str, version: c_int, own_stream: bool, expected: Result<&str, c_uint>) {
-        assert_eq!(
-            newest(symbol, version, own_stream).map(|call| call.name),
-            expected
-        );
+        assert_eq!(newest(symbol, version, own_stream).map(|call| call.name), expected);
     }
 
     #[test]
@@ -140,18 +137,8 @@ mod tests {
         check("cuMemAdvise", 12020, false, Ok("cuMemAdvise_v2"));
         check("cuMemPrefetchAsync", 11040, false, Ok("cuMemPrefetchAsync"));
         check("cuMemPrefetchAsync", 12020, false, Ok("cuMemPrefetchAsync_v2"));
-        check(
-            "cuStreamGetCaptureInfo",
-            12020,
-            false,
-            Ok("cuStreamGetCaptureInfo_v2"),
-        );
-        check(
-            "cuStreamGetCaptureInfo",
-            12030,
-            false,
-            Ok("cuStreamGetCaptureInfo_v3"),
-        );
+        check("cuStreamGetCaptureInfo", 12020, false, Ok("cuStreamGetCaptureInfo_v2"));
+        check("cuStreamGetCaptureInfo", 12030, false, Ok("cuStreamGetCaptureInfo_v3"));
         check("cuGetProcAddress", 12040, false, Ok("cuGetProcAddress_v2"));
     }
 

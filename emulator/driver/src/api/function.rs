@@ -16,11 +16,7 @@ use crate::types::Handle;
 /// which is near that of a compiler; never more than the program or the kernel allows.
 pub(crate) fn registers(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
-    let most = function
-        .info
-        .max_registers
-        .or(kernel.max_registers)
-        .unwrap_or(255);
+    let most = function.info.max_registers.or(kernel.max_registers).unwrap_or(255);
     let estimate = kernel.n_lines.clamp(16, 255);
     function.info.registers.unwrap_or(estimate).min(most.max(16))
 }
@@ -28,13 +24,14 @@ pub(crate) fn registers(function: &Function) -> u32 {
 /// Largest number of threads of a block of this kernel.
 pub(crate) fn max_threads(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
-    let declared = kernel.max_threads.map_or(limit::THREADS_PER_BLOCK, |t| {
-        t.iter().copied().fold(1, u32::saturating_mul)
-    });
+    let declared = kernel
+        .max_threads
+        .map_or(limit::THREADS_PER_BLOCK, |t| t.iter().copied().fold(1, u32::saturating_mul));
     // Only the number of ptxas is a hard limit.
-    let by_registers = function.info.registers.map_or(u32::MAX, |r| {
-        limit::REGISTERS / (r.max(1) * 32).next_multiple_of(256) * 32
-    });
+    let by_registers = function
+        .info
+        .registers
+        .map_or(u32::MAX, |r| limit::REGISTERS / (r.max(1) * 32).next_multiple_of(256) * 32);
     declared.min(by_registers).min(limit::THREADS_PER_BLOCK)
 }
 
@@ -107,12 +104,7 @@ fn set_cache(function: &Function, config: c_uint) -> Outcome {
 
 fn param_info(function: &Function, index: usize, offset: Out<usize>, size: Out<usize>) -> Outcome {
     offset.check()?;
-    let param = function
-        .loaded
-        .kernel()
-        .params
-        .get(index)
-        .ok_or(ERROR_INVALID_VALUE)?;
+    let param = function.loaded.kernel().params.get(index).ok_or(ERROR_INVALID_VALUE)?;
     offset.put(param.offset as usize)?;
     size.put_if_wanted(param.bytes as usize);
     Ok(())

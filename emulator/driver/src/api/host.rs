@@ -24,13 +24,7 @@ fn alloc(out: Out<u64>, bytes: usize, flags: c_uint) -> Outcome {
     if bytes == 0 {
         return out.put(0);
     }
-    out.put(allocations::host(
-        bytes as u64,
-        AllocationKind::Host,
-        flags,
-        "cuMemHostAlloc",
-        owner,
-    )?)
+    out.put(allocations::host(bytes as u64, AllocationKind::Host, flags, "cuMemHostAlloc", owner)?)
 }
 
 export! {

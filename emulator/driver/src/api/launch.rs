@@ -134,10 +134,9 @@ unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) 
     let mut raw = vec![0u8; n * 8];
     let from = (pointers.address() as u64, raw.len());
     let addresses: Vec<u64> = match read_process(&[from], &mut [raw.as_mut_slice()]) {
-        Some(true) => raw
-            .chunks_exact(8)
-            .map(|c| u64::from_ne_bytes(c.try_into().unwrap_or([0; 8])))
-            .collect(),
+        Some(true) => {
+            raw.chunks_exact(8).map(|c| u64::from_ne_bytes(c.try_into().unwrap_or([0; 8]))).collect()
+        }
         Some(false) => return Err(missing(0)),
         // SAFETY: the caller promises a pointer for each parameter of the kernel.
         None => unsafe { pointers.list(n) }?,
@@ -145,20 +144,14 @@ unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) 
     if let Some(null) = addresses.iter().position(|a| *a == 0) {
         return Err(missing(null));
     }
-    let sources: Vec<(u64, usize)> = addresses
-        .iter()
-        .zip(&kernel.params)
-        .map(|(a, p)| (*a, p.bytes as usize))
-        .collect();
+    let sources: Vec<(u64, usize)> =
+        addresses.iter().zip(&kernel.params).map(|(a, p)| (*a, p.bytes as usize)).collect();
     let mut arguments: Vec<Vec<u8>> = kernel.params.iter().map(|p| vec![0; p.bytes as usize]).collect();
     let mut targets: Vec<&mut [u8]> = arguments.iter_mut().map(Vec::as_mut_slice).collect();
     match read_process(&sources, &mut targets) {
         Some(true) => {}
         Some(false) => {
-            let readable = sources
-                .iter()
-                .take_while(|s| crate::edge::can_read(s.0, s.1))
-                .count();
+            let readable = sources.iter().take_while(|s| crate::edge::can_read(s.0, s.1)).count();
             return Err(missing(readable));
         }
         None => {
@@ -205,11 +198,7 @@ unsafe fn from_extra(
     }
     let size = size.ok_or(ERROR_INVALID_VALUE)?;
     if size < wanted || (buffer == 0 && wanted > 0) {
-        return Err(refuse(
-            function,
-            config,
-            &LaunchRefused::ParameterBytes { given: size },
-        ));
+        return Err(refuse(function, config, &LaunchRefused::ParameterBytes { given: size }));
     }
     // SAFETY: a buffer of that size at least, by its keys.
     unsafe { In::new(buffer as *const u8).list(wanted) }
@@ -234,9 +223,7 @@ unsafe fn arguments(
 }
 
 fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |d| d.as_nanos() as u64)
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
 }
 
 /// Mode of a launch.
@@ -263,21 +250,12 @@ fn run(
     if prints && !predict {
         mistakes::constants(&function.loaded.kernel().name, &function.unset_constants);
     }
-    let textures = if function.has_textures {
-        texture::all()
-    } else {
-        Textures::default()
-    };
+    let textures = if function.has_textures { texture::all() } else { Textures::default() };
     if predict {
-        slot.set(LaunchResult::Predicted(forecast::report(
-            function, config, textures,
-        )));
+        slot.set(LaunchResult::Predicted(forecast::report(function, config, textures)));
         return;
     }
-    let environment = Environment {
-        textures: &textures,
-        clock: &now,
-    };
+    let environment = Environment { textures: &textures, clock: &now };
     match simt::launch::launch(&MEMORY, &function.loaded, config, environment) {
         Ok(report) => {
             let report = Report::new(report, &function.loaded, config);
@@ -360,10 +338,7 @@ fn launch_by(
     config.options.stack_bytes = stream.context.stack_bytes();
     config.options.grid_workspace = workspace.as_ref().map_or(0, |w| w.0);
     config.params = arguments(&function, &config)?;
-    let mode = LaunchMode {
-        prints: settings::current().diagnosis,
-        predict,
-    };
+    let mode = LaunchMode { prints: settings::current().diagnosis, predict };
     let slot = reports::Slot::new();
     let (context, for_job) = (Arc::clone(&stream.context), Arc::clone(&slot));
     let job = move || {
@@ -409,11 +384,7 @@ fn check_cooperative(function: &Function, shape: LaunchShape) -> Outcome {
         shared: u64::from(function.loaded.kernel().shared_static_bytes) + u64::from(shape.dynamic),
     };
     let fit = u64::from(blocks_per_sm(footprint)) * u64::from(limit::SMS);
-    let blocks = shape
-        .grid
-        .iter()
-        .map(|n| u64::from(*n))
-        .fold(1, u64::saturating_mul);
+    let blocks = shape.grid.iter().map(|n| u64::from(*n)).fold(1, u64::saturating_mul);
     // A block that is too large by itself gets its own error from the launch.
     if fit > 0 && blocks > fit {
         diagnose::print_once(&format!(

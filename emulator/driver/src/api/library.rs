@@ -79,11 +79,7 @@ fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
     // Loaded once to find errors; variables get their addresses per context.
     let checked = image.and_then(|image| {
         let module = image.load(&Arc::new(Memory::new(MEMORY.limit())))?;
-        let names = module
-            .kernels()
-            .iter()
-            .map(|k| k.kernel().name.clone())
-            .collect::<Vec<_>>();
+        let names = module.kernels().iter().map(|k| k.kernel().name.clone()).collect::<Vec<_>>();
         Ok((image, names))
     });
     match checked {
@@ -95,10 +91,7 @@ fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
                 kernels: Mutex::default(),
             });
             let kernels = names.into_iter().map(|name| {
-                let kernel = Kernel {
-                    library: handle,
-                    name: name.clone(),
-                };
+                let kernel = Kernel { library: handle, name: name.clone() };
                 (name, KERNELS.insert_with(|_| kernel).0)
             });
             *lock(&library.kernels) = kernels.collect();

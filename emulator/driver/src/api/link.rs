@@ -67,11 +67,7 @@ fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, Refused>
     let link = link(handle)?;
     if kind != PTX {
         diagnose::print_once("cuLink takes PTX only: other inputs are made for real GPUs");
-        return Err(if kind <= 6 {
-            ERROR_NOT_SUPPORTED
-        } else {
-            ERROR_INVALID_VALUE
-        });
+        return Err(if kind <= 6 { ERROR_NOT_SUPPORTED } else { ERROR_INVALID_VALUE });
     }
     let checked = text.and_then(|text| {
         check_head(&text)?;
@@ -145,9 +141,7 @@ fn compiled(
                 limit_registers(&mut module, most);
             }
             // The head of a text, written by `cargo xtask ptx`, has the numbers of registers.
-            let heads = texts
-                .iter()
-                .flat_map(|text| text.lines().take_while(|l| l.starts_with("// sm_")));
+            let heads = texts.iter().flat_map(|text| text.lines().take_while(|l| l.starts_with("// sm_")));
             let heads: String = heads.map(|line| format!("{line}\n")).collect();
             format!("{heads}{module}")
         }

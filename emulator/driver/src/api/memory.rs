@@ -181,9 +181,5 @@ fn managed_range(address: u64, count: usize) -> Outcome {
         let end = (address - a.base).checked_add(count as u64);
         a.kind == AllocationKind::Managed && end.is_some_and(|end| end <= a.bytes)
     });
-    if inside && count > 0 {
-        Ok(())
-    } else {
-        Err(ERROR_INVALID_VALUE)
-    }
+    if inside && count > 0 { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
 }

@@ -31,9 +31,7 @@ fn fill(
     if row == 0 || height == 0 {
         return Ok(());
     }
-    let last = (height as u64 - 1)
-        .checked_mul(pitch as u64)
-        .and_then(|o| to.checked_add(o));
+    let last = (height as u64 - 1).checked_mul(pitch as u64).and_then(|o| to.checked_add(o));
     device_range(to, row)?;
     device_range(last.ok_or(ERROR_INVALID_VALUE)?, row)?;
     let value = value.to_vec();
@@ -43,11 +41,7 @@ fn fill(
             filled.map_err(|_| ERROR_INVALID_VALUE)
         })
     };
-    if wait {
-        stream.submit_sync(job)
-    } else {
-        stream.submit_async(JobThread::Caller, job)
-    }
+    if wait { stream.submit_sync(job) } else { stream.submit_async(JobThread::Caller, job) }
 }
 
 export! {

@@ -128,12 +128,7 @@ pub(crate) fn unload_after_work(handle: Handle) -> Outcome {
 
 /// Puts a module that was loaded from an image into a context.
 pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_registers: Option<u32>) -> Handle {
-    let constant_bytes = module
-        .variables()
-        .iter()
-        .filter(|v| v.constant)
-        .map(|v| v.bytes)
-        .sum::<u64>();
+    let constant_bytes = module.variables().iter().filter(|v| v.constant).map(|v| v.bytes).sum::<u64>();
     let kernels = module.kernels().to_vec();
     let files = kernels.iter().take(1).flat_map(|kernel| kernel.files());
     let paths = files.map(|(_, path)| path.as_str());
@@ -181,11 +176,7 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
                 constant_bytes: u32::try_from(constant_bytes).unwrap_or(u32::MAX),
             },
             sources: Arc::clone(&sources),
-            has_textures: kernel
-                .kernel()
-                .ops
-                .iter()
-                .any(|op| matches!(op.kind, OpKind::Texture(_))),
+            has_textures: kernel.kernel().ops.iter().any(|op| matches!(op.kind, OpKind::Texture(_))),
             unset_constants,
             max_dynamic_shared: AtomicI32::new(default_dynamic_shared(kernel.kernel())),
             carveout: AtomicI32::new(-1),
@@ -217,10 +208,7 @@ fn named(kernel: &simt::program::Kernel, variables: &BTreeMap<&str, u64>) -> Vec
             }
         }
     }
-    found
-        .into_iter()
-        .map(|(name, address)| (name.to_owned(), address))
-        .collect()
+    found.into_iter().map(|(name, address)| (name.to_owned(), address)).collect()
 }
 
 /// Loads into the current context; errors go to the log, or without one, to standard error.
@@ -321,11 +309,7 @@ export! {
 }
 
 pub(crate) fn function_named(loaded: &Loaded, name: &str) -> Option<Handle> {
-    let at = loaded
-        .module
-        .kernels()
-        .iter()
-        .position(|k| k.kernel().name == name)?;
+    let at = loaded.module.kernels().iter().position(|k| k.kernel().name == name)?;
     loaded.functions.get()?.get(at).copied()
 }
 

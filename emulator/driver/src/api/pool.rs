@@ -31,12 +31,7 @@ static POOLS: Table<Pool> = Table::new(ObjectKind::Pool);
 static CHOSEN: Mutex<Option<(Handle, Handle)>> = Mutex::new(None);
 
 fn create(max: u64) -> Handle {
-    let make = |_| Pool {
-        flags: Mutex::new([1; 3]),
-        threshold: Mutex::new(0),
-        used: Mutex::default(),
-        max,
-    };
+    let make = |_| Pool { flags: Mutex::new([1; 3]), threshold: Mutex::new(0), used: Mutex::default(), max };
     POOLS.insert_with(make).0
 }
 
@@ -72,12 +67,7 @@ pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Result<u
     if pool.max != 0 && lock(&pool.used).now.saturating_add(bytes) > pool.max {
         return Err(ERROR_OUT_OF_MEMORY);
     }
-    let base = allocations::device(
-        bytes,
-        AllocationKind::Pooled(pool_handle),
-        "cuMemAllocAsync",
-        owner,
-    )?;
+    let base = allocations::device(bytes, AllocationKind::Pooled(pool_handle), "cuMemAllocAsync", owner)?;
     let mut used = lock(&pool.used);
     used.now += bytes;
     used.high = used.high.max(used.now);

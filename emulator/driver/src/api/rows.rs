@@ -51,9 +51,7 @@ impl CopySide {
                 if n_slices > 1 && rows < self.y.saturating_add(n_rows) && self.height != 0 {
                     return Err(ERROR_INVALID_VALUE);
                 }
-                let slice = (pitch as u64)
-                    .checked_mul(rows as u64)
-                    .ok_or(ERROR_INVALID_VALUE)?;
+                let slice = (pitch as u64).checked_mul(rows as u64).ok_or(ERROR_INVALID_VALUE)?;
                 (base, pitch as u64, slice)
             }
             _ => return Err(ERROR_INVALID_VALUE),
@@ -108,12 +106,7 @@ impl Rows {
         }
         let (y, z) = (self.height - 1, self.depth - 1);
         for (y, z) in [(0, 0), (y, 0), (y, z)] {
-            check_ends(
-                &self.to.row(y, z)?,
-                &self.from.row(y, z)?,
-                self.width,
-                "a copy of rows",
-            )?;
+            check_ends(&self.to.row(y, z)?, &self.from.row(y, z)?, self.width, "a copy of rows")?;
         }
         for end in [&self.to, &self.from] {
             if let (CopyEnd::Device(first), CopyEnd::Device(last)) = (&end.start, end.row(y, z)?) {

@@ -254,7 +254,5 @@ fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Out
     }
     let bytes = bytes.to_vec();
     super::place::device_range(address, bytes.len())?;
-    stream.submit_async(JobThread::Caller, move || {
-        super::place::write_device(address, &bytes)
-    })
+    stream.submit_async(JobThread::Caller, move || super::place::write_device(address, &bytes))
 }

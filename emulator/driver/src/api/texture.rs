@@ -17,16 +17,8 @@ use crate::types::{Handle, ResourceDesc, TextureDesc};
 #[derive(Debug)]
 enum Source {
     Array(Arc<Array>),
-    Linear {
-        address: u64,
-        bytes: usize,
-    },
-    Pitched {
-        address: u64,
-        width: usize,
-        height: usize,
-        pitch: usize,
-    },
+    Linear { address: u64, bytes: usize },
+    Pitched { address: u64, width: usize, height: usize, pitch: usize },
 }
 
 struct Texture {
@@ -56,10 +48,7 @@ pub(crate) fn all() -> Textures {
     let mut textures = Textures::default();
     for handle in TEXTURES.handles_where(|_| true) {
         if let Some(texture) = TEXTURES.get(handle) {
-            let object = TextureObject {
-                data: texture.texels(),
-                ..texture.like.clone()
-            };
+            let object = TextureObject { data: texture.texels(), ..texture.like.clone() };
             textures.objects.insert(handle as u64, Arc::new(object));
         }
     }
@@ -76,12 +65,7 @@ impl Texture {
                 let read = MEMORY.read(*address, &mut data);
                 Arc::new(if read.is_ok() { data } else { Vec::new() })
             }
-            Source::Pitched {
-                address,
-                width,
-                height,
-                pitch,
-            } => {
+            Source::Pitched { address, width, height, pitch } => {
                 let mut data = vec![0; width * height];
                 let mut rows = data.chunks_exact_mut((*width).max(1)).enumerate();
                 let read = rows.all(|(y, row)| MEMORY.read(*address + (y * pitch) as u64, row).is_ok());
@@ -108,11 +92,7 @@ fn source(r: &ResourceDesc) -> Result<(Source, TexelFormat, u32, [usize; 2]), CU
     let format_of = |word: u64| {
         let format = texel_format(low(word)).ok_or(ERROR_INVALID_VALUE)?;
         let channels = high(word);
-        if [1, 2, 4].contains(&channels) {
-            Ok((format, channels))
-        } else {
-            Err(ERROR_INVALID_VALUE)
-        }
+        if [1, 2, 4].contains(&channels) { Ok((format, channels)) } else { Err(ERROR_INVALID_VALUE) }
     };
     match r.kind {
         0 => {
@@ -138,29 +118,15 @@ fn source(r: &ResourceDesc) -> Result<(Source, TexelFormat, u32, [usize; 2]), CU
             let address = r.words[0];
             let (format, channels) = format_of(r.words[1])?;
             let [width, height, pitch] = [r.words[2], r.words[3], r.words[4]].map(|w| w as usize);
-            let row = width
-                .checked_mul(format.bytes() * channels as usize)
-                .ok_or(ERROR_INVALID_VALUE)?;
+            let row = width.checked_mul(format.bytes() * channels as usize).ok_or(ERROR_INVALID_VALUE)?;
             let bad = width == 0 || height == 0 || pitch < row || pitch % 32 != 0;
             if bad || !address.is_multiple_of(limit::PITCH as u64) {
                 return Err(ERROR_INVALID_VALUE);
             }
-            let last = (height as u64 - 1)
-                .checked_mul(pitch as u64)
-                .and_then(|o| o.checked_add(address));
+            let last = (height as u64 - 1).checked_mul(pitch as u64).and_then(|o| o.checked_add(address));
             device_range(address, row)?;
             device_range(last.ok_or(ERROR_INVALID_VALUE)?, row)?;
-            Ok((
-                Source::Pitched {
-                    address,
-                    width: row,
-                    height,
-                    pitch,
-                },
-                format,
-                channels,
-                [width, height],
-            ))
+            Ok((Source::Pitched { address, width: row, height, pitch }, format, channels, [width, height]))
         }
         // Mipmapped arrays.
         1 => Err(ERROR_NOT_SUPPORTED),

@@ -90,10 +90,7 @@ pub(crate) fn alloc(bytes: usize) -> u64 {
 
 /// Launches on the null stream, in one dimension.
 pub(crate) fn launch(function: sys::CUfunction, grid: u32, block: u32, arguments: &[u64]) -> CUresult {
-    let mut pointers: Vec<_> = arguments
-        .iter()
-        .map(|a| std::ptr::from_ref(a).cast_mut().cast())
-        .collect();
+    let mut pointers: Vec<_> = arguments.iter().map(|a| std::ptr::from_ref(a).cast_mut().cast()).collect();
     let (stream, pointers) = (std::ptr::null_mut(), pointers.as_mut_ptr());
     // SAFETY: each argument has 8 bytes, as much as any parameter of the test kernels.
     unsafe { launch_kernel(function, [grid, 1, 1], [block, 1, 1], 0, stream, pointers, NONE) }
@@ -126,18 +123,7 @@ pub(crate) unsafe fn launch_kernel(
 pub(crate) unsafe fn load_library(library: &mut sys::CUlibrary, image: *const c_void) -> CUresult {
     use std::ptr::null_mut;
     // SAFETY: a place for the result, the caller's image, and no options.
-    unsafe {
-        sys::cuLibraryLoadData(
-            library,
-            image,
-            null_mut(),
-            null_mut(),
-            0,
-            null_mut(),
-            null_mut(),
-            0,
-        )
-    }
+    unsafe { sys::cuLibraryLoadData(library, image, null_mut(), null_mut(), 0, null_mut(), null_mut(), 0) }
 }
 
 pub(crate) fn synchronize() -> CUresult {
@@ -190,10 +176,7 @@ impl ErrorLog {
                 CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
                 CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
             ],
-            values: [
-                text.as_mut_ptr().cast(),
-                std::ptr::without_provenance_mut(text.len()),
-            ],
+            values: [text.as_mut_ptr().cast(), std::ptr::without_provenance_mut(text.len())],
             text,
         }
     }

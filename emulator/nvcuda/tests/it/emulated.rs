@@ -33,9 +33,7 @@ fn emulated_a_launch_leaves_a_report() {
 #[test]
 fn emulated_there_is_no_report_before_a_launch() {
     let emulator = emulator();
-    let report = std::thread::spawn(move || emulator.report())
-        .join()
-        .expect("it returns");
+    let report = std::thread::spawn(move || emulator.report()).join().expect("it returns");
     assert_eq!(report, None);
 }
 
@@ -74,12 +72,7 @@ pub(crate) fn run_alone(test: &str, environment: &[(&str, &str)]) -> (String, St
         .output()
         .expect("it runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(
-        output.status.success(),
-        "{}{}",
-        text(&output.stdout),
-        text(&output.stderr)
-    );
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert!(stdout.contains("1 passed"), "no test is called {test}");
     (stdout, stderr)
@@ -93,10 +86,7 @@ pub(crate) fn is_alone() -> bool {
 fn emulated_printing_appears_at_synchronisation() {
     if !is_alone() {
         let (out, _) = run_alone("emulated::emulated_printing_appears_at_synchronisation", &[]);
-        let lines: Vec<_> = out
-            .lines()
-            .filter(|l| l.contains("hello") || l.contains("before"))
-            .collect();
+        let lines: Vec<_> = out.lines().filter(|l| l.contains("hello") || l.contains("before")).collect();
         assert_eq!(lines, ["before", "hello 0", "hello 1", "hello 2"]);
         return;
     }
@@ -106,9 +96,7 @@ fn emulated_printing_appears_at_synchronisation() {
     // The kernel has ended by now, or will have; its output waits.
     std::thread::sleep(std::time::Duration::from_millis(20));
     let mut out = std::io::stdout().lock();
-    out.write_all(b"\nbefore\n")
-        .and_then(|()| out.flush())
-        .expect("stdout is there");
+    out.write_all(b"\nbefore\n").and_then(|()| out.flush()).expect("stdout is there");
     drop(out);
     ok(synchronize());
 }
@@ -116,10 +104,7 @@ fn emulated_printing_appears_at_synchronisation() {
 #[test]
 fn emulated_a_mistake_is_told_on_stderr_without_colours() {
     if !is_alone() {
-        let (_, stderr) = run_alone(
-            "emulated::emulated_a_mistake_is_told_on_stderr_without_colours",
-            &[],
-        );
+        let (_, stderr) = run_alone("emulated::emulated_a_mistake_is_told_on_stderr_without_colours", &[]);
         assert!(stderr.contains("error[E-OOB]"), "{stderr}");
         assert!(!stderr.contains('\x1b'), "{stderr}");
         return;
@@ -134,19 +119,10 @@ fn emulated_a_mistake_is_told_on_stderr_without_colours() {
 #[test]
 fn emulated_the_environment_chooses_checks_and_memory() {
     if !is_alone() {
-        let environment = [
-            ("TILE_CHECK", "off"),
-            ("TILE_MEMORY", "64"),
-            ("TILE_BUDGET", "sideways"),
-        ];
-        let (_, stderr) = run_alone(
-            "emulated::emulated_the_environment_chooses_checks_and_memory",
-            &environment,
-        );
-        assert!(
-            stderr.contains("TILE_BUDGET=sideways is not understood"),
-            "{stderr}"
-        );
+        let environment = [("TILE_CHECK", "off"), ("TILE_MEMORY", "64"), ("TILE_BUDGET", "sideways")];
+        let (_, stderr) =
+            run_alone("emulated::emulated_the_environment_chooses_checks_and_memory", &environment);
+        assert!(stderr.contains("TILE_BUDGET=sideways is not understood"), "{stderr}");
         return;
     }
     emulator();

@@ -250,15 +250,7 @@ fn shared_memory_beyond_48_kib_must_be_asked_for() {
     let mut pointers = [(&raw mut argument).cast::<c_void>()];
     let mut launch = |bytes| unsafe {
         // SAFETY: one parameter of 8 bytes.
-        launch_kernel(
-            shift,
-            [1; 3],
-            [32, 1, 1],
-            bytes,
-            null_mut(),
-            pointers.as_mut_ptr(),
-            NONE,
-        )
+        launch_kernel(shift, [1; 3], [32, 1, 1], bytes, null_mut(), pointers.as_mut_ptr(), NONE)
     };
     codes! {
         launch(64 * 1024) => CUDA_ERROR_INVALID_VALUE,
@@ -317,10 +309,7 @@ fn emulated_truncated_ptx_never_loads_half() {
     for end in (0..KERNELS.len()).step_by(61) {
         let code = load(&KERNELS.as_bytes()[..end]);
         assert!(
-            matches!(
-                code,
-                CUDA_SUCCESS | CUDA_ERROR_INVALID_PTX | CUDA_ERROR_INVALID_IMAGE
-            ),
+            matches!(code, CUDA_SUCCESS | CUDA_ERROR_INVALID_PTX | CUDA_ERROR_INVALID_IMAGE),
             "cut at {end}: {code:?}"
         );
     }
@@ -338,10 +327,7 @@ fn the_error_log_says_what_is_wrong() {
     let code = unsafe { sys::cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 2, options, values) };
     assert_eq!(code, CUDA_ERROR_INVALID_PTX);
     let message = log.text();
-    assert!(
-        message.contains("frobnicate") && message.contains("line 5"),
-        "{message}"
-    );
+    assert!(message.contains("frobnicate") && message.contains("line 5"), "{message}");
     // The size of the buffer becomes the number of bytes written.
     assert_eq!(log.values[1] as usize, message.len() + 1);
 }
@@ -435,10 +421,8 @@ fn emulated_calls_are_found_by_name() {
     }
     // Results of an H200 with the driver of CUDA 13.0: status, and presence of an address.
     let found_with = |name: &std::ffi::CStr, version, flags| {
-        let (mut found, mut status) = (
-            null_mut(),
-            sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS,
-        );
+        let (mut found, mut status) =
+            (null_mut(), sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
         // SAFETY: a string that ends with NUL, and places for two results.
         ok(unsafe { sys::cuGetProcAddress_v2(name.as_ptr(), &mut found, version, flags, &mut status) });
         (status as u32, !found.is_null())
@@ -453,21 +437,11 @@ fn emulated_calls_are_found_by_name() {
         (c"cuKernelGetLibrary", 12040, 0, (2, false)),
         (c"cuKernelGetLibrary", 12050, 0, (0, true)),
     ] {
-        assert_eq!(
-            found_with(name, version, flags),
-            expected,
-            "{name:?} {version} {flags}"
-        );
+        assert_eq!(found_with(name, version, flags), expected, "{name:?} {version} {flags}");
     }
     // SAFETY: valid places for results; the call has the type of cuMemAlloc_v2.
     unsafe {
-        ok(sys::cuGetProcAddress_v2(
-            c"cuMemAlloc".as_ptr(),
-            &mut found,
-            12040,
-            0,
-            null_mut(),
-        ));
+        ok(sys::cuGetProcAddress_v2(c"cuMemAlloc".as_ptr(), &mut found, 12040, 0, null_mut()));
         let alloc: extern "C" fn(*mut u64, usize) -> CUresult = std::mem::transmute(found);
         let mut address = 0;
         ok(alloc(&mut address, 1 << 33));

@@ -16,17 +16,12 @@ fn is_exported(name: &str) -> bool {
 fn emulated_exports_are_those_of_the_driver_that_it_stands_for() {
     emulator();
     let table = include_str!("../../../driver/src/calls.rs");
-    let rows = table
-        .lines()
-        .filter_map(|line| line.strip_prefix("    cu")?.strip_suffix(';'));
+    let rows = table.lines().filter_map(|line| line.strip_prefix("    cu")?.strip_suffix(';'));
     let calls: Vec<_> = rows
         .filter_map(|row| Some((format!("cu{}", row.split(' ').next()?), row.ends_with(" later"))))
         .collect();
     assert!(calls.len() > 550);
-    let wrong: Vec<_> = calls
-        .iter()
-        .filter(|(name, later)| is_exported(name) == *later)
-        .collect();
+    let wrong: Vec<_> = calls.iter().filter(|(name, later)| is_exported(name) == *later).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
@@ -38,11 +33,7 @@ fn output_of(variable: &str, tool: &str, arguments: &[&str]) -> String {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("the tool is installed");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
@@ -52,17 +43,11 @@ fn bindings() -> String {
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     // Without a filter, Cargo requires the packages of all platforms.
     let metadata = ["metadata", "--format-version=1", "--offline", "--filter-platform"];
-    let metadata = output_of(
-        "CARGO",
-        "cargo",
-        &[&metadata[..], &[host.expect("a host")]].concat(),
-    );
+    let metadata = output_of("CARGO", "cargo", &[&metadata[..], &[host.expect("a host")]].concat());
     let metadata: serde_json::Value = serde_json::from_str(&metadata).expect("it is JSON");
     let packages = metadata["packages"].as_array().expect("a list");
     let cudarc = packages.iter().find(|package| package["name"] == "cudarc");
-    let manifest = cudarc
-        .and_then(|package| package["manifest_path"].as_str())
-        .expect("a dependency");
+    let manifest = cudarc.and_then(|package| package["manifest_path"].as_str()).expect("a dependency");
     std::fs::read_to_string(Path::new(manifest).with_file_name("src/driver/sys/mod.rs"))
         .expect("the bindings")
 }
@@ -76,10 +61,7 @@ fn emulated_what_cudarc_names_for_this_version_is_exported() {
     let named: Vec<String> = lines
         .windows(2)
         .filter_map(|pair| {
-            let name = pair[1]
-                .strip_prefix("pub unsafe fn cu")?
-                .split(['(', '<'])
-                .next()?;
+            let name = pair[1].strip_prefix("pub unsafe fn cu")?.split(['(', '<']).next()?;
             let condition = pair[0].strip_prefix("#[cfg(");
             let wanted = condition.is_none_or(|text| text.contains("\"cuda-12040\""));
             wanted.then(|| format!("cu{name}"))

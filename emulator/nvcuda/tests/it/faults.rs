@@ -12,11 +12,7 @@ use crate::emulated::{is_alone, run_alone};
 fn check(kernel: &str, arguments: &[u64], expected: CUresult) {
     let own = OwnContext::new();
     let kernel = function(module(), kernel);
-    assert_eq!(
-        launch(kernel, 1, 1, arguments),
-        CUDA_SUCCESS,
-        "the launch itself is fine"
-    );
+    assert_eq!(launch(kernel, 1, 1, arguments), CUDA_SUCCESS, "the launch itself is fine");
     assert_eq!(synchronize(), expected);
     let (mut address, mut stream) = (0, null_mut());
     // SAFETY: valid places for results.

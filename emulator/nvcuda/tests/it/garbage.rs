@@ -41,11 +41,7 @@ impl Pool {
 
     fn keep(&mut self, value: u64) {
         let n = self.values.len();
-        if n < 64 {
-            self.values.push(value)
-        } else {
-            self.values[self.random.random_range(0..n)] = value
-        }
+        if n < 64 { self.values.push(value) } else { self.values[self.random.random_range(0..n)] = value }
     }
 }
 
@@ -90,31 +86,13 @@ fn call(pool: &mut Pool, own: &OwnContext, host: &mut [u64; 64]) -> CUresult {
             22..=25 => {
                 let mut arguments = [pool.any(), pool.any(), pool.any()];
                 let [a, b, c] = &mut arguments;
-                let mut pointers = [
-                    (&raw mut *a).cast::<c_void>(),
-                    (&raw mut *b).cast(),
-                    (&raw mut *c).cast(),
-                ];
-                let (grid, block) = (
-                    pool.random.random_range(0..4_u32),
-                    pool.random.random_range(0..70_u32),
-                );
+                let mut pointers =
+                    [(&raw mut *a).cast::<c_void>(), (&raw mut *b).cast(), (&raw mut *c).cast()];
+                let (grid, block) = (pool.random.random_range(0..4_u32), pool.random.random_range(0..70_u32));
                 let dynamic = pool.size() as u32;
-                let stream = if pool.random.random_range(0..4) == 0 {
-                    pool.handle()
-                } else {
-                    null_mut()
-                };
+                let stream = if pool.random.random_range(0..4) == 0 { pool.handle() } else { null_mut() };
                 let (function, pointers) = (pool.handle(), pointers.as_mut_ptr());
-                launch_kernel(
-                    function,
-                    [grid, 1, 1],
-                    [block, 1, 1],
-                    dynamic,
-                    stream,
-                    pointers,
-                    null_mut(),
-                )
+                launch_kernel(function, [grid, 1, 1], [block, 1, 1], dynamic, stream, pointers, null_mut())
             }
             26 => sys::cuCtxPushCurrent_v2(pool.handle()),
             27 => sys::cuCtxPopCurrent_v2(place.cast()),
@@ -169,22 +147,10 @@ fn emulated_anything_goes() {
     for seed in 1..40_u64 {
         let own = OwnContext::new();
         let module = module();
-        let names = [
-            "fill",
-            "increment",
-            "poke",
-            "variables",
-            "nothing",
-            "forever",
-            "shift",
-            "sample",
-        ];
+        let names = ["fill", "increment", "poke", "variables", "nothing", "forever", "shift", "sample"];
         let mut values: Vec<u64> = names.iter().map(|name| function(module, name) as u64).collect();
         values.extend([module as u64, own.0 as u64, KERNELS.len() as u64]);
-        let mut pool = Pool {
-            random: ChaCha8Rng::seed_from_u64(seed),
-            values,
-        };
+        let mut pool = Pool { random: ChaCha8Rng::seed_from_u64(seed), values };
         let mut host = [0u64; 64];
         let mut n_good = 0;
         for _ in 0..400 {

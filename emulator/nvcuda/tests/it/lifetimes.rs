@@ -14,8 +14,7 @@ use crate::common::{
 fn resident_kib() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find(|l| l.starts_with("VmRSS:"));
-    line.and_then(|l| l.split_whitespace().nth(1)?.parse().ok())
-        .unwrap_or(0)
+    line.and_then(|l| l.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
 }
 
 #[test]
@@ -92,10 +91,7 @@ fn a_destroyed_context_is_told_as_such() {
         ok(sys::cuCtxDestroy_v2(own.0));
         assert_eq!(sys::cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
         let mut address = 0;
-        assert_eq!(
-            sys::cuMemAlloc_v2(&mut address, 4),
-            CUDA_ERROR_CONTEXT_IS_DESTROYED
-        );
+        assert_eq!(sys::cuMemAlloc_v2(&mut address, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
         ok(sys::cuCtxPopCurrent_v2(&mut popped));
     }
 }

@@ -74,12 +74,7 @@ fn link(inputs: &[(c_uint, &str, &CStr)]) -> Result<sys::CUmodule, (CUresult, St
     let (mut link, mut image, mut size, mut loaded) = (null_mut(), null_mut(), 0, null_mut());
     // SAFETY: texts of the lengths given, and a log that outlives the link.
     let code = unsafe {
-        ok(sys::cuLinkCreate_v2(
-            2,
-            log.options.as_mut_ptr(),
-            log.values.as_mut_ptr(),
-            &mut link,
-        ));
+        ok(sys::cuLinkCreate_v2(2, log.options.as_mut_ptr(), log.values.as_mut_ptr(), &mut link));
         let add = |kind: c_uint, text: &str, name: &CStr| {
             let text = CString::new(text).expect("PTX has no NUL");
             let n = text.as_bytes_with_nul().len();
@@ -126,22 +121,13 @@ fn emulated_what_no_input_defines_is_named() {
     let (code, log) = link(&[(PTX, &caller, c"caller")]).expect_err("`scale` is missing");
     // Codes and messages are those of an H200's driver.
     assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
-    assert!(
-        log.contains("error   : Undefined reference to 'scale' in 'caller'"),
-        "{log}"
-    );
+    assert!(log.contains("error   : Undefined reference to 'scale' in 'caller'"), "{log}");
     let callee = ptx(CALLEE);
     let (code, log) =
         link(&[(PTX, &callee, c"one"), (PTX, &callee, c"two")]).expect_err("`bias` is there twice");
     assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
-    assert!(
-        log.contains("Multiple definition of 'bias' in 'two', first defined in 'one'"),
-        "{log}"
-    );
-    let (caller, callee) = (
-        ptx(CALLER),
-        ptx(&CALLEE.replace("scale(", "scale(.param .b32 more, ")),
-    );
+    assert!(log.contains("Multiple definition of 'bias' in 'two', first defined in 'one'"), "{log}");
+    let (caller, callee) = (ptx(CALLER), ptx(&CALLEE.replace("scale(", "scale(.param .b32 more, ")));
     let (code, log) = link(&[(PTX, &caller, c"caller"), (PTX, &callee, c"callee")])
         .expect_err("`scale` has another parameter");
     assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
@@ -158,12 +144,7 @@ fn emulated_inputs_share_a_bound() {
         return;
     }
     let _own = OwnContext::new();
-    let kernel = |name: &str| {
-        ptx(&format!(
-            ".visible .entry {name}() {{ {} }}",
-            "ret;".repeat(80_000)
-        ))
-    };
+    let kernel = |name: &str| ptx(&format!(".visible .entry {name}() {{ {} }}", "ret;".repeat(80_000)));
     let (a, b) = (kernel("a"), kernel("b"));
     assert!(link(&[(PTX, &a, c"a")]).is_ok());
     let (code, log) = link(&[(PTX, &a, c"a"), (PTX, &b, c"b")]).expect_err("it is too much");
@@ -175,11 +156,8 @@ fn emulated_inputs_share_a_bound() {
 fn emulated_a_cooperative_grid_meets() {
     let _own = OwnContext::new();
     let meeting = ptx(MEETING);
-    let loaded = link(&[
-        (PTX, &meeting, c"meeting"),
-        (LIBRARY, "!<arch>", c"libcudadevrt.a"),
-    ])
-    .expect("it links");
+    let loaded =
+        link(&[(PTX, &meeting, c"meeting"), (LIBRARY, "!<arch>", c"libcudadevrt.a")]).expect("it links");
     let meet = function(loaded, "meet");
     let (mut out, mut counter) = (alloc(16 * 4), alloc(4));
     let mut arguments = [(&raw mut out).cast::<c_void>(), (&raw mut counter).cast()];
@@ -187,18 +165,7 @@ fn emulated_a_cooperative_grid_meets() {
     unsafe {
         ok(sys::cuMemsetD8_v2(counter, 0, 4));
         let null = null_mut();
-        ok(sys::cuLaunchCooperativeKernel(
-            meet,
-            16,
-            1,
-            1,
-            1,
-            1,
-            1,
-            0,
-            null,
-            arguments.as_mut_ptr(),
-        ));
+        ok(sys::cuLaunchCooperativeKernel(meet, 16, 1, 1, 1, 1, 1, 0, null, arguments.as_mut_ptr()));
     }
     ok(synchronize());
     assert_eq!(words(out, 16), [16; 16]);
@@ -208,11 +175,8 @@ fn emulated_a_cooperative_grid_meets() {
 fn emulated_a_grid_that_is_not_cooperative_cannot_meet() {
     let _own = OwnContext::new();
     let meeting = ptx(MEETING);
-    let loaded = link(&[
-        (PTX, &meeting, c"meeting"),
-        (LIBRARY, "!<arch>", c"libcudadevrt.a"),
-    ])
-    .expect("it links");
+    let loaded =
+        link(&[(PTX, &meeting, c"meeting"), (LIBRARY, "!<arch>", c"libcudadevrt.a")]).expect("it links");
     let (out, counter) = (alloc(16 * 4), alloc(4));
     ok(launch(function(loaded, "meet"), 16, 1, &[out, counter]));
     assert_ne!(synchronize(), CUresult::CUDA_SUCCESS);
@@ -229,18 +193,8 @@ fn a_limit_of_registers_is_kept() {
     // SAFETY: a string that ends with NUL, and one option with its value.
     unsafe {
         let image = text.as_ptr().cast();
-        ok(sys::cuModuleLoadDataEx(
-            &mut loaded,
-            image,
-            1,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
-        ));
-        ok(sys::cuFuncGetAttribute(
-            &mut registers,
-            which,
-            function(loaded, "variables"),
-        ));
+        ok(sys::cuModuleLoadDataEx(&mut loaded, image, 1, options.as_mut_ptr(), values.as_mut_ptr()));
+        ok(sys::cuFuncGetAttribute(&mut registers, which, function(loaded, "variables")));
     }
     assert!((1..=16).contains(&registers), "{registers}");
 }
@@ -314,15 +268,9 @@ fn launches_of_the_old_kind() {
         ok(sys::cuParamSeti(fill, 8, 64));
         ok(sys::cuParamSeti(fill, 12, 7));
         ok(sys::cuLaunchGrid(fill, 2, 1));
-        assert_eq!(
-            sys::cuFuncSetBlockShape(fill, 0, 1, 1),
-            CUresult::CUDA_ERROR_INVALID_VALUE
-        );
+        assert_eq!(sys::cuFuncSetBlockShape(fill, 0, 1, 1), CUresult::CUDA_ERROR_INVALID_VALUE);
         assert_eq!(sys::cuParamSeti(fill, -4, 1), CUresult::CUDA_ERROR_INVALID_VALUE);
-        assert_eq!(
-            sys::cuParamSeti(fill, 1 << 20, 1),
-            CUresult::CUDA_ERROR_INVALID_VALUE
-        );
+        assert_eq!(sys::cuParamSeti(fill, 1 << 20, 1), CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     assert_eq!(words(out, 64), [7; 64]);
 }

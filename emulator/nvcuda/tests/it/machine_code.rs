@@ -46,12 +46,7 @@ fn run(saxpy: sys::CUfunction) {
         ok(sys::cuMemcpyHtoD_v2(to_x, x.as_ptr().cast(), N * 4));
         ok(sys::cuMemcpyHtoD_v2(to_y, y.as_ptr().cast(), N * 4));
     }
-    ok(launch(
-        saxpy,
-        4,
-        32,
-        &[N as u64, 3.0_f32.to_bits().into(), to_x, to_y],
-    ));
+    ok(launch(saxpy, 4, 32, &[N as u64, 3.0_f32.to_bits().into(), to_x, to_y]));
     ok(synchronize());
     let got: Vec<f32> = words(to_y, N).into_iter().map(f32::from_bits).collect();
     let want: Vec<f32> = x.iter().map(|x| 3.0 * x + 1.0).collect();
@@ -110,18 +105,13 @@ fn emulated_reports_say_which_code_was_counted() {
     let emulator = emulator();
     let _own = OwnContext::new();
     emulator.set_checks(Some(Checks::Counted));
-    run(function(
-        load(&saxpy()).expect("machine code for this device"),
-        "saxpy",
-    ));
+    run(function(load(&saxpy()).expect("machine code for this device"), "saxpy"));
     let report = emulator.report().expect("there was a launch");
     let report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
     assert_eq!(report["code"], "machine");
     assert_eq!(report["total"]["global_load_requests"], 8);
     assert!(
-        report["instructions"][0]["text"]
-            .as_str()
-            .is_some_and(|text| text.starts_with("LDC ")),
+        report["instructions"][0]["text"].as_str().is_some_and(|text| text.starts_with("LDC ")),
         "{}",
         report["instructions"][0]["text"]
     );
@@ -158,10 +148,7 @@ fn emulated_a_launch_can_be_predicted() {
     assert_eq!(small["prediction"]["n_blocks"], 32);
     // A launch takes microseconds, and eight megabytes take more.
     let (small, large) = (us(&small), us(&predicted(saxpy, 1 << 20)));
-    assert!(
-        (0.5..20.0).contains(&small) && (2.0 * small..1000.0).contains(&large),
-        "{small} {large}"
-    );
+    assert!((0.5..20.0).contains(&small) && (2.0 * small..1000.0).contains(&large), "{small} {large}");
     // The next launch runs.
     run(saxpy);
 }
@@ -247,11 +234,7 @@ fn emulated_an_unknown_instruction_is_named() {
         let at = exit.expect("a kernel ends");
         image[at..at + 2].copy_from_slice(&0x7fff_u16.to_le_bytes());
     };
-    refused(
-        unknown,
-        CUDA_ERROR_INVALID_IMAGE,
-        "does not support:\n.text.saxpy: unknown opcode 0xfff at 0x",
-    );
+    refused(unknown, CUDA_ERROR_INVALID_IMAGE, "does not support:\n.text.saxpy: unknown opcode 0xfff at 0x");
 }
 
 #[test]

@@ -50,30 +50,20 @@ fn make_mistakes() {
         refused(sys::cuMemcpyHtoD_v2(buffer, pointer, 800));
         refused(sys::cuMemcpyDtoH_v2(pointer, buffer + 300, 400));
         refused(sys::cuMemcpyHtoD_v2(freed, pointer, 400));
-        refused(sys::cuMemcpyHtoD_v2(
-            host.as_ptr() as u64,
-            buffer as *const _,
-            400,
-        ));
+        refused(sys::cuMemcpyHtoD_v2(host.as_ptr() as u64, buffer as *const _, 400));
         refused(sys::cuMemcpyDtoH_v2(buffer as *mut _, host.as_ptr() as u64, 400));
         refused(sys::cuMemcpyHtoD_v2(buffer, null_mut(), 400));
 
         let mut found = null_mut();
         let missing = CString::new("fil").expect("no NUL");
         let loaded = module();
-        assert_eq!(
-            sys::cuModuleGetFunction(&mut found, loaded, missing.as_ptr()),
-            CUDA_ERROR_NOT_FOUND
-        );
+        assert_eq!(sys::cuModuleGetFunction(&mut found, loaded, missing.as_ptr()), CUDA_ERROR_NOT_FOUND);
 
         let text = CString::new(PTX).expect("no NUL");
         let mut mine = null_mut();
         ok(sys::cuModuleLoadData(&mut mine, text.as_ptr().cast()));
         let add = CString::new("add").expect("no NUL");
-        assert_eq!(
-            sys::cuModuleGetFunction(&mut found, mine, add.as_ptr()),
-            CUDA_ERROR_NOT_FOUND
-        );
+        assert_eq!(sys::cuModuleGetFunction(&mut found, mine, add.as_ptr()), CUDA_ERROR_NOT_FOUND);
         ok(launch(function(mine, "weigh"), 1, 1, &[buffer]));
         ok(synchronize());
         assert_eq!(words(buffer, 1), [0]);
@@ -83,12 +73,7 @@ fn make_mistakes() {
         let weights = CString::new("weights").expect("no NUL");
         let mut other = null_mut();
         ok(sys::cuModuleLoadData(&mut other, text.as_ptr().cast()));
-        ok(sys::cuModuleGetGlobal_v2(
-            &mut address,
-            &mut bytes,
-            other,
-            weights.as_ptr(),
-        ));
+        ok(sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, other, weights.as_ptr()));
         ok(sys::cuMemcpyHtoD_v2(address, pointer, bytes));
         ok(launch(function(other, "weigh"), 1, 1, &[buffer]));
         ok(launch(function(loaded, "variables"), 1, 1, &[buffer, 1]));

@@ -68,11 +68,7 @@ fn pinned_and_managed_memory_reach_kernels() {
     let increment = module.load_function("increment").expect("it is there");
     let mut launch = stream.launch_builder(&increment);
     launch.arg(&mut managed);
-    let config = LaunchConfig {
-        grid_dim: (2, 1, 1),
-        block_dim: (32, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = LaunchConfig { grid_dim: (2, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: 0 };
     // SAFETY: the argument is what the kernel takes, and the buffer has an element for each thread.
     unsafe { launch.launch(config) }.expect("it starts");
     stream.synchronize().expect("nothing went wrong");
@@ -83,23 +79,14 @@ fn pinned_and_managed_memory_reach_kernels() {
 fn variables_by_name() {
     let (_context, stream, module) = start();
     let mut counter = module.get_global("counter", &stream).expect("it is there");
-    assert_eq!(
-        stream.clone_dtoh(&counter).expect("it comes back"),
-        5u32.to_le_bytes()
-    );
-    stream
-        .memcpy_htod(&100u32.to_le_bytes(), &mut counter)
-        .expect("it fits");
+    assert_eq!(stream.clone_dtoh(&counter).expect("it comes back"), 5u32.to_le_bytes());
+    stream.memcpy_htod(&100u32.to_le_bytes(), &mut counter).expect("it fits");
     let variables = module.load_function("variables").expect("it is there");
     let mut out = stream.alloc_zeros::<u32>(1).expect("there is room");
     let index = 2u32;
     let mut launch = stream.launch_builder(&variables);
     launch.arg(&mut out).arg(&index);
-    let config = LaunchConfig {
-        grid_dim: (1, 1, 1),
-        block_dim: (1, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1, 1, 1), shared_mem_bytes: 0 };
     // SAFETY: the arguments are what the kernel takes.
     unsafe { launch.launch(config) }.expect("it starts");
     assert_eq!(stream.clone_dtoh(&out).expect("it comes back"), [300]);
@@ -111,10 +98,7 @@ fn attributes_of_device_and_kernel() {
     let of = |a| context.attribute(a).expect("it is known");
     assert_eq!(of(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE), 32);
     assert_eq!(of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 1024);
-    assert_eq!(
-        of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
-        49152
-    );
+    assert_eq!(of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK), 49152);
     assert_eq!(context.compute_capability().expect("it is known"), (9, 0));
     assert!(!context.uuid().expect("it is known").bytes.iter().all(|b| *b == 0));
     let bounded = module.load_function("bounded").expect("it is there");
@@ -190,18 +174,7 @@ fn extended_and_cooperative_launches() {
     // SAFETY: the kernel has no parameters.
     unsafe {
         ok(sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut()));
-        ok(sys::cuLaunchCooperativeKernel(
-            nothing,
-            4,
-            1,
-            1,
-            64,
-            1,
-            1,
-            0,
-            null_mut(),
-            null_mut(),
-        ));
+        ok(sys::cuLaunchCooperativeKernel(nothing, 4, 1, 1, 64, 1, 1, 0, null_mut(), null_mut()));
         let too_many =
             sys::cuLaunchCooperativeKernel(nothing, 1 << 20, 1, 1, 64, 1, 1, 0, null_mut(), null_mut());
         assert_eq!(too_many, sys::CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
@@ -267,30 +240,13 @@ fn arrays_and_textures() {
         resource.res.array.hArray = array;
         let texture_description: sys::CUDA_TEXTURE_DESC = zeroed();
         let mut texture = 0;
-        ok(sys::cuTexObjectCreate(
-            &mut texture,
-            &resource,
-            &texture_description,
-            std::ptr::null(),
-        ));
+        ok(sys::cuTexObjectCreate(&mut texture, &resource, &texture_description, std::ptr::null()));
 
         let address = alloc(48);
         let sample = function(module(), "sample");
         let (mut a, mut t, mut w) = (address, texture, 4u32);
-        let mut arguments = [
-            (&raw mut a).cast::<c_void>(),
-            (&raw mut t).cast(),
-            (&raw mut w).cast(),
-        ];
-        ok(launch_kernel(
-            sample,
-            [1; 3],
-            [4, 3, 1],
-            0,
-            null_mut(),
-            arguments.as_mut_ptr(),
-            NONE,
-        ));
+        let mut arguments = [(&raw mut a).cast::<c_void>(), (&raw mut t).cast(), (&raw mut w).cast()];
+        ok(launch_kernel(sample, [1; 3], [4, 3, 1], 0, null_mut(), arguments.as_mut_ptr(), NONE));
         let back: Vec<f32> = words(address, 12).into_iter().map(f32::from_bits).collect();
         assert_eq!(back, texels);
         ok(sys::cuTexObjectDestroy(texture));
@@ -310,12 +266,7 @@ fn pools_keep_books() {
         let mut pool = null_mut();
         ok(sys::cuMemPoolCreate(&mut pool, &props));
         let (mut address, mut used) = (0, 0u64);
-        ok(sys::cuMemAllocFromPoolAsync(
-            &mut address,
-            1 << 20,
-            pool,
-            null_mut(),
-        ));
+        ok(sys::cuMemAllocFromPoolAsync(&mut address, 1 << 20, pool, null_mut()));
         ok(sys::cuMemPoolGetAttribute(pool, used_now, (&raw mut used).cast()));
         assert!(used >= 1 << 20);
         ok(sys::cuMemFreeAsync(address, null_mut()));
@@ -335,18 +286,9 @@ fn pointers_say_what_they_are() {
     // SAFETY: places of the types that the manual requires.
     unsafe {
         let of = |attribute, place: *mut c_void| sys::cuPointerGetAttribute(place, attribute, address + 50);
-        ok(of(
-            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-            (&raw mut kind).cast(),
-        ));
-        ok(of(
-            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-            (&raw mut base).cast(),
-        ));
-        ok(of(
-            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-            (&raw mut size).cast(),
-        ));
+        ok(of(sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (&raw mut kind).cast()));
+        ok(of(sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, (&raw mut base).cast()));
+        ok(of(sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE, (&raw mut size).cast()));
         assert_eq!((kind, base, size), (2, address, 100));
         ok(sys::cuMemGetAddressRange_v2(&mut base, &mut size, address + 99));
         assert_eq!((base, size), (address, 100));
@@ -372,10 +314,7 @@ fn libraries_enter_contexts_when_used() {
         ok(launch(kernel.cast(), 1, 32, &[address, 32, 7]));
         assert_eq!(words(address, 32), [7; 32]);
         ok(sys::cuLibraryUnload(library));
-        assert_ne!(
-            sys::cuKernelGetFunction(&mut fill, none),
-            sys::CUresult::CUDA_SUCCESS
-        );
+        assert_ne!(sys::cuKernelGetFunction(&mut fill, none), sys::CUresult::CUDA_SUCCESS);
     }
 }
 
@@ -399,16 +338,7 @@ fn ptx_goes_through_the_linker() {
         ok(sys::cuLinkDestroy(link));
         ok(sys::cuLinkCreate_v2(0, no_options, no_values, &mut link));
         let n = text.len();
-        ok(sys::cuLinkAddData_v2(
-            link,
-            ptx,
-            data,
-            n,
-            c"kernels".as_ptr(),
-            0,
-            no_options,
-            no_values,
-        ));
+        ok(sys::cuLinkAddData_v2(link, ptx, data, n, c"kernels".as_ptr(), 0, no_options, no_values));
         ok(sys::cuLinkComplete(link, &mut image, &mut size));
         ok(sys::cuModuleLoadData(&mut loaded, image));
         ok(sys::cuLinkDestroy(link));

@@ -55,10 +55,8 @@ type Encode = unsafe extern "C" fn(
 
 /// The call with enums as numbers: the bindings cannot express invalid ones.
 fn encode() -> Encode {
-    let (mut pointer, mut status) = (
-        null_mut(),
-        sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS,
-    );
+    let (mut pointer, mut status) =
+        (null_mut(), sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
     // SAFETY: valid places for results; the symbol has this type.
     unsafe {
         crate::common::ok(sys::cuGetProcAddress_v2(
@@ -132,29 +130,19 @@ fn tensor_maps_follow_the_rules() {
     check("stride 0", CUDA_SUCCESS, |a| a.strides[0] = 0);
     check("stride 2^40", BAD, |a| a.strides[0] = 1 << 40);
     check("stride below it", CUDA_SUCCESS, |a| a.strides[0] = (1 << 40) - 16);
-    check("strides that fall", CUDA_SUCCESS, |a| {
-        (a.rank, a.strides[1]) = (3, 128)
-    });
+    check("strides that fall", CUDA_SUCCESS, |a| (a.rank, a.strides[1]) = (3, 128));
     check("box of 0", BAD, |a| a.box_dims[1] = 0);
     check("box of 256", CUDA_SUCCESS, |a| a.box_dims[1] = 256);
     check("box of 257", BAD, |a| a.box_dims[1] = 257);
-    check("box larger than the tensor", CUDA_SUCCESS, |a| {
-        a.dims = [8, 4, 1, 1, 1, 1]
-    });
-    check("box as large as shared memory", CUDA_SUCCESS, |a| {
-        a.box_dims = [256, 228, 1, 1, 1, 1]
-    });
-    check("box larger than shared memory", BAD, |a| {
-        a.box_dims = [256, 229, 1, 1, 1, 1]
-    });
+    check("box larger than the tensor", CUDA_SUCCESS, |a| a.dims = [8, 4, 1, 1, 1, 1]);
+    check("box as large as shared memory", CUDA_SUCCESS, |a| a.box_dims = [256, 228, 1, 1, 1, 1]);
+    check("box larger than shared memory", BAD, |a| a.box_dims = [256, 229, 1, 1, 1, 1]);
     check("row of 8 bytes", BAD, |a| a.box_dims[0] = 2);
     check("row of 16 bytes", CUDA_SUCCESS, |a| a.box_dims[0] = 4);
     check("step 0", BAD, |a| a.steps[1] = 0);
     check("step 8", CUDA_SUCCESS, |a| a.steps[1] = 8);
     check("step 9", BAD, |a| a.steps[1] = 9);
-    check("step 2 of the elements of a row", CUDA_SUCCESS, |a| {
-        a.steps[0] = 2
-    });
+    check("step 2 of the elements of a row", CUDA_SUCCESS, |a| a.steps[0] = 2);
     check("no such interleave", BAD, |a| a.interleave = 3);
     check("no such swizzle", BAD, |a| a.swizzle = 100);
     check("no such promotion", BAD, |a| a.l2_promotion = 4);
@@ -216,9 +204,7 @@ fn an_address_is_replaced() {
 fn emulated_what_is_no_map_or_not_there() {
     let _own = OwnContext::new();
     let mut cases = Cases(Vec::new());
-    cases.check("interleaved", CUDA_ERROR_NOT_SUPPORTED, |a| {
-        (a.rank, a.interleave) = (3, 1)
-    });
+    cases.check("interleaved", CUDA_ERROR_NOT_SUPPORTED, |a| (a.rank, a.interleave) = (3, 1));
     assert!(cases.0.is_empty(), "{}", cases.0.join("\n"));
     let mut zeros = sys::CUtensorMap { opaque: [0; 16] };
     // SAFETY: a place of that size.
@@ -262,20 +248,14 @@ fn multiply(m: usize, n: usize, k: usize, blocks: u32) {
     let value = |i: usize| (i * 7 % 11) as f32 - 5.0;
     let a: Vec<f32> = (0..m * k).map(value).collect();
     let b: Vec<f32> = (0..k * n).map(|i| value(i / 3)).collect();
-    let (a_there, b_there) = (
-        stream.clone_htod(&a).expect("there is room"),
-        stream.clone_htod(&b).expect("there is room"),
-    );
+    let (a_there, b_there) =
+        (stream.clone_htod(&a).expect("there is room"), stream.clone_htod(&b).expect("there is room"));
     let mut c_there = stream.alloc_zeros::<f32>(m * n).expect("there is room");
     let maps = {
         let (a, _reads_a) = a_there.device_ptr(&stream);
         let (b, _reads_b) = b_there.device_ptr(&stream);
         let (c, _writes_c) = c_there.device_ptr_mut(&stream);
-        [
-            Map::of(a, m, k, [16, 64], 2),
-            Map::of(b, k, n, [64, 16], 0),
-            Map::of(c, m, n, [64, 64], 0),
-        ]
+        [Map::of(a, m, k, [16, 64], 2), Map::of(b, k, n, [64, 16], 0), Map::of(c, m, n, [64, 64], 0)]
     };
     let sizes = [m as i32, n as i32, k as i32];
     let config = LaunchConfig {

@@ -48,12 +48,7 @@ pub fn made(mnemonic: &str) -> Option<Fragment> {
                 _ => ('C', None),
             };
             let (shape, ty) = (sizes(shape)?, one_of(&TYPES, ty)?);
-            Some(Fragment {
-                part,
-                shape,
-                ty,
-                layout,
-            })
+            Some(Fragment { part, shape, ty, layout })
         }
         ["wmma", "mma", ..] => Some(product(&words)?.1),
         _ => None,
@@ -68,17 +63,7 @@ pub fn taken(mnemonic: &str) -> Option<[Fragment; 3]> {
 
 /// Fragments that a product takes and makes.
 fn product(words: &[&str]) -> Option<([Fragment; 3], Fragment)> {
-    let [
-        "wmma",
-        "mma",
-        "sync",
-        "aligned",
-        a_layout,
-        b_layout,
-        shape,
-        types @ ..,
-    ] = words
-    else {
+    let ["wmma", "mma", "sync", "aligned", a_layout, b_layout, shape, types @ ..] = words else {
         return None;
     };
     let shape = sizes(shape)?;
@@ -91,19 +76,9 @@ fn product(words: &[&str]) -> Option<([Fragment; 3], Fragment)> {
     };
     let factor = |part, ty, layout| {
         let layout = Some(one_of(&["row", "col"], layout)?);
-        Some(Fragment {
-            part,
-            shape,
-            ty,
-            layout,
-        })
+        Some(Fragment { part, shape, ty, layout })
     };
-    let sums = |ty| Fragment {
-        part: 'C',
-        shape,
-        ty,
-        layout: None,
-    };
+    let sums = |ty| Fragment { part: 'C', shape, ty, layout: None };
     let taken = [factor('A', a, a_layout)?, factor('B', b, b_layout)?, sums(c)];
     Some((taken, sums(d)))
 }

@@ -157,11 +157,7 @@ impl MmaForm {
             for (lane, value) in values.iter_mut().enumerate() {
                 let (row, column) = self.in_d(lane, register);
                 let at = (row * 8 + column) % sums.len();
-                *value = if half {
-                    sums[at] | sums[at ^ 1] << 16
-                } else {
-                    sums[at]
-                };
+                *value = if half { sums[at] | sums[at ^ 1] << 16 } else { sums[at] };
             }
         }
     }
@@ -241,11 +237,7 @@ impl MmaForm {
                 }
                 _ => 0,
             };
-            Reached {
-                undefined,
-                a: rows[row],
-                b: both,
-            }
+            Reached { undefined, a: rows[row], b: both }
         })
     }
 }

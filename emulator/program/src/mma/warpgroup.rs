@@ -141,15 +141,9 @@ mod tests {
         });
         covers(tile, 64 * 128);
         let narrow = descriptor(3, 0, 256);
-        covers(
-            (0..64).flat_map(|r| [narrow.k_major(r, 0), narrow.k_major(r, 1)]),
-            64 * 32,
-        );
+        covers((0..64).flat_map(|r| [narrow.k_major(r, 0), narrow.k_major(r, 1)]), 64 * 32);
         let across = descriptor(1, 0, 1024);
-        covers(
-            (0..16).flat_map(|k| (0..8).map(move |p| across.mn_major(k, p))),
-            16 * 128,
-        );
+        covers((0..16).flat_map(|k| (0..8).map(move |p| across.mn_major(k, p))), 16 * 128);
     }
 
     #[test]

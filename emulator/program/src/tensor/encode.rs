@@ -106,7 +106,5 @@ impl TensorMap {
 fn hash(words: &[u64; BYTES / 8]) -> u64 {
     words[..word::HASH]
         .iter()
-        .fold(0xCBF2_9CE4_8422_2325, |hash, word| {
-            (hash ^ word).wrapping_mul(0x100_0000_01B3).rotate_left(29)
-        })
+        .fold(0xCBF2_9CE4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01B3).rotate_left(29))
 }

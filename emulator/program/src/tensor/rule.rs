@@ -36,27 +36,17 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Rank(n) => write!(f, "a tensor has 1 to {RANKS} dimensions, not {n}"),
-            Self::Address(at) => write!(
-                f,
-                "the address of the tensor, {at:#x}, is not a multiple of {PIECE}"
-            ),
+            Self::Address(at) => {
+                write!(f, "the address of the tensor, {at:#x}, is not a multiple of {PIECE}")
+            }
             Self::Dimension(d, n) => {
-                write!(
-                    f,
-                    "globalDim[{d}] is {n}; a dimension has 1 to 4294967296 elements"
-                )
+                write!(f, "globalDim[{d}] is {n}; a dimension has 1 to 4294967296 elements")
             }
             Self::Stride(d, n) if n % PIECE != 0 => {
-                write!(
-                    f,
-                    "globalStrides[{d}] is {n}; a stride is a multiple of {PIECE} bytes"
-                )
+                write!(f, "globalStrides[{d}] is {n}; a stride is a multiple of {PIECE} bytes")
             }
             Self::Stride(d, n) => write!(f, "globalStrides[{d}] is {n}; a stride is below 2^40 bytes"),
-            Self::Box(d, n) => write!(
-                f,
-                "boxDim[{d}] is {n}; a box has 1 to 256 elements along a dimension"
-            ),
+            Self::Box(d, n) => write!(f, "boxDim[{d}] is {n}; a box has 1 to 256 elements along a dimension"),
             Self::BoxBytes(n) => write!(f, "the box has {n} bytes, more than shared memory holds"),
             Self::Step(d, n) => write!(f, "elementStrides[{d}] is {n}; an element stride is 1 to 8"),
             Self::Row(n) => write!(

@@ -16,10 +16,7 @@ struct Int {
 
 impl Int {
     fn signed(value: i64) -> Self {
-        Int {
-            bits: value as u64,
-            unsigned: false,
-        }
+        Int { bits: value as u64, unsigned: false }
     }
 
     fn truth(value: bool) -> Self {
@@ -27,20 +24,13 @@ impl Int {
     }
 
     fn value(self) -> i128 {
-        if self.unsigned {
-            self.bits.into()
-        } else {
-            (self.bits as i64).into()
-        }
+        if self.unsigned { self.bits.into() } else { (self.bits as i64).into() }
     }
 
     fn negate(self) -> Self {
         // 2⁶³ has no signed positive form, but its negative is what `-9223372036854775808` means.
         let unsigned = self.unsigned && self.bits != 1 << 63;
-        Int {
-            bits: self.bits.wrapping_neg(),
-            unsigned,
-        }
+        Int { bits: self.bits.wrapping_neg(), unsigned }
     }
 }
 
@@ -75,21 +65,12 @@ fn apply(operator: &str, a: Int, b: Int) -> Option<Int> {
         "/" if unsigned => int(a.bits.checked_div(b.bits)?),
         "/" if y != 0 => int(x.wrapping_div(y) as u64),
         // The remainder takes both operands as unsigned.
-        "%" => Some(Int {
-            bits: a.bits.checked_rem(b.bits)?,
-            unsigned: true,
-        }),
+        "%" => Some(Int { bits: a.bits.checked_rem(b.bits)?, unsigned: true }),
         "+" => int(a.bits.wrapping_add(b.bits)),
         "-" => int(a.bits.wrapping_sub(b.bits)),
         // The count has no influence on the sign, and one of 64 or more shifts everything out.
-        "<<" => Some(Int {
-            bits: if b.bits < 64 { a.bits << b.bits } else { 0 },
-            ..a
-        }),
-        ">>" if a.unsigned => Some(Int {
-            bits: if b.bits < 64 { a.bits >> b.bits } else { 0 },
-            ..a
-        }),
+        "<<" => Some(Int { bits: if b.bits < 64 { a.bits << b.bits } else { 0 }, ..a }),
+        ">>" if a.unsigned => Some(Int { bits: if b.bits < 64 { a.bits >> b.bits } else { 0 }, ..a }),
         ">>" => Some(Int::signed(x >> b.bits.min(63))),
         "<" => Some(Int::truth(less)),
         ">" => Some(Int::truth(greater)),
@@ -258,10 +239,7 @@ impl Parser<'_> {
                 self.bump()?;
                 let value = self.unary(depth)?;
                 let int = self.int(value)?;
-                Ok(Value::Int(Int {
-                    bits: !int.bits,
-                    ..int
-                }))
+                Ok(Value::Int(Int { bits: !int.bits, ..int }))
             }
             TokenKind::Mark(b'!') => {
                 self.bump()?;
@@ -317,10 +295,7 @@ fn read(text: &str) -> Option<Value> {
         let bits = (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok())??;
         return Some(Value::Float(Immediate::F64(bits)));
     }
-    let whole = text
-        .strip_suffix('U')
-        .or_else(|| text.strip_suffix('u'))
-        .unwrap_or(text);
+    let whole = text.strip_suffix('U').or_else(|| text.strip_suffix('u')).unwrap_or(text);
     let (digits, radix) = if let Some(digits) = whole.strip_prefix("0x").or_else(|| whole.strip_prefix("0X"))
     {
         (digits, 16)
@@ -333,15 +308,11 @@ fn read(text: &str) -> Option<Value> {
     };
     if radix != 10 || digits.bytes().all(|byte| byte.is_ascii_digit()) {
         let bits = u64::from_str_radix(digits, radix).ok()?;
-        return Some(Value::Int(Int {
-            bits,
-            unsigned: whole != text || bits > i64::MAX as u64,
-        }));
+        return Some(Value::Int(Int { bits, unsigned: whole != text || bits > i64::MAX as u64 }));
     }
     // Floats that get this far have only digits, a point and an exponent: not `inf`, not `1_000`.
-    let plain = text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
+    let plain =
+        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
     let value = if plain {
         text.parse::<f64>().ok()?
     } else {
@@ -355,13 +326,7 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let text = format!(".version 8.4 .target sm_80 .entry f() {{\nx {text};\n}}");
         let found = match crate::parse(&text) {
-            Ok(module) => module
-                .to_string()
-                .lines()
-                .nth(6)
-                .unwrap_or_default()
-                .trim()
-                .to_owned(),
+            Ok(module) => module.to_string().lines().nth(6).unwrap_or_default().trim().to_owned(),
             Err(error) => error.message,
         };
         assert_eq!(found, expected);
@@ -371,20 +336,14 @@ mod tests {
     fn expressions_become_their_values() {
         check("4*8+(1<<2), 7-2-1, 1+2*3, -5/2, -5 % 3", "x 36, 4, 7, -2, 2;");
         check("!0, !5, !0+1, ~5, -~5, (3)<<1", "x 1, 0, 2, -6, 6, 6;");
-        check(
-            "0?1:2, 3>2?4:5, 1<<63, -1>>1, -1U>>63",
-            "x 2, 4, -9223372036854775808, -1, 1;",
-        );
+        check("0?1:2, 3>2?4:5, 1<<63, -1>>1, -1U>>63", "x 2, 4, -9223372036854775808, -1, 1;");
         check("5|3, 6&3^1, 1==1&&2<=1, 0||7", "x 7, 3, 0, 1;");
         check(
             "2*(.u64)3, -9223372036854775808, 0xFFFFFFFFFFFFFFFF",
             "x 6, -9223372036854775808, 18446744073709551615;",
         );
         check("[a+4*2], [a-4+2], [2*8], a+2*3", "x [a+8], [a+-2], [16], a+6;");
-        check(
-            "1., .5, -1.5e1",
-            "x 0d3FF0000000000000, 0d3FE0000000000000, 0dC02E000000000000;",
-        );
+        check("1., .5, -1.5e1", "x 0d3FF0000000000000, 0d3FE0000000000000, 0dC02E000000000000;");
     }
 
     #[test]

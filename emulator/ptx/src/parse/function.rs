@@ -56,11 +56,7 @@ impl Parser<'_> {
                     return Err(self.expected("a label before this directive"));
                 }
                 _ => {
-                    let linkage = if self.eat_dot("extern")? {
-                        Linkage::Extern
-                    } else {
-                        Linkage::Internal
-                    };
+                    let linkage = if self.eat_dot("extern")? { Linkage::Extern } else { Linkage::Internal };
                     statements.extend(self.variables(linkage)?.into_iter().map(Statement::Variable));
                 }
             },
@@ -77,19 +73,11 @@ impl Parser<'_> {
         match self.token.text {
             "branchtargets" => {
                 let targets = self.names()?;
-                Ok(Statement::BranchTargets {
-                    span: self.since(start),
-                    name,
-                    targets,
-                })
+                Ok(Statement::BranchTargets { span: self.since(start), name, targets })
             }
             "calltargets" => {
                 let targets = self.names()?;
-                Ok(Statement::CallTargets {
-                    span: self.since(start),
-                    name,
-                    targets,
-                })
+                Ok(Statement::CallTargets { span: self.since(start), name, targets })
             }
             "callprototype" => {
                 self.bump()?;
@@ -104,12 +92,7 @@ impl Parser<'_> {
                     }
                 }
                 self.expect(b';')?;
-                Ok(Statement::CallPrototype {
-                    span: self.since(start),
-                    name,
-                    returns,
-                    params,
-                })
+                Ok(Statement::CallPrototype { span: self.since(start), name, returns, params })
             }
             _ => Ok(Statement::Label(self.since(start), name)),
         }
@@ -134,12 +117,7 @@ impl Parser<'_> {
         let file = self.small("a file number")?;
         let line = self.small("a line number")?;
         let column = self.small("a column number")?;
-        let mut loc = Loc {
-            file,
-            line,
-            column,
-            inlined_at: None,
-        };
+        let mut loc = Loc { file, line, column, inlined_at: None };
         if self.eat(b',')? {
             self.keyword("function_name")?;
             let function = self.name("a label")?.to_owned();
@@ -149,13 +127,7 @@ impl Parser<'_> {
             let file = self.small("a file number")?;
             let line = self.small("a line number")?;
             let column = self.small("a column number")?;
-            loc.inlined_at = Some(InlinedAt {
-                function,
-                function_offset,
-                file,
-                line,
-                column,
-            });
+            loc.inlined_at = Some(InlinedAt { function, function_offset, file, line, column });
         }
         Ok(loc)
     }

@@ -25,13 +25,8 @@ const DIRECTIVES: [&str; 14] = [
 impl Parser<'_> {
     pub(super) fn module(&mut self) -> Parsed<Module> {
         let version = self.version()?;
-        let mut module = Module {
-            version,
-            target: Vec::new(),
-            address_size: 32,
-            files: Vec::new(),
-            items: Vec::new(),
-        };
+        let mut module =
+            Module { version, target: Vec::new(), address_size: 32, files: Vec::new(), items: Vec::new() };
         if !self.at_dot("target") {
             return Err(self.expected("`.target`"));
         }
@@ -46,10 +41,7 @@ impl Parser<'_> {
             return Err(self.expected("`.version`, with which a PTX module starts"));
         }
         let number = self.token;
-        let parts = number
-            .text
-            .split_once('.')
-            .and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        let parts = number.text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
         match parts {
             Some(version) if number.kind == TokenKind::Number => {
                 self.bump()?;
@@ -71,9 +63,7 @@ impl Parser<'_> {
             "target" => {
                 self.bump()?;
                 loop {
-                    module
-                        .target
-                        .push(self.name("a target such as `sm_80`")?.to_owned());
+                    module.target.push(self.name("a target such as `sm_80`")?.to_owned());
                     if !self.eat(b',')? {
                         return Ok(());
                     }
@@ -99,11 +89,7 @@ impl Parser<'_> {
                 self.expect(b',')?;
                 let target = self.name("a function")?.to_owned();
                 self.expect(b';')?;
-                module.items.push(Item::Alias {
-                    span: self.since(start),
-                    name,
-                    target,
-                });
+                module.items.push(Item::Alias { span: self.since(start), name, target });
             }
             _ => self.declaration(&mut module.items)?,
         }
@@ -184,11 +170,7 @@ impl Parser<'_> {
 
     fn function(&mut self, linkage: Linkage, kind: FunctionKind) -> Parsed<Function> {
         let attributes = self.attributes()?;
-        let returns = if kind == FunctionKind::Func {
-            self.params()?
-        } else {
-            Vec::new()
-        };
+        let returns = if kind == FunctionKind::Func { self.params()? } else { Vec::new() };
         let span = self.token.span;
         let name = self.name("a function's name")?.to_owned();
         let params = self.params()?;

@@ -5,16 +5,8 @@ use crate::ast::{Immediate, Operand};
 use crate::lex::TokenKind;
 
 /// Special registers with components; `%tid.x` is one name.
-const WITH_COMPONENTS: [&str; 8] = [
-    "%tid",
-    "%ntid",
-    "%ctaid",
-    "%nctaid",
-    "%clusterid",
-    "%nclusterid",
-    "%cluster_ctaid",
-    "%cluster_nctaid",
-];
+const WITH_COMPONENTS: [&str; 8] =
+    ["%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"];
 
 impl Parser<'_> {
     pub(super) fn operand(&mut self, depth: usize) -> Parsed<Operand> {
@@ -66,10 +58,7 @@ impl Parser<'_> {
             });
         }
         Ok(match self.offset()? {
-            Some(offset) => Operand::NameOffset {
-                name: name.to_owned(),
-                offset,
-            },
+            Some(offset) => Operand::NameOffset { name: name.to_owned(), offset },
             None => Operand::Name(name.to_owned()),
         })
     }
@@ -103,34 +92,21 @@ impl Parser<'_> {
                 Some(single) => vec![single],
                 None => Vec::new(),
             };
-            return Ok(Operand::Texture {
-                handles: parts,
-                coordinates,
-            });
+            return Ok(Operand::Texture { handles: parts, coordinates });
         }
         if let Operand::Name(name) = first {
-            first = Operand::Address {
-                base: Some(name),
-                offset: self.offset()?.unwrap_or(0),
-            };
+            first = Operand::Address { base: Some(name), offset: self.offset()?.unwrap_or(0) };
         }
         let found = match first {
             Operand::Address { .. } => first,
-            Operand::NameOffset { name, offset } => Operand::Address {
-                base: Some(name),
-                offset,
-            },
+            Operand::NameOffset { name, offset } => Operand::Address { base: Some(name), offset },
             Operand::Component(name, part) => {
                 let offset = self.offset()?.unwrap_or(0);
-                Operand::Address {
-                    base: Some(format!("{name}.{part}")),
-                    offset,
-                }
+                Operand::Address { base: Some(format!("{name}.{part}")), offset }
             }
-            Operand::Immediate(Immediate::Int(value)) => Operand::Address {
-                base: None,
-                offset: value as i64,
-            },
+            Operand::Immediate(Immediate::Int(value)) => {
+                Operand::Address { base: None, offset: value as i64 }
+            }
             _ => return Err(self.error("an address is a register, a variable or a number".to_owned())),
         };
         self.close(b']')?;

@@ -28,10 +28,7 @@ fn operands() {
         "x %r1, -4, 0x10U, 010, 0b11;",
         "[Name(\"%r1\"), Immediate(Int(-4)), Immediate(Int(16)), Immediate(Int(8)), Immediate(Int(3))]",
     );
-    check(
-        "x 0f3F800000, -1.5;",
-        "[Immediate(F32(1065353216)), Immediate(F64(13832806255468478464))]",
-    );
+    check("x 0f3F800000, -1.5;", "[Immediate(F32(1065353216)), Immediate(F64(13832806255468478464))]");
     check(
         "x [%rd1+-8], [sym+4], [4096];",
         "[Address { base: Some(\"%rd1\"), offset: -8 }, Address { base: Some(\"sym\"), offset: 4 }, Address { base: None, offset: 4096 }]",
@@ -53,10 +50,7 @@ fn operands() {
 #[test]
 fn errors_say_what_was_expected() {
     let check = |text: &str, expected: &str| {
-        assert_eq!(
-            parse(text).map_err(|error| error.to_string()),
-            Err(expected.to_owned())
-        );
+        assert_eq!(parse(text).map_err(|error| error.to_string()), Err(expected.to_owned()));
     };
     check(
         "",
@@ -97,10 +91,7 @@ fn check_deep(body: &str) {
 #[test]
 fn truncated_files_name_what_is_open() {
     let check = |text: &str, expected: &str| {
-        let found = parse(&format!("{HEAD}{text}"))
-            .map_err(|error| error.message)
-            .err()
-            .unwrap_or_default();
+        let found = parse(&format!("{HEAD}{text}")).map_err(|error| error.message).err().unwrap_or_default();
         assert_eq!(found, expected);
     };
     check(
@@ -139,19 +130,12 @@ fn layout_does_not_matter() {
 #[test]
 fn spans_cover_the_instruction() {
     let text = format!("{HEAD}.entry f() {{\n  @%p1 add.s32 %r1,\n %r2, 5;\n}}");
-    let Ok(module) = parse(&text) else {
-        panic!("does not read")
-    };
-    let Item::Function(function) = &module.items[0] else {
-        panic!("not a function")
-    };
+    let Ok(module) = parse(&text) else { panic!("does not read") };
+    let Item::Function(function) = &module.items[0] else { panic!("not a function") };
     let Some([Statement::Instruction(instruction)]) = function.body.as_deref() else {
         panic!("no instruction")
     };
     let span = instruction.span;
     assert_eq!((span.line, span.column), (5, 3));
-    assert_eq!(
-        &text[span.start as usize..span.end as usize],
-        "@%p1 add.s32 %r1,\n %r2, 5;"
-    );
+    assert_eq!(&text[span.start as usize..span.end as usize], "@%p1 add.s32 %r1,\n %r2, 5;");
 }

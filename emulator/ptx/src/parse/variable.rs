@@ -112,22 +112,11 @@ impl Parser<'_> {
         let Some(ty) = ty else {
             return Err(self.expected("a type such as `.b32`"));
         };
-        Ok(VariableHead {
-            span,
-            space,
-            align,
-            vector,
-            ty,
-            ptr,
-            attributes,
-        })
+        Ok(VariableHead { span, space, align, vector, ty, ptr, attributes })
     }
 
     fn pointer(&mut self) -> Parsed<PtrAttribute> {
-        let mut found = PtrAttribute {
-            space: None,
-            align: None,
-        };
+        let mut found = PtrAttribute { space: None, align: None };
         if self.token.kind == TokenKind::Dot
             && let Some(space) = Space::from_name(self.token.text)
         {
@@ -159,18 +148,10 @@ impl Parser<'_> {
         let mut dims = Vec::new();
         while self.at(b'[') {
             self.open(b'[', "")?;
-            dims.push(if self.at(b']') {
-                None
-            } else {
-                Some(self.size("an array's length")?)
-            });
+            dims.push(if self.at(b']') { None } else { Some(self.size("an array's length")?) });
             self.close(b']')?;
         }
-        let init = if self.eat(b'=')? {
-            Some(self.initializer(0)?)
-        } else {
-            None
-        };
+        let init = if self.eat(b'=')? { Some(self.initializer(0)?) } else { None };
         Ok(Variable {
             span: self.since(head.span),
             linkage,
@@ -223,12 +204,7 @@ impl Parser<'_> {
             }
         }
         self.expect(b';')?;
-        Ok(RegDecl {
-            span: self.since(head.span),
-            vector: head.vector,
-            ty: head.ty,
-            names,
-        })
+        Ok(RegDecl { span: self.since(head.span), vector: head.vector, ty: head.ty, names })
     }
 
     fn initializer(&mut self, depth: usize) -> Parsed<Initializer> {
@@ -263,11 +239,7 @@ impl Parser<'_> {
                     return Ok(Initializer::Other(self.slice(start)));
                 }
                 let offset = self.offset()?.unwrap_or(0);
-                Ok(Initializer::Symbol {
-                    name: name.to_owned(),
-                    offset,
-                    generic,
-                })
+                Ok(Initializer::Symbol { name: name.to_owned(), offset, generic })
             }
             _ => {
                 let start = self.token.span.start as usize;

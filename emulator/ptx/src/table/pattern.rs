@@ -54,16 +54,10 @@ impl Pattern {
         let mut parts = Vec::new();
         for piece in pieces {
             if piece.starts_with('{') {
-                parts.push(Part::One(
-                    alternatives(piece).into_iter().map(modifiers).collect(),
-                ));
+                parts.push(Part::One(alternatives(piece).into_iter().map(modifiers).collect()));
             } else {
                 for word in modifiers(piece) {
-                    parts.push(if word == "*" {
-                        Part::Any
-                    } else {
-                        Part::One(vec![vec![word]])
-                    });
+                    parts.push(if word == "*" { Part::Any } else { Part::One(vec![vec![word]]) });
                 }
             }
         }
@@ -115,16 +109,7 @@ impl Pattern {
     }
 
     pub(super) fn n_forms(&self) -> u64 {
-        self.parts
-            .iter()
-            .map(|part| {
-                if let Part::One(runs) = part {
-                    runs.len() as u64
-                } else {
-                    1
-                }
-            })
-            .product()
+        self.parts.iter().map(|part| if let Part::One(runs) = part { runs.len() as u64 } else { 1 }).product()
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &'static str> + '_ {
@@ -179,17 +164,11 @@ pub(super) fn expand(pattern: &str) -> Vec<String> {
     let (opcode, pieces) = pieces(pattern);
     let mut found = vec![opcode.to_owned()];
     for piece in pieces {
-        let alternatives: Vec<String> = alternatives(piece)
-            .into_iter()
-            .map(|alternative| alternative.replace(".*", ""))
-            .collect();
+        let alternatives: Vec<String> =
+            alternatives(piece).into_iter().map(|alternative| alternative.replace(".*", "")).collect();
         found = found
             .iter()
-            .flat_map(|front| {
-                alternatives
-                    .iter()
-                    .map(move |alternative| format!("{front}{alternative}"))
-            })
+            .flat_map(|front| alternatives.iter().map(move |alternative| format!("{front}{alternative}")))
             .collect();
     }
     found

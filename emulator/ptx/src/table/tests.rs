@@ -10,10 +10,7 @@ fn module(body: &str) -> Module {
 #[test]
 fn patterns_expand_in_order() {
     assert_eq!(expand("add{,.sat}.s32"), ["add.s32", "add.sat.s32"]);
-    assert_eq!(
-        expand("x{.a,.b.c}.d{.e,.f}"),
-        ["x.a.d.e", "x.a.d.f", "x.b.c.d.e", "x.b.c.d.f"]
-    );
+    assert_eq!(expand("x{.a,.b.c}.d{.e,.f}"), ["x.a.d.e", "x.a.d.f", "x.b.c.d.e", "x.b.c.d.f"]);
     assert_eq!(expand("mma.*"), ["mma"]);
 }
 
@@ -32,10 +29,7 @@ fn operand_lists_are_counted() {
 #[test]
 fn every_form_is_found_in_its_own_row() {
     let mut n_forms = 0;
-    for row in rows()
-        .iter()
-        .filter(|row| row.is_supported() && row.n_forms() <= 4096)
-    {
+    for row in rows().iter().filter(|row| row.is_supported() && row.n_forms() <= 4096) {
         for mnemonic in expand(row.pattern) {
             let mut words = mnemonic.split('.');
             let opcode = words.next().unwrap_or_default();
@@ -67,44 +61,23 @@ fn only_refused_rows_are_open_ended() {
 #[test]
 fn messages() {
     let check = |body: &str, expected: &str| {
-        let found = check(&module(body))
-            .map_err(|error| error.to_string())
-            .err()
-            .unwrap_or_default();
+        let found = check(&module(body)).map_err(|error| error.to_string()).err().unwrap_or_default();
         assert_eq!(found, expected);
     };
     check("add.s32 %r1, %r2, 5;", "");
-    check(
-        "ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];",
-        "",
-    );
+    check("ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];", "");
     check("ld.weak.shared::cta.u32 %r1, [s];", "");
     check("cp.async.ca.shared.global.L2::128B [%r1], [%rd1], 16, 8;", "");
     check("atom.acq_rel.gpu.global.cas.b32 %r1, [%rd1], 0, 1;", "");
-    check(
-        "add.s33 %r1, %r2, 5;",
-        "line 5, column 1: unknown instruction `add.s33`; did you mean `add.s32`?",
-    );
-    check(
-        "ad.s32 %r1, %r2, 5;",
-        "line 5, column 1: unknown instruction `ad.s32`; did you mean `add.s32`?",
-    );
+    check("add.s33 %r1, %r2, 5;", "line 5, column 1: unknown instruction `add.s33`; did you mean `add.s32`?");
+    check("ad.s32 %r1, %r2, 5;", "line 5, column 1: unknown instruction `ad.s32`; did you mean `add.s32`?");
     check(
         "fma.f32 %f1, 1, 2, 3;",
         "line 5, column 1: unknown instruction `fma.f32`; did you mean `fma.rn.f32`?",
     );
-    check(
-        "frobnicate.f32 %f1;",
-        "line 5, column 1: unknown instruction `frobnicate.f32`",
-    );
-    check(
-        "add.s32 %r1, %r2;",
-        "line 5, column 1: `add.s32` takes 3 operands (d, a, b), found 2",
-    );
-    check(
-        "bar.arrive 0;",
-        "line 5, column 1: `bar.arrive` takes 2 operands (a, b), found 1",
-    );
+    check("frobnicate.f32 %f1;", "line 5, column 1: unknown instruction `frobnicate.f32`");
+    check("add.s32 %r1, %r2;", "line 5, column 1: `add.s32` takes 3 operands (d, a, b), found 2");
+    check("bar.arrive 0;", "line 5, column 1: `bar.arrive` takes 2 operands (a, b), found 1");
     check(
         "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r1}, {%r1}, {%r2}, {%r3};",
         "line 5: `mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32` (this shape or type is not emulated yet: integers, \
@@ -148,22 +121,10 @@ fn modifiers_in_any_order_have_the_manuals() {
     check("ld.shared.volatile.f32", "ld.volatile.shared.f32");
     check("ld.nc.global.f32", "ld.global.nc.f32");
     check("atom.add.release.gpu.u32", "atom.release.gpu.add.u32");
-    check(
-        "ldmatrix.sync.aligned.x4.m8n8.shared.b16",
-        "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
-    );
-    check(
-        "ldmatrix.b16.sync.shared.trans.x2.aligned.m8n8",
-        "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16",
-    );
-    check(
-        "stmatrix.sync.aligned.x2.m8n8.shared.b16",
-        "stmatrix.sync.aligned.m8n8.x2.shared.b16",
-    );
-    check(
-        "movmatrix.trans.sync.aligned.b16.m8n8",
-        "movmatrix.sync.aligned.m8n8.trans.b16",
-    );
+    check("ldmatrix.sync.aligned.x4.m8n8.shared.b16", "ldmatrix.sync.aligned.m8n8.x4.shared.b16");
+    check("ldmatrix.b16.sync.shared.trans.x2.aligned.m8n8", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16");
+    check("stmatrix.sync.aligned.x2.m8n8.shared.b16", "stmatrix.sync.aligned.m8n8.x2.shared.b16");
+    check("movmatrix.trans.sync.aligned.b16.m8n8", "movmatrix.sync.aligned.m8n8.trans.b16");
     check(
         "mma.sync.aligned.row.col.m16n8k16.f32.bf16.bf16.f32",
         "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
@@ -188,10 +149,7 @@ fn modifiers_in_any_order_have_the_manuals() {
         "wgmma.mma_async.sync.aligned.f32.bf16.bf16.m64n8k16",
         "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16",
     );
-    check(
-        "mbarrier.arrive.expect_tx.b64.shared",
-        "mbarrier.arrive.expect_tx.shared.b64",
-    );
+    check("mbarrier.arrive.expect_tx.b64.shared", "mbarrier.arrive.expect_tx.shared.b64");
     check(
         "cp.async.bulk.tensor.shared::cluster.global.2d.tile.mbarrier::complete_tx::bytes",
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",

@@ -52,10 +52,7 @@ pub(super) struct Counts {
 }
 
 pub(super) fn counts(bytes: &[u8]) -> Counts {
-    let mut counts = Counts {
-        registers: HashMap::new(),
-        stack: HashMap::new(),
-    };
+    let mut counts = Counts { registers: HashMap::new(), stack: HashMap::new() };
     for attribute in attributes(bytes) {
         let map = match attribute.number {
             REGISTERS => &mut counts.registers,
@@ -102,13 +99,7 @@ impl Attributes {
                 PARAMETER => {
                     if let (Some(place), Some(size)) = (attribute.word(1), attribute.word(2)) {
                         let (ordinal, offset) = (place & 0xffff, place >> 16);
-                        parameters.push((
-                            ordinal,
-                            Parameter {
-                                offset,
-                                size: size >> 18,
-                            },
-                        ));
+                        parameters.push((ordinal, Parameter { offset, size: size >> 18 }));
                     }
                 }
                 _ => {}
@@ -116,12 +107,7 @@ impl Attributes {
         }
         parameters.sort_by_key(|(ordinal, _)| *ordinal);
         found.parameters = parameters.into_iter().map(|(_, parameter)| parameter).collect();
-        let end = found
-            .parameters
-            .iter()
-            .map(|p| p.offset + p.size)
-            .max()
-            .unwrap_or(0);
+        let end = found.parameters.iter().map(|p| p.offset + p.size).max().unwrap_or(0);
         if end > MAX_PARAMETER_BYTES {
             return Err(ReadErrorKind::Damaged("its parameters are too long".into()).at(section));
         }

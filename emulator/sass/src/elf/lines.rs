@@ -111,9 +111,7 @@ fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Ker
             let place = (row.address() >> ROOM) as usize;
             let address = row.address() & ((1 << ROOM) - 1);
             let is_end = row.end_sequence();
-            let line = row
-                .line()
-                .map_or(0, |line| u32::try_from(line.get()).unwrap_or(0));
+            let line = row.line().map_or(0, |line| u32::try_from(line.get()).unwrap_or(0));
             let number = row.file_index();
             row.reset(&header);
             if is_end {
@@ -132,11 +130,7 @@ fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Ker
                 }
                 Some(new)
             });
-            let mut call = Call {
-                file: 0,
-                line,
-                caller,
-            };
+            let mut call = Call { file: 0, line, caller };
             if let Some(kernel) = kernels.get_mut(place) {
                 let file = match known.get(&(place, number)) {
                     Some(&file) => Some(file),
@@ -155,19 +149,10 @@ fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Ker
                 };
                 call.file = file.unwrap_or(usize::MAX);
                 if file.is_some() && address < kernel.instructions.len() as u64 * 16 {
-                    kernel.lines.push(SourceLine {
-                        address: address as u32,
-                        file: call.file,
-                        line,
-                        caller,
-                    });
+                    kernel.lines.push(SourceLine { address: address as u32, file: call.file, line, caller });
                 }
             }
-            rows.push(Row {
-                kernel: place,
-                call,
-                place: None,
-            });
+            rows.push(Row { kernel: place, call, place: None });
         }
     }
     Ok(())

@@ -131,14 +131,7 @@ impl Layout {
             fixed |= mask;
             value = value & !mask | u128::from(numbers(number, '+').0) << low;
         }
-        Layout {
-            operation,
-            parts,
-            fixed,
-            value,
-            known: known | fixed,
-            architectures,
-        }
+        Layout { operation, parts, fixed, value, known: known | fixed, architectures }
     }
 
     /// An instruction of the row in which each field has its first meaningful value.
@@ -266,13 +259,7 @@ const SLOT_C: u32 = 64;
 
 impl Operands {
     pub(super) fn read(text: &'static str, form: Form) -> Operands {
-        let mut operands = Operands {
-            tokens: Vec::new(),
-            n_destinations: 0,
-            known: 0,
-            fixed: 0,
-            value: 0,
-        };
+        let mut operands = Operands { tokens: Vec::new(), n_destinations: 0, known: 0, fixed: 0, value: 0 };
         let (written, read) = text.split_once('=').map_or(("", text), |(written, read)| {
             // The `=` of a default within braces does not end the destinations.
             match written.matches('{').count() > written.matches('}').count() {
@@ -325,9 +312,7 @@ impl Operands {
             "j" => ImmediateFormat::BrainHalves,
             other => panic!("`{other}` is no kind of immediate"),
         };
-        let (name, at) = name
-            .split_once('@')
-            .map_or((name, None), |(name, at)| (name, Some(at)));
+        let (name, at) = name.split_once('@').map_or((name, None), |(name, at)| (name, Some(at)));
         let (low, width) = at.map_or((0, None), |at| numbers(at, '+'));
         let halves = matches!(kind_name, "h" | "b");
         let mut token = Token {

@@ -90,23 +90,12 @@ impl Collector {
     /// An empty one for launches of `kernel` with this grid and block.
     pub fn new(kernel: &Kernel, grid: [u32; 3], block: [u32; 3]) -> Self {
         let sites = Sites::new(kernel).into();
-        Self {
-            sites,
-            block,
-            grid,
-            kinds: BTreeMap::new(),
-            clock: 0,
-            dropped: 0,
-        }
+        Self { sites, block, grid, kinds: BTreeMap::new(), clock: 0, dropped: 0 }
     }
 
     /// Takes the events so far, leaving an empty collector.
     pub fn take(&mut self) -> Self {
-        Self {
-            sites: self.sites.clone(),
-            kinds: std::mem::take(&mut self.kinds),
-            ..*self
-        }
+        Self { sites: self.sites.clone(), kinds: std::mem::take(&mut self.kinds), ..*self }
     }
 
     /// True without events, not even a warning.
@@ -122,19 +111,15 @@ impl Collector {
 
     /// True without events that fail the launch.
     pub fn is_clean(&self) -> bool {
-        !self
-            .kinds
-            .keys()
-            .any(|(code, ..)| code.severity() == Severity::Error)
+        !self.kinds.keys().any(|(code, ..)| code.severity() == Severity::Error)
     }
 
     /// An event of this code and instruction in `block` would be the first of its kind: worth finding out more.
     /// The instruction is that of the event, of `E-UNINIT` the load.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
         let site = self.sites.site(instr);
-        let mut of_site = self
-            .kinds
-            .range((code, site, 0, 0, false)..=(code, site, u32::MAX, u64::MAX, true));
+        let mut of_site =
+            self.kinds.range((code, site, 0, 0, false)..=(code, site, u32::MAX, u64::MAX, true));
         of_site.all(|(_, kind)| kind.first.block > block)
     }
 
@@ -151,13 +136,7 @@ impl Collector {
         block: u64,
         (space, address): (MemSpace, u64),
     ) -> bool {
-        let key = (
-            code,
-            self.sites.site(instr),
-            u32::MAX,
-            self.sites.array(space, address),
-            false,
-        );
+        let key = (code, self.sites.site(instr), u32::MAX, self.sites.array(space, address), false);
         self.kinds.get(&key).is_none_or(|kind| kind.first.block > block)
     }
 
@@ -176,13 +155,9 @@ impl Collector {
                     race.parties[0].block != race.parties[1].block,
                 )
             }
-            Details::Access(access) => (
-                event.code,
-                site,
-                u32::MAX,
-                self.sites.array(access.space, access.address),
-                false,
-            ),
+            Details::Access(access) => {
+                (event.code, site, u32::MAX, self.sites.array(access.space, access.address), false)
+            }
             // One read that has several uses is one mistake.
             Details::Uninitialised { access, load, .. } => (
                 event.code,
@@ -230,14 +205,8 @@ impl Collector {
             }
         }
         let touched = match &event.details {
-            Details::Uninitialised {
-                used: Use::Output { range },
-                ..
-            }
-            | Details::Unset {
-                used: Use::Output { range },
-                ..
-            } => Some(*range),
+            Details::Uninitialised { used: Use::Output { range }, .. }
+            | Details::Unset { used: Use::Output { range }, .. } => Some(*range),
             Details::Access(access) | Details::Uninitialised { access, .. } => {
                 Some((access.address, access.high))
             }
@@ -253,11 +222,7 @@ impl Collector {
             // What was written is found out for the first of a block only.
             if let (
                 Details::Uninitialised { written, copy, .. },
-                Details::Uninitialised {
-                    written: known,
-                    copy: of_first,
-                    ..
-                },
+                Details::Uninitialised { written: known, copy: of_first, .. },
             ) = (&mut kind.first.details, old.details)
                 && written.is_empty()
                 && old.block == kind.first.block
@@ -305,12 +270,7 @@ impl Collector {
         }
         kinds.sort_by_key(|kind| {
             let place = place_of(kernel, kind.first.instr);
-            (
-                kind.first.code.severity(),
-                kind.first.code,
-                place,
-                kind.first.instr,
-            )
+            (kind.first.code.severity(), kind.first.code, place, kind.first.instr)
         });
         // Memory that is freed after the launch stays while somebody holds the table.
         let table = (!kinds.is_empty()).then(|| Arc::clone(table));
@@ -330,12 +290,7 @@ impl Kind {
     }
 
     fn close_block(&mut self) {
-        let n: u64 = self
-            .current
-            .1
-            .values()
-            .map(|mask| u64::from(mask.count_ones()))
-            .sum();
+        let n: u64 = self.current.1.values().map(|mask| u64::from(mask.count_ones())).sum();
         if n > 0 {
             self.n_threads += n;
             self.n_blocks += 1;
@@ -358,20 +313,12 @@ pub(crate) fn place_of(kernel: &Kernel, instr: u32) -> Option<SourceLoc> {
 
 pub fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
     let [x, y] = [u64::from(block[0].max(1)), u64::from(block[1].max(1))];
-    [
-        (thread % x) as u32,
-        (thread / x % y) as u32,
-        (thread / (x * y)) as u32,
-    ]
+    [(thread % x) as u32, (thread / x % y) as u32, (thread / (x * y)) as u32]
 }
 
 pub fn block_position(block: u64, grid: [u32; 3]) -> [u32; 3] {
     let [x, y] = [u64::from(grid[0].max(1)), u64::from(grid[1].max(1))];
-    [
-        (block % x) as u32,
-        (block / x % y) as u32,
-        (block / (x * y)) as u32,
-    ]
+    [(block % x) as u32, (block / x % y) as u32, (block / (x * y)) as u32]
 }
 
 /// Grid-wide coordinates of a block's first thread.
@@ -398,10 +345,7 @@ impl Sites {
         let mut shared: Vec<u32> = kernel.shared.iter().map(|array| array.offset).collect();
         shared.sort_unstable();
         shared.dedup();
-        Self {
-            first: sites(kernel),
-            shared,
-        }
+        Self { first: sites(kernel), shared }
     }
 
     /// The instruction that stands for all that come from its place and do the same.
@@ -412,10 +356,10 @@ impl Sites {
     /// A number for the array that an address belongs to.
     pub(crate) fn array(&self, space: MemSpace, address: u64) -> u64 {
         match space {
-            MemSpace::Shared => self
-                .shared
-                .partition_point(|&start| u64::from(start) <= address & ((1 << RANK_SHIFT) - 1))
-                as u64,
+            MemSpace::Shared => {
+                self.shared.partition_point(|&start| u64::from(start) <= address & ((1 << RANK_SHIFT) - 1))
+                    as u64
+            }
             MemSpace::Global | MemSpace::Const => address >> window::BITS,
             _ => 0,
         }

@@ -581,10 +581,7 @@ pub struct BarrierGroup {
 impl BarrierGroup {
     /// More threads at the same place, as lanes by warp.
     pub(crate) fn add(&mut self, threads: &[u32]) {
-        self.threads
-            .iter_mut()
-            .zip(threads)
-            .for_each(|(own, more)| *own |= more);
+        self.threads.iter_mut().zip(threads).for_each(|(own, more)| *own |= more);
     }
 }
 

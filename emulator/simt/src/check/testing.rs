@@ -14,11 +14,7 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
                 text: format!("instr{index};"),
                 ptx_line: 100 + index as u32,
                 calls: Box::default(),
-                source: (line > 0).then_some(SourceLoc {
-                    file: 1,
-                    line,
-                    column: 5,
-                }),
+                source: (line > 0).then_some(SourceLoc { file: 1, line, column: 5 }),
                 fmas: 0,
                 merge: None,
                 atomic: AtomicForm::Native,

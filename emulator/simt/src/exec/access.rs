@@ -91,9 +91,7 @@ impl<'j> Worker<'j> {
             MemSpace::Shared => {
                 // The block's rank is above the offsets in its own shared memory.
                 let own = window::SHARED + (u64::from(self.block.rank) << RANK_SHIFT);
-                let Some((from, to)) = start
-                    .checked_sub(own)
-                    .and_then(|o| self.block.shared_range(job, o))
+                let Some((from, to)) = start.checked_sub(own).and_then(|o| self.block.shared_range(job, o))
                 else {
                     return false;
                 };
@@ -117,11 +115,7 @@ impl<'j> Worker<'j> {
                 m.from = allocation.base;
                 m.len = allocation.bytes.len() as u64;
                 m.host = allocation.bytes.start().wrapping_sub(allocation.base as usize);
-                m.home = if spec.space == MemSpace::Const {
-                    Home::Param
-                } else {
-                    Home::Global
-                };
+                m.home = if spec.space == MemSpace::Const { Home::Param } else { Home::Global };
                 m.allocation = Some(allocation);
             }
             MemSpace::Local => {
@@ -139,11 +133,7 @@ impl<'j> Worker<'j> {
             MemSpace::Param if !writes => {
                 m.from = window::PARAM;
                 m.len = job.params.len() as u64;
-                m.host = job
-                    .params
-                    .as_ptr()
-                    .cast_mut()
-                    .wrapping_sub(window::PARAM as usize);
+                m.host = job.params.as_ptr().cast_mut().wrapping_sub(window::PARAM as usize);
                 m.home = Home::Param;
                 m.allocation = None;
             }

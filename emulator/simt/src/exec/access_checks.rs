@@ -60,12 +60,7 @@ impl Worker<'_> {
             let m = &self.access.memos[spec.memo];
             let host = m.host.wrapping_add(base as usize);
             let instr = self.job.kernel.ops[spec.pc as usize].instr;
-            let values = Stored {
-                lanes: &self.warp.lanes,
-                store: spec.store,
-                host,
-                delta: &m.delta,
-            };
+            let values = Stored { lanes: &self.warp.lanes, store: spec.store, host, delta: &m.delta };
             let touch = spec.touch(m, instr, self.warp.index, offset as u64, &values);
             races.access(&touch, &mut self.checks.collector);
         }
@@ -86,12 +81,7 @@ impl Worker<'_> {
         if let Some(races) = &mut self.checks.global_races {
             let m = &self.access.memos[spec.memo];
             let instr = self.job.kernel.ops[spec.pc as usize].instr;
-            let values = Stored {
-                lanes: &self.warp.lanes,
-                store: spec.store,
-                host,
-                delta: &m.delta,
-            };
+            let values = Stored { lanes: &self.warp.lanes, store: spec.store, host, delta: &m.delta };
             let touch = spec.touch(m, instr, self.warp.index, base, &values);
             races.access(&touch, &mut self.checks.collector);
         }
@@ -185,9 +175,7 @@ impl Values for Stored<'_> {
     }
 
     fn present(&self, lane: u32, offset: u32, bytes: u32) -> u64 {
-        let start = self
-            .host
-            .wrapping_offset(self.delta[lane as usize % WARP] as isize);
+        let start = self.host.wrapping_offset(self.delta[lane as usize % WARP] as isize);
         let mut value = 0;
         for i in 0..bytes.min(8) {
             // SAFETY: the access was found to lie in bounds, and `offset + bytes` is inside it.

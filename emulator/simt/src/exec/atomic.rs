@@ -25,11 +25,7 @@ fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u
     let wide = ty.bytes() == 8;
     let signed = matches!(ty, Type::S32 | Type::S64);
     let sign = |v: u64| {
-        if wide {
-            v as i64
-        } else {
-            i64::from(v as u32 as i32)
-        }
+        if wide { v as i64 } else { i64::from(v as u32 as i32) }
     };
     match kind {
         Exch => b,
@@ -97,11 +93,7 @@ fn add_f64(a: u64, b: u64, global: bool) -> u64 {
 
 fn add_f32(a: u32, b: u32, flush: bool) -> u32 {
     let cut = |x: f32| {
-        if flush && x.is_subnormal() {
-            0f32.copysign(x)
-        } else {
-            x
-        }
+        if flush && x.is_subnormal() { 0f32.copysign(x) } else { x }
     };
     let sum = cut(cut(f32::from_bits(a)) + cut(f32::from_bits(b)));
     if sum.is_nan() { 0x7FFF_FFFF } else { sum.to_bits() }
@@ -146,16 +138,12 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
             (2, false) => {
                 let cell = AtomicU16::from_ptr(at.cast());
                 let new = |old: u16| Some(f(old.into()) as u16);
-                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new)
-                    .unwrap_or_else(|old| old)
-                    .into()
+                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old).into()
             }
             (4, false) => {
                 let cell = AtomicU32::from_ptr(at.cast());
                 let new = |old: u32| Some(f(old.into()) as u32);
-                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new)
-                    .unwrap_or_else(|old| old)
-                    .into()
+                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old).into()
             }
             (_, false) => {
                 let cell = AtomicU64::from_ptr(at.cast());
@@ -256,21 +244,7 @@ mod tests {
     fn floats_in_global_memory_flush_subnormals() {
         check(AtomicKind::Add, Type::F32, 1, 0x8000_0000, 0, 0);
         assert_eq!(apply(AtomicKind::Add, Type::F32, false, 1, 0, 0), 1);
-        check(
-            AtomicKind::Add,
-            Type::F32,
-            0x3F80_0000,
-            0x4000_0000,
-            0,
-            0x4040_0000,
-        );
-        check(
-            AtomicKind::Add,
-            Type::F16x2,
-            0x3C00_3C00,
-            0x4000_3C00,
-            0,
-            0x4200_4000,
-        );
+        check(AtomicKind::Add, Type::F32, 0x3F80_0000, 0x4000_0000, 0, 0x4040_0000);
+        check(AtomicKind::Add, Type::F16x2, 0x3C00_3C00, 0x4000_3C00, 0, 0x4200_4000);
     }
 }

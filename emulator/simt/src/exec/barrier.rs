@@ -22,26 +22,15 @@ impl Worker<'_> {
         if let Some(races) = &mut self.checks.shared_races {
             races.meet(id, self.warp.index);
         }
-        let Barrier {
-            count: other,
-            arrived,
-            ..
-        } = self.block.barriers[id as usize];
+        let Barrier { count: other, arrived, .. } = self.block.barriers[id as usize];
         if arrived > 0 && count != 0 && other != 0 && count != other && self.job.watch.checks() {
             let problem = BadOperand::BarrierCounts { other };
-            let details = Details::Operand {
-                problem,
-                value: count,
-            };
+            let details = Details::Operand { problem, value: count };
             self.report_at(instr, Code::Operand, on, details);
         }
         let barrier = &mut self.block.barriers[id as usize];
         // A barrier with a count counts whole warps: lanes that never were or have exited count with theirs.
-        let threads = if count != 0 && all_of_warp {
-            32
-        } else {
-            on.count_ones()
-        };
+        let threads = if count != 0 && all_of_warp { 32 } else { on.count_ones() };
         barrier.arrived += threads;
         barrier.count = barrier.count.max(count);
         if let BarrierKind::RedPopc(_, p, negated)
@@ -77,11 +66,7 @@ impl Worker<'_> {
     pub(super) fn try_complete(&mut self, id: u32) {
         let job = self.job;
         let b = self.block.barriers[id as usize];
-        let enough = if b.count == 0 {
-            b.arrived >= self.block.live
-        } else {
-            b.arrived >= b.count
-        };
+        let enough = if b.count == 0 { b.arrived >= self.block.live } else { b.arrived >= b.count };
         if b.arrived == 0 || !enough {
             return;
         }
@@ -180,11 +165,7 @@ impl Worker<'_> {
             let exited = self.block.warps.iter().enumerate().find(|(_, w)| w.all != w.live);
             if let Some((w, gone)) = exited {
                 let first = w as u32 * 32 + (gone.all & !gone.live).trailing_zeros();
-                let details = Details::Exited {
-                    returned,
-                    first,
-                    exit: gone.exit,
-                };
+                let details = Details::Exited { returned, first, exit: gone.exit };
                 self.block.exited = Some((warp as u32, mask, instr, Some(details)));
             }
         }
@@ -217,13 +198,7 @@ impl Worker<'_> {
         let missing = self.warp.live & !here & !arrived;
         let apart = &self.block.apart;
         if missing != 0 && apart.part.is_none() && !apart.part_told && self.is_aligned(instr) {
-            self.block.apart.part = Some(PartOfWarp {
-                id,
-                instr,
-                warp,
-                here,
-                missing,
-            });
+            self.block.apart.part = Some(PartOfWarp { id, instr, warp, here, missing });
         }
     }
 
@@ -236,10 +211,7 @@ impl Worker<'_> {
         if warp.live & part.missing != 0 {
             return;
         }
-        let details = Details::Parted {
-            missing: part.missing,
-            exit: warp.exit,
-        };
+        let details = Details::Parted { missing: part.missing, exit: warp.exit };
         self.block.apart.part_told = true;
         let running = std::mem::replace(&mut self.warp.index, part.warp);
         self.report_at(part.instr, Code::BarriersApart, part.here, details);
@@ -274,11 +246,7 @@ impl Worker<'_> {
         let apart = &mut self.block.apart;
         if parted {
             if !std::mem::replace(&mut apart.told, true) {
-                let details = Details::Barrier {
-                    groups: groups.to_vec(),
-                    deadlock: false,
-                    late: None,
-                };
+                let details = Details::Barrier { groups: groups.to_vec(), deadlock: false, late: None };
                 self.report_at(instr, Code::Barrier, mask, details);
             }
             return;
@@ -301,11 +269,7 @@ impl Worker<'_> {
         }
         if apart.first.is_empty() {
             apart.first = places.clone();
-            let details = Details::Barrier {
-                groups: places,
-                deadlock: false,
-                late: None,
-            };
+            let details = Details::Barrier { groups: places, deadlock: false, late: None };
             self.report_at(instr, Code::BarriersApart, mask, details);
         }
     }
@@ -322,11 +286,8 @@ impl Worker<'_> {
             return;
         };
         self.block.apart.told = true;
-        let details = Details::Barrier {
-            groups: self.block.apart.first.clone(),
-            deadlock: false,
-            late: Some(late),
-        };
+        let details =
+            Details::Barrier { groups: self.block.apart.first.clone(), deadlock: false, late: Some(late) };
         self.report_at(instr, Code::Barrier, mask, details);
     }
 
@@ -337,16 +298,10 @@ impl Worker<'_> {
         for (w, warp) in self.block.warps.iter().enumerate() {
             for f in warp.fibers.iter().filter(|f| wanted(f.state)) {
                 let at_barrier = matches!(f.state, FiberState::Barrier(_));
-                let known = groups
-                    .iter()
-                    .position(|g| g.instr == f.at && g.at_barrier == at_barrier);
+                let known = groups.iter().position(|g| g.instr == f.at && g.at_barrier == at_barrier);
                 let i = known.unwrap_or_else(|| {
                     let threads = vec![0; n_warps].into_boxed_slice();
-                    groups.push(BarrierGroup {
-                        instr: f.at,
-                        at_barrier,
-                        threads,
-                    });
+                    groups.push(BarrierGroup { instr: f.at, at_barrier, threads });
                     groups.len() - 1
                 });
                 groups[i].threads[w] |= f.lanes();

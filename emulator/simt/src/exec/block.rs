@@ -93,11 +93,7 @@ impl Block {
         let n_warps = job.n_warps as usize;
         let local = job.n_warps as usize * WARP * local_stride(job);
         let checked = |n: usize| {
-            if job.watch.checks() {
-                Bits::new(n)
-            } else {
-                Bits::default()
-            }
+            if job.watch.checks() { Bits::new(n) } else { Bits::default() }
         };
         Self {
             index: 0,
@@ -110,11 +106,7 @@ impl Block {
             warps: Vec::with_capacity(n_warps),
             shared: vec![ZERO_LINE; (job.shared_bytes as usize).div_ceil(size_of::<Line>())],
             shared_written: CellBits::new(
-                if job.watch.checks() {
-                    job.shared_bytes as usize
-                } else {
-                    0
-                },
+                if job.watch.checks() { job.shared_bytes as usize } else { 0 },
                 job.shared_shift,
             ),
             local: vec![ZERO_LINE; local.div_ceil(size_of::<Line>())],
@@ -230,9 +222,7 @@ impl Block {
 
     /// Four bytes of local memory, at a multiple of 4.
     pub(super) fn local_word(&self, offset: usize) -> u32 {
-        self.local
-            .get(offset / 128)
-            .map_or(0, |line| line.0[offset % 128 / 4])
+        self.local.get(offset / 128).map_or(0, |line| line.0[offset % 128 / 4])
     }
 
     pub(super) fn set_local_word(&mut self, offset: usize, value: u32) {
@@ -242,15 +232,11 @@ impl Block {
     }
 
     pub(crate) fn regs_of(&mut self, job: &Job<'_>, warp: usize) -> *mut Line {
-        self.regs
-            .as_mut_ptr()
-            .wrapping_add(warp * job.kernel.n_lines as usize)
+        self.regs.as_mut_ptr().wrapping_add(warp * job.kernel.n_lines as usize)
     }
 
     pub(crate) fn preds_of(&mut self, job: &Job<'_>, warp: usize) -> *mut u32 {
-        self.preds
-            .as_mut_ptr()
-            .wrapping_add(warp * job.kernel.n_preds as usize)
+        self.preds.as_mut_ptr().wrapping_add(warp * job.kernel.n_preds as usize)
     }
 
     /// The range of shared memory that `offset` may move in: its array when checked, all there is otherwise.
@@ -285,11 +271,7 @@ pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
     let warps = u64::from(job.n_warps);
     let local = warps * WARP as u64 * local_stride(job) as u64;
     let shared = u64::from(job.shared_bytes);
-    let marks = if job.watch.checks() {
-        (local + shared).div_ceil(8)
-    } else {
-        0
-    };
+    let marks = if job.watch.checks() { (local + shared).div_ceil(8) } else { 0 };
     let registers = 128 * u64::from(job.kernel.n_lines) + 4 * u64::from(job.kernel.n_preds);
     // A warp's own state besides, and where its lanes go on after calls.
     let stack = match &job.kernel.calls {

@@ -124,16 +124,10 @@ impl Worker<'_> {
         let Some(races) = &mut self.checks.shared_races else {
             return;
         };
-        let (warp, serial, collector) = (
-            self.warp.index,
-            &mut self.access.serial,
-            &mut self.checks.collector,
-        );
+        let (warp, serial, collector) =
+            (self.warp.index, &mut self.access.serial, &mut self.checks.collector);
         copy.map.runs(copy.at, copy.shared, |run| {
-            for at in (0..run.bytes)
-                .step_by(TOUCH as usize)
-                .filter(|_| run.global.is_some())
-            {
+            for at in (0..run.bytes).step_by(TOUCH as usize).filter(|_| run.global.is_some()) {
                 let bytes = (run.bytes - at).min(TOUCH);
                 *serial += 1;
                 let touch = Touch {
@@ -261,44 +255,36 @@ impl Worker<'_> {
         let (job, shared) = (self.job, self.block.shared_start());
         let sources = self.shared_of_cluster(copy);
         let (outside, convert) = (copy.map.outside().to_le_bytes(), copy.map.converted());
-        copy.map.runs(
-            copy.at,
-            copy.shared,
-            |Run {
-                 shared: to,
-                 global,
-                 bytes,
-             }| {
-                let n = bytes as usize;
-                let to = shared.wrapping_add(to as usize);
-                let from = global.and_then(|at| match at.checked_sub(window::SHARED) {
-                    // It was found to lie there when the copy started.
-                    Some(at) => sources.map(|from| from.wrapping_add(at as usize & ((1 << RANK_SHIFT) - 1))),
-                    None => find_global(job, at, bytes.into(), false).ok(),
-                });
-                // SAFETY: the box was found to lie in the block's shared memory when the copy started, and `find_global` has
-                // found so many bytes, which the launch holds.
-                unsafe {
-                    match (global, from) {
-                        (_, Some(from)) => {
-                            relaxed::copy_out(from, std::slice::from_raw_parts_mut(to, n));
-                            if let Some(convert) = convert {
-                                for word in (0..n / 4).map(|i| to.cast::<u32>().add(i)) {
-                                    word.write_unaligned(convert(word.read_unaligned()));
-                                }
-                            }
-                        }
-                        // Past the end of an allocation: reported when the copy started.
-                        (Some(_), None) => std::ptr::write_bytes(to, 0, n),
-                        (None, None) => {
-                            for i in 0..n {
-                                to.add(i).write(outside[i % 8]);
+        copy.map.runs(copy.at, copy.shared, |Run { shared: to, global, bytes }| {
+            let n = bytes as usize;
+            let to = shared.wrapping_add(to as usize);
+            let from = global.and_then(|at| match at.checked_sub(window::SHARED) {
+                // It was found to lie there when the copy started.
+                Some(at) => sources.map(|from| from.wrapping_add(at as usize & ((1 << RANK_SHIFT) - 1))),
+                None => find_global(job, at, bytes.into(), false).ok(),
+            });
+            // SAFETY: the box was found to lie in the block's shared memory when the copy started, and `find_global` has
+            // found so many bytes, which the launch holds.
+            unsafe {
+                match (global, from) {
+                    (_, Some(from)) => {
+                        relaxed::copy_out(from, std::slice::from_raw_parts_mut(to, n));
+                        if let Some(convert) = convert {
+                            for word in (0..n / 4).map(|i| to.cast::<u32>().add(i)) {
+                                word.write_unaligned(convert(word.read_unaligned()));
                             }
                         }
                     }
+                    // Past the end of an allocation: reported when the copy started.
+                    (Some(_), None) => std::ptr::write_bytes(to, 0, n),
+                    (None, None) => {
+                        for i in 0..n {
+                            to.add(i).write(outside[i % 8]);
+                        }
+                    }
                 }
-            },
-        );
+            }
+        });
         if job.watch.checks() {
             self.block.bulk.note_loaded(copy);
             if job.kernel.in_flight.is_some() {
@@ -322,8 +308,7 @@ impl Worker<'_> {
     /// The shared memory that a copy reads, if it is that of a block of the cluster.
     fn shared_of_cluster(&mut self, copy: &BulkCopy) -> Option<*mut u8> {
         let mut first = None;
-        copy.map
-            .runs(copy.at, copy.shared, |run| first = first.or(run.global));
+        copy.map.runs(copy.at, copy.shared, |run| first = first.or(run.global));
         let rank = ((first?.checked_sub(window::SHARED)? >> RANK_SHIFT) as u32).checked_sub(1)?;
         match rank == self.block.rank {
             true => Some(self.block.shared_start()),

@@ -46,10 +46,8 @@ impl Worker<'_> {
                 }
             }
         }
-        let entries: Vec<(u32, u32)> = { &ways }
-            .iter()
-            .map(|&(lanes, callee)| (lanes, calls.callees[callee].entry))
-            .collect();
+        let entries: Vec<(u32, u32)> =
+            { &ways }.iter().map(|&(lanes, callee)| (lanes, calls.callees[callee].entry)).collect();
         self.warp.fiber.call(pc + 1, &entries);
         AfterOp::Frames
     }
@@ -102,11 +100,7 @@ impl Worker<'_> {
             return true;
         }
         let depth = self.waiting().filter(|frame| self.is_resume(frame.pc)).count() as u32;
-        let details = Details::Stack {
-            function: callee.name.clone(),
-            depth,
-            limit: self.job.stack_bytes,
-        };
+        let details = Details::Stack { function: callee.name.clone(), depth, limit: self.job.stack_bytes };
         self.fatal(pc, Code::Stack, full, details);
         false
     }
@@ -200,10 +194,7 @@ impl Worker<'_> {
             registers.wide.iter().for_each(|&r| self.out64(r)[lane] = 0);
             registers.narrow.iter().for_each(|&r| self.out32(r)[lane] = 0);
         }
-        registers
-            .preds
-            .iter()
-            .for_each(|&pred| self.set_pred(pred, 0, lanes));
+        registers.preds.iter().for_each(|&pred| self.set_pred(pred, 0, lanes));
         if self.job.watch.checks() && !self.checks.shadow.is_clean() {
             self.define_all(registers, lanes);
         }

@@ -204,12 +204,7 @@ impl Worker<'_> {
         warp.released &= !on;
         warp.arrived |= on;
         if again != 0 && self.job.watch.checks() {
-            self.report_at(
-                instr,
-                Code::Cluster,
-                again,
-                Details::ClusterBarrier { waits: false },
-            );
+            self.report_at(instr, Code::Cluster, again, Details::ClusterBarrier { waits: false });
         }
         self.activity.progress = true;
         self.complete_cluster_barrier();
@@ -223,12 +218,7 @@ impl Worker<'_> {
         warp.released &= !on;
         self.warp.fiber.set_pc(pc + 1);
         if never != 0 && self.job.watch.checks() {
-            self.report_at(
-                instr,
-                Code::Cluster,
-                never,
-                Details::ClusterBarrier { waits: true },
-            );
+            self.report_at(instr, Code::Cluster, never, Details::ClusterBarrier { waits: true });
         }
         if waits == 0 {
             return false;
@@ -277,11 +267,7 @@ impl Worker<'_> {
             races.barrier(collector);
         }
         if let Some(cluster) = &mut self.block.cluster {
-            cluster
-                .members
-                .iter_mut()
-                .flatten()
-                .for_each(|block| release(block));
+            cluster.members.iter_mut().flatten().for_each(|block| release(block));
             for (races, collector) in cluster.races.iter_mut().zip(&mut cluster.collectors) {
                 if let Some(races) = races {
                     races.meet_all(collector);
@@ -320,12 +306,7 @@ impl Worker<'_> {
         let (rank, instr, mask) = (first.rank, first.group.instr, first.group.threads[warp]);
         self.switch_to(rank);
         self.warp.index = warp as u32;
-        self.report_at(
-            instr,
-            Code::Barrier,
-            mask,
-            Details::ClusterDeadlock { places: found },
-        );
+        self.report_at(instr, Code::Barrier, mask, Details::ClusterDeadlock { places: found });
         self.stopped = true;
     }
 
@@ -340,11 +321,7 @@ impl Worker<'_> {
 fn release(block: &mut Block) {
     for warp in &mut block.warps {
         warp.released |= std::mem::take(&mut warp.arrived);
-        for fiber in warp
-            .fibers
-            .iter_mut()
-            .filter(|fiber| fiber.state == FiberState::Cluster)
-        {
+        for fiber in warp.fibers.iter_mut().filter(|fiber| fiber.state == FiberState::Cluster) {
             fiber.state = FiberState::Ready;
             warp.released &= !fiber.top().map_or(0, |top| top.mask);
         }

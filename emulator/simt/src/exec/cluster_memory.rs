@@ -44,10 +44,7 @@ impl Worker<'_> {
         if own == rank {
             return f(self);
         }
-        let acting = Acting {
-            block: self.block.index,
-            rank: own,
-        };
+        let acting = Acting { block: self.block.index, rank: own };
         self.leave_races();
         self.exchange(rank);
         self.acting = Some(acting);
@@ -157,18 +154,11 @@ impl Worker<'_> {
     /// Reason why an access to the shared memory of another block fails.
     pub(super) fn remote_problem(&self, offset: u64) -> Option<RemoteProblem> {
         match self.holder(offset) {
-            Holder::Nobody(rank) => Some(RemoteProblem::NoBlock {
-                rank,
-                blocks: self.job.cluster_blocks,
-            }),
+            Holder::Nobody(rank) => Some(RemoteProblem::NoBlock { rank, blocks: self.job.cluster_blocks }),
             Holder::Other(rank, _) => {
                 let block = self.member(rank).filter(|block| block.live == 0)?;
                 let exit = block.warps.iter().find_map(|warp| warp.exit);
-                Some(RemoteProblem::Ended {
-                    rank,
-                    block: block.index,
-                    exit,
-                })
+                Some(RemoteProblem::Ended { rank, block: block.index, exit })
             }
             Holder::Own(_) => None,
         }

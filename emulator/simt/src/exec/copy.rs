@@ -21,12 +21,7 @@ impl Worker<'_> {
         self.block.copies.reserve(self.job.n_warps as usize);
         let first = self.warp.index as usize * 32;
         match kind {
-            OpKind::CpAsync {
-                dst,
-                src,
-                bytes,
-                src_bytes,
-            } => {
+            OpKind::CpAsync { dst, src, bytes, src_bytes } => {
                 let memo = self.job.plan.memo_of[pc as usize] as usize;
                 let spec = |space, addr, kind, memo| AccessSpec {
                     space,
@@ -108,11 +103,7 @@ impl Worker<'_> {
         let copies = &mut self.block.copies;
         copies.arrived.resize(copies.committed.len(), 0);
         let thread = self.warp.index as usize * 32 + lane;
-        copies.arrivals.push_back(Arrival {
-            barrier,
-            thread: thread as u32,
-            number: copies.arrived[thread],
-        });
+        copies.arrivals.push_back(Arrival { barrier, thread: thread as u32, number: copies.arrived[thread] });
         copies.arrived[thread] += 1;
         let oldest = copies.arrivals.front().map(|a| a.barrier);
         oldest.filter(|_| copies.arrivals.len() > MAX_ARRIVALS)

@@ -56,10 +56,7 @@ pub(crate) struct LaneLayout {
 }
 
 impl LaneLayout {
-    const GATHER: Self = Self {
-        spread: Spread::Gather,
-        halves: [Spread::Gather; 2],
-    };
+    const GATHER: Self = Self { spread: Spread::Gather, halves: [Spread::Gather; 2] };
 }
 
 impl Worker<'_> {

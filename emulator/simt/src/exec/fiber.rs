@@ -61,11 +61,7 @@ pub(crate) struct Fiber {
 
 impl Fiber {
     pub(crate) fn new(mask: u32) -> Self {
-        let stack = vec![Frame {
-            pc: 0,
-            meet: u32::MAX,
-            mask,
-        }];
+        let stack = vec![Frame { pc: 0, meet: u32::MAX, mask }];
         Self {
             stack,
             state: FiberState::Ready,
@@ -80,13 +76,7 @@ impl Fiber {
 
     /// True where it executes the instruction at which it waits again.
     pub(crate) fn waits_at_its_place(&self) -> bool {
-        !matches!(
-            self.state,
-            FiberState::Lanes {
-                place: DONE_WARP_SYNC,
-                ..
-            }
-        )
+        !matches!(self.state, FiberState::Lanes { place: DONE_WARP_SYNC, .. })
     }
 
     /// Lanes of all frames.
@@ -153,11 +143,7 @@ impl Fiber {
             }
             let [stay, leave] = [frame.mask & !lanes, frame.mask & lanes];
             self.stack.push(Frame { mask: stay, ..frame });
-            self.stack.push(Frame {
-                mask: leave,
-                meet: next,
-                ..frame
-            });
+            self.stack.push(Frame { mask: leave, meet: next, ..frame });
         }
         self.exit(0);
     }
@@ -207,11 +193,7 @@ impl Fiber {
     /// Joins a fiber that is at the same place on the same way; gives it back when it is not.
     pub(crate) fn join(&mut self, other: Fiber) -> Option<Fiber> {
         let same = self.stack.len() == other.stack.len()
-            && self
-                .stack
-                .iter()
-                .zip(&other.stack)
-                .all(|(a, b)| (a.pc, a.meet) == (b.pc, b.meet));
+            && self.stack.iter().zip(&other.stack).all(|(a, b)| (a.pc, a.meet) == (b.pc, b.meet));
         if !same {
             return Some(other);
         }
@@ -341,10 +323,7 @@ mod tests {
         assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (21, 0x4), (40, 0x8)]);
         f.leave(0x8, 30);
         f.leave(0x1, 30);
-        assert_eq!(
-            frames(&f),
-            [(30, 0x6), (10, 0x2), (10, 0x1), (21, 0x4), (40, 0x8)]
-        );
+        assert_eq!(frames(&f), [(30, 0x6), (10, 0x2), (10, 0x1), (21, 0x4), (40, 0x8)]);
         let meets: Vec<u32> = f.stack.iter().map(|frame| frame.meet).collect();
         assert_eq!(meets, [u32::MAX, 30, u32::MAX, 30, u32::MAX]);
     }

@@ -125,11 +125,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
         early_bytes: AtomicUsize::new(0),
         taken: Condvar::new(),
     };
-    let mut counts = Counts::new(if job.watch.counts() {
-        job.kernel.ops.len()
-    } else {
-        0
-    });
+    let mut counts = Counts::new(if job.watch.counts() { job.kernel.ops.len() } else { 0 });
     let mut tallies = vec![Tally::default(); job.plan.n_memos];
     let mut gather = |(c, t): (Counts, Vec<Tally>)| {
         counts.add(&c);
@@ -141,9 +137,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
         std::thread::scope(|scope| {
             let spawn = |i: usize| {
                 let builder = std::thread::Builder::new().name(format!("block worker {i}"));
-                builder
-                    .spawn_scoped(scope, || work(job, &queue, global_races))
-                    .ok()
+                builder.spawn_scoped(scope, || work(job, &queue, global_races)).ok()
             };
             let others: Vec<_> = (1..n_threads).filter_map(spawn).collect();
             gather(work(job, &queue, global_races));
@@ -158,20 +152,11 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
     }
     let mut ledger = queue.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
     if ledger.printed.len() > LAUNCH_PRINTS {
-        let cut = (0..=LAUNCH_PRINTS)
-            .rev()
-            .find(|i| ledger.printed.is_char_boundary(*i))
-            .unwrap_or(0);
+        let cut = (0..=LAUNCH_PRINTS).rev().find(|i| ledger.printed.is_char_boundary(*i)).unwrap_or(0);
         ledger.printed.truncate(cut);
         ledger.printed.push_str("\n[further output is cut]\n");
     }
-    Outcome {
-        counts,
-        tallies,
-        collector: ledger.collector,
-        printed: ledger.printed,
-        stopped: ledger.stopped,
-    }
+    Outcome { counts, tallies, collector: ledger.collector, printed: ledger.printed, stopped: ledger.stopped }
 }
 
 fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
@@ -190,10 +175,7 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
             OpKind::Load(a) | OpKind::Store(a) => {
                 let group = job.kernel.instrs.get(op.instr as usize).and_then(|i| i.merge);
                 let merge = match group {
-                    Some(g) if g.leader == op.instr => Merge::Leads {
-                        bytes: g.bytes,
-                        back: g.back,
-                    },
+                    Some(g) if g.leader == op.instr => Merge::Leads { bytes: g.bytes, back: g.back },
                     Some(_) => Merge::Follows,
                     None => Merge::Alone,
                 };
@@ -257,9 +239,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
         }
         worker.spent = worker.block.spent;
         worker.stopped = queue.last.load(Ordering::Relaxed) < worker.block.unit;
-        let is_left_out = job
-            .observer
-            .is_some_and(|observer| !observer.runs(worker.block.index));
+        let is_left_out = job.observer.is_some_and(|observer| !observer.runs(worker.block.index));
         let visit = if worker.stopped || is_left_out {
             Visit::Ended
         } else if job.cluster_blocks > 1 {
@@ -297,10 +277,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
         worker.block.live = 0;
         finish(&mut worker, job, queue);
     }
-    (
-        worker.counts,
-        worker.access.memos.iter().map(|m| m.tally).collect(),
-    )
+    (worker.counts, worker.access.memos.iter().map(|m| m.tally).collect())
 }
 
 /// The blocks of one worker that wait for what others do.
@@ -377,11 +354,7 @@ impl Waiting {
 
 /// Bytes of a worker: a block, the memos and the counters.
 pub(crate) fn worker_bytes(job: &Job<'_>) -> u64 {
-    let counts = if job.watch.counts() {
-        4 * 8 * job.kernel.ops.len()
-    } else {
-        0
-    };
+    let counts = if job.watch.counts() { 4 * 8 * job.kernel.ops.len() } else { 0 };
     let memos = job.plan.n_memos * size_of::<Memo<'_>>();
     block_bytes(job) + (counts + memos) as u64
 }
@@ -406,12 +379,7 @@ fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
     let collector = (!worker.checks.collector.is_empty()).then(|| worker.checks.collector.take());
     let printed = std::mem::take(&mut worker.block.printed);
     let mut ledger = queue.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-    let done = BlockResult {
-        spent: worker.spent,
-        printed,
-        collector,
-        stops,
-    };
+    let done = BlockResult { spent: worker.spent, printed, collector, stops };
     queue.early_bytes.fetch_add(done.bytes(), Ordering::Relaxed);
     ledger.early.insert(index, done);
     while let Some(done) = {
@@ -443,11 +411,7 @@ impl Ledger {
         }
         if job.budget != 0 && self.spent > job.budget && !stops {
             stops = true;
-            let details = Details::Runaway {
-                budget: job.budget,
-                proven: false,
-                span: None,
-            };
+            let details = Details::Runaway { budget: job.budget, proven: false, span: None };
             let event = Event {
                 code: Code::Runaway,
                 instr: 0,

@@ -59,9 +59,7 @@ impl Job<'_> {
     }
 
     pub(crate) fn constants(&self, rank: u32) -> *const Line {
-        let of_rank = (rank as usize)
-            .checked_sub(1)
-            .and_then(|at| self.constants.get(at));
+        let of_rank = (rank as usize).checked_sub(1).and_then(|at| self.constants.get(at));
         of_rank.unwrap_or(&self.kernel.consts).as_ptr()
     }
 
@@ -105,12 +103,7 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn new(n_ops: usize) -> Self {
         let zeros = || vec![0; n_ops + 1];
-        Self {
-            runs: zeros(),
-            lanes: zeros(),
-            predicated_off: zeros(),
-            diverged: zeros(),
-        }
+        Self { runs: zeros(), lanes: zeros(), predicated_off: zeros(), diverged: zeros() }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {

@@ -54,15 +54,9 @@ impl Worker<'_> {
             return;
         }
         let (mut a, mut b, mut d) = ([[0; 32]; 4], [[0; 32]; 4], [[0; 32]; 4]);
-        let sources = [
-            (&mut a, &mma.a[..n_a]),
-            (&mut b, &mma.b[..n_b]),
-            (&mut d, &mma.c[..n_d]),
-        ];
+        let sources = [(&mut a, &mma.a[..n_a]), (&mut b, &mma.b[..n_b]), (&mut d, &mma.c[..n_d])];
         for (to, from) in sources {
-            to.iter_mut()
-                .zip(from)
-                .for_each(|(to, &src)| *to = self.u32s(src));
+            to.iter_mut().zip(from).for_each(|(to, &src)| *to = self.u32s(src));
         }
         mma.form.multiply(&a[..n_a], &b[..n_b], &mut d[..n_d]);
         for (dst, values) in mma.d.iter().zip(&d).take(n_d) {
@@ -146,11 +140,7 @@ impl Worker<'_> {
         let values = self.u32s(src);
         let element = |row: usize, column: usize| {
             let value = values[(4 * row + column / 2) & 31];
-            if column.is_multiple_of(2) {
-                value & 0xffff
-            } else {
-                value >> 16
-            }
+            if column.is_multiple_of(2) { value & 0xffff } else { value >> 16 }
         };
         for lane in bits(on) {
             let [low, high] = elements(lane, true).map(|(row, column)| element(row, column));

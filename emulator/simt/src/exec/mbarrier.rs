@@ -98,11 +98,7 @@ impl Worker<'_> {
                     state.bring(number.into());
                     state.end_phase();
                 }
-                MbarrierKind::Arrive {
-                    expect: bytes,
-                    drop,
-                    completes,
-                } => {
+                MbarrierKind::Arrive { expect: bytes, drop, completes } => {
                     let missing = state.bytes;
                     if bytes {
                         problem = expect(state, number);
@@ -200,11 +196,7 @@ impl Worker<'_> {
     /// A lane found a phase to have ended.
     fn note_wait(&mut self, at: u32, lane: usize, parity: Option<u8>) {
         let ended = self.mbarrier_phase(at).unwrap_or(0);
-        let new = Waited {
-            ended,
-            times: 0,
-            parity,
-        };
+        let new = Waited { ended, times: 0, parity };
         let thread = self.warp.index * 32 + lane as u32;
         self.block.mbarriers.last.insert(thread, at);
         let waited = self.block.mbarriers.waited.entry((at, thread)).or_insert(new);
@@ -268,9 +260,7 @@ impl Worker<'_> {
     pub(crate) fn passed_fresh(&self, thread: u32) -> Option<u32> {
         let fresh = |waited: &Waited| waited.ended == 0 && waited.parity.is_some();
         let mut waited = self.block.mbarriers.waited.iter();
-        waited
-            .find(|((_, by), waited)| *by == thread && fresh(waited))
-            .map(|((at, _), _)| *at)
+        waited.find(|((_, by), waited)| *by == thread && fresh(waited)).map(|((at, _), _)| *at)
     }
 
     /// Phase for which the lowest of the lanes `on` waits.
@@ -299,8 +289,7 @@ impl Worker<'_> {
         }
         waits.iter().all(|wait| {
             self.receive(wait.at);
-            self.mbarrier_phase(wait.at)
-                .is_none_or(|phase| !wait.has_ended(phase))
+            self.mbarrier_phase(wait.at).is_none_or(|phase| !wait.has_ended(phase))
         })
     }
 
@@ -318,9 +307,7 @@ impl Worker<'_> {
                 };
                 let thread = |lane: usize| (w * 32 + lane) as u32;
                 let last = |lane| self.block.mbarriers.waited.get(&(wait.at, thread(lane)));
-                let seen = bits(f.lanes())
-                    .map(|lane| last(lane).map_or(0, |waited| waited.ended))
-                    .min();
+                let seen = bits(f.lanes()).map(|lane| last(lane).map_or(0, |waited| waited.ended)).min();
                 // Without checks, nothing is known of that.
                 let seen = match self.job.watch.checks() {
                     true => seen.unwrap_or(0),
@@ -339,11 +326,7 @@ impl Worker<'_> {
                 let mut threads = vec![0; n_warps].into_boxed_slice();
                 threads[w] = f.lanes();
                 waits.push(PhaseWaits {
-                    group: BarrierGroup {
-                        instr: wait.instr,
-                        at_barrier: false,
-                        threads,
-                    },
+                    group: BarrierGroup { instr: wait.instr, at_barrier: false, threads },
                     offset: wait.at,
                     parity: wait.parity,
                     ended: state.phase,
@@ -352,12 +335,7 @@ impl Worker<'_> {
                     bytes: state.bytes,
                     under_way: self.block.bulk.bytes_to(wait.at),
                     seen,
-                    arrivers: self
-                        .block
-                        .mbarriers
-                        .arrived
-                        .get(&wait.at)
-                        .map_or(0, BTreeSet::len) as u32,
+                    arrivers: self.block.mbarriers.arrived.get(&wait.at).map_or(0, BTreeSet::len) as u32,
                     never,
                 });
             }
@@ -398,9 +376,7 @@ impl Worker<'_> {
 
     /// Performs the operation of a lane if it names a barrier in another block of the cluster.
     fn remote_mbarrier(&mut self, b: &Mbarrier, pc: u32, lane: usize) -> bool {
-        let offset = self
-            .address_of(&b.addr, b.space, lane)
-            .wrapping_sub(window::SHARED);
+        let offset = self.address_of(&b.addr, b.space, lane).wrapping_sub(window::SHARED);
         let rank = match self.holder(offset) {
             Holder::Other(rank, _) => rank,
             Holder::Nobody(rank) => rank,
@@ -435,9 +411,7 @@ impl Worker<'_> {
             match b.kind {
                 MbarrierKind::Expect => problem = expect(state, number),
                 MbarrierKind::Complete => state.bring(number.into()),
-                MbarrierKind::Arrive {
-                    expect: bytes, drop, ..
-                } if b.dst == NONE => {
+                MbarrierKind::Arrive { expect: bytes, drop, .. } if b.dst == NONE => {
                     let missing = state.bytes;
                     if bytes {
                         problem = expect(state, number);
@@ -453,13 +427,7 @@ impl Worker<'_> {
                     } else {
                         state.pending -= n;
                         state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
-                        worker
-                            .block
-                            .mbarriers
-                            .arrived
-                            .entry(at)
-                            .or_default()
-                            .insert(thread);
+                        worker.block.mbarriers.arrived.entry(at).or_default().insert(thread);
                     }
                 }
                 _ => problem = Some(BadBarrier::OtherBlock),
@@ -529,13 +497,7 @@ impl Worker<'_> {
             true => (MemSpace::Shared, offset),
             false => (MemSpace::Generic, address),
         };
-        let access = BadAccess {
-            kind: AccessKind::Atomic,
-            space,
-            address,
-            high: address,
-            bytes: BYTES,
-        };
+        let access = BadAccess { kind: AccessKind::Atomic, space, address, high: address, bytes: BYTES };
         self.report(pc, code, 1 << lane, Details::Access(access));
         None
     }
@@ -548,10 +510,7 @@ impl Worker<'_> {
             return false;
         };
         if checks && !std::mem::replace(&mut state.published, true) {
-            let details = Details::MemoryBarrier {
-                offset: at,
-                problem: BadBarrier::NotPublished,
-            };
+            let details = Details::MemoryBarrier { offset: at, problem: BadBarrier::NotPublished };
             self.report(pc, Code::Proxy, 1 << lane, details);
         }
         true
@@ -576,12 +535,7 @@ impl Worker<'_> {
                 (at != offset).then_some((at, parity))
             });
         }
-        self.report(
-            pc,
-            Code::MemoryBarrier,
-            1 << lane,
-            Details::MemoryBarrier { offset, problem },
-        );
+        self.report(pc, Code::MemoryBarrier, 1 << lane, Details::MemoryBarrier { offset, problem });
     }
 
     /// Lets copies arrive that this barrier waits for, oldest first, until its phase ends. Whether it has.

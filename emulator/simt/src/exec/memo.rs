@@ -308,10 +308,7 @@ impl Memo<'_> {
         }
         let step = self.bytes as i32;
         let spread = |lanes: &[i32]| {
-            let linear = lanes
-                .iter()
-                .enumerate()
-                .all(|(i, d)| *d == lanes[0].wrapping_add(i as i32 * step));
+            let linear = lanes.iter().enumerate().all(|(i, d)| *d == lanes[0].wrapping_add(i as i32 * step));
             match linear {
                 true => Spread::Linear,
                 false if lanes.iter().all(|d| *d == lanes[0]) => Spread::Uniform,
@@ -322,11 +319,7 @@ impl Memo<'_> {
             self.spread = spread(&self.delta);
             self.halves = [spread(&self.delta[..16]), spread(&self.delta[16..])];
         } else {
-            self.spread = if align == 0 {
-                Spread::Uniform
-            } else {
-                Spread::Gather
-            };
+            self.spread = if align == 0 { Spread::Uniform } else { Spread::Gather };
         }
         self.mask = on;
         self.first = first as u32;
@@ -355,10 +348,7 @@ impl Memo<'_> {
 
     #[inline(always)]
     pub(crate) fn cells(&self) -> Cells<'_> {
-        Cells {
-            bits: &self.cells[..usize::from(self.n_cells) & 15],
-            shift: self.cell_shift,
-        }
+        Cells { bits: &self.cells[..usize::from(self.n_cells) & 15], shift: self.cell_shift }
     }
 
     fn find_cells(&mut self) {
@@ -399,16 +389,12 @@ impl Memo<'_> {
                 let end = i64::from(last.start) + i64::from(last.bytes);
                 overlapping |= i64::from(start) < end;
                 if i64::from(start) <= end {
-                    last.bytes = last
-                        .bytes
-                        .max((i64::from(start) - i64::from(last.start)) as u32 + self.bytes);
+                    last.bytes =
+                        last.bytes.max((i64::from(start) - i64::from(last.start)) as u32 + self.bytes);
                     continue;
                 }
             }
-            self.runs[n_runs] = ByteRun {
-                start,
-                bytes: self.bytes,
-            };
+            self.runs[n_runs] = ByteRun { start, bytes: self.bytes };
             n_runs += 1;
         }
         self.n_runs = n_runs as u8;
@@ -505,10 +491,7 @@ impl Memo<'_> {
         let mut banks = [0u8; 32];
         let mut last = u64::MAX;
         self.n_words = 0;
-        for &word in words[..n]
-            .iter()
-            .filter(|word| std::mem::replace(&mut last, **word) != **word)
-        {
+        for &word in words[..n].iter().filter(|word| std::mem::replace(&mut last, **word) != **word) {
             banks[(word % 32) as usize] += 1;
             self.n_words += 1;
         }

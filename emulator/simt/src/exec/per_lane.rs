@@ -52,10 +52,7 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) ->
                 }
                 good |= 1 << lane;
             }
-            Err(what) => match bad
-                .iter_mut()
-                .find(|(known, ..)| (known.0, known.1) == (what.0, what.1))
-            {
+            Err(what) => match bad.iter_mut().find(|(known, ..)| (known.0, known.1) == (what.0, what.1)) {
                 Some((_, mask, high)) => {
                     *mask |= 1 << lane;
                     *high = (*high).max(what.2);
@@ -65,13 +62,7 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) ->
         }
     }
     for ((code, space, address), mask, high) in bad {
-        let access = BadAccess {
-            kind: spec.kind,
-            space,
-            address,
-            high,
-            bytes: spec.bytes,
-        };
+        let access = BadAccess { kind: spec.kind, space, address, high, bytes: spec.bytes };
         let problem = match (code, space) {
             (Code::Cluster, MemSpace::Shared) => {
                 not_own(worker, spec, address).or_else(|| worker.remote_problem(address))
@@ -170,22 +161,14 @@ fn find(
                 return Err((Code::Misaligned, MemSpace::Param, offset));
             }
             let host = job.params.as_ptr().cast_mut().wrapping_add(offset as usize);
-            Ok(LaneMemory {
-                host,
-                space: MemSpace::Param,
-                own: None,
-            })
+            Ok(LaneMemory { host, space: MemSpace::Param, own: None })
         }
         _ => {
             let host = find_global(job, address, bytes, writes)?;
             if !aligned {
                 return Err((Code::Misaligned, MemSpace::Global, address));
             }
-            Ok(LaneMemory {
-                host,
-                space: MemSpace::Global,
-                own: None,
-            })
+            Ok(LaneMemory { host, space: MemSpace::Global, own: None })
         }
     }
 }
@@ -198,9 +181,7 @@ fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<Re
     let kernel = worker.job.kernel;
     let instr = kernel.ops[spec.pc as usize].instr;
     let reaches_all = spec.space == MemSpace::Generic
-        || kernel.instrs[instr as usize]
-            .mnemonic()
-            .contains("shared::cluster");
+        || kernel.instrs[instr as usize].mnemonic().contains("shared::cluster");
     (!reaches_all).then_some(RemoteProblem::NotOwn { rank })
 }
 
@@ -323,16 +304,9 @@ fn tell_races(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, at: u
         instr: worker.job.kernel.ops[spec.pc as usize].instr,
         warp: worker.warp.index,
         mask: 1 << lane,
-        base: if space == MemSpace::Shared {
-            at - window::SHARED
-        } else {
-            at
-        },
+        base: if space == MemSpace::Shared { at - window::SHARED } else { at },
         bytes: spec.bytes,
-        runs: &[ByteRun {
-            start: 0,
-            bytes: spec.bytes,
-        }],
+        runs: &[ByteRun { start: 0, bytes: spec.bytes }],
         cells: Cells::default(),
         lanes: &[0; 32],
         pattern: worker.access.serial,
@@ -366,11 +340,7 @@ fn count(
     addresses: &[u64; 32],
     spaces: &[MemSpace; 32],
 ) {
-    let lanes_in = |space: MemSpace| {
-        bits(good)
-            .filter(|&l| spaces[l] == space)
-            .fold(0u32, |m, l| m | 1 << l)
-    };
+    let lanes_in = |space: MemSpace| bits(good).filter(|&l| spaces[l] == space).fold(0u32, |m, l| m | 1 << l);
     let of = |mask: u32| std::array::from_fn(|l| (mask >> l & 1 != 0).then_some(addresses[l]));
     let memo = &mut worker.access.memos[spec.memo];
     let (load, merge, atomic) = (memo.load, memo.merge, memo.atomic);

@@ -42,10 +42,6 @@ impl Plan {
             .map(|a| (a.offset, a.offset.saturating_add(a.bytes)))
             .collect();
         shared.sort_unstable();
-        Self {
-            memo_of,
-            n_memos,
-            shared,
-        }
+        Self { memo_of, n_memos, shared }
     }
 }

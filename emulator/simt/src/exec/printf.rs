@@ -16,12 +16,7 @@ impl Worker<'_> {
         for lane in bits(on) {
             let text = self.bytes_at(self.u64_at(format, lane), lane);
             let arguments = self.u64_at(arguments, lane);
-            let mut source = Arguments {
-                worker: self,
-                at: arguments,
-                lane,
-                read: Vec::new(),
-            };
+            let mut source = Arguments { worker: self, at: arguments, lane, read: Vec::new() };
             let (line, n) = render(&text, &mut source);
             let read = source.read;
             if self.job.watch.checks() {
@@ -38,9 +33,7 @@ impl Worker<'_> {
             if line.len() > room {
                 let cut = (0..=room).rev().find(|i| line.is_char_boundary(*i)).unwrap_or(0);
                 self.block.printed.push_str(&line[..cut]);
-                self.block
-                    .printed
-                    .push_str("\n[this block's further output is cut]\n");
+                self.block.printed.push_str("\n[this block's further output is cut]\n");
             } else {
                 self.block.printed.push_str(&line);
             }
@@ -104,21 +97,14 @@ impl ArgumentSource for Arguments<'_, '_> {
         self.read.push((self.at, bytes as u32));
         let mut value = [0; 8];
         for (i, byte) in value.iter_mut().enumerate().take(bytes) {
-            *byte = self
-                .worker
-                .peek(self.at.wrapping_add(i as u64), self.lane)
-                .unwrap_or(0);
+            *byte = self.worker.peek(self.at.wrapping_add(i as u64), self.lane).unwrap_or(0);
         }
         self.at = self.at.wrapping_add(bytes as u64);
         u64::from_le_bytes(value)
     }
 
     fn text(&mut self, address: u64) -> Vec<u8> {
-        if address == 0 {
-            b"(null)".to_vec()
-        } else {
-            self.worker.bytes_at(address, self.lane)
-        }
+        if address == 0 { b"(null)".to_vec() } else { self.worker.bytes_at(address, self.lane) }
     }
 }
 
@@ -146,10 +132,7 @@ fn render(format: &[u8], source: &mut dyn ArgumentSource) -> (String, u32) {
             out.push(byte);
             continue;
         }
-        let mut c = Conversion {
-            size: 4,
-            ..Conversion::default()
-        };
+        let mut c = Conversion { size: 4, ..Conversion::default() };
         let mut next = || {
             let (&byte, tail) = rest.split_first()?;
             rest = tail;
@@ -293,11 +276,7 @@ fn float(out: &mut Vec<u8>, kind: u8, c: Conversion, value: f64) {
     let v = value.abs();
     if !v.is_finite() {
         let name = if v.is_nan() { "nan" } else { "inf" };
-        let name = if kind.is_ascii_uppercase() {
-            name.to_uppercase()
-        } else {
-            name.to_owned()
-        };
+        let name = if kind.is_ascii_uppercase() { name.to_uppercase() } else { name.to_owned() };
         return pad(out, c, prefix, name.as_bytes(), false);
     }
     let body = match kind.to_ascii_lowercase() {
@@ -306,20 +285,12 @@ fn float(out: &mut Vec<u8>, kind: u8, c: Conversion, value: f64) {
         b'g' => general(v, c),
         _ => hexadecimal(v, c),
     };
-    let body = if kind.is_ascii_uppercase() {
-        body.to_uppercase()
-    } else {
-        body
-    };
+    let body = if kind.is_ascii_uppercase() { body.to_uppercase() } else { body };
     pad(out, c, prefix, body.as_bytes(), c.zero);
 }
 
 fn with_point(digits: String, c: Conversion) -> String {
-    if c.alternate && !digits.contains('.') {
-        digits + "."
-    } else {
-        digits
-    }
+    if c.alternate && !digits.contains('.') { digits + "." } else { digits }
 }
 
 /// `%e`: a number such as `1.5e+00`.
@@ -336,10 +307,7 @@ fn exponent(v: f64, precision: usize, c: Conversion) -> String {
 fn general(v: f64, c: Conversion) -> String {
     let precision = c.precision.unwrap_or(6).max(1);
     let rounded = format!("{v:.*e}", precision - 1);
-    let power: i64 = rounded
-        .split_once('e')
-        .and_then(|(_, p)| p.parse().ok())
-        .unwrap_or(0);
+    let power: i64 = rounded.split_once('e').and_then(|(_, p)| p.parse().ok()).unwrap_or(0);
     let strip = |text: String| match text.contains('.') && !c.alternate {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
@@ -377,11 +345,7 @@ fn hexadecimal(v: f64, c: Conversion) -> String {
         None => digits.truncate(digits.trim_end_matches('0').len()),
         Some(p) => digits = format!("{digits:0<p$}"),
     }
-    let point = if digits.is_empty() && !c.alternate {
-        ""
-    } else {
-        "."
-    };
+    let point = if digits.is_empty() && !c.alternate { "" } else { "." };
     format!("0x{lead}{point}{digits}p{power:+}")
 }
 
@@ -403,25 +367,14 @@ mod tests {
 
     #[track_caller]
     fn check(format: &str, arguments: &[u64], expected: &str) {
-        assert_eq!(
-            render(format.as_bytes(), &mut List(arguments.to_vec())).0,
-            expected
-        );
+        assert_eq!(render(format.as_bytes(), &mut List(arguments.to_vec())).0, expected);
     }
 
     #[test]
     fn integers() {
         check("%d|%5d|%-5d|%05d|%+d", &[7, 7, 7, 7, 7], "7|    7|7    |00007|+7");
-        check(
-            "%d %lld %u",
-            &[u64::MAX, u64::MAX, 0xFFFF_FFFF],
-            "-1 -1 4294967295",
-        );
-        check(
-            "%x %#X %o %.3d %hhd",
-            &[255, 255, 8, 5, 0x1FF],
-            "ff 0XFF 10 005 -1",
-        );
+        check("%d %lld %u", &[u64::MAX, u64::MAX, 0xFFFF_FFFF], "-1 -1 4294967295");
+        check("%x %#X %o %.3d %hhd", &[255, 255, 8, 5, 0x1FF], "ff 0XFF 10 005 -1");
         check("%*d|%-*d|", &[4, 1, 3, 2], "   1|2  |");
     }
 
@@ -434,21 +387,9 @@ mod tests {
             "1.500000 2.00    3.146|1.0     |-0002.50",
         );
         check("%e %.1E", &[f(12345.678), f(0.00012)], "1.234568e+04 1.2E-04");
-        check(
-            "%g %g %g %g",
-            &[f(100000.0), f(1e6), f(0.0001), f(0.00001)],
-            "100000 1e+06 0.0001 1e-05",
-        );
-        check(
-            "%f %F %5.1f",
-            &[f(f64::NAN), f(f64::INFINITY), f(f64::NEG_INFINITY)],
-            "nan INF  -inf",
-        );
-        check(
-            "%a %a %.1a",
-            &[f(1.5), f(0.0), f(1.97)],
-            "0x1.8p+0 0x0p+0 0x2.0p+0",
-        );
+        check("%g %g %g %g", &[f(100000.0), f(1e6), f(0.0001), f(0.00001)], "100000 1e+06 0.0001 1e-05");
+        check("%f %F %5.1f", &[f(f64::NAN), f(f64::INFINITY), f(f64::NEG_INFINITY)], "nan INF  -inf");
+        check("%a %a %.1a", &[f(1.5), f(0.0), f(1.97)], "0x1.8p+0 0x0p+0 0x2.0p+0");
     }
 
     #[test]

@@ -56,10 +56,7 @@ pub(crate) fn by_instruction(
             }
             _ => {}
         }
-        let Some(t) = tallies
-            .get(plan.memo_of[i] as usize)
-            .filter(|_| plan.memo_of[i] != NO_MEMO)
-        else {
+        let Some(t) = tallies.get(plan.memo_of[i] as usize).filter(|_| plan.memo_of[i] != NO_MEMO) else {
             continue;
         };
         // The hardware counts what is issued, also where a guard leaves no lane. (PTX has a branch there mostly.)

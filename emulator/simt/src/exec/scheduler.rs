@@ -47,11 +47,7 @@ impl Worker<'_> {
         loop {
             let mut ran = false;
             for w in 0..job.n_warps {
-                if !self.block.warps[w as usize]
-                    .fibers
-                    .iter()
-                    .any(|f| f.state == FiberState::Ready)
-                {
+                if !self.block.warps[w as usize].fibers.iter().any(|f| f.state == FiberState::Ready) {
                     continue;
                 }
                 ran = true;
@@ -175,10 +171,7 @@ impl Worker<'_> {
         if job.watch.checks() {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
-        let done = !self.block.warps[index]
-            .fibers
-            .iter()
-            .any(|f| f.state == FiberState::Ready);
+        let done = !self.block.warps[index].fibers.iter().any(|f| f.state == FiberState::Ready);
         if let Some(races) = &mut self.checks.shared_races {
             races.leave(done, &mut self.checks.collector);
         }
@@ -191,12 +184,7 @@ impl Worker<'_> {
     /// Lanes that waited for each other go on, as soon as all are there.
     fn join_lanes(&mut self, w: usize) {
         let warp = &mut self.block.warps[w];
-        if warp.fibers.len() < 2
-            && !warp
-                .fibers
-                .iter()
-                .any(|f| matches!(f.state, FiberState::Lanes { .. }))
-        {
+        if warp.fibers.len() < 2 && !warp.fibers.iter().any(|f| matches!(f.state, FiberState::Lanes { .. })) {
             return;
         }
         let mut ready = Vec::new();

@@ -81,11 +81,7 @@ pub(crate) enum Located {
 pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
     let sum = value.wrapping_add(addr.offset as u64);
     // 32-bit addresses wrap at 32 bits.
-    if addr.wide {
-        sum.wrapping_add(bias)
-    } else {
-        u64::from(sum as u32).wrapping_add(bias)
-    }
+    if addr.wide { sum.wrapping_add(bias) } else { u64::from(sum as u32).wrapping_add(bias) }
 }
 
 /// The address of each lane, offset included.

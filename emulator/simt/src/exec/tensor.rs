@@ -45,10 +45,7 @@ impl Worker<'_> {
     fn start_tensor_copy(&mut self, t: &TensorCopy, pc: u32, lane: usize) -> Result<(), BadTensor> {
         let map = self.tensor_map(t, lane)?;
         if map.rank != usize::from(t.dims) {
-            return Err(BadTensor::Rank {
-                map: map.rank as u8,
-                given: t.dims,
-            });
+            return Err(BadTensor::Rank { map: map.rank as u8, given: t.dims });
         }
         let mut at = [0; RANKS];
         for (place, &src) in at.iter_mut().zip(&t.at).take(map.rank) {
@@ -60,10 +57,7 @@ impl Worker<'_> {
         }
         let before = at.iter().position(|at| *at < 0);
         if let (TensorWay::Store, Some(d)) = (t.way, before) {
-            return Err(BadTensor::Negative {
-                dimension: d as u8,
-                at: at[d],
-            });
+            return Err(BadTensor::Negative { dimension: d as u8, at: at[d] });
         }
         let value = match t.shared.wide {
             true => self.u64_at(t.shared.src, lane),
@@ -83,10 +77,7 @@ impl Worker<'_> {
             let bytes = self.u32_at(copy.bytes, lane);
             if !bytes.is_multiple_of(BULK_ALIGN) {
                 let problem = BadOperand::CopyBytes;
-                let details = Details::Operand {
-                    problem,
-                    value: bytes,
-                };
+                let details = Details::Operand { problem, value: bytes };
                 self.report(pc, Code::Operand, 1 << lane, details);
             }
             let bytes = bytes - bytes % BULK_ALIGN;
@@ -101,11 +92,7 @@ impl Worker<'_> {
             for (space, address, reads) in [(MemSpace::Shared, shared, !loads), (far, global, loads)] {
                 if !address.is_multiple_of(BULK_ALIGN.into()) {
                     let access = BadAccess {
-                        kind: if reads {
-                            AccessKind::Read
-                        } else {
-                            AccessKind::Write
-                        },
+                        kind: if reads { AccessKind::Read } else { AccessKind::Write },
                         space,
                         address,
                         high: address,
@@ -226,9 +213,7 @@ impl Worker<'_> {
             self.copy_left_out();
             return;
         }
-        self.in_block(rank, |worker| {
-            worker.begin_in_block(map, at, offset, Some(barrier), pc, lane)
-        });
+        self.in_block(rank, |worker| worker.begin_in_block(map, at, offset, Some(barrier), pc, lane));
     }
 
     /// Starts a copy to or from the shared memory of the block at hand.
@@ -259,9 +244,7 @@ impl Worker<'_> {
                 kind: in_shared,
                 space: MemSpace::Shared,
                 address: to,
-                high: offset
-                    .saturating_add(map.shared_bytes())
-                    .saturating_sub(bytes.into()),
+                high: offset.saturating_add(map.shared_bytes()).saturating_sub(bytes.into()),
                 bytes: bytes.into(),
             };
             self.report(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
@@ -281,13 +264,7 @@ impl Worker<'_> {
         };
         if let Some(((code, space, address), high)) = self.out_of_reach(&copy, in_global == AccessKind::Write)
         {
-            let access = BadAccess {
-                kind: in_global,
-                space,
-                address,
-                high,
-                bytes: bytes.into(),
-            };
+            let access = BadAccess { kind: in_global, space, address, high, bytes: bytes.into() };
             self.report(pc, code, 1 << lane, Details::Access(access));
             if self.stopped {
                 return;
@@ -357,10 +334,7 @@ impl Worker<'_> {
             // The first element of the run that cannot be reached.
             if code == Code::OutOfBounds {
                 let is_there = |at: &u64| find_global(self.job, *at, each, writes).is_ok();
-                address = (start..=last)
-                    .step_by(each as usize)
-                    .find(|at| !is_there(at))
-                    .unwrap_or(start);
+                address = (start..=last).step_by(each as usize).find(|at| !is_there(at)).unwrap_or(start);
             }
             match &mut found {
                 Some((_, high)) => *high = (*high).max(last),

@@ -25,16 +25,7 @@ impl Worker<'_> {
         };
         let (instr, mask) = (first.instr, first.threads[warp]);
         self.warp.index = warp as u32;
-        self.report_at(
-            instr,
-            Code::Barrier,
-            mask,
-            Details::Barrier {
-                groups,
-                deadlock: true,
-                late: None,
-            },
-        );
+        self.report_at(instr, Code::Barrier, mask, Details::Barrier { groups, deadlock: true, late: None });
         self.stopped = true;
     }
     /// The budget is spent by blocks that wait for each other, of which this is one.
@@ -54,11 +45,7 @@ impl Worker<'_> {
         let job = self.job;
         let (mut low, mut high) = (u32::MAX, 0);
         let ready = |f: &Fiber| f.state == FiberState::Ready;
-        let mask = self.block.warps[w as usize]
-            .fibers
-            .iter()
-            .find(|f| ready(f))
-            .map_or(1, Fiber::lanes);
+        let mask = self.block.warps[w as usize].fibers.iter().find(|f| ready(f)).map_or(1, Fiber::lanes);
         // The targets of the next branches show how far the loop reaches.
         for _ in 0..10_000 {
             let fibers = &mut self.block.warps[w as usize].fibers;
@@ -85,11 +72,7 @@ impl Worker<'_> {
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
         let proven = !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats(w, first, last));
-        let details = Details::Runaway {
-            budget: job.budget,
-            proven,
-            span,
-        };
+        let details = Details::Runaway { budget: job.budget, proven, span };
         self.stopped = false;
         if job.watch.checks()
             && let Some((first, last)) = loop_of
@@ -132,10 +115,7 @@ impl Worker<'_> {
             let pc = fiber.top().map_or(0, |t| t.pc);
             let left = self.activity.progress || self.stopped || !(first..=last).contains(&pc);
             let mut same = false;
-            if kept
-                .as_ref()
-                .is_none_or(|(at, ..)| at.top().map(|t| t.pc) == Some(pc))
-            {
+            if kept.as_ref().is_none_or(|(at, ..)| at.top().map(|t| t.pc) == Some(pc)) {
                 rounds += 1;
                 let (lines, preds) = self.registers();
                 same = kept.as_ref().is_some_and(|(at, old, old_preds)| {
@@ -182,23 +162,12 @@ impl Worker<'_> {
         let others = self.groups(|state| state == FiberState::Ready);
         let mut threads = vec![0; self.block.warps.len()].into_boxed_slice();
         for group in &others {
-            threads
-                .iter_mut()
-                .zip(&group.threads)
-                .for_each(|(all, some)| *all |= some);
+            threads.iter_mut().zip(&group.threads).for_each(|(all, some)| *all |= some);
         }
-        groups.push(BarrierGroup {
-            instr: running,
-            at_barrier: false,
-            threads,
-        });
+        groups.push(BarrierGroup { instr: running, at_barrier: false, threads });
         let polling = self.warp.index;
         self.warp.index = warp as u32;
-        let details = Details::Barrier {
-            groups,
-            deadlock: true,
-            late: None,
-        };
+        let details = Details::Barrier { groups, deadlock: true, late: None };
         self.report_at(instr, Code::Barrier, mask, details);
         self.warp.index = polling;
     }
@@ -244,7 +213,5 @@ fn smallest_loop(job: &Job<'_>, low: u32, high: u32) -> Option<(u32, u32)> {
         };
         targets.iter().map(move |t| (*t, i as u32))
     });
-    spans
-        .filter(|(t, i)| t <= i && *t <= low && high <= *i)
-        .min_by_key(|(t, i)| i - t)
+    spans.filter(|(t, i)| t <= i && *t <= low && high <= *i).min_by_key(|(t, i)| i - t)
 }

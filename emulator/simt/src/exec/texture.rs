@@ -23,10 +23,7 @@ impl Worker<'_> {
                         NONE => 0,
                         src => worker.u32_at(src, lane),
                     };
-                    let at = [
-                        coordinate(self, 0),
-                        if t.dims > 1 { coordinate(self, 1) } else { 0 },
-                    ];
+                    let at = [coordinate(self, 0), if t.dims > 1 { coordinate(self, 1) } else { 0 }];
                     fetch(object, t, at)
                 }
                 None => {
@@ -57,11 +54,7 @@ fn fetch(object: &TextureObject, t: &Texture, at: [u32; 2]) -> [u32; 4] {
     let mut place = [0.0f32; 2];
     for (axis, p) in place.iter_mut().enumerate().take(usize::from(t.dims.min(2))) {
         let c = f32::from_bits(at[axis]);
-        *p = if object.normalised_coordinates {
-            c * size[axis] as f32
-        } else {
-            c
-        };
+        *p = if object.normalised_coordinates { c * size[axis] as f32 } else { c };
         // Not a number counts as 0, and what is far outside is just outside.
         *p = if p.is_nan() { 0.0 } else { p.clamp(-1e9, 1e9) };
     }
@@ -85,13 +78,8 @@ fn fetch(object: &TextureObject, t: &Texture, at: [u32; 2]) -> [u32; 4] {
         (texel(x, y + 1), (1.0 - a) * b),
         (texel(x + 1, y + 1), a * b),
     ];
-    let blend = |i: usize| {
-        parts
-            .iter()
-            .filter(|(_, w)| *w != 0.0)
-            .map(|(texel, w)| texel[i] * w)
-            .sum::<f32>()
-    };
+    let blend =
+        |i: usize| parts.iter().filter(|(_, w)| *w != 0.0).map(|(texel, w)| texel[i] * w).sum::<f32>();
     std::array::from_fn(|i| blend(i).to_bits())
 }
 
@@ -135,18 +123,13 @@ fn is_integer(object: &TextureObject) -> bool {
 fn raw(object: &TextureObject, x: i64, y: i64, ty: Type) -> [u32; 4] {
     let bytes = object.format.bytes();
     let channels = object.channels.min(4) as usize;
-    let index = (y as usize)
-        .wrapping_mul(object.width as usize)
-        .wrapping_add(x as usize);
+    let index = (y as usize).wrapping_mul(object.width as usize).wrapping_add(x as usize);
     std::array::from_fn(|c| {
         if c >= channels {
             return 0;
         }
         let start = index.wrapping_mul(channels).wrapping_add(c).wrapping_mul(bytes);
-        let stored = start
-            .checked_add(bytes)
-            .and_then(|end| object.data.get(start..end))
-            .unwrap_or(&[0; 4]);
+        let stored = start.checked_add(bytes).and_then(|end| object.data.get(start..end)).unwrap_or(&[0; 4]);
         let word = stored.iter().rev().fold(0u32, |w, b| w << 8 | u32::from(*b));
         channel(object, word, ty)
     })
@@ -181,10 +164,7 @@ mod tests {
     use super::*;
 
     fn object(address: AddressMode, filter: FilterMode, normalised: bool) -> TextureObject {
-        let data = [10.0f32, 20.0, 30.0, 40.0]
-            .iter()
-            .flat_map(|f| f.to_le_bytes())
-            .collect();
+        let data = [10.0f32, 20.0, 30.0, 40.0].iter().flat_map(|f| f.to_le_bytes()).collect();
         TextureObject {
             data: Arc::new(data),
             width: 2,
@@ -213,16 +193,9 @@ mod tests {
     #[test]
     fn points_are_the_texel_that_holds_them() {
         let o = object(AddressMode::Clamp, FilterMode::Point, false);
+        assert_eq!([at(&o, 0.0, 0.0), at(&o, 1.99, 0.5), at(&o, 0.5, 1.0)], [10.0, 20.0, 30.0]);
         assert_eq!(
-            [at(&o, 0.0, 0.0), at(&o, 1.99, 0.5), at(&o, 0.5, 1.0)],
-            [10.0, 20.0, 30.0]
-        );
-        assert_eq!(
-            [
-                at(&o, -5.0, 0.0),
-                at(&o, 9.0, 9.0),
-                at(&o, f32::NAN, f32::INFINITY)
-            ],
+            [at(&o, -5.0, 0.0), at(&o, 9.0, 9.0), at(&o, f32::NAN, f32::INFINITY)],
             [10.0, 40.0, 30.0]
         );
     }
@@ -230,10 +203,7 @@ mod tests {
     #[test]
     fn linear_weights_have_eight_bits() {
         let o = object(AddressMode::Clamp, FilterMode::Linear, false);
-        assert_eq!(
-            [at(&o, 0.5, 0.5), at(&o, 1.0, 0.5), at(&o, 1.0, 1.0)],
-            [10.0, 15.0, 25.0]
-        );
+        assert_eq!([at(&o, 0.5, 0.5), at(&o, 1.0, 0.5), at(&o, 1.0, 1.0)], [10.0, 15.0, 25.0]);
         assert_eq!(at(&o, 0.5 + 1.0 / 1024.0, 0.5), 10.0);
         assert_eq!(at(&o, 0.5 + 3.0 / 1024.0, 0.5), 10.0 + 10.0 / 256.0);
     }
@@ -244,10 +214,7 @@ mod tests {
         let mirror = object(AddressMode::Mirror, FilterMode::Point, true);
         let border = object(AddressMode::Border, FilterMode::Point, true);
         let x = 1.25;
-        assert_eq!(
-            [at(&wrap, x, 0.0), at(&mirror, x, 0.0), at(&border, x, 0.0)],
-            [10.0, 20.0, 0.0]
-        );
+        assert_eq!([at(&wrap, x, 0.0), at(&mirror, x, 0.0), at(&border, x, 0.0)], [10.0, 20.0, 0.0]);
         assert_eq!([at(&wrap, -0.25, 0.0), at(&mirror, -0.25, 0.0)], [20.0, 10.0]);
     }
 }

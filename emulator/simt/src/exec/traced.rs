@@ -25,12 +25,7 @@ impl Worker<'_> {
             OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, on)),
             _ => None,
         };
-        let step = Step {
-            instr: op.instr,
-            first: op.first,
-            lanes: on,
-            access,
-        };
+        let step = Step { instr: op.instr, first: op.first, lanes: on, access };
         observer.step(self.block.index, self.warp.index, step);
     }
 
@@ -43,20 +38,13 @@ impl Worker<'_> {
             (window::LOCAL, MemSpace::Local),
             (window::PARAM, MemSpace::Param),
         ];
-        let own = windows
-            .into_iter()
-            .find(|(start, _)| first >> window::BITS == start >> window::BITS);
+        let own = windows.into_iter().find(|(start, _)| first >> window::BITS == start >> window::BITS);
         let (start, space) = match (own, space) {
             (Some(found), _) => found,
             (None, MemSpace::Generic) => (0, MemSpace::Global),
             (None, declared) => (0, declared),
         };
         let place = |lane: usize| (on >> lane & 1 == 1).then(|| addresses[lane].wrapping_sub(start));
-        Access {
-            space,
-            load,
-            bytes,
-            addresses: std::array::from_fn(place),
-        }
+        Access { space, load, bytes, addresses: std::array::from_fn(place) }
     }
 }

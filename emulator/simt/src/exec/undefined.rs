@@ -112,12 +112,7 @@ impl Worker<'_> {
 
     /// Origin of the undefined bytes that a lane has just read at `at`, the first of them at `first`.
     fn origin_of(&self, at: u64, first: u64, bytes: u32, load: u32, lane: usize) -> Origin {
-        if let Some(origin) = self
-            .block
-            .carried
-            .origins
-            .get(&(self.carried_place(first, lane) / 4))
-        {
+        if let Some(origin) = self.block.carried.origins.get(&(self.carried_place(first, lane) / 4)) {
             return *origin;
         }
         let copied_earlier = match first >> window::BITS {
@@ -173,9 +168,7 @@ impl Worker<'_> {
                 let first = at + u64::from(skip + bytes.trailing_zeros());
                 let whole = element * u32::from(a.n);
                 let origin = self.origin_of(at, first, whole, instr, lane);
-                self.checks
-                    .shadow
-                    .undefine(spot, lane, undefined, Origins::one(origin));
+                self.checks.shadow.undefine(spot, lane, undefined, Origins::one(origin));
             }
         }
     }
@@ -194,19 +187,12 @@ impl Worker<'_> {
             _ => None,
         };
         let found = |lane: &usize| copy(self, *lane).is_some();
-        let guilty = bits(lanes)
-            .filter(found)
-            .fold(0, |mask, lane| mask | 1u32 << lane);
+        let guilty = bits(lanes).filter(found).fold(0, |mask, lane| mask | 1u32 << lane);
         if guilty != 0 {
             let lane = guilty.trailing_zeros() as usize;
             let address = self.checks.fresh.address[lane] - window::SHARED;
-            let access = BadAccess {
-                kind: AccessKind::Read,
-                space: MemSpace::Shared,
-                address,
-                high: address,
-                bytes,
-            };
+            let access =
+                BadAccess { kind: AccessKind::Read, space: MemSpace::Shared, address, high: address, bytes };
             let details = Details::Uninitialised {
                 access,
                 load,
@@ -244,11 +230,7 @@ impl Worker<'_> {
             };
             let instr = self.job.kernel.ops[pc as usize].instr;
             let lanes = self.checks.shadow.lanes(spot) & on;
-            let stored = if element >= 8 {
-                u64::MAX
-            } else {
-                (1 << (8 * element)) - 1
-            };
+            let stored = if element >= 8 { u64::MAX } else { (1 << (8 * element)) - 1 };
             let computed = bits(lanes)
                 .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
                 .filter(|&lane| self.checks.shadow.bits(spot, lane) & stored != 0)
@@ -284,10 +266,7 @@ impl Worker<'_> {
                 undefined |= holes << skip;
                 let first = self.checks.shadow.origins(spot, lane).first();
                 from.get_or_insert(first);
-                let origin = Origin {
-                    copied: instr,
-                    ..first
-                };
+                let origin = Origin { copied: instr, ..first };
                 if origin.address >> window::BITS == window::SHARED >> window::BITS {
                     self.exited_matters();
                 }
@@ -367,34 +346,16 @@ impl Worker<'_> {
                 Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,
                 _ => at,
             };
-            return self.report_at(
-                at,
-                code,
-                lanes,
-                Details::Unset {
-                    used,
-                    by: instr,
-                    copied,
-                },
-            );
+            return self.report_at(at, code, lanes, Details::Unset { used, by: instr, copied });
         }
         let (space, address) = place_of(origin.address);
-        let new = self
-            .checks
-            .collector
-            .is_new_access(code, origin.load, self.block.index, (space, address));
+        let new = self.checks.collector.is_new_access(code, origin.load, self.block.index, (space, address));
         let written = if new {
             self.written_around(origin.address, lanes.trailing_zeros() as usize & 31)
         } else {
             Box::default()
         };
-        let access = BadAccess {
-            kind: AccessKind::Read,
-            space,
-            address,
-            high: address,
-            bytes: origin.bytes,
-        };
+        let access = BadAccess { kind: AccessKind::Read, space, address, high: address, bytes: origin.bytes };
         let thread = self.warp.index * 32 + lanes.trailing_zeros();
         let fresh = match space {
             MemSpace::Shared => self.passed_fresh(thread),
@@ -403,15 +364,8 @@ impl Worker<'_> {
         if fresh.is_some() {
             self.out_of_order();
         }
-        let details = Details::Uninitialised {
-            access,
-            load: origin.load,
-            used,
-            copied,
-            written,
-            copy: None,
-            fresh,
-        };
+        let details =
+            Details::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
         self.report_at(at, code, lanes, details);
         if space == MemSpace::Shared {
             self.exited_matters();
@@ -426,9 +380,7 @@ impl Worker<'_> {
             w if w == window::SHARED >> window::BITS => {
                 match self.block.shared_range(job, at - window::SHARED) {
                     Some((from, to)) => {
-                        self.block
-                            .shared_written
-                            .ranges(from as usize, to as usize, MAX_RANGES)
+                        self.block.shared_written.ranges(from as usize, to as usize, MAX_RANGES)
                     }
                     None => Vec::new(),
                 }
@@ -437,10 +389,7 @@ impl Worker<'_> {
                 let own = self.local_offset(lane);
                 let end = own + job.local_bytes as usize;
                 let ranges = self.block.local_written.ranges(own, end, MAX_RANGES);
-                ranges
-                    .iter()
-                    .map(|(s, e)| (s - own as u64, e - own as u64))
-                    .collect()
+                ranges.iter().map(|(s, e)| (s - own as u64, e - own as u64)).collect()
             }
             _ => match job.table.live(at) {
                 Some(a) => {
@@ -470,9 +419,7 @@ impl Worker<'_> {
             OpKind::Store(a) => self.follow_address(&a.addr, on, instr),
             OpKind::Atomic(a) => {
                 self.follow_address(&a.addr, on, instr);
-                a.src
-                    .iter()
-                    .for_each(|&src| self.follow_use(src, on, Use::Atomic, instr));
+                a.src.iter().for_each(|&src| self.follow_use(src, on, Use::Atomic, instr));
             }
             OpKind::BranchIndexed { index, .. } => self.follow_use(*index, on, Use::Condition, instr),
             OpKind::Barrier { kind, id, count } => {
@@ -493,16 +440,12 @@ impl Worker<'_> {
                 self.follow_use(*members, on, Use::Control, instr);
             }
             OpKind::Shuffle { src, .. } => {
-                src[1..]
-                    .iter()
-                    .for_each(|&src| self.follow_use(src, on, Use::Control, instr));
+                src[1..].iter().for_each(|&src| self.follow_use(src, on, Use::Control, instr));
             }
             OpKind::Match { src, .. } | OpKind::Redux { src, .. } => {
                 self.follow_use(src[1], on, Use::Control, instr);
             }
-            OpKind::CpAsync {
-                dst, src, src_bytes, ..
-            } => {
+            OpKind::CpAsync { dst, src, src_bytes, .. } => {
                 self.follow_address(dst, on, instr);
                 self.follow_address(src, on, instr);
                 self.follow_use(*src_bytes, on, Use::Control, instr);
@@ -519,8 +462,7 @@ impl Worker<'_> {
             OpKind::TensorCopy(t) => {
                 self.follow_address(&t.map, on, instr);
                 let at = &t.at[..usize::from(t.dims.min(5))];
-                at.iter()
-                    .for_each(|&c| self.follow_use(c, on, Use::Address, instr));
+                at.iter().for_each(|&c| self.follow_use(c, on, Use::Address, instr));
                 if t.way != TensorWay::Prefetch {
                     self.follow_address(&t.shared, on, instr);
                 }
@@ -549,31 +491,22 @@ impl Worker<'_> {
                 self.follow_use(b.phase, on, Use::Control, instr);
                 self.define_line(b.dst, on);
                 if b.done != NONE {
-                    self.checks
-                        .shadow
-                        .define(self.checks.shadow.pred(b.done as u32), on);
+                    self.checks.shadow.define(self.checks.shadow.pred(b.done as u32), on);
                 }
             }
             OpKind::Texture(t) => {
                 self.follow_use(t.handle, on, Use::Address, instr);
                 let coordinates = &t.coordinates[..usize::from(t.dims.min(2))];
-                coordinates
-                    .iter()
-                    .for_each(|&c| self.follow_use(c, on, Use::Address, instr));
+                coordinates.iter().for_each(|&c| self.follow_use(c, on, Use::Address, instr));
                 t.dst.iter().for_each(|&dst| self.define_line(dst, on));
             }
-            OpKind::Printf {
-                format,
-                arguments,
-                dst,
-            } => {
+            OpKind::Printf { format, arguments, dst } => {
                 self.follow_use(*format, on, Use::Address, instr);
                 self.follow_use(*arguments, on, Use::Address, instr);
                 self.define_line(*dst, on);
             }
             OpKind::AssertFail { text, line } => {
-                text.iter()
-                    .for_each(|&t| self.follow_use(t, on, Use::Address, instr));
+                text.iter().for_each(|&t| self.follow_use(t, on, Use::Address, instr));
                 self.follow_use(*line, on, Use::Printed, instr);
             }
             OpKind::ActiveMask { dst } | OpKind::ReadClock { dst, .. } => {
@@ -642,11 +575,7 @@ impl Worker<'_> {
         if lanes & on == 0 {
             return self.checks.shadow.define(dst, on);
         }
-        let mut sources = transfer::Sources {
-            values: [[0; 32]; 4],
-            undefined: [[0; 32]; 4],
-            same: [0; 4],
-        };
+        let mut sources = transfer::Sources { values: [[0; 32]; 4], undefined: [[0; 32]; 4], same: [0; 4] };
         for (i, &class) in shape.srcs.iter().enumerate().take(4) {
             let src = args.src[i];
             for lane in bits(on) {
@@ -657,9 +586,7 @@ impl Worker<'_> {
                 };
                 sources.undefined[i][lane] = spots[i].map_or(0, |spot| self.checks.shadow.bits(spot, lane));
             }
-            sources.same[i] = (0..i)
-                .find(|&j| spots[j].is_some() && spots[j] == spots[i])
-                .unwrap_or(i);
+            sources.same[i] = (0..i).find(|&j| spots[j].is_some() && spots[j] == spots[i]).unwrap_or(i);
         }
         let result = transfer::alu(run, args, shape, &sources, on);
         let mut origins = NO_ORIGINS;
@@ -683,11 +610,7 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let bytes = a.ty.bytes();
         let exchange = a.kind == AtomicKind::Exch;
-        let all = if bytes == 8 {
-            u64::MAX
-        } else {
-            (1 << (8 * bytes)) - 1
-        };
+        let all = if bytes == 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
         for lane in bits(lanes) {
             let at = self.checks.fresh.address[lane];
             let origin = self.origin_of(at, at, bytes, instr, lane);
@@ -724,10 +647,7 @@ impl Worker<'_> {
         for (start, n) in runs(undefined) {
             let origin = self.origin_of(at, at + start as u64, bytes, instr, lane);
             for word in start / 4..(start + n).div_ceil(4) {
-                let origin = Origin {
-                    copied: instr,
-                    ..origin
-                };
+                let origin = Origin { copied: instr, ..origin };
                 self.block.carried.put(first + 4 * word as u64, origin);
             }
         }
@@ -744,10 +664,7 @@ impl Worker<'_> {
             let origin = self.origin_of(at, at, bytes, instr, lane as usize);
             first.get_or_insert(origin);
             (low, high) = (low.min(to), high.max(to.saturating_add(bytes.into())));
-            let copied = Origin {
-                copied: instr,
-                ..origin
-            };
+            let copied = Origin { copied: instr, ..origin };
             self.block.carried.put(to, copied);
         }
         if let Some(origin) = first {
@@ -785,9 +702,7 @@ impl Worker<'_> {
     pub(super) fn follow_shuffle(&mut self, src: i32, dst: u32, dst_pred: i32, from: &[u32; 32], on: u32) {
         let dst = self.checks.shadow.line(dst);
         if dst_pred != NONE {
-            self.checks
-                .shadow
-                .define(self.checks.shadow.pred(dst_pred as u32), on);
+            self.checks.shadow.define(self.checks.shadow.pred(dst_pred as u32), on);
         }
         self.checks.shadow.define(dst, on);
         let Some(src) = self.checks.shadow.source(src) else {
@@ -797,9 +712,7 @@ impl Worker<'_> {
             let from = from[lane] as usize & 31;
             let undefined = self.checks.shadow.bits(src, from);
             if undefined != 0 {
-                self.checks
-                    .shadow
-                    .undefine(dst, lane, undefined, self.checks.shadow.origins(src, from));
+                self.checks.shadow.undefine(dst, lane, undefined, self.checks.shadow.origins(src, from));
             }
         }
     }
@@ -825,15 +738,8 @@ impl Worker<'_> {
         if undefined == 0 || decided {
             return self.checks.shadow.define(dst, group);
         }
-        let open = if mode == VoteMode::Ballot {
-            undefined.into()
-        } else {
-            1
-        };
-        let origins = self
-            .checks
-            .shadow
-            .origins(source, undefined.trailing_zeros() as usize);
+        let open = if mode == VoteMode::Ballot { undefined.into() } else { 1 };
+        let origins = self.checks.shadow.origins(source, undefined.trailing_zeros() as usize);
         self.spread(dst, group, open, origins, pc);
     }
 
@@ -843,10 +749,7 @@ impl Worker<'_> {
         let undefined = source.map_or(0, |source| self.checks.shadow.lanes(source) & group);
         match source {
             Some(source) if undefined != 0 => {
-                let origins = self
-                    .checks
-                    .shadow
-                    .origins(source, undefined.trailing_zeros() as usize);
+                let origins = self.checks.shadow.origins(source, undefined.trailing_zeros() as usize);
                 self.spread(dst, group, open, origins, pc);
             }
             _ => self.checks.shadow.define(dst, group),

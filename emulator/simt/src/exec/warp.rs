@@ -80,12 +80,7 @@ impl Position {
     #[inline(always)]
     fn of(worker: &Worker<'_>) -> Option<Self> {
         let top = worker.warp.fiber.top()?;
-        Some(Self {
-            pc: top.pc,
-            meet: top.meet,
-            active: top.mask,
-            start: top.pc,
-        })
+        Some(Self { pc: top.pc, meet: top.meet, active: top.mask, start: top.pc })
     }
 
     /// Counts the operations `start .. end`, and starts again at `next`.
@@ -224,11 +219,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                     continue;
                 }
             }
-            OpKind::BranchIndexed {
-                index,
-                targets,
-                reconverge,
-            } => {
+            OpKind::BranchIndexed { index, targets, reconverge } => {
                 if on != 0 {
                     at.count::<M>(worker, at.pc + 1, at.pc + 1);
                     if worker.is_past_the_table(*index, targets, on, at.pc) {
@@ -443,9 +434,7 @@ impl Worker<'_> {
         };
         let lanes = bits(on).filter(past).fold(0, |mask, lane| mask | 1 << lane);
         let details = Details::Operand {
-            problem: BadOperand::BranchIndex {
-                targets: targets.len() as u32,
-            },
+            problem: BadOperand::BranchIndex { targets: targets.len() as u32 },
             value: self.u32_at(index, lane),
         };
         self.fatal(pc, Code::Operand, lanes, details);
@@ -464,11 +453,7 @@ impl Worker<'_> {
     ) -> Option<Pause> {
         let lane = on.trailing_zeros() as usize;
         let id = self.u32_at(id, lane);
-        let count = if count == NONE {
-            0
-        } else {
-            self.u32_at(count, lane)
-        };
+        let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
         if id >= BARRIERS && self.job.watch.checks() {
             let problem = BadOperand::BarrierNumber;
             self.report(at.pc, Code::Operand, on, Details::Operand { problem, value: id });
@@ -478,15 +463,7 @@ impl Worker<'_> {
         let none = kind == BarrierKind::Arrive && count == 0;
         if !count.is_multiple_of(32) || count >= MAX_COUNTED || none {
             let problem = BadOperand::BarrierThreads;
-            self.fatal(
-                at.pc,
-                Code::Operand,
-                on,
-                Details::Operand {
-                    problem,
-                    value: count,
-                },
-            );
+            self.fatal(at.pc, Code::Operand, on, Details::Operand { problem, value: count });
             return Some(Pause::Stopped);
         }
         self.warp.fiber.set_pc(at.pc + 1);
@@ -521,10 +498,7 @@ impl Worker<'_> {
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
         self.warp.fiber.at = self.job.kernel.ops.get(at_pc as usize).map_or(0, |op| op.instr);
-        self.warp.fiber.state = FiberState::Lanes {
-            need: need | on,
-            place,
-        };
+        self.warp.fiber.state = FiberState::Lanes { need: need | on, place };
         true
     }
 
@@ -669,26 +643,12 @@ impl Worker<'_> {
                 self.set_pred(*dst, holds, on);
             }
             OpKind::Texture(t) => self.texture(t, pc, on),
-            OpKind::Printf {
-                format,
-                arguments,
-                dst,
-            } => self.printf(*format, *arguments, *dst, pc, on),
+            OpKind::Printf { format, arguments, dst } => self.printf(*format, *arguments, *dst, pc, on),
             OpKind::AssertFail { text, line } => {
                 let lane = on.trailing_zeros() as usize;
                 let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));
                 let line = self.u32_at(*line, lane);
-                self.fatal(
-                    pc,
-                    Code::Assert,
-                    on,
-                    Details::Assert {
-                        message,
-                        file,
-                        line,
-                        function,
-                    },
-                );
+                self.fatal(pc, Code::Assert, on, Details::Assert { message, file, line, function });
                 return AfterOp::Stop;
             }
             OpKind::Call { site, target } => return self.call(*site, *target, pc, on),

@@ -28,11 +28,7 @@ fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
             (from, from <= max)
         }
     };
-    if in_range {
-        (from & 31, true)
-    } else {
-        (lane, false)
-    }
+    if in_range { (from & 31, true) } else { (lane, false) }
 }
 
 impl Worker<'_> {
@@ -57,9 +53,7 @@ impl Worker<'_> {
                 self.wrong_mask(pc, lanes & !named, named, on, WrongMask::CallerNotNamed);
                 continue;
             }
-            let differs = groups
-                .iter()
-                .find(|(other, theirs)| *other != named && theirs & named != 0);
+            let differs = groups.iter().find(|(other, theirs)| *other != named && theirs & named != 0);
             if let Some(&(other, _)) = differs {
                 self.wrong_mask(pc, lanes, named, on, WrongMask::Differs(other));
             }
@@ -108,13 +102,7 @@ impl Worker<'_> {
             .filter(|(_, lanes, state)| *lanes != 0 && *state != super::fiber::FiberState::Ready)
             .map(|(at, lanes, _)| (at, lanes))
             .collect();
-        Details::SyncMask(SyncMask {
-            named,
-            present,
-            exited: warp.all & !self.warp.live,
-            wrong,
-            elsewhere,
-        })
+        Details::SyncMask(SyncMask { named, present, exited: warp.all & !self.warp.live, wrong, elsewhere })
     }
 
     pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, on: u32) -> AfterOp {
@@ -133,13 +121,7 @@ impl Worker<'_> {
             self.check_masks(&groups, pc, on);
         }
         match kind {
-            OpKind::Shuffle {
-                mode,
-                dst,
-                dst_pred,
-                src,
-                ..
-            } => {
+            OpKind::Shuffle { mode, dst, dst_pred, src, .. } => {
                 let (a, b, c) = (self.u32s(src[0]), self.u32s(src[1]), self.u32s(src[2]));
                 let mut in_range = 0;
                 let mut sources = [0; 32];
@@ -160,13 +142,7 @@ impl Worker<'_> {
                     self.set_pred(*dst_pred as u32, in_range, on);
                 }
             }
-            OpKind::Vote {
-                mode,
-                dst,
-                pred,
-                negated,
-                ..
-            } => {
+            OpKind::Vote { mode, dst, pred, negated, .. } => {
                 let p = self.pred(*pred);
                 let p = if *negated { !p } else { p };
                 for (_, lanes) in groups {
@@ -182,13 +158,7 @@ impl Worker<'_> {
                     }
                 }
             }
-            OpKind::Match {
-                all,
-                wide,
-                dst,
-                dst_pred,
-                src,
-            } => {
+            OpKind::Match { all, wide, dst, dst_pred, src } => {
                 let value = |worker: &Self, lane| match wide {
                     true => worker.u64_at(src[0], lane),
                     false => u64::from(worker.u32_at(src[0], lane)),
@@ -208,11 +178,7 @@ impl Worker<'_> {
                             self.follow_gathered(src[0], dst_pred, lanes, 1, pc);
                         }
                     }
-                    let like = |v: u64| {
-                        bits(lanes)
-                            .filter(|l| values[*l] == v)
-                            .fold(0, |m, l| m | 1u32 << l)
-                    };
+                    let like = |v: u64| bits(lanes).filter(|l| values[*l] == v).fold(0, |m, l| m | 1u32 << l);
                     for lane in bits(lanes) {
                         let same = like(values[lane]);
                         let result = if *all && same != lanes { 0 } else { same };
@@ -267,11 +233,7 @@ mod tests {
     fn shuffle(mode: ShuffleMode, b: u32, width: u32) -> Vec<(u32, bool)> {
         // As `__shfl_*_sync` passes a width.
         let segment = (32 - width) << 8;
-        let c = if mode == ShuffleMode::Up {
-            segment
-        } else {
-            segment | 31
-        };
+        let c = if mode == ShuffleMode::Up { segment } else { segment | 31 };
         (0..32).map(|lane| source_lane(mode, lane, b, c)).collect()
     }
 

@@ -93,11 +93,7 @@ impl Worker<'_> {
             if first + at as u32 == self.warp.index {
                 continue;
             }
-            for fiber in warp
-                .fibers
-                .iter_mut()
-                .filter(|f| f.state == FiberState::Warpgroup)
-            {
+            for fiber in warp.fibers.iter_mut().filter(|f| f.state == FiberState::Warpgroup) {
                 fiber.state = FiberState::Ready;
             }
         }
@@ -108,12 +104,7 @@ impl Worker<'_> {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        let WarpProgress {
-            issued,
-            waited,
-            committed,
-            ..
-        } = group.warps[own];
+        let WarpProgress { issued, waited, committed, .. } = group.warps[own];
         let is_due = |number: &u64| {
             let part = group.products[group.place(*number)].parts[own].as_ref();
             part.is_some_and(|part| u64::from(part.group) + u64::from(pending) < u64::from(committed))
@@ -166,15 +157,11 @@ impl Worker<'_> {
             let group = self.block.warpgroups.of(warp);
             let place = group.place(number);
             let parts = &group.products[place].parts;
-            let lacks = (0..WARPS)
-                .filter(|at| parts[*at as usize].is_none())
-                .fold(0, |all, at| all | 1 << at);
+            let lacks =
+                (0..WARPS).filter(|at| parts[*at as usize].is_none()).fold(0, |all, at| all | 1 << at);
             let product = parts[(warp % WARPS) as usize].as_ref().map(|part| part.pc);
             if let (true, Some(product)) = (lacks != 0, product) {
-                let problem = BadWgmma::Missing {
-                    warps: lacks,
-                    gone: lacks,
-                };
+                let problem = BadWgmma::Missing { warps: lacks, gone: lacks };
                 self.report_wgmma(product, self.warp.live, problem);
                 if self.stopped {
                     return true;
@@ -250,9 +237,7 @@ impl Worker<'_> {
             let own_registers =
                 &{ kernel.in_flight.as_ref() }.map_or(&[][..], |all| &all.touches[part.pc as usize]);
             let is_own = |line: u32, register: u32| {
-                own_registers
-                    .iter()
-                    .any(|own| (own.line, own.register) == (line, register))
+                own_registers.iter().any(|own| (own.line, own.register) == (line, register))
             };
             for one in touched {
                 let sum = wgmma.d.contains(&one.line) && !part.lost.contains(&one.line);

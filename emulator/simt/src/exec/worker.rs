@@ -109,11 +109,7 @@ impl<'j> Worker<'j> {
                 turn_start: 0,
                 in_flight: false,
             },
-            access: AccessState {
-                memos,
-                serial: 0,
-                pointers: Box::new([std::ptr::null_mut(); 32]),
-            },
+            access: AccessState { memos, serial: 0, pointers: Box::new([std::ptr::null_mut(); 32]) },
             checks: CheckState {
                 collector: Collector::new(kernel, job.grid, job.block),
                 shadow: Shadow::default(),

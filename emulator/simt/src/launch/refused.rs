@@ -133,9 +133,8 @@ pub fn check(
     if total > u64::from(MAX_SHARED_OPT_IN) {
         return Err(LaunchRefused::LargeShared);
     }
-    let allowed = allowed_dynamic.map_or(u64::from(MAX_SHARED), |allowed| {
-        u64::from(MAX_SHARED).max(u64::from(allowed) + fixed)
-    });
+    let allowed = allowed_dynamic
+        .map_or(u64::from(MAX_SHARED), |allowed| u64::from(MAX_SHARED).max(u64::from(allowed) + fixed));
     if total > allowed {
         return Err(LaunchRefused::SharedNotAllowed);
     }
@@ -157,10 +156,7 @@ pub fn check_cluster(kernel: &Kernel, grid: [u32; 3], asked: Option<[u32; 3]>) -
         };
     };
     let most = directives.most.unwrap_or(MAX_CLUSTER).min(MAX_CLUSTER);
-    let blocks = cluster
-        .iter()
-        .map(|&n| u64::from(n))
-        .try_fold(1u64, u64::checked_mul);
+    let blocks = cluster.iter().map(|&n| u64::from(n)).try_fold(1u64, u64::checked_mul);
     if blocks.is_none_or(|n| n == 0 || n > u64::from(most)) {
         return Err(LaunchRefused::ClusterSize { cluster, most });
     }
@@ -186,10 +182,7 @@ pub(super) fn sizes(kernel: &Kernel, config: &LaunchConfig) -> Result<(u32, u32)
         .filter(|n| *n <= MAX_SHARED_WITH_GAPS)
         .ok_or(LaunchRefused::LargeShared)?;
     let uses_shared = config.dynamic_shared > 0 || !kernel.shared.is_empty();
-    Ok((
-        config.block.iter().product(),
-        if uses_shared { shared } else { 0 },
-    ))
+    Ok((config.block.iter().product(), if uses_shared { shared } else { 0 }))
 }
 
 fn beyond(size: [u32; 3], limit: [u32; 3]) -> bool {

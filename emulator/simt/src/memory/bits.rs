@@ -16,10 +16,7 @@ pub(crate) struct CellBits {
 
 impl CellBits {
     pub(crate) fn new(n_bytes: usize, shift: u32) -> Self {
-        Self {
-            bits: Bits::new((n_bytes >> shift) + 1),
-            shift,
-        }
+        Self { bits: Bits::new((n_bytes >> shift) + 1), shift }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -56,9 +53,7 @@ impl CellBits {
     /// Mask of up to 32 bytes in the set.
     pub(crate) fn mask(&self, start: usize, n: usize) -> u32 {
         let in_set = |byte: &usize| self.bits.mask((start + byte) >> self.shift, 1) == 1;
-        (0..n.min(32))
-            .filter(in_set)
-            .fold(0, |mask, byte| mask | 1 << byte)
+        (0..n.min(32)).filter(in_set).fold(0, |mask, byte| mask | 1 << byte)
     }
 
     /// Sets the cells of a pattern that begins at byte `start`.
@@ -87,9 +82,7 @@ impl CellBits {
         let (first, n) = self.range(from, to.saturating_sub(from));
         let mut found = self.bits.ranges(first, first + n, limit);
         let bytes = |cell: u64| (cell << self.shift).clamp(from as u64, to as u64);
-        found
-            .iter_mut()
-            .for_each(|(s, e)| (*s, *e) = (bytes(*s), bytes(*e)));
+        found.iter_mut().for_each(|(s, e)| (*s, *e) = (bytes(*s), bytes(*e)));
         found
     }
 }
@@ -112,18 +105,12 @@ fn shifted(from: usize, pattern: &[u64], mut each: impl FnMut(usize, u64)) {
 /// The bits `from .. to` of one word.
 #[inline(always)]
 fn span(from: usize, n: usize) -> u64 {
-    if n >= 64 {
-        u64::MAX
-    } else {
-        ((1u64 << n) - 1) << from
-    }
+    if n >= 64 { u64::MAX } else { ((1u64 << n) - 1) << from }
 }
 
 impl Bits {
     pub(crate) fn new(n: usize) -> Self {
-        Self {
-            words: vec![0; n.div_ceil(64)],
-        }
+        Self { words: vec![0; n.div_ceil(64)] }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -164,9 +151,7 @@ impl Bits {
     #[inline(always)]
     pub(crate) fn all(&self, start: usize, n: usize) -> bool {
         let mut missing = 0;
-        Self::each(start, n, |word, bits| {
-            missing |= bits & !self.words.get(word).copied().unwrap_or(0)
-        });
+        Self::each(start, n, |word, bits| missing |= bits & !self.words.get(word).copied().unwrap_or(0));
         missing == 0
     }
 

@@ -203,9 +203,7 @@ impl Bytes {
     pub(crate) fn holds_unmarked(&self, offset: usize, n: usize) -> bool {
         let mut any = false;
         if !self.trusted() && self.unmarked.get().is_some() {
-            each_word(offset, n, |word, bits| {
-                any |= self.unmarked_word(word) & bits != 0
-            });
+            each_word(offset, n, |word, bits| any |= self.unmarked_word(word) & bits != 0);
         }
         any
     }
@@ -348,11 +346,7 @@ fn each_word(start: usize, n: usize, mut f: impl FnMut(usize, u64)) {
     while at < end {
         let (word, bit) = (at / 64, at % 64);
         let take = (64 - bit).min(end - at);
-        let bits = if take == 64 {
-            u64::MAX
-        } else {
-            ((1 << take) - 1) << bit
-        };
+        let bits = if take == 64 { u64::MAX } else { ((1 << take) - 1) << bit };
         f(word, bits);
         at += take;
     }

@@ -72,10 +72,7 @@ fn each_element(start: *const u8, n: usize, mut f: impl FnMut(usize, u8)) {
                 break;
             }
         }
-        let fits = (start as usize + at)
-            .trailing_zeros()
-            .min((n - at).ilog2())
-            .min(3);
+        let fits = (start as usize + at).trailing_zeros().min((n - at).ilog2()).min(3);
         f(at, 1 << fits);
         at += 1 << fits;
     }
@@ -153,12 +150,7 @@ mod tests {
                 }
                 assert_eq!(out, source[from..from + n]);
                 assert_eq!(back[from..from + n], out);
-                assert!(
-                    back[..from]
-                        .iter()
-                        .chain(&back[from + n..])
-                        .all(|byte| *byte == 0)
-                );
+                assert!(back[..from].iter().chain(&back[from + n..]).all(|byte| *byte == 0));
             }
         }
     }

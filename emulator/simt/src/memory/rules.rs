@@ -108,11 +108,7 @@ pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
             _ => true,
         })
     };
-    if load && (pairs_up(1) || pairs_up(2)) {
-        2 * plain
-    } else {
-        plain
-    }
+    if load && (pairs_up(1) || pairs_up(2)) { 2 * plain } else { plain }
 }
 
 /// Lanes that could go together: as [`lanes_together`], but lanes without a partner are no pairs.
@@ -176,27 +172,18 @@ pub fn shared_atomic_cost(addresses: &Addresses, bytes: u32, form: AtomicForm) -
         let mut cost = SharedCost::default();
         for part in addresses.chunks(lanes_together) {
             let mut lanes = [0; 32];
-            part.iter()
-                .flatten()
-                .for_each(|&address| lanes[bank(address)] += each);
+            part.iter().flatten().for_each(|&address| lanes[bank(address)] += each);
             cost.wavefronts += lanes.into_iter().max().unwrap_or(0);
         }
         cost.ideal = at_best(addresses, each);
-        AtomicCost {
-            requests: 1,
-            cost,
-            loads: SharedCost::default(),
-        }
+        AtomicCost { requests: 1, cost, loads: SharedCost::default() }
     };
     match form {
         AtomicForm::Native => in_turn(1),
         AtomicForm::CompareAndSwap => in_turn(2),
         AtomicForm::OncePerWarp => AtomicCost {
             requests: 1,
-            cost: SharedCost {
-                wavefronts: 1,
-                ideal: 1,
-            },
+            cost: SharedCost { wavefronts: 1, ideal: 1 },
             loads: SharedCost::default(),
         },
         AtomicForm::CountLanes => AtomicCost {
@@ -250,10 +237,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn rows() -> Vec<Row> {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/data/h200_memory_patterns.csv"
-        );
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/h200_memory_patterns.csv");
         let text = std::fs::read_to_string(path).expect("the table of measurements is there");
         text.lines().skip(1).map(row).collect()
     }

@@ -34,21 +34,12 @@ pub fn lines_table(report: &LaunchReport, sources: &[(String, Arc<str>)]) -> Str
     if !report.counted {
         return "nothing was counted in this launch\n".into();
     }
-    let rows: Vec<&LineReport> = report
-        .lines
-        .iter()
-        .filter(|line| line.counters.warp_instructions > 0)
-        .collect();
+    let rows: Vec<&LineReport> =
+        report.lines.iter().filter(|line| line.counters.warp_instructions > 0).collect();
     let total = &report.total;
-    let columns: Vec<Column> = COLUMNS
-        .into_iter()
-        .filter(|(_, cell)| cell(total).is_some())
-        .collect();
+    let columns: Vec<Column> = COLUMNS.into_iter().filter(|(_, cell)| cell(total).is_some()).collect();
     let cells = |counters: &Counters| -> Vec<String> {
-        columns
-            .iter()
-            .map(|(_, cell)| cell(counters).unwrap_or_default())
-            .collect()
+        columns.iter().map(|(_, cell)| cell(counters).unwrap_or_default()).collect()
     };
     let mut table: Vec<(String, Vec<String>, String)> = Vec::new();
     let heads = columns.iter().map(|(head, _)| (*head).to_owned()).collect();
@@ -59,11 +50,7 @@ pub fn lines_table(report: &LaunchReport, sources: &[(String, Arc<str>)]) -> Str
             file = &row.file;
             table.push((String::new(), Vec::new(), file.to_owned()));
         }
-        table.push((
-            row.line.to_string(),
-            cells(&row.counters),
-            source_line(sources, row),
-        ));
+        table.push((row.line.to_string(), cells(&row.counters), source_line(sources, row)));
     }
     table.push(("total".into(), cells(total), String::new()));
     let mut widths = vec![0; columns.len()];
@@ -82,11 +69,7 @@ pub fn lines_table(report: &LaunchReport, sources: &[(String, Arc<str>)]) -> Str
         for (cell, width) in cells.iter().zip(&widths) {
             let _ = write!(out, "  {cell:>width$}");
         }
-        let row = if text.is_empty() {
-            String::new()
-        } else {
-            format!("  | {text}")
-        };
+        let row = if text.is_empty() { String::new() } else { format!("  | {text}") };
         let _ = writeln!(out, "{row}");
     }
     if total.bulk_copies > 0 {
@@ -108,12 +91,7 @@ fn source_line(sources: &[(String, Arc<str>)], row: &LineReport) -> String {
     let exact = sources.iter().find(|(path, _)| *path == row.file);
     let source = exact.or_else(|| sources.iter().find(|(path, _)| name(path) == name(&row.file)));
     let line = source.and_then(|(_, text)| text.lines().nth((row.line as usize).checked_sub(1)?));
-    line.unwrap_or("")
-        .trim_end()
-        .replace('\t', " ")
-        .chars()
-        .take(TEXT_WIDTH)
-        .collect()
+    line.unwrap_or("").trim_end().replace('\t', " ").chars().take(TEXT_WIDTH).collect()
 }
 
 #[cfg(test)]
@@ -121,11 +99,7 @@ mod tests {
     use super::*;
 
     fn line(line: u32, counters: Counters) -> LineReport {
-        LineReport {
-            file: "v01.cu".into(),
-            line,
-            counters,
-        }
+        LineReport { file: "v01.cu".into(), line, counters }
     }
 
     fn report(lines: Vec<LineReport>) -> LaunchReport {
@@ -156,12 +130,8 @@ mod tests {
             global_load_sectors: 33792,
             ..Counters::default()
         };
-        let add = Counters {
-            warp_instructions: 64,
-            thread_instructions: 1024,
-            fmas: 1024,
-            ..Counters::default()
-        };
+        let add =
+            Counters { warp_instructions: 64, thread_instructions: 1024, fmas: 1024, ..Counters::default() };
         let report = report(vec![line(2, load), line(3, add), line(4, Counters::default())]);
         let source: Arc<str> = "void k() {\n    x = A[i * n];\n    acc += x * y;\n}\n".into();
         insta::assert_snapshot!(lines_table(&report, &[("src/v01.cu".into(), source)]), @r"
@@ -175,12 +145,8 @@ mod tests {
 
     #[test]
     fn bulk_copies_are_said_not_to_be_counted() {
-        let copy = Counters {
-            warp_instructions: 2,
-            thread_instructions: 2,
-            bulk_copies: 2,
-            ..Counters::default()
-        };
+        let copy =
+            Counters { warp_instructions: 2, thread_instructions: 2, bulk_copies: 2, ..Counters::default() };
         insta::assert_snapshot!(lines_table(&report(vec![line(2, copy)]), &[]), @r"
           line  warp instr  lanes
         v01.cu
@@ -195,10 +161,7 @@ mod tests {
         let report = report(vec![line(2, Counters::default())]);
         let json = serde_json::to_value(&report).expect("a report is plain data");
         let keys = |value: &serde_json::Value| -> Vec<String> {
-            value
-                .as_object()
-                .map(|map| map.keys().cloned().collect())
-                .unwrap_or_default()
+            value.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
         };
         insta::assert_snapshot!(keys(&json).join(" "), @"block checked code counted dynamic_shared grid instructions kernel lines printed total");
         insta::assert_snapshot!(keys(&json["lines"][0]).join(" "), @"counters file line");

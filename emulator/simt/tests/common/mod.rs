@@ -29,22 +29,12 @@ impl Device {
     #[track_caller]
     pub(crate) fn new(ptx: &str) -> Self {
         let memory = Arc::new(Memory::new(1 << 32));
-        let text = if ptx.contains(".version") {
-            ptx.to_owned()
-        } else {
-            format!("{}{ptx}", header())
-        };
+        let text = if ptx.contains(".version") { ptx.to_owned() } else { format!("{}{ptx}", header()) };
         let module = match Module::load(&memory, &text, None) {
             Ok(module) => module,
             Err(error) => panic!("the module does not load: {error}"),
         };
-        Self {
-            memory,
-            module,
-            watch: Watch::Checked,
-            threads: 2,
-            budget: 1 << 32,
-        }
+        Self { memory, module, watch: Watch::Checked, threads: 2, budget: 1 << 32 }
     }
 
     pub(crate) fn watch(mut self, watch: Watch) -> Self {
@@ -55,10 +45,7 @@ impl Device {
     /// A buffer with these words.
     pub(crate) fn words(&self, words: &[u32]) -> u64 {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let address = self
-            .memory
-            .alloc(bytes.len() as u64, Origin::new("test"))
-            .expect("there is room");
+        let address = self.memory.alloc(bytes.len() as u64, Origin::new("test")).expect("there is room");
         self.memory.write(address, &bytes).expect("in range");
         address
     }
@@ -69,18 +56,13 @@ impl Device {
 
     /// A buffer that nobody has written.
     pub(crate) fn raw(&self, bytes: u64) -> u64 {
-        self.memory
-            .alloc(bytes, Origin::new("test"))
-            .expect("there is room")
+        self.memory.alloc(bytes, Origin::new("test")).expect("there is room")
     }
 
     pub(crate) fn read(&self, address: u64, n: usize) -> Vec<u32> {
         let mut bytes = vec![0; 4 * n];
         self.memory.read(address, &mut bytes).expect("in range");
-        bytes
-            .chunks_exact(4)
-            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect()
+        bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
     }
 
     pub(crate) fn read_floats(&self, address: u64, n: usize) -> Vec<f32> {
@@ -118,10 +100,7 @@ impl Device {
                 ..LaunchOptions::default()
             },
         };
-        let environment = Environment {
-            textures: &Textures::default(),
-            clock: &|| 12345,
-        };
+        let environment = Environment { textures: &Textures::default(), clock: &|| 12345 };
         let kernel = &self.module.kernels()[0];
         match simt::launch::launch(&self.memory, kernel, &config, environment) {
             Ok(report) => report,

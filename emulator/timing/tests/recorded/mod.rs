@@ -43,9 +43,7 @@ fn root() -> PathBuf {
 }
 
 fn data(file: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -87,23 +85,15 @@ pub(crate) fn replayed(set: Set) -> Vec<Launch> {
             arguments: words[11..].iter().map(argument).collect(),
         }
     };
-    data(&format!("h200-{name}-launches.txt"))
-        .lines()
-        .map(launch)
-        .collect()
+    data(&format!("h200-{name}-launches.txt")).lines().map(launch).collect()
 }
 
 /// Machine code for a PTX file: beside the PTX of `kernels`, or in `tests/data`.
 fn cubin(ptx: &str) -> PathBuf {
     match ptx.strip_prefix("kernels/ptx/") {
-        Some(name) => root()
-            .join("kernels/cubin")
-            .join(Path::new(name).with_extension("cubin")),
+        Some(name) => root().join("kernels/cubin").join(Path::new(name).with_extension("cubin")),
         None => {
-            let name = ptx
-                .trim_start_matches("steps/")
-                .trim_end_matches(".ptx")
-                .replace("/tasks/", "-");
+            let name = ptx.trim_start_matches("steps/").trim_end_matches(".ptx").replace("/tasks/", "-");
             let held_out = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/held-out");
             held_out.join(format!("{name}.cubin.z"))
         }
@@ -117,16 +107,10 @@ pub(crate) fn recorded(replayed: &[Launch]) -> Vec<Launch> {
         let Outcome::Passed(passed) = measurement.outcome else {
             return None;
         };
-        let like = replayed
-            .iter()
-            .find(|launch| launch.entry == measurement.kernel)?;
+        let like = replayed.iter().find(|launch| launch.entry == measurement.kernel)?;
         let shape = [measurement.shape.m, measurement.shape.n, measurement.shape.k];
         let [m, n, k] = shape;
-        let elements = if k == 0 {
-            vec![m * n, m * n]
-        } else {
-            vec![m * k, k * n, m * n]
-        };
+        let elements = if k == 0 { vec![m * n, m * n] } else { vec![m * k, k * n, m * n] };
         let bytes = if like.entry.starts_with("dgemm") { 8 } else { 4 };
         let sizes = shape.iter().take(if k == 0 { 2 } else { 3 });
         let sizes = sizes.map(|&size| Given::Int(size as i32));

@@ -26,11 +26,7 @@ impl Choice {
     /// The work of a product with this choice.
     pub fn work(&self, shape: Shape) -> Work {
         let Shape { m, n, k } = shape;
-        Work {
-            shape: [m, n, k],
-            sharing: self.sharing,
-            packed: self.packed,
-        }
+        Work { shape: [m, n, k], sharing: self.sharing, packed: self.packed }
     }
 }
 
@@ -103,12 +99,7 @@ impl Costs {
                 continue;
             };
             for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
-                let mut choice = Choice {
-                    plan: i,
-                    sharing,
-                    packed,
-                    expected: 0.0,
-                };
+                let mut choice = Choice { plan: i, sharing, packed, expected: 0.0 };
                 let work = choice.work(shape);
                 if let Some(terms) = terms(plan, &work, n_sms) {
                     choice.expected = expected(costs.of(&work), &terms);

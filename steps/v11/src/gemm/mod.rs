@@ -52,13 +52,7 @@ pub struct Product {
 impl Product {
     /// `C = A · B`.
     pub const fn new(shape: Shape) -> Self {
-        Self {
-            shape,
-            alpha: 1.0,
-            beta: 0.0,
-            a: Layout::AsIs,
-            b: Layout::AsIs,
-        }
+        Self { shape, alpha: 1.0, beta: 0.0, a: Layout::AsIs, b: Layout::AsIs }
     }
 }
 
@@ -142,11 +136,7 @@ impl Sgemm {
         let kernels = PLANS
             .iter()
             .map(|plan| {
-                let module = if plan.entry == STREAM_K.entry {
-                    &large
-                } else {
-                    &others
-                };
+                let module = if plan.entry == STREAM_K.entry { &large } else { &others };
                 kernel_of(module, plan)
             })
             .collect::<Result<_, DriverError>>()?;
@@ -187,13 +177,8 @@ impl Sgemm {
         let (a, _reading_a) = a.device_ptr(&self.stream);
         let (b, _reading_b) = b.device_ptr(&self.stream);
         let (c, _writing_c) = c.device_ptr_mut(&self.stream);
-        let operands = [
-            Operand::new(a, [m, k], product.a),
-            Operand::new(b, [k, n], product.b),
-        ];
-        let choice = self
-            .costs
-            .choose(product.shape, operands.map(Operand::form), self.n_sms);
+        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
+        let choice = self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms);
         self.run(product, &choice, operands, c)
     }
     // ANCHOR_END: multiply
@@ -218,10 +203,7 @@ impl Sgemm {
         let (a, _reading_a) = a.device_ptr(&self.stream);
         let (b, _reading_b) = b.device_ptr(&self.stream);
         let (c, _writing_c) = c.device_ptr_mut(&self.stream);
-        let operands = [
-            Operand::new(a, [m, k], product.a),
-            Operand::new(b, [k, n], product.b),
-        ];
+        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
         self.run(product, choice, operands, c)
     }
 
@@ -229,12 +211,8 @@ impl Sgemm {
     pub fn choice(&self, product: &Product) -> Choice {
         let Shape { m, n, k } = product.shape;
         // Allocations begin on more than 16 bytes.
-        let operands = [
-            Operand::new(0, [m, k], product.a),
-            Operand::new(0, [k, n], product.b),
-        ];
-        self.costs
-            .choose(product.shape, operands.map(Operand::form), self.n_sms)
+        let operands = [Operand::new(0, [m, k], product.a), Operand::new(0, [k, n], product.b)];
+        self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms)
     }
 
     /// Multiprocessors of the card.
@@ -267,9 +245,7 @@ impl Sgemm {
     fn pack(&self, operand: Operand, room: &mut Option<CudaSlice<f32>>) -> Result<Matrix, Error> {
         const TILE: u32 = 32;
         const ROWS: u32 = 8;
-        let Matrix {
-            address, rows, cols, ..
-        } = operand.matrix;
+        let Matrix { address, rows, cols, .. } = operand.matrix;
         let pitch = cols.next_multiple_of(ALIGNED / size_of::<f32>());
         if room.as_ref().is_none_or(|room| room.len() < rows * pitch) {
             // SAFETY: the kernel writes what is read: all but the ends of rows, where no box reaches.
@@ -280,13 +256,7 @@ impl Sgemm {
         let (n_rows, n_cols, n_pitch) = (harness::int(rows), harness::int(cols), harness::int(pitch));
         let turned = i32::from(operand.layout == Layout::Transposed);
         let mut launch = self.stream.launch_builder(&self.pack);
-        launch
-            .arg(&n_rows)
-            .arg(&n_cols)
-            .arg(&n_pitch)
-            .arg(&turned)
-            .arg(&address)
-            .arg(&to);
+        launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&turned).arg(&address).arg(&to);
         let config = LaunchConfig {
             grid_dim: (harness::blocks(cols, TILE), harness::blocks(rows, TILE), 1),
             block_dim: (TILE, ROWS, 1),
@@ -294,13 +264,7 @@ impl Sgemm {
         };
         // SAFETY: the arguments are what the kernel takes; the operand has rows * cols elements, the copy rows * pitch.
         unsafe { launch.launch(config) }?;
-        Ok(Matrix {
-            address: to,
-            rows,
-            cols,
-            pitch,
-            element: Element::F32,
-        })
+        Ok(Matrix { address: to, rows, cols, pitch, element: Element::F32 })
     }
 
     // ANCHOR: launch
@@ -314,22 +278,15 @@ impl Sgemm {
         let Shape { m, n, k } = product.shape;
         let (plan, kernel) = &self.kernels[choice.plan];
         let [bm, bn, bk] = plan.tile;
-        let shares = plan
-            .shares(plan.tiles(m, n), plan.steps(k), choice.sharing, self.n_sms)
-            .expect("it was chosen");
-        let (m, n, k, whole) = (
-            harness::int(m),
-            harness::int(n),
-            harness::int(k),
-            harness::int(shares.whole),
-        );
+        let shares =
+            plan.shares(plan.tiles(m, n), plan.steps(k), choice.sharing, self.n_sms).expect("it was chosen");
+        let (m, n, k, whole) =
+            (harness::int(m), harness::int(n), harness::int(k), harness::int(shares.whole));
         let config = LaunchConfig {
             grid_dim: match plan.source {
-                Source::Threads => (
-                    harness::blocks(product.shape.n, bn),
-                    harness::blocks(product.shape.m, bm),
-                    1,
-                ),
+                Source::Threads => {
+                    (harness::blocks(product.shape.n, bn), harness::blocks(product.shape.m, bm), 1)
+                }
                 Source::Boxes | Source::Words => (harness::blocks(shares.blocks, 1), 1, 1),
             },
             block_dim: (plan.threads(), 1, 1),
@@ -380,13 +337,7 @@ pub enum Form {
 
 impl Operand {
     fn new(address: CUdeviceptr, [rows, cols]: [usize; 2], layout: Layout) -> Self {
-        let matrix = Matrix {
-            address,
-            rows,
-            cols,
-            pitch: cols,
-            element: Element::F32,
-        };
+        let matrix = Matrix { address, rows, cols, pitch: cols, element: Element::F32 };
         Self { matrix, layout }
     }
 
@@ -411,17 +362,10 @@ fn check(shape: Shape, lengths: [usize; 3]) -> Result<(), Error> {
         // Packed, a row may be three floats longer.
         let needed = rows.saturating_mul(cols);
         if rows.saturating_mul(cols.saturating_add(ALIGNED)) > MAX_ELEMENTS {
-            return Err(Error::TooLarge {
-                operand,
-                elements: needed,
-            });
+            return Err(Error::TooLarge { operand, elements: needed });
         }
         if there < needed {
-            return Err(Error::TooShort {
-                operand,
-                needed,
-                there,
-            });
+            return Err(Error::TooShort { operand, needed, there });
         }
     }
     Ok(())

@@ -73,10 +73,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
     let mut operands = Operands::new(&gpu, &shapes)?;
     let mut classes = Vec::new();
     let mut times = String::from("plan\tsharing\tshape\tpredicted\tus\n");
-    eprintln!(
-        "{:<16}{:<44}{:>9}  {:<44}{:>9}",
-        "product", "fastest", "us", "of those in use", "us"
-    );
+    eprintln!("{:<16}{:<44}{:>9}  {:<44}{:>9}", "product", "fastest", "us", "of those in use", "us");
     for (shape, sizes) in shapes.into_iter().zip(CLASSES) {
         let mut right = None;
         // `None` where C is wrong.
@@ -89,11 +86,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
             let us = tune::time(&gpu, &sgemm, &mut operands, shape, choice)?;
             let (sharing, predicted) = (format!("{:?}", choice.sharing), choice.expected);
             times += &format!("{name}\t{sharing}\t{shape}\t{predicted:.3}\t{us:.3}\n");
-            Ok(Some(Timed {
-                plan: name.to_owned(),
-                sharing,
-                us,
-            }))
+            Ok(Some(Timed { plan: name.to_owned(), sharing, us }))
         };
         let mut in_use = Vec::new();
         for choice in tune::choices(&sgemm, shape) {
@@ -106,20 +99,12 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
             };
             let constants = forecast.constants(plan, &timed);
             for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
-                let work = Work {
-                    shape: sizes,
-                    sharing,
-                    packed,
-                };
+                let work = Work { shape: sizes, sharing, packed };
                 let Some(terms) = terms(plan, &work, sgemm.n_sms()) else {
                     continue;
                 };
-                let choice = Choice {
-                    plan: *number,
-                    sharing,
-                    packed,
-                    expected: expected(&constants, &terms),
-                };
+                let choice =
+                    Choice { plan: *number, sharing, packed, expected: expected(&constants, &terms) };
                 if let Some(timed) = clock(name, &choice)? {
                     pairs.push((choice.expected, timed.us));
                     others.push(timed);
@@ -139,12 +124,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
             in_use.us
         );
         let rank_correlation = forecast::rank_correlation(&pairs).unwrap_or(0.0);
-        classes.push(Class {
-            shape: sizes,
-            in_use,
-            found,
-            rank_correlation,
-        });
+        classes.push(Class { shape: sizes, in_use, found, rank_correlation });
     }
     std::fs::write(all, times).map_err(|error| trouble(format!("{all}: {error}")))?;
     let found = Found {

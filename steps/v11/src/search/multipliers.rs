@@ -51,9 +51,7 @@ impl<'a> Multipliers<'a> {
     /// Predicted microseconds of so many blocks on each multiprocessor, with `rounds` tiles each, of `steps` steps.
     fn us(&self, blocks: usize, rounds: usize, steps: usize) -> Result<f64, StepError> {
         let Self { gpu, plan, kernel } = self;
-        let emulator = gpu
-            .emulator
-            .ok_or_else(|| trouble("predictions are made on the emulated device"))?;
+        let emulator = gpu.emulator.ok_or_else(|| trouble("predictions are made on the emulated device"))?;
         let [bm, bn, _] = plan.tile.map(|size| size as usize);
         let blocks = blocks * SMS;
         let tiles = blocks * rounds;
@@ -89,12 +87,7 @@ impl<'a> Multipliers<'a> {
         let alone = if all > 1 { slope(1)?.1 } else { step };
         let two = if all > 2 { slope(2)?.1 } else { step };
         let tile = self.us(all, 2, STEPS[0])? - few - STEPS[0] as f64 * step;
-        Ok(Forecast {
-            step: step / all as f64,
-            alone,
-            two,
-            tile: tile.max(0.0),
-        })
+        Ok(Forecast { step: step / all as f64, alone, two, tile: tile.max(0.0) })
     }
 }
 
@@ -106,9 +99,7 @@ pub(super) fn predict(list: &str, seconds: &str) -> Result<(), StepError> {
     let start = |i: usize| {
         let (i, n) = (i.to_string(), n.to_string());
         let mut command = Command::new(&program);
-        command
-            .args(["search", "predict-part", list, seconds, &i, &n])
-            .stdout(Stdio::piped());
+        command.args(["search", "predict-part", list, seconds, &i, &n]).stdout(Stdio::piped());
         command.spawn().map_err(trouble)
     };
     let parts = (0..n).map(start).collect::<Result<Vec<_>, StepError>>()?;
@@ -130,10 +121,7 @@ pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Resul
     let started = Instant::now();
     device::choose_driver(Device::Emulated)?;
     let gpu = Gpu::open()?;
-    let plans: BTreeMap<String, Plan> = plans()
-        .into_iter()
-        .map(|plan| (space::name(&plan), plan))
-        .collect();
+    let plans: BTreeMap<String, Plan> = plans().into_iter().map(|plan| (space::name(&plan), plan)).collect();
     // Several plans have the same multipliers.
     let mut cubins: Vec<(String, Vec<String>)> = Vec::new();
     for (name, cubin) in read(list)? {

@@ -98,10 +98,7 @@ pub(super) fn ranked<'a>(
 fn table(known: &[(&Plan, Forecast)], timed: &Costs) -> String {
     let mut text = String::from("predicted, in us\n");
     let mut row = |product: &str, [first, us, second, us_in_use]: [&str; 4]| {
-        let _ = writeln!(
-            text,
-            "{product:<15} {first:<36}{us:>8}  {second:<36}{us_in_use:>8}"
-        );
+        let _ = writeln!(text, "{product:<15} {first:<36}{us:>8}  {second:<36}{us_in_use:>8}");
     };
     row("product", ["fastest", "", "of those in use", ""]);
     for shape in CLASSES {
@@ -111,9 +108,7 @@ fn table(known: &[(&Plan, Forecast)], timed: &Costs) -> String {
             None => ("none".into(), String::new()),
         };
         let (first, us) = cells(ranked.first());
-        let of_those = ranked
-            .iter()
-            .find(|(plan, ..)| in_use(&space::name(plan)).is_some());
+        let of_those = ranked.iter().find(|(plan, ..)| in_use(&space::name(plan)).is_some());
         let (second, us_in_use) = cells(of_those);
         let [m, n, k] = shape;
         row(&Shape { m, n, k }.to_string(), [&first, &us, &second, &us_in_use]);
@@ -161,10 +156,7 @@ impl Agreement {
             all.iter().sum::<f64>() / all.len().max(1) as f64
         };
         let lost = |pairs: &Vec<(f64, f64)>| {
-            let first = pairs
-                .iter()
-                .min_by(|a, b| a.0.total_cmp(&b.0))
-                .map_or(1.0, |pair| pair.1);
+            let first = pairs.iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(1.0, |pair| pair.1);
             first / pairs.iter().map(|pair| pair.1).fold(f64::INFINITY, f64::min) - 1.0
         };
         let off = |(us, real): &(f64, f64)| (us / real - 1.0).abs();
@@ -174,29 +166,17 @@ impl Agreement {
             products: products.len(),
             times: products.values().map(Vec::len).sum(),
             rank_correlation: mean(
-                &mut products
-                    .values()
-                    .filter_map(|pairs| forecast::rank_correlation(pairs)),
+                &mut products.values().filter_map(|pairs| forecast::rank_correlation(pairs)),
             ),
             error: mean(&mut products.values().flatten().map(off)),
-            lost: [
-                mean(&mut products.values().map(lost)),
-                products.values().map(lost).fold(0.0, f64::max),
-            ],
+            lost: [mean(&mut products.values().map(lost)), products.values().map(lost).fold(0.0, f64::max)],
         }
     }
 }
 
 impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            device,
-            plans,
-            products,
-            times,
-            rank_correlation,
-            ..
-        } = self;
+        let Self { device, plans, products, times, rank_correlation, .. } = self;
         let [error, lost, most_lost] = [self.error, self.lost[0], self.lost[1]].map(|part| 100.0 * part);
         write!(
             f,
@@ -226,9 +206,6 @@ mod tests {
         let (timed, forecasts) = (Costs::committed(), forecast::read(COMMITTED));
         let (plans, mut turned) = (plans(), plans());
         turned.reverse();
-        assert_eq!(
-            table(&known(&plans, &forecasts), &timed),
-            table(&known(&turned, &forecasts), &timed)
-        );
+        assert_eq!(table(&known(&plans, &forecasts), &timed), table(&known(&turned, &forecasts), &timed));
     }
 }

@@ -18,11 +18,7 @@ const BUDGET: u64 = 200_000_000;
 fn awkward(plan: &Plan) -> Shape {
     let [bm, bn, bk] = plan.tile.map(|size| size as usize);
     let more = if plan.source == Source::Words { 3 } else { 4 };
-    Shape {
-        m: bm + 5,
-        n: bn + more,
-        k: 2 * bk + more,
-    }
+    Shape { m: bm + 5, n: bn + more, k: 2 * bk + more }
 }
 
 /// Multiplies with each in a process of its own, because a mistake ends the context; answers with the names of those that
@@ -31,17 +27,12 @@ pub(super) fn verify(list: &str) -> Result<(), StepError> {
     let program = std::env::current_exe().map_err(trouble)?;
     let mut right = Vec::new();
     for (name, ptx) in read(list)? {
-        let output = Command::new(&program)
-            .args(["search", "verify-one", &name, &ptx])
-            .output()
-            .map_err(trouble)?;
+        let output =
+            Command::new(&program).args(["search", "verify-one", &name, &ptx]).output().map_err(trouble)?;
         if output.status.success() {
             right.push(name);
         } else {
-            eprintln!(
-                "{name} is refused: {}",
-                String::from_utf8_lossy(&output.stderr).trim()
-            );
+            eprintln!("{name} is refused: {}", String::from_utf8_lossy(&output.stderr).trim());
         }
     }
     answer(&right)
@@ -58,9 +49,7 @@ fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
     let shape = awkward(&plan);
     let Shape { m, n, k } = shape;
     let mut sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
-    let number = sgemm
-        .add(plan, &gpu.context.load_module(code)?)
-        .map_err(trouble)?;
+    let number = sgemm.add(plan, &gpu.context.load_module(code)?).map_err(trouble)?;
     let mut operands = Operands::new(gpu, &[shape])?;
     if let Some(emulator) = gpu.emulator {
         // A wrong kernel may wait for ever.
@@ -71,12 +60,7 @@ fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
         if shares.is_none() {
             continue;
         }
-        let choice = Choice {
-            plan: number,
-            sharing,
-            packed: [false; 2],
-            expected: 0.0,
-        };
+        let choice = Choice { plan: number, sharing, packed: [false; 2], expected: 0.0 };
         operands.multiply(&sgemm, shape, &choice)?;
         if !operands.is_right(gpu, shape, &mut None)? {
             return Err(trouble(format!("{shape} is wrong")));

@@ -74,9 +74,7 @@ impl Answers {
     /// A folder that is made by the first program that keeps an answer.
     fn new() -> Self {
         let name = format!("tile-answers.{}", std::process::id());
-        Self {
-            folder: std::env::temp_dir().join(name),
-        }
+        Self { folder: std::env::temp_dir().join(name) }
     }
 }
 
@@ -97,11 +95,9 @@ fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<Verdict> {
         Some(1) => Ok(Verdict::Failed),
         // The step has printed the reason.
         Some(2) => Err(Stop::Usage(format!("{} did not run; its own words are above", step.id)).into()),
-        Some(_) => Err(anyhow!(
-            "{} could not run; see what is missing here: {} doctor",
-            step.id,
-            paths::me()
-        )),
+        Some(_) => {
+            Err(anyhow!("{} could not run; see what is missing here: {} doctor", step.id, paths::me()))
+        }
         None => Err(anyhow!("{} was killed by the system ({status})", step.id)),
     }
 }
@@ -169,12 +165,7 @@ fn many(
     }
     let failed = |one: &&Measurement| matches!(one.outcome, Outcome::Failed { .. });
     match all.measurements.iter().find(failed) {
-        Some(Measurement {
-            kernel,
-            shape,
-            outcome: Outcome::Failed { why, details },
-            ..
-        }) => {
+        Some(Measurement { kernel, shape, outcome: Outcome::Failed { why, details }, .. }) => {
             output::note(&format!("\n{kernel} {shape} failed: {why}\n{details}"));
             failures.iter().for_each(|failure| output::error(failure));
             Ok(Verdict::Failed)
@@ -283,18 +274,11 @@ impl Records {
             Err(error) if error.is_missing() => (path, Record::default()),
             Err(error) => {
                 let other = path.with_extension("new.json");
-                output::note(&format!(
-                    "{error}; keeping it, and saving in {}",
-                    paths::shown(&other)
-                ));
+                output::note(&format!("{error}; keeping it, and saving in {}", paths::shown(&other)));
                 (other, Record::default())
             }
         };
-        self.open.push(Open {
-            path,
-            base,
-            unsaved: Vec::new(),
-        });
+        self.open.push(Open { path, base, unsaved: Vec::new() });
         self.open.len() - 1
     }
 
@@ -304,8 +288,7 @@ impl Records {
             let Err(error) = open.save() else { continue };
             let name = open.path.file_name().unwrap_or_default();
             open.path = std::env::temp_dir().join(name);
-            open.save()
-                .with_context(|| format!("{error}, and nor could it be saved elsewhere"))?;
+            open.save().with_context(|| format!("{error}, and nor could it be saved elsewhere"))?;
             if !self.elsewhere {
                 output::error(&format!("{error}; measurements go to {}", open.path.display()));
             }

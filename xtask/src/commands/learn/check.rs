@@ -16,10 +16,8 @@ use crate::support::programs::Programs;
 use crate::support::{interrupt, judge, kernels, learner, paths, programs, step_args};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples: cargo xtask check v05\n          cargo xtask check v05.wide\n          \
-    cargo xtask check all --emulate"
-)]
+#[command(after_help = "Examples: cargo xtask check v05\n          cargo xtask check v05.wide\n          \
+    cargo xtask check all --emulate")]
 pub(crate) struct Args {
     /// Tasks and steps: `v05`, `5`, `bank-conflict-free`, `v05.wide`; all steps when left out
     #[arg(value_name = "TASK")]
@@ -148,9 +146,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
             failures.push(ended.could_not_run(step));
         }
     }
-    let first_failure = checks
-        .iter()
-        .find_map(|check| Some((check, check.failed.as_ref()?)));
+    let first_failure = checks.iter().find_map(|check| Some((check, check.failed.as_ref()?)));
     if let Some((check, failed)) = first_failure
         && !args.json
     {
@@ -200,16 +196,12 @@ fn row(check: &Check, paint: Paint) -> String {
         n => format!("{n} shapes"),
     };
     let (verdict, why) = match (outcome(check), &check.failed) {
-        (Outcome::Failed, Some(failed)) => (
-            paint.bad("failed "),
-            format!("on {}: {}", failed.shape, failed.why),
-        ),
+        (Outcome::Failed, Some(failed)) => {
+            (paint.bad("failed "), format!("on {}: {}", failed.shape, failed.why))
+        }
         (Outcome::NotRun, _) => (paint.dim("not run"), not_run.to_owned()),
         _ if not_run.is_empty() => (paint.good("passed "), shapes),
-        _ => (
-            paint.good("passed "),
-            format!("{shapes}; not run elsewhere: {not_run}"),
-        ),
+        _ => (paint.good("passed "), format!("{shapes}; not run elsewhere: {not_run}")),
     };
     format!("{}  {verdict}  {:<30}  {why}\n", check.step, check.kernel)
 }

@@ -154,10 +154,7 @@ pub(crate) fn solution(args: &SolutionArgs) -> Result<Verdict> {
         });
     }
     output::print(&text)?;
-    output::note(&format!(
-        "from {}; beside your copy: {me} diff {name}",
-        task.solution.display()
-    ));
+    output::note(&format!("from {}; beside your copy: {me} diff {name}", task.solution.display()));
     Ok(Verdict::Passed)
 }
 

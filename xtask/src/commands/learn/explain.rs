@@ -62,9 +62,9 @@ fn code_size(text: &str) -> Result<Shape, String> {
     const LARGEST: usize = 4096;
     let size: Shape = text.parse().map_err(|error: WrongSize| error.to_string())?;
     match [size.m, size.n, size.k].into_iter().find(|side| *side > LARGEST) {
-        Some(side) => Err(format!(
-            "`{side}` is too large: machine code is explained at sizes up to {LARGEST}"
-        )),
+        Some(side) => {
+            Err(format!("`{side}` is too large: machine code is explained at sizes up to {LARGEST}"))
+        }
         None => Ok(size),
     }
 }
@@ -73,10 +73,7 @@ fn code_size(text: &str) -> Result<Shape, String> {
 fn column(text: &str) -> Result<Column, String> {
     let word = serde_json::Value::String(text.replace('-', "_"));
     serde_json::from_value(word).map_err(|_| {
-        let names = Column::ALL
-            .iter()
-            .filter(|column| column.adds_up())
-            .map(|column| name(*column));
+        let names = Column::ALL.iter().filter(|column| column.adds_up()).map(|column| name(*column));
         format!("the columns are {}", names.collect::<Vec<_>>().join(", "))
     })
 }
@@ -104,14 +101,7 @@ impl Subject {
     fn new(root: &Path, whose: &'static str, file: &Path, mut explained: Explained) -> Self {
         let own = learner::shown(root, file);
         // The kernel's own lines first, what belongs to no line last.
-        let order = |line: &Line| {
-            (
-                line.file.is_empty(),
-                line.file != own,
-                line.file.clone(),
-                line.line,
-            )
-        };
+        let order = |line: &Line| (line.file.is_empty(), line.file != own, line.file.clone(), line.line);
         explained.lines.sort_by_key(order);
         let mut sources = BTreeMap::new();
         let code = explained.machine.iter().flat_map(|machine| &machine.instructions);
@@ -123,22 +113,13 @@ impl Subject {
                 sources.insert(file.clone(), text.lines().map(str::to_owned).collect());
             }
         }
-        Self {
-            whose,
-            file: own,
-            explained,
-            sources,
-            shows_lines: true,
-        }
+        Self { whose, file: own, explained, sources, shows_lines: true }
     }
 
     /// The text of a line.
     fn text(&self, file: &str, line: u32) -> &str {
         let at = (line as usize).wrapping_sub(1);
-        self.sources
-            .get(file)
-            .and_then(|lines| lines.get(at))
-            .map_or("", String::as_str)
+        self.sources.get(file).and_then(|lines| lines.get(at)).map_or("", String::as_str)
     }
 
     /// `your copy`, `the finished kernel`
@@ -152,9 +133,9 @@ impl Subject {
     /// Why the counts are not those of a kernel that works.
     fn caveat(&self) -> Option<String> {
         match &self.explained.stopped {
-            Some(why) => Some(format!(
-                "the launch stopped before its end, so these are counts of a part: {why}"
-            )),
+            Some(why) => {
+                Some(format!("the launch stopped before its end, so these are counts of a part: {why}"))
+            }
             None if !self.explained.right => Some("the result of this launch is wrong".into()),
             None => None,
         }
@@ -204,10 +185,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             true => format!(
                 "the kernel of {name} is shown once yours has passed, or after: {me} solution {name} --give-up"
             ),
-            false => format!(
-                "there is no {}; begin with: {me} start {name}",
-                learner::shown(&root, &copy)
-            ),
+            false => format!("there is no {}; begin with: {me} start {name}", learner::shown(&root, &copy)),
         });
     }
     if args.machine && args.size.k == 0 && !task.work.is_transpose() {
@@ -220,10 +198,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         match learner::compile(&root, &copy)? {
             Compiled::Ptx { ptx, sources } => {
                 let code = args.machine.then(|| cubin::of(&root, &copy)).transpose()?;
-                let code = code.as_deref().map(|cubin| Code {
-                    cubin,
-                    size: args.size,
-                });
+                let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
                 let explained = judge::explain(&root, &task, &ptx, &sources, code)?;
                 if let (true, Some(why)) = (explained.lines.is_empty(), &explained.stopped) {
                     output::error(&format!(
@@ -257,9 +232,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             Err(error) => return Err(error),
         }
     }
-    let by = args
-        .by
-        .unwrap_or_else(|| by(&task, &subjects, progress.code.as_deref()));
+    let by = args.by.unwrap_or_else(|| by(&task, &subjects, progress.code.as_deref()));
     if let Some(file) = &args.html {
         write_whole(file, &page::page(&task, &subjects, by))
             .with_context(|| format!("writing {}", file.display()))?;
@@ -292,17 +265,11 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
             "{file} changed since {shown} was compiled, and lines may be off; compile it with: {} ptx {shown}",
             paths::me()
         )),
-        State::Missing => bail!(
-            "there is no PTX of {shown}; make it with: {} ptx {shown}",
-            paths::me()
-        ),
+        State::Missing => bail!("there is no PTX of {shown}; make it with: {} ptx {shown}", paths::me()),
         State::Damaged(why) => bail!("the PTX of {shown} is damaged: {why}"),
     }
     let code = args.machine.then(|| cubin::of(root, &source)).transpose()?;
-    let code = code.as_deref().map(|cubin| Code {
-        cubin,
-        size: args.size,
-    });
+    let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
     let explained = judge::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
     Ok(Subject::new(root, "finished", &source, explained))
 }
@@ -314,17 +281,9 @@ fn by(task: &Task, subjects: &[Subject], code: Option<&str>) -> Column {
         let first = subjects.first();
         first.is_some_and(|subject| column.of(&subject.explained.total).is_some_and(|n| n > 0.0))
     };
-    let missed = task
-        .does
-        .iter()
-        .filter(|criterion| Some(criterion.id.as_str()) == code);
-    let about = missed
-        .chain(&task.does)
-        .map(|criterion| criterion.measure.column());
-    about
-        .chain([Column::Wavefronts, Column::Sectors])
-        .find(has)
-        .unwrap_or(Column::Instructions)
+    let missed = task.does.iter().filter(|criterion| Some(criterion.id.as_str()) == code);
+    let about = missed.chain(&task.does).map(|criterion| criterion.measure.column());
+    about.chain([Column::Wavefronts, Column::Sectors]).find(has).unwrap_or(Column::Instructions)
 }
 
 /// Columns that are not empty in one of the kernels. The column of lanes is shown if some were idle.
@@ -333,11 +292,7 @@ fn columns(subjects: &[Subject]) -> Vec<Column> {
     let tells = |column: &Column| {
         subjects.iter().any(|subject| match column {
             Column::Lanes => {
-                let mut lanes = subject
-                    .explained
-                    .lines
-                    .iter()
-                    .filter_map(|line| column.of(&line.counts));
+                let mut lanes = subject.explained.lines.iter().filter_map(|line| column.of(&line.counts));
                 lanes.any(|lanes| lanes < ALL_LANES)
             }
             _ => column.of(&subject.explained.total).is_some_and(|n| n > 0.0),
@@ -387,11 +342,7 @@ fn count(n: u64) -> String {
 
 /// The largest value of a column among the lines.
 fn largest(subject: &Subject, column: Column) -> f64 {
-    let values = subject
-        .explained
-        .lines
-        .iter()
-        .filter_map(|line| column.of(&line.counts));
+    let values = subject.explained.lines.iter().filter_map(|line| column.of(&line.counts));
     values.fold(0.0, f64::max)
 }
 
@@ -437,10 +388,6 @@ mod tests {
         for by in Column::ALL {
             assert_eq!(column(&name(*by)), Ok(*by));
         }
-        assert!(
-            column("nonsense")
-                .expect_err("refused")
-                .contains("shared-requests")
-        );
+        assert!(column("nonsense").expect_err("refused").contains("shared-requests"));
     }
 }

@@ -54,10 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
     .min(last);
     let (title, text) = match chosen.levels.get(level as usize - 1) {
-        Some(text) => (
-            NAMES.get(level as usize - 1).copied().unwrap_or("more"),
-            text.trim().to_owned(),
-        ),
+        Some(text) => (NAMES.get(level as usize - 1).copied().unwrap_or("more"), text.trim().to_owned()),
         None => ("a part of the finished kernel", shown(part(&root, &task)?)),
     };
     let because = chosen_by(&root, &task, &progress, chosen.symptom);
@@ -67,10 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         true => text.split_once("\n\n").unwrap_or((&text, "")),
         false => (text.as_str(), ""),
     };
-    out.push_str(&format!(
-        "\n{}",
-        lines(&format!("{title} ({level} of {last}): {prose}"))
-    ));
+    out.push_str(&format!("\n{}", lines(&format!("{title} ({level} of {last}): {prose}"))));
     if !code.is_empty() {
         out.push_str(&format!("\n{code}\n"));
     }
@@ -79,14 +73,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         false if !has_solution => "\nthat is all\n".into(),
         false => format!("\nthat is all; the whole kernel: {me} solution {name} --give-up\n"),
     });
-    learner::note_progress(&root, |progress, now| {
-        progress.hinted(name, chosen.symptom, level, now)
-    });
-    answer(
-        args,
-        &out,
-        &record(name, Some(chosen.symptom), level, last, &because, &text),
-    )
+    learner::note_progress(&root, |progress, now| progress.hinted(name, chosen.symptom, level, now));
+    answer(args, &out, &record(name, Some(chosen.symptom), level, last, &because, &text))
 }
 
 /// Prose in lines that are not too long; what is indented is code, and stays as it is.
@@ -146,12 +134,7 @@ fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, sympt
         _ => format!("chosen by the last check, which ended with {code}"),
     };
     match learner::hash(root, task) {
-        Some(hash)
-            if progress
-                .checked_sha256
-                .as_deref()
-                .is_some_and(|known| known != hash) =>
-        {
+        Some(hash) if progress.checked_sha256.as_deref().is_some_and(|known| known != hash) => {
             format!("{fit} ({copy} has changed since: {me} check {name})")
         }
         _ => fit,

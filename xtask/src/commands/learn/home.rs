@@ -31,10 +31,7 @@ pub(crate) fn run() -> Result<Verdict> {
         true => "an NVIDIA GPU (--emulate for the emulated one)",
         false => "no NVIDIA GPU here, so the emulated one",
     };
-    out.push_str(&format!(
-        "  where   {place}\n  device  {device}\n  steps   {}\n",
-        catalog::range(),
-    ));
+    out.push_str(&format!("  where   {place}\n  device  {device}\n  steps   {}\n", catalog::range(),));
 
     let mut next = Vec::new();
     let edited = root.as_deref().map(edited).unwrap_or_default();
@@ -47,9 +44,8 @@ pub(crate) fn run() -> Result<Verdict> {
         if !own.is_empty() {
             // Without the option, a copy of the learner's would be checked.
             let name = tasks::TaskName::rebuild(step.id);
-            let has_copy = root
-                .as_deref()
-                .is_some_and(|root| tasks::progress::copy_of(root, &name).is_file());
+            let has_copy =
+                root.as_deref().is_some_and(|root| tasks::progress::copy_of(root, &name).is_file());
             let option = if has_copy { " --finished" } else { "" };
             next.push((format!("{me} check {}{option}", step.id), "is your kernel right?"));
         }
@@ -77,13 +73,9 @@ pub(crate) fn run() -> Result<Verdict> {
 
 /// Kernels that are not as committed, or not as compiled.
 fn edited(root: &Path) -> Vec<&'static str> {
-    let git = Command::new("git")
-        .args(["diff", "--name-only", "HEAD", "--", "kernels"])
-        .current_dir(root)
-        .output();
-    let changed = git.map_or(String::new(), |output| {
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    });
+    let git =
+        Command::new("git").args(["diff", "--name-only", "HEAD", "--", "kernels"]).current_dir(root).output();
+    let changed = git.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
     let steps: Vec<&Step> = STEPS.iter().collect();
     kernels::sources(&steps)
         .into_iter()

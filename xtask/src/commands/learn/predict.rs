@@ -117,11 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 fn named<'a, 'b>(all: &'b [Asked<'a>], name: &str, step: &str) -> Result<&'b Asked<'a>, Stop> {
     quiz::find(all, name.trim()).ok_or_else(|| {
         let names: Vec<String> = all.iter().map(Asked::name).collect();
-        Stop::Usage(format!(
-            "{step} has no question `{}`; it has {}",
-            name.trim(),
-            names.join(", ")
-        ))
+        Stop::Usage(format!("{step} has no question `{}`; it has {}", name.trim(), names.join(", ")))
     })
 }
 
@@ -130,11 +126,7 @@ fn understood(asked: &Asked<'_>, answer: &str) -> Result<(), Stop> {
     if answer.trim().is_empty() || asked.question.understands(answer) {
         return Ok(());
     }
-    Err(Stop::Usage(format!(
-        "{}: {}",
-        asked.name(),
-        not_understood(asked, answer)
-    )))
+    Err(Stop::Usage(format!("{}: {}", asked.name(), not_understood(asked, answer))))
 }
 
 fn not_understood(asked: &Asked<'_>, answer: &str) -> String {
@@ -192,11 +184,7 @@ impl Quiz<'_> {
         match right {
             true => {
                 let (good, because) = (self.paint.good("right"), asked.question.because.trim());
-                self.print(&wrapped(
-                    &format!("{name}: {good}, {shown}. {because}"),
-                    "",
-                    WIDTH,
-                ))?;
+                self.print(&wrapped(&format!("{name}: {good}, {shown}. {because}"), "", WIDTH))?;
             }
             false => {
                 let bad = self.paint.bad("wrong");
@@ -208,10 +196,8 @@ impl Quiz<'_> {
 
     /// Asks one question after the other on a terminal.
     fn talk(&mut self, chosen: &[&Asked<'_>]) -> Result<bool> {
-        let open: Vec<&&Asked<'_>> = chosen
-            .iter()
-            .filter(|asked| self.state(asked) != QuestionState::Right)
-            .collect();
+        let open: Vec<&&Asked<'_>> =
+            chosen.iter().filter(|asked| self.state(asked) != QuestionState::Right).collect();
         if open.is_empty() {
             let me = paths::me();
             output::print(&format!(
@@ -274,9 +260,7 @@ impl Quiz<'_> {
             }
         }
         if n == 0
-            && let Some(first) = chosen
-                .iter()
-                .find(|asked| self.state(asked) != QuestionState::Right)
+            && let Some(first) = chosen.iter().find(|asked| self.state(asked) != QuestionState::Right)
         {
             let example = match first.question.answer {
                 Answer::Number(_) => "NUMBER",
@@ -405,19 +389,13 @@ impl Quiz<'_> {
 
 fn shape(derived: &Derived) -> Shape {
     let size = |at: usize| derived.shape.get(at).copied().unwrap_or(0);
-    Shape {
-        m: size(0),
-        n: size(1),
-        k: size(2),
-    }
+    Shape { m: size(0), n: size(1), k: size(2) }
 }
 
 /// Runs a kernel of the ladder on the emulated GPU, and computes a measure from its counters; `None` where they do not
 /// give it.
 fn counted(derived: &Derived) -> Result<Option<f64>> {
-    let known = STEPS
-        .iter()
-        .find_map(|step| Some((step, step.kernel(&derived.kernel)?)));
+    let known = STEPS.iter().find_map(|step| Some((step, step.kernel(&derived.kernel)?)));
     let Some((step, kernel)) = known else {
         bail!("there is no kernel {}", derived.kernel);
     };
@@ -427,9 +405,8 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let shape = shape(derived);
     interrupt::watch();
     let programs = Programs::ready(&[step])?;
-    let mut words: Vec<String> = ["bench", "--json", "--emulate", "--kernel", kernel.name]
-        .map(String::from)
-        .to_vec();
+    let mut words: Vec<String> =
+        ["bench", "--json", "--emulate", "--kernel", kernel.name].map(String::from).to_vec();
     words.extend(step_args::arguments(&[shape]));
     let mut passed = None;
     let ended = programs.lines(step, &words, &Status::on_stderr(), |_, line| {

@@ -115,8 +115,5 @@ fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) ->
         (false, _) => "\n",
     };
     let text = judge::text(root, task, &verdict, Paint::for_stdout());
-    output::print(&format!(
-        "{before}{text}\n{}\n",
-        judge::next(root, task, &verdict)
-    ))
+    output::print(&format!("{before}{text}\n{}\n", judge::next(root, task, &verdict)))
 }

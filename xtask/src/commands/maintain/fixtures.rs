@@ -38,16 +38,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             there: fixtures::compiled(&root, folder)?,
         })
     };
-    let packs = fixtures::FOLDERS
-        .into_iter()
-        .map(pack)
-        .collect::<Result<Vec<_>>>()?;
-    let request = Request {
-        command: "fixtures",
-        root: &root,
-        check: args.check,
-        names: &args.names,
-    };
+    let packs = fixtures::FOLDERS.into_iter().map(pack).collect::<Result<Vec<_>>>()?;
+    let request = Request { command: "fixtures", root: &root, check: args.check, names: &args.names };
     request.names_are_known(&packs)?;
     if !args.show {
         return request.update(packs);
@@ -87,15 +79,8 @@ impl Kernel for Fixture {
         _: bool,
     ) -> Result<Option<String>> {
         let path = root.join(&self.path);
-        committed::ptx_of_text(
-            nvrtc,
-            compiler,
-            root,
-            &path,
-            &self.source,
-            old.unwrap_or_default(),
-        )
-        .with_context(|| self.name.clone())
-        .map(Some)
+        committed::ptx_of_text(nvrtc, compiler, root, &path, &self.source, old.unwrap_or_default())
+            .with_context(|| self.name.clone())
+            .map(Some)
     }
 }

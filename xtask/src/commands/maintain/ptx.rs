@@ -36,10 +36,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
         }
     }
     for file in &args.files {
-        sources.push(
-            file.canonicalize()
-                .with_context(|| format!("no such file: {}", file.display()))?,
-        );
+        sources.push(file.canonicalize().with_context(|| format!("no such file: {}", file.display()))?);
     }
     sources.sort();
 

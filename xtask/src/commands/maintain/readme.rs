@@ -24,12 +24,7 @@ pub(crate) struct Args {
 }
 
 /// The files with such parts.
-const FILES: [&str; 4] = [
-    "README.md",
-    "CONTRIBUTING.md",
-    "steps/README.md",
-    "kernels/README.md",
-];
+const FILES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "steps/README.md", "kernels/README.md"];
 
 /// Fills the parts, or with `--check` lists the stale ones.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
@@ -79,10 +74,7 @@ fn fill(text: &str, root: &Path) -> Result<String> {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         let _ = writeln!(out, "{line}");
-        let Some(directive) = line
-            .strip_prefix("<!-- ")
-            .and_then(|rest| rest.strip_suffix(" -->"))
-        else {
+        let Some(directive) = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")) else {
             continue;
         };
         let Some((kind, what)) = directive.split_once(": ") else {
@@ -174,27 +166,13 @@ fn kernels(root: &Path) -> Result<String> {
 fn products(root: &Path, words: &str) -> Result<String> {
     let products = |work| !matches!(work, Work::Transpose | Work::Cpu);
     let [rate, of] = ["GFLOP/s", "% of cuBLAS"];
-    rows(
-        root,
-        words,
-        products,
-        &["step", "kernel"],
-        [rate, of],
-        table::gflops,
-    )
+    rows(root, words, products, &["step", "kernel"], [rate, of], table::gflops)
 }
 
 /// `FILE SIZE OTHER`: the measured transposes at one size, likewise.
 fn transposes(root: &Path, words: &str) -> Result<String> {
     let transposes = |work| work == Work::Transpose;
-    rows(
-        root,
-        words,
-        transposes,
-        &["kernel"],
-        ["GB/s", "% of a copy"],
-        table::gbs,
-    )
+    rows(root, words, transposes, &["kernel"], ["GB/s", "% of a copy"], table::gbs)
 }
 
 /// A table of kernels: their names, the time and its spread, a rate, and the part of a yardstick.
@@ -206,9 +184,7 @@ fn rows(
     columns: [&str; 2],
     rate: fn(&Measurement, &Passed) -> Option<f64>,
 ) -> Result<String> {
-    let (path, rest) = words
-        .split_once(' ')
-        .with_context(|| format!("`{words}` is no file and size"))?;
+    let (path, rest) = words.split_once(' ').with_context(|| format!("`{words}` is no file and size"))?;
     let (size, other) = rest.split_once(' ').unzip();
     let size = size.unwrap_or(rest);
     let size: Shape = size.parse()?;
@@ -219,18 +195,10 @@ fn rows(
         false => size,
     };
     let rows = measured(&record, shape, wanted)?;
-    let beside = other
-        .as_ref()
-        .map(|other| measured(other, shape, wanted))
-        .transpose()?;
+    let beside = other.as_ref().map(|other| measured(other, shape, wanted)).transpose()?;
 
     let mut out = source(&record, &rows);
-    let mut head: Vec<String> = names
-        .iter()
-        .copied()
-        .chain(["ms", "spread"])
-        .map(str::to_owned)
-        .collect();
+    let mut head: Vec<String> = names.iter().copied().chain(["ms", "spread"]).map(str::to_owned).collect();
     head.extend(columns.map(str::to_owned));
     if let Some((other, beside)) = other.as_ref().zip(beside.as_ref()) {
         let _ = write!(out, "; {}", source(other, beside));
@@ -238,9 +206,7 @@ fn rows(
         head.extend(columns.map(|column| format!("{device}: {column}")));
     }
     let _ = write!(out, "; {shape}, medians with warm caches:\n\n");
-    let dashes: Vec<&str> = (0..head.len())
-        .map(|at| if at < names.len() { "---" } else { "---:" })
-        .collect();
+    let dashes: Vec<&str> = (0..head.len()).map(|at| if at < names.len() { "---" } else { "---:" }).collect();
     let _ = writeln!(out, "| {} |\n| {} |", head.join(" | "), dashes.join(" | "));
     let numbers = |one: &Measurement, passed: &Passed| {
         let part = table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"));
@@ -248,9 +214,7 @@ fn rows(
     };
     let rates =
         |row: Option<&Row>| row.map_or_else(Default::default, |(one, passed, _)| numbers(one, passed));
-    for (step, kernel) in STEPS
-        .iter()
-        .flat_map(|step| step.kernels.iter().map(move |kernel| (step, kernel)))
+    for (step, kernel) in STEPS.iter().flat_map(|step| step.kernels.iter().map(move |kernel| (step, kernel)))
     {
         let here = of(&rows, kernel.name);
         let there = beside.as_ref().and_then(|beside| of(beside, kernel.name));
@@ -263,10 +227,7 @@ fn rows(
             cells.insert(0, step.id.to_owned());
         }
         cells.extend(here.map_or_else(Default::default, |(.., hot)| {
-            [
-                table::milliseconds(hot.median()),
-                format!("{:.1} %", hot.spread() * 100.0),
-            ]
+            [table::milliseconds(hot.median()), format!("{:.1} %", hot.spread() * 100.0)]
         }));
         cells.extend(rates(here));
         if beside.is_some() {
@@ -366,17 +327,10 @@ fn peers(record: &Value) -> Option<String> {
     for row in record["rows"].as_array()? {
         let peer = match row["ptoxide"].as_f64() {
             Some(rate) => format!("{rate:.1}"),
-            None => format!(
-                "cannot run it ({})",
-                row["ptoxide_says"].as_str()?.replace('|', "/")
-            ),
+            None => format!("cannot run it ({})", row["ptoxide_says"].as_str()?.replace('|', "/")),
         };
-        let _ = writeln!(
-            out,
-            "| {} | {peer} | {:.0} |",
-            row["kernel"].as_str()?,
-            row["ours_checked"].as_f64()?
-        );
+        let _ =
+            writeln!(out, "| {} | {peer} | {:.0} |", row["kernel"].as_str()?, row["ours_checked"].as_f64()?);
     }
     Some(out)
 }
@@ -413,9 +367,7 @@ mod tests {
                 continue;
             };
             let source = file.trim_end_matches(".cu");
-            let entry = named
-                .next()
-                .and_then(|name| Some((source.split_once('_')?.0, name)));
+            let entry = named.next().and_then(|name| Some((source.split_once('_')?.0, name)));
             let is_meant = |kernel: &str| {
                 entry.is_none_or(|(step, name)| {
                     let (_, rest) = kernel.split_once(&format!("{step}_")).unwrap_or_default();
@@ -448,10 +400,7 @@ mod tests {
 
     #[test]
     fn a_part_without_an_end_is_an_error() {
-        let error = fill(
-            "<!-- include: Cargo.toml -->\n",
-            &crate::support::paths::repository(),
-        );
+        let error = fill("<!-- include: Cargo.toml -->\n", &crate::support::paths::repository());
         assert!(error.is_err_and(|error| error.to_string().contains("no `<!-- end -->`")));
     }
 

@@ -28,13 +28,10 @@ pub(crate) fn run() -> Result<Verdict> {
     );
     let new = root.join(format!("target/nvrtc.{}.tmp", std::process::id()));
     std::fs::create_dir_all(&new).with_context(|| format!("making {}", new.display()))?;
-    let done = WHEELS
-        .iter()
-        .try_for_each(|wheel| get(wheel, &new))
-        .and_then(|()| {
-            let _ = std::fs::remove_dir_all(directory());
-            Ok(std::fs::rename(&new, directory())?)
-        });
+    let done = WHEELS.iter().try_for_each(|wheel| get(wheel, &new)).and_then(|()| {
+        let _ = std::fs::remove_dir_all(directory());
+        Ok(std::fs::rename(&new, directory())?)
+    });
     let _ = std::fs::remove_dir_all(&new);
     done?;
     output::note(&format!("ready: {}", Nvrtc::find()?.title()));
@@ -72,10 +69,7 @@ fn get(wheel: &Wheel, folder: &Path) -> Result<()> {
 fn checked(path: &Path, sha256: &str) -> Result<Vec<u8>> {
     let bytes = std::fs::read(path)?;
     let found = provenance::sha256(&bytes);
-    ensure!(
-        found == sha256,
-        "what came is not what was released: sha256 {found}, expected {sha256}"
-    );
+    ensure!(found == sha256, "what came is not what was released: sha256 {found}, expected {sha256}");
     Ok(bytes)
 }
 
@@ -110,14 +104,7 @@ fn with_pip(wheel: &Wheel, folder: &Path) -> Result<()> {
     let platform = platform.trim_end_matches(".whl");
     run_quietly(
         Command::new("python3")
-            .args([
-                "-m",
-                "pip",
-                "download",
-                "--quiet",
-                "--no-deps",
-                "--only-binary=:all:",
-            ])
+            .args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"])
             .args(["--platform", platform, "--dest"])
             .arg(folder)
             .arg(format!("{}=={VERSION}", wheel.package)),
@@ -129,20 +116,10 @@ fn with_pip(wheel: &Wheel, folder: &Path) -> Result<()> {
 fn run_quietly(command: &mut Command) -> Result<Vec<u8>> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-    output::command(
-        &words
-            .iter()
-            .map(|word| without_password(word))
-            .collect::<Vec<_>>()
-            .join(" "),
-    );
+    output::command(&words.iter().map(|word| without_password(word)).collect::<Vec<_>>().join(" "));
     let output = command.stdin(Stdio::null()).output().context("it is not here")?;
     let complaint = String::from_utf8_lossy(&output.stderr);
-    let last = complaint
-        .trim()
-        .lines()
-        .last()
-        .unwrap_or("it failed and said nothing");
+    let last = complaint.trim().lines().last().unwrap_or("it failed and said nothing");
     ensure!(output.status.success(), "{}", without_password(last.trim()));
     Ok(output.stdout)
 }
@@ -194,10 +171,7 @@ mod tests {
     #[test]
     fn a_page_of_an_index_leads_to_the_file() {
         let found = |href| found(href).unwrap_or_default();
-        assert_eq!(
-            found("https://x.example/a-1.whl#sha256=12"),
-            "https://x.example/a-1.whl"
-        );
+        assert_eq!(found("https://x.example/a-1.whl#sha256=12"), "https://x.example/a-1.whl");
         assert_eq!(found("/files/a-1.whl"), "https://mirror.example/files/a-1.whl");
         assert_eq!(
             found("../../files/a-1.whl"),

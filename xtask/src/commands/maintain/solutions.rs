@@ -33,12 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         })
     };
     let packs = catalog::STEPS.iter().map(pack).collect::<Result<Vec<_>>>()?;
-    let request = Request {
-        command: "solutions",
-        root: &root,
-        check: args.check,
-        names: &args.names,
-    };
+    let request = Request { command: "solutions", root: &root, check: args.check, names: &args.names };
     request.names_are_known(&packs)?;
     request.update(packs)
 }
@@ -84,11 +79,7 @@ fn compile(
     let job = Job::of_solution(root, &solution.base, &solution.name, &solution.source);
     let refused = match job.compile(nvrtc, compiler, root) {
         Ok(compiled) => {
-            ensure!(
-                !solution.is_refused(),
-                "{} compiles, though it should not",
-                solution.name
-            );
+            ensure!(!solution.is_refused(), "{} compiles, though it should not", solution.name);
             return Ok(Some(compiled.ptx));
         }
         Err(error) => error,

@@ -46,12 +46,7 @@ struct Complaint {
 
 impl std::fmt::Display for Complaint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            file,
-            line,
-            what,
-            then,
-        } = self;
+        let Self { file, line, what, then } = self;
         write!(f, "{file}:{line}: {what}; {then}")
     }
 }
@@ -63,16 +58,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     for complaint in &complaints {
         output::print(&match args.json {
             true => {
-                let Complaint {
-                    file,
-                    line,
-                    what,
-                    then,
-                } = complaint;
-                format!(
-                    "{}\n",
-                    json!({ "file": file, "line": line, "what": what, "then": then })
-                )
+                let Complaint { file, line, what, then } = complaint;
+                format!("{}\n", json!({ "file": file, "line": line, "what": what, "then": then }))
             }
             false => format!("{complaint}\n"),
         })?;
@@ -89,11 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 }
 
 fn complaints(root: &Path) -> Result<Vec<Complaint>> {
-    let mut rules = Rules {
-        root,
-        files: files(root)?,
-        found: Vec::new(),
-    };
+    let mut rules = Rules { root, files: files(root)?, found: Vec::new() };
     rules.kernels();
     rules.catalogue();
     for step in STEPS {
@@ -138,11 +121,7 @@ fn files(root: &Path) -> Result<Vec<String>> {
 fn walk(root: &Path, folder: &Path, into: &mut Vec<String>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name == "target" || name.starts_with('.') {
             continue;
         }
@@ -157,12 +136,7 @@ fn walk(root: &Path, folder: &Path, into: &mut Vec<String>) -> Result<()> {
 
 impl Rules<'_> {
     fn complain(&mut self, file: &str, line: usize, what: impl Into<String>, then: impl Into<String>) {
-        self.found.push(Complaint {
-            file: file.into(),
-            line,
-            what: what.into(),
-            then: then.into(),
-        });
+        self.found.push(Complaint { file: file.into(), line, what: what.into(), then: then.into() });
     }
 
     fn text(&self, file: &str) -> String {
@@ -197,12 +171,7 @@ impl Rules<'_> {
             }
             if let Some(step) = step_of(file) {
                 for (number, what) in markers::complaints(&text, step) {
-                    self.complain(
-                        file,
-                        number,
-                        what,
-                        "the book and the starters are made by these markers",
-                    );
+                    self.complain(file, number, what, "the book and the starters are made by these markers");
                 }
             }
             let source = self.root.join(file);
@@ -245,12 +214,7 @@ impl Rules<'_> {
             for file in ["Cargo.toml", "src/main.rs"].map(|name| format!("steps/{}/{name}", step.id)) {
                 if !self.files.contains(&file) {
                     let what = format!("{} has no {file}", step.id);
-                    self.complain(
-                        CATALOGUE,
-                        line_of(step.id),
-                        what,
-                        "write it, or take the step out",
-                    );
+                    self.complain(CATALOGUE, line_of(step.id), what, "write it, or take the step out");
                 }
             }
             self.kernels_of(step, CATALOGUE, &line_of);
@@ -264,21 +228,13 @@ impl Rules<'_> {
                 continue;
             }
             let kernels = STEPS.iter().flat_map(|step| step.kernels);
-            if !kernels
-                .into_iter()
-                .any(|kernel| kernel.source == Some(stem.as_ref()))
-            {
+            if !kernels.into_iter().any(|kernel| kernel.source == Some(stem.as_ref())) {
                 self.complain(&file, 1, "no step runs this", format!("name it in {CATALOGUE}"));
             }
         }
         for file in self.named(|name| name.starts_with("steps/v") && name.ends_with("/Cargo.toml")) {
             if !file.split('/').nth(1).is_some_and(known) {
-                self.complain(
-                    &file,
-                    1,
-                    "no step is called that",
-                    format!("name it in {CATALOGUE}"),
-                );
+                self.complain(&file, 1, "no step is called that", format!("name it in {CATALOGUE}"));
             }
         }
     }
@@ -287,46 +243,25 @@ impl Rules<'_> {
     fn step(&mut self, step: &Step) {
         const CATALOGUE: &str = "course/catalog/src/steps.rs";
         let id = step.id;
-        let at = self
-            .text(CATALOGUE)
-            .lines()
-            .position(|line| line.contains(&format!("\"{id}\"")));
+        let at = self.text(CATALOGUE).lines().position(|line| line.contains(&format!("\"{id}\"")));
         let line = at.map_or(1, |at| at + 1);
         let tasks = format!("steps/{id}/tasks.toml");
         if !self.files.contains(&tasks) {
-            self.complain(
-                CATALOGUE,
-                line,
-                format!("{id} has no {tasks}"),
-                "write its tasks and questions",
-            );
+            self.complain(CATALOGUE, line, format!("{id} has no {tasks}"), "write its tasks and questions");
         }
         let chapters = self.named(|name| {
-            let page = name
-                .strip_prefix("book/src/")
-                .and_then(|name| name.strip_suffix(".md"));
-            page.and_then(|page| page.strip_prefix(id))
-                .is_some_and(|rest| rest.starts_with('-'))
+            let page = name.strip_prefix("book/src/").and_then(|name| name.strip_suffix(".md"));
+            page.and_then(|page| page.strip_prefix(id)).is_some_and(|rest| rest.starts_with('-'))
         });
         if chapters.is_empty() {
             let what = format!("{id} has no chapter");
-            self.complain(
-                CATALOGUE,
-                line,
-                what,
-                format!("write book/src/{id}-{}.md", step.name),
-            );
+            self.complain(CATALOGUE, line, what, format!("write book/src/{id}-{}.md", step.name));
         }
         let summary = self.text("book/src/SUMMARY.md");
         for chapter in &chapters {
             let page = chapter.trim_start_matches("book/src/");
             if !summary.contains(&format!("({page})")) {
-                self.complain(
-                    chapter,
-                    1,
-                    "no reader finds this chapter",
-                    "name it in book/src/SUMMARY.md",
-                );
+                self.complain(chapter, 1, "no reader finds this chapter", "name it in book/src/SUMMARY.md");
             }
         }
         let pages: String = chapters.iter().map(|chapter| self.text(chapter)).collect();
@@ -556,17 +491,9 @@ mod tests {
     /// A new step, named in the catalogue and nowhere else, then with what each complaint asks for.
     #[test]
     fn a_new_step_is_complained_about_until_it_is_whole() {
-        const KERNEL: catalog::Kernel = catalog::Kernel {
-            name: "sgemm_v99_new",
-            source: Some("v99_new"),
-            work: catalog::Work::Sgemm,
-        };
-        const STEP: Step = Step {
-            id: "v99",
-            name: "new",
-            idea: "the newest idea",
-            kernels: &[KERNEL],
-        };
+        const KERNEL: catalog::Kernel =
+            catalog::Kernel { name: "sgemm_v99_new", source: Some("v99_new"), work: catalog::Work::Sgemm };
+        const STEP: Step = Step { id: "v99", name: "new", idea: "the newest idea", kernels: &[KERNEL] };
         let root = std::env::temp_dir().join(format!("tidy-step-{}", std::process::id()));
         let complained = |files: &[(&str, &str)]| {
             for (name, text) in files {
@@ -576,11 +503,7 @@ mod tests {
             }
             let mut names = Vec::new();
             walk(&root, &root, &mut names).expect("files");
-            let mut rules = Rules {
-                root: &root,
-                files: names,
-                found: Vec::new(),
-            };
+            let mut rules = Rules { root: &root, files: names, found: Vec::new() };
             rules.step(&STEP);
             let lines: Vec<String> = rules.found.iter().map(ToString::to_string).collect();
             lines.join("\n")
@@ -605,15 +528,9 @@ mod tests {
             "seed": 1, "ptx_sha256": "", "outcome": {"failed": {"why": "", "details": ""}}}"#;
         let whole = complained(&[
             ("book/src/SUMMARY.md", "- [v99](v99-new.md)\n"),
-            (
-                "book/src/v99-new.md",
-                "{{#figure lanes \"which lane owns what\"}}\n",
-            ),
+            ("book/src/v99-new.md", "{{#figure lanes \"which lane owns what\"}}\n"),
             ("book/outputs.toml", "name = \"v99-bench\"\n"),
-            (
-                "book/data/a.json",
-                &format!("{{\"schema\": 1, {run}, \"measurements\": [{measurement}]}}"),
-            ),
+            ("book/data/a.json", &format!("{{\"schema\": 1, {run}, \"measurements\": [{measurement}]}}")),
         ]);
         let _ = std::fs::remove_dir_all(&root);
         assert_eq!(whole, "");
@@ -621,20 +538,11 @@ mod tests {
 
     #[test]
     fn versions_are_told_from_choices() {
-        for line in [
-            "a = \"1\"",
-            "a = { version = \"1\" }",
-            "a.version = \"1\"",
-            "version = \"1\"",
-        ] {
+        for line in ["a = \"1\"", "a = { version = \"1\" }", "a.version = \"1\"", "version = \"1\""] {
             assert!(has_version(line), "{line}");
         }
-        for line in [
-            "a.workspace = true",
-            "a = { workspace = true, features = [\"b\"] }",
-            "# a = \"1\"",
-            "",
-        ] {
+        for line in ["a.workspace = true", "a = { workspace = true, features = [\"b\"] }", "# a = \"1\"", ""]
+        {
             assert!(!has_version(line), "{line}");
         }
     }

@@ -52,10 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let path = root.join(FOLDER).join(&name);
     let (old, is_new) = match std::fs::read_to_string(&path) {
         Ok(old) => (old, false),
-        Err(_) => (
-            std::fs::read_to_string(root.join(FOLDER).join(FIRST)).context(FIRST)?,
-            true,
-        ),
+        Err(_) => (std::fs::read_to_string(root.join(FOLDER).join(FIRST)).context(FIRST)?, true),
     };
     let updated = update(&old, &measured, is_new)?;
     for change in &updated.changes {
@@ -64,11 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if !updated.left.is_empty() {
         output::note(&format!(
             "no measurement gives these, which stay as they are{}: {}",
-            if is_new {
-                ", taken over from another GPU"
-            } else {
-                ""
-            },
+            if is_new { ", taken over from another GPU" } else { "" },
             updated.left.join(", ")
         ));
     }
@@ -133,11 +126,7 @@ impl Measured {
         }
         let date = time::utc(date);
         let day = catalog::text::day(&date);
-        Ok(Self {
-            from: format!("cargo xtask calibrate, {device}, CUDA {driver}, {day}"),
-            device,
-            values,
-        })
+        Ok(Self { from: format!("cargo xtask calibrate, {device}, CUDA {driver}, {day}"), device, values })
     }
 
     /// A measurement, which has to be there and above zero.
@@ -179,10 +168,7 @@ const RULES: [(&str, Rule); 30] = [
     ("alu", Rule::Clocks("cost_alu")),
     ("double", Rule::Clocks("cost_double")),
     ("special", Rule::Clocks("cost_special")),
-    (
-        "load_constant",
-        Rule::Of(|m| Ok((m.get("cost_load_constant")? / SCHEDULERS).round())),
-    ),
+    ("load_constant", Rule::Of(|m| Ok((m.get("cost_load_constant")? / SCHEDULERS).round()))),
     ("constant_latency", Rule::Clocks("chase_constant")),
     ("load_shared_issue", Rule::Clocks("cost_load_shared_4_alone")),
     (
@@ -220,10 +206,7 @@ const RULES: [(&str, Rule); 30] = [
     ("store_bytes", Rule::AsMeasured("stream_store_l2")),
     ("store_bytes_alone", Rule::AsMeasured("stream_store_l2_alone")),
     ("store_sectors", Rule::AsMeasured("scattered_store_l2")),
-    (
-        "store_sectors_alone",
-        Rule::AsMeasured("scattered_store_l2_alone"),
-    ),
+    ("store_sectors_alone", Rule::AsMeasured("scattered_store_l2_alone")),
     (
         "dram_bytes",
         // The stream is 16 times as long as L2, part of which may have been cached.
@@ -263,12 +246,9 @@ impl Rule {
             }
             Rule::AsMeasured(name) => Ok(number(measured.get(name)?)),
             Rule::Of(value) => Ok(number(value(measured)?)),
-            Rule::OfWidths(value) => list(
-                WIDTHS
-                    .iter()
-                    .map(|(bytes, wavefronts)| value(measured, bytes, *wavefronts))
-                    .collect(),
-            ),
+            Rule::OfWidths(value) => {
+                list(WIDTHS.iter().map(|(bytes, wavefronts)| value(measured, bytes, *wavefronts)).collect())
+            }
         }
     }
 }
@@ -292,11 +272,7 @@ struct Updated {
 }
 
 fn update(old: &str, measured: &Measured, is_new: bool) -> Result<Updated> {
-    let mut updated = Updated {
-        text: String::new(),
-        changes: Vec::new(),
-        left: Vec::new(),
-    };
+    let mut updated = Updated { text: String::new(), changes: Vec::new(), left: Vec::new() };
     let mut section = String::new();
     let mut value: Option<String> = None;
     let mut seen = 0;
@@ -332,11 +308,7 @@ fn update(old: &str, measured: &Measured, is_new: bool) -> Result<Updated> {
     }
     if seen < RULES.len() {
         let known = |name: &str| old.lines().any(|line| line == format!("[{name}]"));
-        let missing: Vec<&str> = RULES
-            .iter()
-            .map(|(name, _)| *name)
-            .filter(|name| !known(name))
-            .collect();
+        let missing: Vec<&str> = RULES.iter().map(|(name, _)| *name).filter(|name| !known(name)).collect();
         bail!("the file has no constant called {}", missing.join(", "));
     }
     Ok(updated)
@@ -355,13 +327,8 @@ mod tests {
         let measured = Measured::read(PRINTED).expect("it is what calibrate prints");
         assert_eq!(file_name(&measured.device), FIRST);
         for (name, rule) in &RULES {
-            let value = rule
-                .value(&measured)
-                .unwrap_or_else(|error| panic!("{name}: {error:#}"));
-            assert!(
-                value.parse::<f64>().is_ok() || value.starts_with('['),
-                "{name} = {value}"
-            );
+            let value = rule.value(&measured).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+            assert!(value.parse::<f64>().is_ok() || value.starts_with('['), "{name} = {value}");
         }
         let updated = update(OF_H200, &measured, false).expect("it has every constant");
         assert_eq!(updated.text.lines().count(), OF_H200.lines().count());
@@ -372,14 +339,8 @@ mod tests {
         let old = file("# Why.\n[queue]\nvalue = 12\nmeasured = \"assumed\"\n");
         let measured = Measured::read(PRINTED).expect("it is what calibrate prints");
         let new = update(&old, &measured, false).expect("it has every constant");
-        assert!(
-            new.text
-                .contains("# Why.\n[queue]\nvalue = 12\nmeasured = \"assumed\"\n")
-        );
-        assert!(
-            new.text
-                .contains("[fma]\nvalue = 1\nmeasured = \"cargo xtask calibrate, NVIDIA H200")
-        );
+        assert!(new.text.contains("# Why.\n[queue]\nvalue = 12\nmeasured = \"assumed\"\n"));
+        assert!(new.text.contains("[fma]\nvalue = 1\nmeasured = \"cargo xtask calibrate, NVIDIA H200"));
         assert_eq!(new.left, ["queue"]);
         assert!(new.changes.iter().any(|change| change == "fma: 1, was 7"));
         let of_another = update(&old, &measured, true).expect("it has every constant");
@@ -390,13 +351,8 @@ mod tests {
     fn what_cannot_be_is_refused_by_name() {
         let text = PRINTED.replace("\"name\":\"cost_fma\"", "\"name\":\"cost_nothing\"");
         let measured = Measured::read(&text).expect("the lines are as they should be");
-        let error = update(&file(""), &measured, false)
-            .err()
-            .expect("fma cannot be known");
-        assert_eq!(
-            format!("{error:#}"),
-            "fma: there is no measurement called cost_fma"
-        );
+        let error = update(&file(""), &measured, false).err().expect("fma cannot be known");
+        assert_eq!(format!("{error:#}"), "fma: there is no measurement called cost_fma");
         assert!(Measured::read("").is_err());
         assert!(Measured::read("NVIDIA H200").is_err());
     }

@@ -60,14 +60,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     output::print(&out)?;
     if paths::has_gpu() {
         let words = match roofline() {
-            Ok(found) if args.json => format!(
-                "{}\n",
-                json!({ "section": "GPU", "name": "roofline", "found": found })
-            ),
-            Ok(Roofline {
-                fp32_tflops,
-                copy_gbs,
-            }) => {
+            Ok(found) if args.json => {
+                format!("{}\n", json!({ "section": "GPU", "name": "roofline", "found": found }))
+            }
+            Ok(Roofline { fp32_tflops, copy_gbs }) => {
                 let ridge = fp32_tflops * 1e3 / copy_gbs;
                 format!(
                     "{}\n  FP32 multiply-adds  {fp32_tflops:.1} TFLOP/s\n  copy                {copy_gbs:.0} GB/s\n  \
@@ -197,9 +193,7 @@ fn cublas() -> Option<PathBuf> {
         folders.extend(["nvidia/cublas/lib", "nvidia/cu13/lib"].map(|end| packages.join(end)));
     }
     let names = ["libcublas.so", "libcublas.so.13", "libcublas.so.12"];
-    let mut paths = folders
-        .iter()
-        .flat_map(|folder| names.map(|name| folder.join(name)));
+    let mut paths = folders.iter().flat_map(|folder| names.map(|name| folder.join(name)));
     paths.find(|path| path.is_file())
 }
 
@@ -251,16 +245,8 @@ fn tools() -> Vec<Item> {
             "no counters of a real GPU to set beside the emulated ones",
             "https://developer.nvidia.com/nsight-compute",
         ),
-        item(
-            "nsys",
-            "no time lines of a whole program",
-            "https://developer.nvidia.com/nsight-systems",
-        ),
-        item(
-            "compute-sanitizer",
-            "only the emulated GPU checks accesses and races",
-            toolkit,
-        ),
+        item("nsys", "no time lines of a whole program", "https://developer.nvidia.com/nsight-systems"),
+        item("compute-sanitizer", "only the emulated GPU checks accesses and races", toolkit),
     ]
 }
 
@@ -274,10 +260,7 @@ fn roofline() -> Result<Roofline> {
 /// `name : value` in a file of `/proc`.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
-    let line = text
-        .lines()
-        .filter_map(|line| line.split_once(':'))
-        .find(|(key, _)| key.trim() == name)?;
+    let line = text.lines().filter_map(|line| line.split_once(':')).find(|(key, _)| key.trim() == name)?;
     Some(line.1.trim().to_owned())
 }
 

@@ -32,13 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             false => out.push_str(&page(step, root.as_deref(), &records, paint)),
         }
     }
-    for Standalone {
-        id,
-        name,
-        idea,
-        command,
-    } in PROGRAMS
-    {
+    for Standalone { id, name, idea, command } in PROGRAMS {
         match args.json {
             true => {
                 let record = json!({"id": id, "name": name, "idea": idea, "kernels": [], "command": command});
@@ -100,12 +94,7 @@ fn best<'a>(kernel: &Kernel, records: &'a [Record]) -> Option<Best<'a>> {
             };
             let Some(value) = value else { continue };
             if best.as_ref().is_none_or(|best| value > best.value) {
-                best = Some(Best {
-                    value,
-                    unit,
-                    one,
-                    device,
-                });
+                best = Some(Best { value, unit, one, device });
             }
         }
     }

@@ -56,10 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         (none, false) if none.is_empty() => vec![Shape::square(1024)],
         (asked, _) => asked,
     };
-    let folder = args
-        .save
-        .then(|| record_files::folder("without it, the counters are shown only"))
-        .transpose()?;
+    let folder =
+        args.save.then(|| record_files::folder("without it, the counters are shown only")).transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::ready(&steps)?;
@@ -90,10 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             let path = session.save(folder)?;
             output::note(&format!("saved in {}", paths::shown(&path)));
         }
-        output::note(&format!(
-            "a time line of it: {}",
-            timeline(&programs, step, shapes.first())
-        ));
+        output::note(&format!("a time line of it: {}", timeline(&programs, step, shapes.first())));
     }
     Ok(Verdict::Passed)
 }
@@ -129,14 +124,8 @@ fn profiler(program: &str, step: &Step) -> Vec<String> {
 }
 
 fn timeline(programs: &Programs, step: &Step, shape: Option<&Shape>) -> String {
-    let tool = [
-        "nsys",
-        "profile",
-        "--trace=cuda",
-        "--stats=true",
-        &format!("--output={}", step.id),
-    ]
-    .map(str::to_owned);
+    let tool = ["nsys", "profile", "--trace=cuda", "--stats=true", &format!("--output={}", step.id)]
+        .map(str::to_owned);
     let mut words = vec!["bench".to_owned()];
     words.extend(step_args::arguments(shape.copied().as_slice()));
     programs.command_line(&tool, step, &words)
@@ -148,10 +137,7 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> 
     for step in steps {
         for shape in shapes {
             let tool = profiler(PROFILER, step);
-            out.push_str(&format!(
-                "{}\n",
-                programs.command_line(&tool, step, &launch(*shape, false))
-            ));
+            out.push_str(&format!("{}\n", programs.command_line(&tool, step, &launch(*shape, false))));
         }
         out.push_str(&format!("{}\n", timeline(programs, step, shapes.first())));
     }
@@ -161,9 +147,7 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> 
         true => "Nsight Compute (ncu) is not on the PATH",
         false => "this machine has no NVIDIA GPU",
     };
-    Err(anyhow!(
-        "{missing}, so nothing was profiled; the commands above are for a machine that has both"
-    ))
+    Err(anyhow!("{missing}, so nothing was profiled; the commands above are for a machine that has both"))
 }
 
 /// The emulated GPU's counters for the same launches.
@@ -287,10 +271,7 @@ impl Session<'_> {
 
 /// The complaint of the profiler, in one line.
 fn complaints(text: &str) -> String {
-    let mut lines: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("==ERROR== "))
-        .collect();
+    let mut lines: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("==ERROR== ")).collect();
     if lines.iter().any(|line| line.contains("ERR_NVGPUCTRPERM")) {
         lines.push("counters may be read by an administrator only; run it as root, or see the address above");
     }
@@ -336,8 +317,7 @@ fn parse(text: &str) -> Result<Vec<Seen>> {
             all.push((cell(id).to_owned(), seen));
         }
         if let Some((_, seen)) = all.last_mut() {
-            seen.metrics
-                .insert(cell(metric).to_owned(), count(cell(metric), cell(value))?);
+            seen.metrics.insert(cell(metric).to_owned(), count(cell(metric), cell(value))?);
         }
     }
     Ok(all.into_iter().map(|(_, seen)| seen).collect())
@@ -362,11 +342,8 @@ fn cells(line: &str) -> Vec<String> {
 
 /// Reads sizes of a grid or a block as the profiler prints them: `(32, 8, 1)`.
 fn sizes(text: &str) -> Result<[u32; 3]> {
-    let numbers: Vec<u32> = text
-        .trim_matches(['(', ')'])
-        .split(',')
-        .filter_map(|number| number.trim().parse().ok())
-        .collect();
+    let numbers: Vec<u32> =
+        text.trim_matches(['(', ')']).split(',').filter_map(|number| number.trim().parse().ok()).collect();
     <[u32; 3]>::try_from(numbers).map_err(|_| anyhow!("the profiler says `{text}` for three sizes"))
 }
 
@@ -379,9 +356,7 @@ fn count(metric: &str, text: &str) -> Result<u64> {
 
 /// The emulated launch that belongs to a profile.
 fn same<'a>(profile: &Profile, launches: &'a [Launched]) -> Option<&'a Launched> {
-    launches
-        .iter()
-        .find(|one| one.kernel == profile.kernel && one.shape == profile.shape)
+    launches.iter().find(|one| one.kernel == profile.kernel && one.shape == profile.shape)
 }
 
 /// One line per launch: what was measured, with the emulated GPU's counters.
@@ -472,10 +447,7 @@ fn table(steps: &[String], check: bool) -> Result<Verdict> {
     }
     // Launches that are not counted again stay.
     let before = std::fs::read_to_string(root.join(counters::SHEET)).ok();
-    let before = before
-        .map(|text| Sheet::parse(&text))
-        .transpose()
-        .map_err(|why| anyhow!(why))?;
+    let before = before.map(|text| Sheet::parse(&text)).transpose().map_err(|why| anyhow!(why))?;
     let kept = before.as_ref().filter(|_| !all);
     let sheet = Sheet::of(&record, &launches, kept).map_err(|why| anyhow!(why))?;
     let mut stale = Vec::new();
@@ -536,21 +508,14 @@ mod tests {
     #[test]
     fn a_metric_that_is_not_there_is_named() {
         let error = parse(&ANSWER.replace("1,107,296,256", "n/a")).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")
-        );
+        assert!(error.to_string().contains("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"));
     }
 
     #[test]
     fn a_complaint_of_the_profiler_is_told() {
         let text = "==PROF== Connected to process 1\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n";
         let told = complaints(text);
-        assert!(
-            told.starts_with("ERR_NVGPUCTRPERM") && told.contains("as root"),
-            "{told}"
-        );
+        assert!(told.starts_with("ERR_NVGPUCTRPERM") && told.contains("as root"), "{told}");
         assert_eq!(complaints(ANSWER), "");
     }
 

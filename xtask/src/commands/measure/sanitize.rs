@@ -83,9 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 
 /// The tool and its arguments, but for where its answer goes.
 fn sanitizer(program: &str, tool: &str) -> Vec<String> {
-    [program, "--tool", tool, "--print-limit", "3"]
-        .map(str::to_owned)
-        .into()
+    [program, "--tool", tool, "--print-limit", "3"].map(str::to_owned).into()
 }
 
 /// No GPU or no tool: what to run where there are both.
@@ -137,22 +135,20 @@ impl Session<'_> {
         };
         let mut wrong = None;
         let check = ["check", "--json"].map(String::from);
-        let ended = self
-            .programs
-            .lines_under(&words, step, &check, &status, |_, line| {
-                match line {
-                    Line::Run(run) => drop(self.run.get_or_insert(*run)),
-                    Line::Check(check) => {
-                        said.n_shapes += check.n_passed;
-                        said.kernels.push(check.kernel.clone());
-                        if let Some(failed) = check.failed {
-                            wrong = Some(format!("{} on {}: {}", check.kernel, failed.shape, failed.why));
-                        }
+        let ended = self.programs.lines_under(&words, step, &check, &status, |_, line| {
+            match line {
+                Line::Run(run) => drop(self.run.get_or_insert(*run)),
+                Line::Check(check) => {
+                    said.n_shapes += check.n_passed;
+                    said.kernels.push(check.kernel.clone());
+                    if let Some(failed) = check.failed {
+                        wrong = Some(format!("{} on {}: {}", check.kernel, failed.shape, failed.why));
                     }
-                    _ => {}
                 }
-                Ok(())
-            });
+                _ => {}
+            }
+            Ok(())
+        });
         status.clear();
         let text = take(&answer);
         if interrupt::happened() {
@@ -163,12 +159,7 @@ impl Session<'_> {
             bail!("{wrong} (under {tool}); see: {} check {}", paths::me(), step.id);
         }
         let Some((n_errors, n_warnings)) = found(&text) else {
-            bail!(
-                "{tool} did not end on {}: {}{}",
-                step.id,
-                text.trim(),
-                ended.message(step)
-            );
+            bail!("{tool} did not end on {}: {}{}", step.id, text.trim(), ended.message(step));
         };
         (said.n_errors, said.n_warnings) = (n_errors, n_warnings);
         let clean = said.is_clean();
@@ -190,8 +181,7 @@ fn found(text: &str) -> Option<(u64, u64)> {
         let number = |unit: &str| -> u64 {
             let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric()).collect();
             let at = words.iter().position(|word| word.starts_with(unit));
-            at.and_then(|at| words.get(at.checked_sub(1)?)?.parse().ok())
-                .unwrap_or(0)
+            at.and_then(|at| words.get(at.checked_sub(1)?)?.parse().ok()).unwrap_or(0)
         };
         let (errors, warnings) = sum.unwrap_or_default();
         sum = Some((errors + number("error"), warnings + number("warning")));
@@ -204,21 +194,13 @@ fn shown(verdicts: &[Said], paint: Paint) -> String {
     let heading = ["step", "kernels", "shapes"].into_iter().chain(TOOLS);
     let mut table = Table::new(heading);
     for first in verdicts.iter().filter(|said| said.tool == TOOLS[0]) {
-        let of = |tool: &str| {
-            verdicts
-                .iter()
-                .find(|said| said.step == first.step && said.tool == tool)
-        };
+        let of = |tool: &str| verdicts.iter().find(|said| said.step == first.step && said.tool == tool);
         let cells = TOOLS.map(|tool| match of(tool) {
             Some(said) if said.is_clean() => "clean".to_owned(),
             Some(said) => format!("{} errors, {} warnings", said.n_errors, said.n_warnings),
             None => String::new(),
         });
-        let front = [
-            first.step.clone(),
-            first.kernels.len().to_string(),
-            first.n_shapes.to_string(),
-        ];
+        let front = [first.step.clone(), first.kernels.len().to_string(), first.n_shapes.to_string()];
         table.row(front.into_iter().chain(cells));
     }
     table.render(paint)

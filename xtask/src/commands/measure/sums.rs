@@ -42,10 +42,7 @@ pub(crate) struct Args {
 /// Runs the steps, or reads what they printed elsewhere, and compares.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let folder = match args.save {
-        true => Some(record_files::folder(&format!(
-            "try: {} sums --json > sums.jsonl",
-            paths::me()
-        ))?),
+        true => Some(record_files::folder(&format!("try: {} sums --json > sums.jsonl", paths::me()))?),
         false => None,
     };
     let mut session = Session {
@@ -167,11 +164,7 @@ impl Session {
         let Some(folder) = &self.folder else { return Ok(()) };
         for run in &self.found.runs {
             let sums = self.found.sums.iter().filter(|sum| sum.run == run.id);
-            let new = Record {
-                runs: vec![run.clone()],
-                sums: sums.cloned().collect(),
-                ..Record::default()
-            };
+            let new = Record { runs: vec![run.clone()], sums: sums.cloned().collect(), ..Record::default() };
             if !new.sums.is_empty() {
                 Record::merge_into(&folder.join(file(run)), &new)?;
             }
@@ -217,9 +210,7 @@ impl Session {
         heading.extend(device);
         let mut table = Table::new(heading).left(6);
         for sum in sums {
-            let mut row = [&sum.step, &sum.kernel, &sum.shape.to_string()]
-                .map(String::clone)
-                .to_vec();
+            let mut row = [&sum.step, &sum.kernel, &sum.shape.to_string()].map(String::clone).to_vec();
             row.push(short(&sum.c_sha256).to_owned());
             if has_cublas {
                 row.push(match sum.is_cublas() {

@@ -62,15 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if args.search {
         let programs = Programs::ready(&steps)?;
         let (programs, seconds, most, save) = (&programs, args.seconds, args.most, args.save);
-        let found = search::Search {
-            root: &root,
-            programs,
-            step,
-            seconds,
-            most,
-            save,
-        }
-        .run()?;
+        let found = search::Search { root: &root, programs, step, seconds, most, save }.run()?;
         return written(&root, FOUND, &found);
     }
     let words = ["tune".to_owned(), root.join(SAMPLES).display().to_string()];

@@ -74,14 +74,7 @@ impl OpenGroup {
 }
 
 fn close(open: Option<OpenGroup>, groups: &mut Groups) {
-    let Some(OpenGroup {
-        key,
-        start,
-        n_slots,
-        present,
-        members,
-    }) = open
-    else {
+    let Some(OpenGroup { key, start, n_slots, present, members }) = open else {
         return;
     };
     let element = i64::from(key.bytes);
@@ -97,13 +90,9 @@ fn close(open: Option<OpenGroup>, groups: &mut Groups) {
                 if !present[first..first + n].iter().all(|&present| present) {
                     continue;
                 }
-                let (from, to) = (
-                    start + first as i64 * element,
-                    start + (first + n) as i64 * element,
-                );
-                let (inside, others): (Vec<Member>, Vec<Member>) = left
-                    .into_iter()
-                    .partition(|member| (from..to).contains(&member.offset));
+                let (from, to) = (start + first as i64 * element, start + (first + n) as i64 * element);
+                let (inside, others): (Vec<Member>, Vec<Member>) =
+                    left.into_iter().partition(|member| (from..to).contains(&member.offset));
                 groups.join(&inside, from, to - from);
                 left = others;
             }

@@ -61,28 +61,13 @@ fn windows_of_sixteen_bytes() {
 #[test]
 fn provable_alignment() {
     check(&words("%b", &[0, 4, 8, 12]), "alone alone alone alone");
+    check(&format!("mad.lo.u64 %a, %b, 8, %c;\n{}", words("%a", &[0, 4, 8])), "16-0 (16-4) (16-8)");
     check(
-        &format!("mad.lo.u64 %a, %b, 8, %c;\n{}", words("%a", &[0, 4, 8])),
-        "16-0 (16-4) (16-8)",
-    );
-    check(
-        &format!(
-            "mul.wide.u32 %a, %r1, 8; add.s64 %a, %c, %a;\n{}",
-            words("%a", &[0, 4, 8])
-        ),
+        &format!("mul.wide.u32 %a, %r1, 8; add.s64 %a, %c, %a;\n{}", words("%a", &[0, 4, 8])),
         "8-0 (8-4) alone",
     );
-    check(
-        &format!(
-            "mul.wide.u32 %a, %r1, 80; add.s64 %a, %c, %a;\n{}",
-            words("%a", &[0, 4])
-        ),
-        "8-0 (8-4)",
-    );
-    check(
-        &format!("and.b32 %r2, %r1, 1008;\n{}", words("%r2", &[0, 4])),
-        "8-0 (8-4)",
-    );
+    check(&format!("mul.wide.u32 %a, %r1, 80; add.s64 %a, %c, %a;\n{}", words("%a", &[0, 4])), "8-0 (8-4)");
+    check(&format!("and.b32 %r2, %r1, 1008;\n{}", words("%r2", &[0, 4])), "8-0 (8-4)");
     check(
         "add.s64 %b, %a, 8; ld.shared.f32 %f1, [%a]; ld.shared.f32 %f2, [%b]; ld.shared.f32 %f3, [%b+4];",
         "alone alone alone",
@@ -96,45 +81,21 @@ fn accesses_between_loads() {
     check(&around("bar.sync 0;"), "8-0 (8-4) 8-0 (8-4)");
     check(&around("st.global.f32 [%b], %f1;"), "16-0 (16-4) (16-8) (16-12)");
     check(&around("add.s64 %a, %a, 64;"), "8-0 (8-4) 8-0 (8-4)");
-    check(
-        &around("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;"),
-        "16-0 (16-4) (16-8) (16-12)",
-    );
-    check(
-        &around("red.global.add.f32 [%b], %f1;"),
-        "16-0 (16-4) (16-8) (16-12)",
-    );
+    check(&around("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;"), "16-0 (16-4) (16-8) (16-12)");
+    check(&around("red.global.add.f32 [%b], %f1;"), "16-0 (16-4) (16-8) (16-12)");
     check(&around("sqrt.rn.f32 %f9, %f8;"), "8-0 (8-4) 8-0 (8-4)");
     check(&around("sqrt.approx.f32 %f9, %f8;"), "16-0 (16-4) (16-8) (16-12)");
 }
 
 #[test]
 fn other_widths() {
-    check(
-        "ld.shared.v2.f32 {%f1, %f2}, [%a]; ld.shared.f32 %f3, [%a+8];",
-        "16-0 (16-8)",
-    );
-    check(
-        "ld.shared.f64 %d1, [%a]; ld.shared.f64 %d2, [%a+8];",
-        "16-0 (16-8)",
-    );
-    check(
-        "ld.shared.f64 %d1, [%a]; ld.shared.f32 %f2, [%a+8];",
-        "alone alone",
-    );
+    check("ld.shared.v2.f32 {%f1, %f2}, [%a]; ld.shared.f32 %f3, [%a+8];", "16-0 (16-8)");
+    check("ld.shared.f64 %d1, [%a]; ld.shared.f64 %d2, [%a+8];", "16-0 (16-8)");
+    check("ld.shared.f64 %d1, [%a]; ld.shared.f32 %f2, [%a+8];", "alone alone");
     check("ld.shared.u8 %r1, [%a]; ld.shared.u8 %r2, [%a+1];", "alone alone");
-    check(
-        "ld.volatile.shared.f32 %f1, [%a]; ld.volatile.shared.f32 %f2, [%a+4];",
-        "",
-    );
-    check(
-        "@%p ld.shared.f32 %f1, [%a+4]; @%p ld.shared.f32 %f2, [%a];",
-        "8-4 (8-0)",
-    );
-    check(
-        "@%p ld.shared.f32 %f1, [%a]; ld.shared.f32 %f2, [%a+4];",
-        "alone alone",
-    );
+    check("ld.volatile.shared.f32 %f1, [%a]; ld.volatile.shared.f32 %f2, [%a+4];", "");
+    check("@%p ld.shared.f32 %f1, [%a+4]; @%p ld.shared.f32 %f2, [%a];", "8-4 (8-0)");
+    check("@%p ld.shared.f32 %f1, [%a]; ld.shared.f32 %f2, [%a+4];", "alone alone");
 }
 
 #[test]
@@ -150,13 +111,8 @@ fn loads_in_other_blocks() {
     check(&around("@%p bra l; st.shared.f32 [%a+64], %f1; l:"), apart);
     check(&around("l: bar.sync 0; @%p bra l;"), apart);
     // The earlier loads do not dominate the later ones.
-    let either = |middle: &str| {
-        format!(
-            "@%p bra l;\n{}\n{middle}\n{}",
-            words("%a", &[0, 4]),
-            words("%a", &[8, 12])
-        )
-    };
+    let either =
+        |middle: &str| format!("@%p bra l;\n{}\n{middle}\n{}", words("%a", &[0, 4]), words("%a", &[8, 12]));
     check(&either("l:"), apart);
     check(&format!("{}\nm:", either("bra m; l:")), apart);
 }
@@ -166,14 +122,8 @@ fn repeated_loads() {
     check(&words("%a", &[0, 0]), "4-0 (4-0)");
     check(&words("%b", &[0, 4, 0]), "4-0 alone (4-0)");
     check(&words("%a", &[0, 8, 8]), "alone 4-0 (4-0)");
-    check(
-        "ld.shared.v2.f32 {%f1, %f2}, [%a]; ld.shared.f32 %f3, [%a+4];",
-        "8-0 (8-4)",
-    );
-    check(
-        "ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%b]; ld.shared.f32 %f5, [%b+4];",
-        "16-0 (16-4)",
-    );
+    check("ld.shared.v2.f32 {%f1, %f2}, [%a]; ld.shared.f32 %f3, [%a+4];", "8-0 (8-4)");
+    check("ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%b]; ld.shared.f32 %f5, [%b+4];", "16-0 (16-4)");
     check("ld.shared.u8 %r2, [%a]; ld.shared.u8 %r3, [%a];", "1-0 (1-0)");
 }
 
@@ -194,10 +144,7 @@ fn windows_of_stores() {
     check_stores(&stores("%a", &[0, 4, 12]), "8-0 (8-4) alone");
     check_stores(&stores("%a", &[4, 8]), "alone alone");
     check_stores(&stores("%a", &[0, 12]), "alone alone");
-    check_stores(
-        &stores("%a", &[0, 4, 8, 12, 16, 20]),
-        "16-0 (16-4) (16-8) (16-12) 8-0 (8-4)",
-    );
+    check_stores(&stores("%a", &[0, 4, 8, 12, 16, 20]), "16-0 (16-4) (16-8) (16-12) 8-0 (8-4)");
     check_stores(&stores("%b", &[0, 4, 8, 12]), "alone alone alone alone");
     check_stores(&stores("tile", &[16, 20, 24, 28]), "16-0 (16-4) (16-8) (16-12)");
 }
@@ -206,10 +153,7 @@ fn windows_of_stores() {
 fn accesses_between_stores() {
     let around = |middle: &str| format!("{}\n{middle}\n{}", stores("%a", &[0, 4]), stores("%a", &[8, 12]));
     let (together, apart) = ("16-0 (16-4) (16-8) (16-12)", "8-0 (8-4) 8-0 (8-4)");
-    check_stores(
-        &around("st.global.f32 [%b], %f1; ld.global.f32 %f9, [%b];"),
-        together,
-    );
+    check_stores(&around("st.global.f32 [%b], %f1; ld.global.f32 %f9, [%b];"), together);
     check_stores(&around("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;"), together);
     check_stores(&around("red.global.add.f32 [%b], %f1;"), together);
     check_stores(&around("ld.shared.f32 %f9, [%a+64];"), apart);
@@ -226,14 +170,8 @@ fn accesses_between_stores() {
 
 #[test]
 fn other_stores() {
-    check_stores(
-        "st.shared.f64 [%a+8], %d1; st.shared.f64 [%a], %d2;",
-        "16-8 (16-0)",
-    );
-    check_stores(
-        "st.shared.v2.f32 [%a], {%f1, %f2}; st.shared.v2.f32 [%a+8], {%f1, %f2};",
-        "16-0 (16-8)",
-    );
+    check_stores("st.shared.f64 [%a+8], %d1; st.shared.f64 [%a], %d2;", "16-8 (16-0)");
+    check_stores("st.shared.v2.f32 [%a], {%f1, %f2}; st.shared.v2.f32 [%a+8], {%f1, %f2};", "16-0 (16-8)");
     check_stores(
         "st.shared.v2.f32 [%a], {%f1, %f2}; st.shared.f32 [%a+8], %f3; st.shared.f32 [%a+12], %f3;",
         "alone alone alone",
@@ -248,12 +186,6 @@ fn other_stores() {
     );
     check_stores("st.shared.u8 [%a], %r1; st.shared.u8 [%a+1], %r2;", "alone alone");
     check_stores("st.shared.u16 [%a], %h1; st.shared.u16 [%a+2], %h2;", "4-0 (4-2)");
-    check_stores(
-        "st.volatile.shared.f32 [%a], %f1; st.volatile.shared.f32 [%a+4], %f2;",
-        "",
-    );
-    check_stores(
-        "@%p st.shared.f32 [%a], %f1; @%p st.shared.f32 [%a+4], %f2;",
-        "alone alone",
-    );
+    check_stores("st.volatile.shared.f32 [%a], %f1; st.volatile.shared.f32 [%a+4], %f2;", "");
+    check_stores("@%p st.shared.f32 [%a], %f1; @%p st.shared.f32 [%a+4], %f2;", "alone alone");
 }

@@ -64,13 +64,8 @@ pub(super) const fn bit(kind: Mark) -> u8 {
     1 << kind as u8
 }
 
-pub(super) const KINDS: [Mark; 5] = [
-    Mark::Read,
-    Mark::Write,
-    Mark::Atomic,
-    Mark::StrongRead,
-    Mark::StrongWrite,
-];
+pub(super) const KINDS: [Mark; 5] =
+    [Mark::Read, Mark::Write, Mark::Atomic, Mark::StrongRead, Mark::StrongWrite];
 
 /// The words that hold units `from .. to`, each with the mask of those units.
 #[inline]
@@ -106,11 +101,7 @@ impl Marks {
     #[inline]
     pub(super) fn mark(&mut self, kind: Mark, word: usize, units: u64) -> bool {
         let rivals = rivals(kind) & self.kinds;
-        let hit = if rivals == 0 {
-            0
-        } else {
-            self.rival_word(rivals, word) & units
-        };
+        let hit = if rivals == 0 { 0 } else { self.rival_word(rivals, word) & units };
         self.bits[kind as usize][word] |= units;
         self.words |= 1 << word;
         self.kinds |= bit(kind);
@@ -201,10 +192,7 @@ mod tests {
             for (word, mask) in words(from, to) {
                 bits[word as usize] |= mask;
             }
-            assert_eq!(
-                ones(&bits, u16::MAX).collect::<Vec<_>>(),
-                (from..to).collect::<Vec<_>>()
-            );
+            assert_eq!(ones(&bits, u16::MAX).collect::<Vec<_>>(), (from..to).collect::<Vec<_>>());
         }
     }
 
@@ -212,9 +200,7 @@ mod tests {
     fn a_shifted_pattern_is_the_pattern_elsewhere() {
         for from in [0, 1, 63, 64, 100] {
             let mut bits = [0; WORDS as usize];
-            shifted(from, &[1 << 63 | 5, 3], |word, units| {
-                bits[word as usize] |= units
-            });
+            shifted(from, &[1 << 63 | 5, 3], |word, units| bits[word as usize] |= units);
             let expected = [0, 2, 63, 64, 65].map(|i| from + i);
             assert_eq!(ones(&bits, u16::MAX).collect::<Vec<_>>(), expected);
         }

@@ -80,9 +80,7 @@ impl Hasher for Mix {
         }
     }
     fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0 ^ value)
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            .rotate_left(26);
+        self.0 = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
     }
     fn finish(&self) -> u64 {
         self.0
@@ -176,10 +174,7 @@ fn pack(instr: u32, thread: u32) -> u32 {
 impl BlockRaces {
     /// For blocks of `kernel`, in a launch that `all` watches.
     pub fn new(kernel: &Kernel, all: &GlobalRaces) -> Self {
-        let pages = Pages {
-            most: all.most_of_block,
-            ..Pages::default()
-        };
+        let pages = Pages { most: all.most_of_block, ..Pages::default() };
         Self {
             interval: Interval::new(kernel, unit_shift(kernel, MemSpace::Global), pages),
             totals: Vec::new(),
@@ -358,9 +353,7 @@ impl GlobalRaces {
         if total.words == [0; KINDS.len()] {
             return;
         }
-        let mut shard = self.shards[shard(number)]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut shard = self.shards[shard(number)].lock().unwrap_or_else(PoisonError::into_inner);
         if shard.len() >= self.most && !shard.contains_key(&number) {
             // The lowest ones stay, in whatever order blocks end.
             match shard.keys().max() {
@@ -386,9 +379,7 @@ impl GlobalRaces {
                 *high = (*high).max(packed);
             }
             if kind == Mark::Write {
-                let values = page
-                    .values
-                    .get_or_insert_with(|| vec![(u32::MAX, 0); CHUNK as usize].into());
+                let values = page.values.get_or_insert_with(|| vec![(u32::MAX, 0); CHUNK as usize].into());
                 for unit in marked() {
                     let (low, high) = &mut values[unit as usize];
                     match &total.values {
@@ -441,10 +432,11 @@ impl GlobalRaces {
                     let array = self.sites.array(MemSpace::Global, address);
                     let key = (x.min(y), x.max(y), array, equal);
                     let (a, b) = (party(a, 1 << shift), party(b, 1 << shift));
-                    groups
-                        .entry(key)
-                        .or_insert_with(|| Group::new(address, a, b))
-                        .add(address, 1 << shift, b);
+                    groups.entry(key).or_insert_with(|| Group::new(address, a, b)).add(
+                        address,
+                        1 << shift,
+                        b,
+                    );
                 });
             }
         }
@@ -490,12 +482,7 @@ struct Group {
 
 impl Group {
     fn new(address: u64, a: RaceParty, b: RaceParty) -> Self {
-        Self {
-            address,
-            end: address,
-            parties: [a, b],
-            warps: BTreeMap::new(),
-        }
+        Self { address, end: address, parties: [a, b], warps: BTreeMap::new() }
     }
 
     fn add(&mut self, address: u64, bytes: u64, b: RaceParty) {
@@ -525,23 +512,14 @@ impl Page {
     /// True where two kinds of access race.
     fn has_rivals(&self) -> bool {
         let seen = |kind: &Mark| self.spans[*kind as usize].is_some();
-        let all = KINDS
-            .iter()
-            .filter(|kind| seen(kind))
-            .fold(0, |all, kind| all | bits::bit(*kind));
-        KINDS
-            .iter()
-            .any(|kind| seen(kind) && bits::rivals(*kind) & all != 0)
+        let all = KINDS.iter().filter(|kind| seen(kind)).fold(0, |all, kind| all | bits::bit(*kind));
+        KINDS.iter().any(|kind| seen(kind) && bits::rivals(*kind) & all != 0)
     }
 
     /// Tells the pairs of different blocks that race on a unit, the lower block first.
     fn races(&self, unit: usize, mut tell: impl FnMut((Mark, u64), (Mark, u64), bool)) {
         use Mark::{Atomic, Read, StrongRead, StrongWrite, Write};
-        let span = |kind: Mark| {
-            self.spans[kind as usize]
-                .as_ref()
-                .map_or(NOBODY, |span| span[unit])
-        };
+        let span = |kind: Mark| self.spans[kind as usize].as_ref().map_or(NOBODY, |span| span[unit]);
         let [read, write, atomic, strong_read, strong_write] = KINDS.map(span);
         let mut pair = |a: (Mark, (u64, u64)), b: (Mark, (u64, u64)), equal| {
             if a.1 == NOBODY || b.1 == NOBODY {
@@ -549,11 +527,7 @@ impl Page {
             }
             let choices = [(a.1.0, b.1.1), (a.1.0, b.1.0), (a.1.1, b.1.0), (a.1.1, b.1.1)];
             if let Some((x, y)) = choices.into_iter().find(|(x, y)| x >> 32 != y >> 32) {
-                if x <= y {
-                    tell((a.0, x), (b.0, y), equal)
-                } else {
-                    tell((b.0, y), (a.0, x), equal)
-                }
+                if x <= y { tell((a.0, x), (b.0, y), equal) } else { tell((b.0, y), (a.0, x), equal) }
             }
         };
         pair((Write, write), (Read, read), false);
@@ -562,10 +536,7 @@ impl Page {
         pair((Write, write), (StrongRead, strong_read), false);
         pair((Write, write), (StrongWrite, strong_write), false);
         pair((StrongWrite, strong_write), (Read, read), false);
-        let equal = self
-            .values
-            .as_ref()
-            .is_some_and(|values| values[unit].0 == values[unit].1);
+        let equal = self.values.as_ref().is_some_and(|values| values[unit].0 == values[unit].1);
         pair((Write, write), (Write, write), equal);
     }
 }

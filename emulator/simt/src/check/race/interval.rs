@@ -139,12 +139,8 @@ impl<S: Space> Interval<S> {
         }
         // Entries made from now on are new ones.
         let next = self.log.part();
-        let partial = self.partial.get_or_insert_with(|| {
-            Box::new(Partial {
-                seen: [[0; 32]; 32],
-                last: [None; 32],
-            })
-        });
+        let partial =
+            self.partial.get_or_insert_with(|| Box::new(Partial { seen: [[0; 32]; 32], last: [None; 32] }));
         let mut joined = [0u32; 32];
         for lane in lanes(mask) {
             for (all, seen) in joined.iter_mut().zip(partial.seen[lane as usize]) {
@@ -263,10 +259,7 @@ impl<S: Space> Interval<S> {
                     && let Some(more) = chunk.own.conflicts(marks)
                 {
                     let found = found.get_or_insert_default();
-                    found
-                        .iter_mut()
-                        .zip(more)
-                        .for_each(|(found, more)| *found |= more);
+                    found.iter_mut().zip(more).for_each(|(found, more)| *found |= more);
                 }
             }
             if let Some(mut found) = found {
@@ -289,10 +282,7 @@ impl<S: Space> Interval<S> {
                 chunk.own.clear();
             }
         } else if !dirty.is_empty() {
-            let marks = dirty
-                .iter()
-                .map(|&index| (index, self.chunks[index as usize].own))
-                .collect();
+            let marks = dirty.iter().map(|&index| (index, self.chunks[index as usize].own)).collect();
             self.parked.push((self.warp, marks));
             for &index in &dirty {
                 self.chunks[index as usize].own.clear();

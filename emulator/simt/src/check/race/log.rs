@@ -76,12 +76,7 @@ struct Latest {
 
 impl Log {
     pub(super) fn new(n_instrs: usize) -> Self {
-        Self {
-            latest: vec![Latest::default(); n_instrs],
-            stamp: 1,
-            generation: 1,
-            ..Self::default()
-        }
+        Self { latest: vec![Latest::default(); n_instrs], stamp: 1, generation: 1, ..Self::default() }
     }
 
     /// A barrier: everything before it is forgotten.

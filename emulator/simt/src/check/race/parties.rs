@@ -23,10 +23,7 @@ impl<S: Space> Interval<S> {
             if own.warp() != self.warp || self.resolved >= MAX_RESOLVED {
                 continue;
             }
-            let array = self.sites.array(
-                S::SPACE,
-                self.log.address(&own, 0, own.mask.trailing_zeros() & 31),
-            );
+            let array = self.sites.array(S::SPACE, self.log.address(&own, 0, own.mask.trailing_zeros() & 31));
             let key = (self.warp, self.site_of(own.instr), array);
             let new = own.mask & !self.told.get(&key).copied().unwrap_or(0);
             if new == 0 {
@@ -79,9 +76,7 @@ impl<S: Space> Interval<S> {
         for lane in lanes(of) {
             'lane: for repeat in 0..entry.count.min(MAX_REPEATS) {
                 let start = self.log.address(entry, repeat, lane);
-                let end = start
-                    .saturating_add(u64::from(entry.bytes()))
-                    .div_ceil(1 << self.shift);
+                let end = start.saturating_add(u64::from(entry.bytes())).div_ceil(1 << self.shift);
                 for unit in start >> self.shift..end {
                     let Some(chunk) = self.space.chunk(unit / CHUNK) else {
                         continue;

@@ -141,11 +141,7 @@ impl Phases {
     }
 
     fn phase(&mut self, at: u32) -> &mut Phase {
-        self.barriers.entry(at).or_insert(Phase {
-            pending: [0; WARPS + 1],
-            ended: [0; WARPS + 1],
-            number: 0,
-        })
+        self.barriers.entry(at).or_insert(Phase { pending: [0; WARPS + 1], ended: [0; WARPS + 1], number: 0 })
     }
 
     /// Records how many phases of a barrier have ended.
@@ -216,13 +212,7 @@ impl Phases {
             }
             before = Some(start);
             let thread = touch.warp * 32 + lane;
-            self.touch(
-                start,
-                u64::from(touch.bytes),
-                (touch.kind, differs),
-                touch.instr,
-                thread,
-            );
+            self.touch(start, u64::from(touch.bytes), (touch.kind, differs), touch.instr, thread);
         }
     }
 
@@ -248,13 +238,7 @@ impl Phases {
                 if let Some(v) = (0..WARPS).find(is_late).filter(|_| other.is_none()) {
                     other = Some(reader(cell, v));
                 }
-                *cell = Cell {
-                    by: w as u32 + 1,
-                    time: clock[w],
-                    instr,
-                    thread,
-                    ..*cell
-                };
+                *cell = Cell { by: w as u32 + 1, time: clock[w], instr, thread, ..*cell };
             }
             if let Some(other) = other {
                 self.find(unit, other, (kind.kind(), instr, thread));
@@ -301,13 +285,7 @@ impl Phases {
         self.reserve(end);
         for unit in first..end.min(self.cells.len() as u64) {
             let cell = &mut self.cells[unit as usize];
-            *cell = Cell {
-                by: COPIES as u32 + 1,
-                time: self.copies,
-                instr,
-                thread,
-                ..*cell
-            };
+            *cell = Cell { by: COPIES as u32 + 1, time: self.copies, instr, thread, ..*cell };
         }
     }
 
@@ -318,13 +296,7 @@ impl Phases {
             return;
         }
         let block = self.block;
-        let party = |(kind, instr, thread)| RaceParty {
-            kind,
-            instr,
-            block,
-            thread,
-            bytes: 4,
-        };
+        let party = |(kind, instr, thread)| RaceParty { kind, instr, block, thread, bytes: 4 };
         let found = self.found.entry(key).or_insert_with(|| PhaseRace {
             address,
             end: address,

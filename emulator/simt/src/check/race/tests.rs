@@ -114,14 +114,7 @@ macro_rules! walk {
 
 /// Warp 0 does its part, then warp 1 the other, and both are done.
 fn in_turn(first: &[Step], second: &[Step]) -> Vec<Step> {
-    [
-        &[Enter(0)],
-        first,
-        &[Leave(true), Enter(1)],
-        second,
-        &[Leave(true)],
-    ]
-    .concat()
+    [&[Enter(0)], first, &[Leave(true), Enter(1)], second, &[Leave(true)]].concat()
 }
 
 #[track_caller]
@@ -145,14 +138,8 @@ fn volatile_loads_do_not_race_with_loads() {
     assert!(shared(&in_turn(&[Do(STRONG_R, 0, 1024, 4)], &[Do(R, 1, 1024, 4)])).is_empty());
     assert!(shared(&in_turn(&[Do(STRONG_R, 0, 1024, 4)], &[Do(STRONG_W, 1, 1024, 4)])).is_empty());
     assert!(shared(&in_turn(&[Do(STRONG_R, 0, 1024, 4)], &[Do(A, 1, 1024, 4)])).is_empty());
-    assert_eq!(
-        shared(&in_turn(&[Do(STRONG_R, 0, 1024, 4)], &[Do(W, 1, 1024, 4)])).len(),
-        1
-    );
-    assert_eq!(
-        shared(&in_turn(&[Do(STRONG_W, 0, 1024, 4)], &[Do(R, 1, 1024, 4)])).len(),
-        1
-    );
+    assert_eq!(shared(&in_turn(&[Do(STRONG_R, 0, 1024, 4)], &[Do(W, 1, 1024, 4)])).len(), 1);
+    assert_eq!(shared(&in_turn(&[Do(STRONG_W, 0, 1024, 4)], &[Do(R, 1, 1024, 4)])).len(), 1);
 }
 
 #[test]
@@ -186,17 +173,12 @@ fn a_barrier_orders_writes_and_reads() {
 
 #[test]
 fn a_missing_barrier_before_reading_is_told_with_both_parties() {
-    let found = shared(&in_turn(
-        &[Do(W, 0, 1024, 4), Do(R, 1, 1028, 4)],
-        &[Do(W, 0, 1152, 4), Do(R, 1, 1156, 4)],
-    ));
+    let found =
+        shared(&in_turn(&[Do(W, 0, 1024, 4), Do(R, 1, 1028, 4)], &[Do(W, 0, 1152, 4), Do(R, 1, 1156, 4)]));
     let between: Vec<_> = found.iter().filter(|(_, race, _)| !race.same_warp).collect();
     assert_eq!(between.len(), 1);
     let (code, race, _) = between[0];
-    assert_eq!(
-        (*code, race.address, race.missing),
-        (Code::Race, 1152, MissingOrder::BeforeReading)
-    );
+    assert_eq!((*code, race.address, race.missing), (Code::Race, 1152, MissingOrder::BeforeReading));
     assert_eq!(
         race.parties.map(|p| (p.kind, p.instr, p.thread)),
         [(AccessKind::Read, 1, 31), (AccessKind::Write, 0, 32)]
@@ -205,10 +187,8 @@ fn a_missing_barrier_before_reading_is_told_with_both_parties() {
 
 #[test]
 fn a_missing_barrier_before_overwriting_is_recognised() {
-    let found = shared(&in_turn(
-        &[Do(R, 1, 1024, 0), Do(W, 0, 1024, 4)],
-        &[Do(R, 1, 1028, 0), Do(W, 0, 1152, 4)],
-    ));
+    let found =
+        shared(&in_turn(&[Do(R, 1, 1024, 0), Do(W, 0, 1024, 4)], &[Do(R, 1, 1028, 0), Do(W, 0, 1152, 4)]));
     let between = found.iter().find(|(_, race, _)| !race.same_warp).expect("found");
     assert_eq!(between.1.missing, MissingOrder::BeforeOverwriting);
 }
@@ -221,10 +201,7 @@ fn reads_do_not_race() {
 #[test]
 fn atomics_race_with_plain_accesses_only() {
     assert!(shared(&in_turn(&[Do(A, 0, 1024, 0)], &[Do(A, 0, 1024, 0)])).is_empty());
-    assert_eq!(
-        shared(&in_turn(&[Do(A, 0, 1024, 0)], &[Do(R, 1, 1024, 0)])).len(),
-        1
-    );
+    assert_eq!(shared(&in_turn(&[Do(A, 0, 1024, 0)], &[Do(R, 1, 1024, 0)])).len(), 1);
 }
 
 #[test]
@@ -245,15 +222,8 @@ fn a_warp_that_comes_back_does_not_race_with_itself() {
     let found = shared(&steps);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].1.address, 1152);
-    let own = [
-        Enter(0),
-        Do(W, 0, 1024, 4),
-        Leave(false),
-        Enter(1),
-        Leave(false),
-        Enter(0),
-        Do(R, 1, 1024, 4),
-    ];
+    let own =
+        [Enter(0), Do(W, 0, 1024, 4), Leave(false), Enter(1), Leave(false), Enter(0), Do(R, 1, 1024, 4)];
     assert!(shared(&own).is_empty());
 }
 
@@ -282,18 +252,13 @@ fn stores_of_one_instruction_to_one_place_race_when_values_differ() {
 #[test]
 fn equal_writes_of_two_warps_are_a_warning() {
     let found = shared_with(false, &in_turn(&[Do(W, 0, 1024, 0)], &[Do(W, 0, 1024, 0)]));
-    assert_eq!(
-        found.iter().map(|found| found.0).collect::<Vec<_>>(),
-        [Code::RaceEqual]
-    );
+    assert_eq!(found.iter().map(|found| found.0).collect::<Vec<_>>(), [Code::RaceEqual]);
 }
 
 #[test]
 fn a_fence_and_a_flag_hand_data_over() {
-    let steps = in_turn(
-        &[Do(W, 0, 1024, 4), Fence, Do(A, 1, 2048, 0)],
-        &[Do(A, 2, 2048, 0), Do(R, 3, 1024, 4)],
-    );
+    let steps =
+        in_turn(&[Do(W, 0, 1024, 4), Fence, Do(A, 1, 2048, 0)], &[Do(A, 2, 2048, 0), Do(R, 3, 1024, 4)]);
     assert!(shared(&steps).is_empty());
 }
 
@@ -326,10 +291,7 @@ fn global(block_steps: &[&[Step]]) -> Vec<(Code, RaceFacts, Kind)> {
     let backward: Vec<usize> = forward.iter().rev().copied().collect();
     let (a, b) = (run(&forward), run(&backward));
     let facts = |found: &[(Code, RaceFacts, Kind)]| -> Vec<_> {
-        found
-            .iter()
-            .map(|(code, race, _)| (*code, race.clone()))
-            .collect()
+        found.iter().map(|(code, race, _)| (*code, race.clone())).collect()
     };
     assert_eq!(facts(&a), facts(&b), "the order of blocks must not matter");
     a
@@ -369,10 +331,7 @@ fn the_last_block_pattern_with_a_fence_and_an_atomic_is_left_alone() {
 fn equal_writes_of_two_blocks_are_a_warning() {
     let a: &[Step] = &[Enter(0), Do(W, 1, BASE, 4)];
     let found = global(&[a, a, a]);
-    assert_eq!(
-        found.iter().map(|found| found.0).collect::<Vec<_>>(),
-        [Code::RaceEqual]
-    );
+    assert_eq!(found.iter().map(|found| found.0).collect::<Vec<_>>(), [Code::RaceEqual]);
     assert_eq!(found[0].1.parties.map(|p| p.block), [0, 2]);
 }
 

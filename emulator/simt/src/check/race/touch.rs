@@ -98,7 +98,6 @@ pub trait Values {
 impl Touch<'_> {
     /// Address of a lane's access.
     pub(super) fn address(&self, lane: u32) -> u64 {
-        self.base
-            .wrapping_add_signed(i64::from(self.lanes[lane as usize & 31]))
+        self.base.wrapping_add_signed(i64::from(self.lanes[lane as usize & 31]))
     }
 }

@@ -136,11 +136,7 @@ impl BlockClocks {
             let other = u64::from(made.by.wrapping_sub(1));
             made.by != 0 && made.by != by && state.known.get(&other).is_none_or(|known| *known < made.time)
         };
-        let now = Made {
-            by,
-            time: state.time,
-            who,
-        };
+        let now = Made { by, time: state.time, who };
         let mut found = None;
         if kind == Mark::Write {
             if unordered(cell.write) && differs {
@@ -148,10 +144,7 @@ impl BlockClocks {
             } else if unordered(cell.read) {
                 found = Some((Mark::Read, cell.read));
             }
-            *cell = Cell {
-                write: now,
-                read: Made::default(),
-            };
+            *cell = Cell { write: now, read: Made::default() };
         } else {
             if unordered(cell.write) {
                 found = Some((Mark::Write, cell.write));
@@ -162,10 +155,7 @@ impl BlockClocks {
             && self.found.len() < MAX_FOUND
         {
             let other = (other, u64::from(made.by - 1), made.who);
-            self.found.push(Unordered {
-                unit,
-                parties: [other, (kind, block, who)],
-            });
+            self.found.push(Unordered { unit, parties: [other, (kind, block, who)] });
         }
     }
 
@@ -176,10 +166,7 @@ impl BlockClocks {
         let Some(other) = by.checked_sub(1).map(u64::from).filter(|other| *other != block) else {
             return;
         };
-        let Some((known, time)) = self
-            .blocks
-            .get(&other)
-            .map(|other| (Arc::clone(&other.known), other.time))
+        let Some((known, time)) = self.blocks.get(&other).map(|other| (Arc::clone(&other.known), other.time))
         else {
             return;
         };

@@ -154,9 +154,7 @@ impl<S: Space> Interval<S> {
             for repeat in entry.indexed..entry.count {
                 for lane in lanes(entry.mask) {
                     let address = self.log.address(&entry, repeat, lane);
-                    let end = address
-                        .saturating_add(u64::from(entry.bytes()))
-                        .div_ceil(1 << self.shift);
+                    let end = address.saturating_add(u64::from(entry.bytes())).div_ceil(1 << self.shift);
                     for unit in address >> self.shift..end {
                         self.own(unit, entry.kind, at as u32, lane);
                     }
@@ -180,11 +178,7 @@ impl<S: Space> Interval<S> {
         let owner = &mut owners[(unit % CHUNK) as usize][kind as usize];
         let name = lane as u8 + 1;
         if owner.step != self.step {
-            *owner = Owner {
-                step: self.step,
-                entry: [entry, 0],
-                lane: [name, 0],
-            };
+            *owner = Owner { step: self.step, entry: [entry, 0], lane: [name, 0] };
         } else if let Some(at) = (0..2).find(|&at| owner.lane[at] == name) {
             owner.entry[at] = if partial { entry } else { owner.entry[at] };
         } else if owner.lane[1] == 0 || partial {
@@ -206,19 +200,16 @@ impl<S: Space> Interval<S> {
         let owners = self.owners.get(chunk as usize)?.as_ref()?;
         let owners = &owners[(unit % CHUNK) as usize];
         let name = lane as u8 + 1;
-        bits::KINDS
-            .into_iter()
-            .filter(|&other| rivals(kind) & bit(other) != 0)
-            .find_map(|other| {
-                let owner = owners[other as usize];
-                (0..2)
-                    .filter(|_| owner.step == self.step)
-                    .find(|&at| {
-                        owner.lane[at] != 0
-                            && owner.lane[at] != name
-                            && owner.entry[at] >= self.seen(lane, u32::from(owner.lane[at]) - 1)
-                    })
-                    .map(|at| (owner.entry[at], u32::from(owner.lane[at]) - 1))
-            })
+        bits::KINDS.into_iter().filter(|&other| rivals(kind) & bit(other) != 0).find_map(|other| {
+            let owner = owners[other as usize];
+            (0..2)
+                .filter(|_| owner.step == self.step)
+                .find(|&at| {
+                    owner.lane[at] != 0
+                        && owner.lane[at] != name
+                        && owner.entry[at] >= self.seen(lane, u32::from(owner.lane[at]) - 1)
+                })
+                .map(|at| (owner.entry[at], u32::from(owner.lane[at]) - 1))
+        })
     }
 }

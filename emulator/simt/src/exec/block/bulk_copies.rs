@@ -86,9 +86,7 @@ impl BulkCopies {
             start < to && from < start + copy.map.shared_bytes()
         };
         let mut newest_first = self.loads.iter().rev();
-        newest_first
-            .find(|(_, copy)| near(copy) && overlaps(copy))
-            .map(|(barrier, copy)| (*barrier, copy))
+        newest_first.find(|(_, copy)| near(copy) && overlaps(copy)).map(|(barrier, copy)| (*barrier, copy))
     }
 
     /// True where overlapping loads left shared memory undefined.

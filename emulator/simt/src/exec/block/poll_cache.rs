@@ -32,10 +32,7 @@ impl PollCache {
     pub(crate) unsafe fn note(&mut self, at: *const u8, bytes: u8) {
         // SAFETY: as the caller vouches.
         let now = unsafe { relaxed::load(at, bytes) };
-        let known = self
-            .places
-            .iter_mut()
-            .find(|(known, n, _)| (*known, *n) == (at, bytes));
+        let known = self.places.iter_mut().find(|(known, n, _)| (*known, *n) == (at, bytes));
         if let Some((.., value)) = known {
             *value = now;
         } else if self.places.len() < MAX_PLACES {

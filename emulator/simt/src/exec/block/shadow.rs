@@ -77,11 +77,7 @@ impl Origins {
 impl Origin {
     /// Origin of a register that is not set when its warp starts, by [`Unset::reader`].
     fn register(reader: u32) -> Self {
-        Self {
-            load: reader.min(SOMEWHERE),
-            cause: (reader, u64::MAX),
-            ..Self::NONE
-        }
+        Self { load: reader.min(SOMEWHERE), cause: (reader, u64::MAX), ..Self::NONE }
     }
 
     /// True for a register that nothing has set, rather than unwritten memory.
@@ -89,14 +85,8 @@ impl Origin {
         self.bytes == 0
     }
 
-    const NONE: Self = Self {
-        load: NOWHERE,
-        bytes: 0,
-        address: 0,
-        computed: NOWHERE,
-        copied: NOWHERE,
-        cause: (NOWHERE, 0),
-    };
+    const NONE: Self =
+        Self { load: NOWHERE, bytes: 0, address: 0, computed: NOWHERE, copied: NOWHERE, cause: (NOWHERE, 0) };
 }
 
 /// A register with undefined bits.
@@ -125,9 +115,7 @@ impl Shadow {
     pub(crate) fn new(n_lines: u32, n_preds: u32) -> Self {
         let n_lines = n_lines as usize;
         Self {
-            traces: std::iter::repeat_with(|| None)
-                .take(n_lines + n_preds as usize)
-                .collect(),
+            traces: std::iter::repeat_with(|| None).take(n_lines + n_preds as usize).collect(),
             n_lines,
             live: 0,
         }
@@ -174,10 +162,7 @@ impl Shadow {
     }
 
     pub(crate) fn get(&self, spot: ShadowIndex) -> Option<&Trace> {
-        self.traces
-            .get(spot.0)?
-            .as_deref()
-            .filter(|trace| trace.lanes != 0)
+        self.traces.get(spot.0)?.as_deref().filter(|trace| trace.lanes != 0)
     }
 
     /// Lanes with undefined bits.
@@ -188,15 +173,12 @@ impl Shadow {
 
     /// Undefined bits of a lane.
     pub(crate) fn bits(&self, spot: ShadowIndex, lane: usize) -> u64 {
-        self.get(spot)
-            .filter(|trace| trace.lanes >> lane & 1 == 1)
-            .map_or(0, |trace| trace.bits[lane])
+        self.get(spot).filter(|trace| trace.lanes >> lane & 1 == 1).map_or(0, |trace| trace.bits[lane])
     }
 
     /// Origins of a lane's undefined bits.
     pub(crate) fn origins(&self, spot: ShadowIndex, lane: usize) -> Origins {
-        self.get(spot)
-            .map_or(Origins::NONE, |trace| trace.origins[lane & 31])
+        self.get(spot).map_or(Origins::NONE, |trace| trace.origins[lane & 31])
     }
 
     /// The lanes are defined from now on.
@@ -218,13 +200,8 @@ impl Shadow {
         let Some(place) = self.traces.get_mut(spot.0) else {
             return;
         };
-        let trace = place.get_or_insert_with(|| {
-            Box::new(Trace {
-                lanes: 0,
-                bits: [0; 32],
-                origins: [Origins::NONE; 32],
-            })
-        });
+        let trace = place
+            .get_or_insert_with(|| Box::new(Trace { lanes: 0, bits: [0; 32], origins: [Origins::NONE; 32] }));
         self.live += usize::from(trace.lanes == 0);
         trace.lanes |= 1 << lane;
         trace.bits[lane] = bits;

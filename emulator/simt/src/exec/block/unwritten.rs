@@ -17,11 +17,7 @@ pub(crate) struct Fresh {
 
 impl Fresh {
     pub(crate) fn new() -> Self {
-        Self {
-            lanes: 0,
-            bytes: [0; 32],
-            address: [0; 32],
-        }
+        Self { lanes: 0, bytes: [0; 32], address: [0; 32] }
     }
 }
 

@@ -11,10 +11,7 @@ impl Worker<'_> {
     fn spots(&self, registers: &Kept) -> Vec<ShadowIndex> {
         let lines = registers.wide.iter().chain(&registers.narrow);
         let preds = registers.preds.iter().map(|&pred| self.checks.shadow.pred(pred));
-        lines
-            .map(|&line| self.checks.shadow.line(line))
-            .chain(preds)
-            .collect()
+        lines.map(|&line| self.checks.shadow.line(line)).chain(preds).collect()
     }
 
     /// Puts away what is undefined in registers that a caller goes on with. They are free for what it calls.
@@ -26,11 +23,8 @@ impl Worker<'_> {
                 let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
                 let kept = &mut self.block.kept_undefined.0;
                 if kept.len() < MAX_CARRIED || kept.contains_key(&key) {
-                    let undefined = (
-                        spot,
-                        self.checks.shadow.bits(spot, lane),
-                        self.checks.shadow.origins(spot, lane),
-                    );
+                    let undefined =
+                        (spot, self.checks.shadow.bits(spot, lane), self.checks.shadow.origins(spot, lane));
                     kept.entry(key).or_default().push(undefined);
                 }
             }

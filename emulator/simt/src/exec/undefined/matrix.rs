@@ -20,16 +20,10 @@ impl Worker<'_> {
     pub(in crate::exec) fn follow_mma(&mut self, mma: &Mma, pc: u32, on: u32) {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let [n_a, n_b, n_d] = mma.form.registers();
-        let lanes = |src: &i32| {
-            self.checks
-                .shadow
-                .source(*src)
-                .map_or(0, |spot| self.checks.shadow.lanes(spot) & on)
-        };
-        let (a, b): (Vec<u32>, Vec<u32>) = (
-            mma.a[..n_a].iter().map(lanes).collect(),
-            mma.b[..n_b].iter().map(lanes).collect(),
-        );
+        let lanes =
+            |src: &i32| self.checks.shadow.source(*src).map_or(0, |spot| self.checks.shadow.lanes(spot) & on);
+        let (a, b): (Vec<u32>, Vec<u32>) =
+            (mma.a[..n_a].iter().map(lanes).collect(), mma.b[..n_b].iter().map(lanes).collect());
         let mut results = Vec::with_capacity(n_d);
         for (register, &c) in mma.c[..n_d].iter().enumerate() {
             let reached = mma.form.reached(&a, &b, register);
@@ -146,10 +140,7 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         for &(lane, mask, origin) in holes.iter().filter(|(lane, ..)| good >> lane & 1 == 1) {
             let at = addresses[lane];
-            let origin = Origin {
-                copied: instr,
-                ..origin
-            };
+            let origin = Origin { copied: instr, ..origin };
             for (start, n) in runs(mask) {
                 for byte in start..start + n {
                     let place = self.carried_place(at + byte as u64, lane);

@@ -39,23 +39,14 @@ struct Bench {
 
 impl Bench {
     fn new(run: AluFn, args: &AluArgs, shape: AluShape) -> Self {
-        let mut own = AluArgs {
-            dst: 0,
-            src: args.src,
-        };
+        let mut own = AluArgs { dst: 0, src: args.src };
         for (i, &class) in shape.srcs.iter().enumerate().take(4) {
             own.src[i] = match class {
                 Class::Pred => 2 + i as i32,
                 Class::Bits32 | Class::Bits64 => 2 + 2 * i as i32,
             };
         }
-        Self {
-            regs: [ZERO_LINE; 10],
-            preds: [0; 8],
-            run,
-            args: own,
-            shape,
-        }
+        Self { regs: [ZERO_LINE; 10], preds: [0; 8], run, args: own, shape }
     }
 
     /// The operation's result for other sources.
@@ -80,11 +71,8 @@ impl Bench {
                 }
             }
         }
-        let mut lanes = Lanes {
-            regs: self.regs.as_mut_ptr(),
-            consts: std::ptr::null(),
-            preds: self.preds.as_mut_ptr(),
-        };
+        let mut lanes =
+            Lanes { regs: self.regs.as_mut_ptr(), consts: std::ptr::null(), preds: self.preds.as_mut_ptr() };
         // SAFETY: the operands are those of the bench, all in range and disjoint: sources from 2, the result at 0.
         // Decode chose a function that this CPU can run. What a function finds in `src[3]` beyond its sources is no
         // operand.
@@ -113,15 +101,9 @@ pub(super) fn all_bits(class: Class) -> u64 {
 pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, on: u32) -> AluResult {
     let n = shape.srcs.len().min(4);
     let mut bench = Bench::new(run, args, shape);
-    let mut result = AluResult {
-        undefined: [0; 32],
-        computed: on,
-        from: [0; 4],
-    };
+    let mut result = AluResult { undefined: [0; 32], computed: on, from: [0; 4] };
     for (from, undefined) in result.from.iter_mut().zip(&sources.undefined) {
-        *from = bits(on)
-            .filter(|&lane| undefined[lane] != 0)
-            .fold(0, |mask, lane| mask | 1 << lane);
+        *from = bits(on).filter(|&lane| undefined[lane] != 0).fold(0, |mask, lane| mask | 1 << lane);
     }
     let any = |lane: usize| sources.undefined[..n].iter().fold(0, |all, s| all | s[lane]);
     let all = all_bits(shape.dst);
@@ -207,11 +189,7 @@ fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut AluResult
                 .position(|&known| known == sources.same[i])
                 .is_some_and(|at| ways >> at & 1 == 1);
             for (value, undefined) in input.iter_mut().zip(&sources.undefined[i]) {
-                *value = if ones {
-                    *value | undefined
-                } else {
-                    *value & !undefined
-                };
+                *value = if ones { *value | undefined } else { *value & !undefined };
             }
         }
         bench.eval(&inputs, on)
@@ -329,9 +307,7 @@ mod tests {
         let bytes: u8 = random.random();
         match random.random_range(0..4) {
             0 => 0,
-            1 => (0..8)
-                .filter(|i| bytes >> i & 1 == 1)
-                .fold(0, |m, i| m | 0xFF << (8 * i)),
+            1 => (0..8).filter(|i| bytes >> i & 1 == 1).fold(0, |m, i| m | 0xFF << (8 * i)),
             2 => 1 << (bytes % 64),
             _ => random.random::<u64>() & random.random::<u64>(),
         }
@@ -370,11 +346,7 @@ mod tests {
         };
         let mut random = ChaCha8Rng::seed_from_u64(instruction.len() as u64);
         for _ in 0..60 {
-            let mut sources = Sources {
-                values: [[0; 32]; 4],
-                undefined: [[0; 32]; 4],
-                same: [0, 1, 2, 3],
-            };
+            let mut sources = Sources { values: [[0; 32]; 4], undefined: [[0; 32]; 4], same: [0, 1, 2, 3] };
             for (i, &class) in shape.srcs.iter().enumerate() {
                 let steers = matches!(shape.flow, Flow::Moved { data, .. } if data >> i & 1 == 0);
                 for lane in 0..32 {
@@ -410,9 +382,8 @@ mod tests {
                 (0..32).for_each(|lane| varied[lane] |= other[lane] ^ base[lane]);
             }
             for (lane, (&claimed, &seen)) in result.undefined.iter().zip(&varied).enumerate() {
-                let given: Vec<_> = (0..n)
-                    .map(|i| (sources.values[i][lane], sources.undefined[i][lane]))
-                    .collect();
+                let given: Vec<_> =
+                    (0..n).map(|i| (sources.values[i][lane], sources.undefined[i][lane])).collect();
                 assert!(
                     seen & !claimed == 0,
                     "{instruction} of {given:x?}: {seen:x} varies, {claimed:x} is undefined"

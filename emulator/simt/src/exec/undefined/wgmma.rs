@@ -44,8 +44,7 @@ impl Worker<'_> {
                 };
                 for lane in bits(self.checks.shadow.lanes(spot) & on) {
                     let row = &mut rows[warpgroup::a_register(lane, register).0];
-                    row.get_or_insert(Origins::NONE)
-                        .join(&self.checks.shadow.origins(spot, lane));
+                    row.get_or_insert(Origins::NONE).join(&self.checks.shadow.origins(spot, lane));
                 }
             }
         }
@@ -57,11 +56,7 @@ impl Worker<'_> {
             };
             for lane in bits(on) {
                 let (row, column) = warpgroup::accumulator(lane, pair);
-                let own = if adds {
-                    self.checks.shadow.bits(spot, lane)
-                } else {
-                    0
-                };
+                let own = if adds { self.checks.shadow.bits(spot, lane) } else { 0 };
                 let mut origins = Origins::NONE;
                 if own != 0 {
                     origins.join(&self.checks.shadow.origins(spot, lane));

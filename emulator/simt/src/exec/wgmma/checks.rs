@@ -25,9 +25,7 @@ impl Worker<'_> {
             _ => (0, u32::from(wgmma.n)),
         };
         match wgmma.transposed[which] {
-            false => (first..first + n)
-                .flat_map(|row| [one.k_major(row, 0), one.k_major(row, 1)])
-                .collect(),
+            false => (first..first + n).flat_map(|row| [one.k_major(row, 0), one.k_major(row, 1)]).collect(),
             true => (first / 8..(first + n) / 8)
                 .flat_map(|piece| (0..16).map(move |k| one.mn_major(k, piece)))
                 .collect(),
@@ -166,12 +164,7 @@ impl Worker<'_> {
         let (from, to) = self.block.shared_range(self.job, start.into()).unwrap_or((0, 0));
         let outside = pieces.iter().find(|&&at| at < from || at + PIECE > to);
         if let Some(&address) = outside {
-            let problem = BadWgmma::Outside {
-                which: NAMES[which],
-                start,
-                address,
-                array: (from, to),
-            };
+            let problem = BadWgmma::Outside { which: NAMES[which], start, address, array: (from, to) };
             self.report_wgmma(pc, on, problem);
         }
         outside.is_some()
@@ -226,9 +219,7 @@ impl Worker<'_> {
             (!whole).then(|| (at..at + n).find(first)).flatten()
         };
         match transposed {
-            false => { pieces.chunks(2) }
-                .map(|row| row.iter().find_map(|&at| hole(at, PIECE)))
-                .collect(),
+            false => { pieces.chunks(2) }.map(|row| row.iter().find_map(|&at| hole(at, PIECE))).collect(),
             true => { pieces.chunks(16) }
                 .flat_map(|group| (0..8).map(move |i| (group, i)))
                 .map(|(group, i)| group.iter().find_map(|&at| hole(at + 2 * i, 2)))
@@ -244,13 +235,7 @@ impl Worker<'_> {
             (copy != swizzle).then_some((at, copy, by))
         });
         if let Some((address, copy, by)) = other {
-            let problem = BadWgmma::Swizzle {
-                which: NAMES[which],
-                address,
-                copy,
-                by,
-                descriptor: swizzle,
-            };
+            let problem = BadWgmma::Swizzle { which: NAMES[which], address, copy, by, descriptor: swizzle };
             self.report_wgmma(pc, on, problem);
         }
         other.is_none()
@@ -272,10 +257,7 @@ impl Worker<'_> {
                 *lane = (at - base) as i32;
                 match runs.last_mut() {
                     Some(run) if run.start + run.bytes as i32 == *lane => run.bytes += PIECE,
-                    _ => runs.push(ByteRun {
-                        start: *lane,
-                        bytes: PIECE,
-                    }),
+                    _ => runs.push(ByteRun { start: *lane, bytes: PIECE }),
                 }
             }
             let touch = Touch {
@@ -316,11 +298,7 @@ impl Worker<'_> {
         let shared = self.shared_bytes_now();
         let changed = seen.iter().find(|(at, bytes)| shared.piece(*at) != *bytes);
         if let Some(&(address, _)) = changed {
-            let problem = BadWgmma::Changed {
-                which: NAMES[which],
-                address,
-                by: None,
-            };
+            let problem = BadWgmma::Changed { which: NAMES[which], address, by: None };
             self.report_wgmma(pc, on, problem);
         }
     }
@@ -347,11 +325,8 @@ impl Worker<'_> {
             .flat_map(|part| [0, 1].map(|which| (which, part.descriptors[which])))
             .find(|(which, descriptor)| descriptors[*which] != *descriptor);
         if let Some((which, descriptor)) = differs {
-            let problem = BadWgmma::Differs {
-                which: NAMES[which],
-                warp,
-                values: [descriptor, descriptors[which]],
-            };
+            let problem =
+                BadWgmma::Differs { which: NAMES[which], warp, values: [descriptor, descriptors[which]] };
             self.report_wgmma(pc, on, problem);
         }
         // Sums of a product under way that this one takes as a factor.
@@ -387,10 +362,7 @@ impl Worker<'_> {
     /// Notes what the operation at `pc` writes of registers of products.
     pub(in crate::exec) fn note_written(&mut self, pc: u32) {
         let kernel = self.job.kernel;
-        let all = kernel
-            .in_flight
-            .as_ref()
-            .and_then(|known| known.unfenced.as_ref());
+        let all = kernel.in_flight.as_ref().and_then(|known| known.unfenced.as_ref());
         let Some(writes) = all.and_then(|all| all.get(pc as usize)).filter(|w| !w.is_empty()) else {
             return;
         };
@@ -428,10 +400,7 @@ impl Worker<'_> {
             let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else {
                 return None;
             };
-            let found = wgmma
-                .d
-                .iter()
-                .find(|line| is(**line, part) && (lost || !part.lost.contains(line)));
+            let found = wgmma.d.iter().find(|line| is(**line, part) && (lost || !part.lost.contains(line)));
             found.map(|line| (number, *line))
         })
     }
@@ -446,13 +415,7 @@ impl Worker<'_> {
         let own = (self.warp.index % WARPS) as usize;
         let warp = self.warp.index;
         let group = self.block.warpgroups.of(warp);
-        let WarpProgress {
-            committed,
-            left,
-            told,
-            issued,
-            ..
-        } = group.warps[own];
+        let WarpProgress { committed, left, told, issued, .. } = group.warps[own];
         if number < told {
             return;
         }
@@ -483,9 +446,8 @@ impl Worker<'_> {
                 .flat_map(|product| product.parts.iter().enumerate())
                 .filter_map(|(at, part)| Some((first + at as u32, part.as_ref()?)));
             for (warp, part) in parts {
-                let pieces = [0, 1]
-                    .into_iter()
-                    .flat_map(|which| part.seen[which].iter().map(move |s| (which, s.0)));
+                let pieces =
+                    [0, 1].into_iter().flat_map(|which| part.seen[which].iter().map(move |s| (which, s.0)));
                 for (which, at) in pieces {
                     let near = u64::from(at) + u64::from(PIECE) > u64::from(copy.shared)
                         && u64::from(at) < u64::from(copy.shared) + copy.map.shared_bytes();
@@ -507,11 +469,7 @@ impl Worker<'_> {
         let Some((pc, which, address)) = found.filter(|_| in_order) else {
             return false;
         };
-        let problem = BadWgmma::Changed {
-            which: NAMES[which],
-            address,
-            by: Some((copy.instr, copy.thread)),
-        };
+        let problem = BadWgmma::Changed { which: NAMES[which], address, by: Some((copy.instr, copy.thread)) };
         self.report_wgmma(pc, 1 << (copy.thread % 32), problem);
         true
     }
@@ -520,16 +478,9 @@ impl Worker<'_> {
     pub(in crate::exec) fn stuck_warpgroup(&mut self) -> bool {
         let waits = |warp: &super::super::block::Warp| {
             let mut fibers = warp.fibers.iter();
-            fibers
-                .find(|f| f.state == FiberState::Warpgroup)
-                .map(|f| (f.at, f.lanes()))
+            fibers.find(|f| f.state == FiberState::Warpgroup).map(|f| (f.at, f.lanes()))
         };
-        let found = self
-            .block
-            .warps
-            .iter()
-            .enumerate()
-            .find_map(|(at, warp)| Some((at, waits(warp)?)));
+        let found = self.block.warps.iter().enumerate().find_map(|(at, warp)| Some((at, waits(warp)?)));
         let Some((warp, (_, lanes))) = found else {
             return false;
         };

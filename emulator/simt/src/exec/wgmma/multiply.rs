@@ -93,10 +93,7 @@ impl Worker<'_> {
 
     /// Shared memory as it is now.
     pub(super) fn shared_bytes_now(&mut self) -> SharedBytes {
-        SharedBytes {
-            start: self.block.shared_start(),
-            bytes: self.job.shared_bytes,
-        }
+        SharedBytes { start: self.block.shared_start(), bytes: self.job.shared_bytes }
     }
 }
 

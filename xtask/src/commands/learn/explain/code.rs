@@ -128,11 +128,7 @@ fn occupancy(machine: &Machine, occupancy: &Occupancy) -> String {
         occupancy.limit
     );
     // A small launch has fewer blocks than fit.
-    let launched = machine
-        .forecast
-        .prediction
-        .as_ref()
-        .map(|p| (p.n_blocks, p.n_sms));
+    let launched = machine.forecast.prediction.as_ref().map(|p| (p.n_blocks, p.n_sms));
     if let Some((blocks, sms)) = launched
         && blocks < u64::from(sms) * u64::from(occupancy.blocks)
     {
@@ -177,18 +173,14 @@ fn facts(machine: &Machine) -> Vec<(String, String)> {
         }
         (None, why) => facts.push((
             "no prediction".into(),
-            why.clone()
-                .unwrap_or_else(|| "the kernel was not launched".into()),
+            why.clone().unwrap_or_else(|| "the kernel was not launched".into()),
         )),
     }
     if let Some(known) = &forecast.occupancy {
         facts.push(("occupancy".into(), occupancy(machine, known)));
     }
     let issued: u64 = machine.instructions.iter().map(|i| i.issued).sum();
-    facts.push((
-        "issued".into(),
-        format!("{} instructions of warps", exact(issued as f64)),
-    ));
+    facts.push(("issued".into(), format!("{} instructions of warps", exact(issued as f64))));
     facts.push((
         "a thread takes".into(),
         format!(
@@ -236,13 +228,7 @@ fn change(yours: &Subject, finished: &Subject) -> Option<String> {
 fn sums(a: &Machine, b: &Machine) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
     type Of = fn(&Instruction) -> u64;
     let sum = |machine: &Machine, of: Of| Some(machine.instructions.iter().map(of).sum::<u64>() as f64);
-    let us = |machine: &Machine| {
-        machine
-            .forecast
-            .prediction
-            .as_ref()
-            .map(|p| (p.us * 10.0).round() / 10.0)
-    };
+    let us = |machine: &Machine| machine.forecast.prediction.as_ref().map(|p| (p.us * 10.0).round() / 10.0);
     let rows: [(&str, Of); 4] = [
         ("instructions of warps", |i| i.issued),
         ("wavefronts of shared memory", |i| i.wavefronts),
@@ -254,11 +240,7 @@ fn sums(a: &Machine, b: &Machine) -> Vec<(&'static str, Option<f64>, Option<f64>
         .map(|(words, of)| (*words, sum(a, *of), sum(b, *of)))
         .filter(|(_, a, b)| *a != Some(0.0) || *b != Some(0.0))
         .collect();
-    all.push((
-        "registers of a thread",
-        Some(a.registers.into()),
-        Some(b.registers.into()),
-    ));
+    all.push(("registers of a thread", Some(a.registers.into()), Some(b.registers.into())));
     all.push(("predicted time in µs", us(a), us(b)));
     all
 }
@@ -301,10 +283,7 @@ mod tests {
             gpu: "NVIDIA H200".into(),
             us,
             band: 0.07,
-            bounds: vec![Bound {
-                unit: "L2".into(),
-                us: 80.0,
-            }],
+            bounds: vec![Bound { unit: "L2".into(), us: 80.0 }],
             parts: Vec::new(),
             ghz: 1.98,
             n_blocks: 1,

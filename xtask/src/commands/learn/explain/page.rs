@@ -14,28 +14,17 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     let columns = columns(subjects);
     let title = escaped(&format!("{}: {}", task.name, task.title));
     let rule = rule(subjects);
-    let legend: Vec<String> = columns
-        .iter()
-        .map(|column| format!("<b>{}</b> {}", column.heading(), column.words()))
-        .collect();
+    let legend: Vec<String> =
+        columns.iter().map(|column| format!("<b>{}</b> {}", column.heading(), column.words())).collect();
     let legend = legend.join(", ");
     let links: String = subjects
         .iter()
-        .map(|subject| {
-            format!(
-                "<li><a href=\"#{}\">{}</a></li>\n",
-                subject.whose,
-                heading(subject)
-            )
-        })
+        .map(|subject| format!("<li><a href=\"#{}\">{}</a></li>\n", subject.whose, heading(subject)))
         .collect();
     let code_sections = code::sections(subjects);
     let code_links = code::links(subjects);
     let code_style = if code_sections.is_empty() { "" } else { code::STYLE };
-    let sections: String = subjects
-        .iter()
-        .map(|subject| section(subject, &columns, by))
-        .collect();
+    let sections: String = subjects.iter().map(|subject| section(subject, &columns, by)).collect();
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -55,17 +44,13 @@ pub(super) fn heading(subject: &Subject) -> String {
 
 /// The sums of the launches, beside each other.
 fn sums(subjects: &[Subject], columns: &[Column]) -> String {
-    let heads: String = subjects
-        .iter()
-        .map(|subject| format!("<th scope=\"col\">{}</th>", subject.whose))
-        .collect();
+    let heads: String =
+        subjects.iter().map(|subject| format!("<th scope=\"col\">{}</th>", subject.whose)).collect();
     let rows: String = columns
         .iter()
         .map(|column| {
-            let values: Vec<f64> = subjects
-                .iter()
-                .map(|subject| column.of(&subject.explained.total).unwrap_or(0.0))
-                .collect();
+            let values: Vec<f64> =
+                subjects.iter().map(|subject| column.of(&subject.explained.total).unwrap_or(0.0)).collect();
             let largest = values.iter().copied().fold(0.0, f64::max);
             let cell = |value: &f64| match *value {
                 0.0 => "<td class=\"n\">0</td>".into(),
@@ -92,10 +77,7 @@ fn section(subject: &Subject, columns: &[Column], by: Column) -> String {
         explained.shape
     );
     if let Some(caveat) = subject.caveat() {
-        out.push_str(&format!(
-            "<p class=\"caveat\">Note: {}.</p>\n",
-            escaped(caveat.trim_end_matches('.'))
-        ));
+        out.push_str(&format!("<p class=\"caveat\">Note: {}.</p>\n", escaped(caveat.trim_end_matches('.'))));
     }
     if !subject.shows_lines {
         out.push_str("<p>Its lines are shown once your copy has passed.</p>\n</section>\n");
@@ -105,11 +87,7 @@ fn section(subject: &Subject, columns: &[Column], by: Column) -> String {
         .iter()
         .map(|column| {
             let class = if *column == by { " class=\"by\"" } else { "" };
-            format!(
-                "<th scope=\"col\"{class} title=\"{}\">{}</th>",
-                column.words(),
-                column.heading()
-            )
+            format!("<th scope=\"col\"{class} title=\"{}\">{}</th>", column.words(), column.heading())
         })
         .collect();
     let most: Vec<f64> = columns.iter().map(|column| largest(subject, *column)).collect();
@@ -155,8 +133,5 @@ fn number(value: f64, largest: f64, has_bar: bool) -> String {
         true => (value / largest * 100.0).clamp(0.0, 100.0),
         false => 0.0,
     };
-    format!(
-        "<td class=\"n\" style=\"--share: {share:.1}%\">{}</td>",
-        exact(value)
-    )
+    format!("<td class=\"n\" style=\"--share: {share:.1}%\">{}</td>", exact(value))
 }

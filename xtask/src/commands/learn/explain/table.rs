@@ -41,12 +41,9 @@ fn head(subject: &Subject, by: Column, paint: Paint) -> String {
     if subject.shows_lines {
         let largest = largest(subject, by);
         match largest > 0.0 {
-            true => out.push_str(&format!(
-                "bars: {}; {} is {}\n",
-                by.words(),
-                "#".repeat(BAR),
-                short(largest)
-            )),
+            true => {
+                out.push_str(&format!("bars: {}; {} is {}\n", by.words(), "#".repeat(BAR), short(largest)))
+            }
             false => out.push_str(&format!("bars: {}, of which there are none\n", by.words())),
         }
         out.push('\n');
@@ -65,20 +62,12 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
     let widths: Vec<usize> = columns
         .iter()
         .map(|column| {
-            let cells = explained
-                .lines
-                .iter()
-                .map(|line| cell(column, &line.counts).len());
+            let cells = explained.lines.iter().map(|line| cell(column, &line.counts).len());
             cells.max().unwrap_or(0).max(column.heading().len())
         })
         .collect();
-    let first = explained
-        .lines
-        .iter()
-        .map(|line| line_number(line.line, "-").len())
-        .max()
-        .unwrap_or(0)
-        .max(4);
+    let first =
+        explained.lines.iter().map(|line| line_number(line.line, "-").len()).max().unwrap_or(0).max(4);
     let used = 2 + first + widths.iter().map(|width| width + 1).sum::<usize>() + 1 + BAR + 1;
     let room = WIDTH.saturating_sub(used).max(LEAST_TEXT);
     let row = |number: &str, cells: &[String], bar: &str, text: &str| {
@@ -106,12 +95,7 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
             false => 0,
         };
         let text = subject.text(&line.file, line.line);
-        out.push_str(&row(
-            &line_number(line.line, "-"),
-            &cells,
-            &"#".repeat(n),
-            &cut(text.trim(), room),
-        ));
+        out.push_str(&row(&line_number(line.line, "-"), &cells, &"#".repeat(n), &cut(text.trim(), room)));
         out.push('\n');
     }
     out
@@ -137,17 +121,9 @@ fn sums(subjects: &[Subject], columns: &[Column], paint: Paint) -> String {
     for column in columns {
         let of = |subject: &Subject| column.of(&subject.explained.total);
         let mut row = vec![column.words().to_owned()];
-        row.extend(
-            subjects
-                .iter()
-                .map(|subject| of(subject).map_or(String::new(), exact)),
-        );
+        row.extend(subjects.iter().map(|subject| of(subject).map_or(String::new(), exact)));
         if let (Some(a), Some(b)) = (first.and_then(of), second.and_then(of)) {
-            row.push(if b > 0.0 {
-                format!("{:.2}", a / b)
-            } else {
-                String::new()
-            });
+            row.push(if b > 0.0 { format!("{:.2}", a / b) } else { String::new() });
         }
         table.row(row);
     }
@@ -164,10 +140,8 @@ pub(super) fn exact(value: f64) -> String {
 }
 
 fn legend(subjects: &[Subject], columns: &[Column]) -> String {
-    let words: Vec<String> = columns
-        .iter()
-        .map(|column| format!("{}: {}", column.heading(), column.words()))
-        .collect();
+    let words: Vec<String> =
+        columns.iter().map(|column| format!("{}: {}", column.heading(), column.words())).collect();
     let text = format!("{}. {}", words.join("; "), rule(subjects));
     format!("\n{}", wrapped(&text, "  ", WIDTH))
 }
@@ -178,12 +152,7 @@ mod tests {
 
     #[test]
     fn sums_are_told_to_the_last_digit() {
-        for (value, text) in [
-            (0.0, "0"),
-            (999.0, "999"),
-            (1_234_567.0, "1,234,567"),
-            (1024.5, "1,024.5"),
-        ] {
+        for (value, text) in [(0.0, "0"), (999.0, "999"), (1_234_567.0, "1,234,567"), (1024.5, "1,024.5")] {
             assert_eq!(exact(value), text);
         }
     }

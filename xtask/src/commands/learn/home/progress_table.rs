@@ -18,24 +18,15 @@ pub(super) struct State {
 
 /// Reads them. What cannot be read is named, and left out.
 pub(super) fn load(root: &Path) -> Option<State> {
-    let catalogues = Catalogue::load_all(root)
-        .inspect_err(|error| output::note(&error.to_string()))
-        .ok()?;
-    if catalogues
-        .iter()
-        .all(|known| known.tasks.is_empty() && known.questions.is_empty())
-    {
+    let catalogues = Catalogue::load_all(root).inspect_err(|error| output::note(&error.to_string())).ok()?;
+    if catalogues.iter().all(|known| known.tasks.is_empty() && known.questions.is_empty()) {
         return None;
     }
     let progress = Progress::load(root).unwrap_or_else(|error| {
         output::note(&error.to_string());
         Progress::default()
     });
-    Some(State {
-        root: root.to_owned(),
-        catalogues,
-        progress,
-    })
+    Some(State { root: root.to_owned(), catalogues, progress })
 }
 
 impl State {
@@ -46,11 +37,7 @@ impl State {
             let name = catalog::find(&catalogue.step).map_or("", |step| step.name);
             let kernel = catalogue.tasks.iter().find(|task| task.name.id.is_none());
             let kernel = kernel.map_or(String::new(), |task| self.words(task));
-            let more: Vec<&Task> = catalogue
-                .tasks
-                .iter()
-                .filter(|task| task.name.id.is_some())
-                .collect();
+            let more: Vec<&Task> = catalogue.tasks.iter().filter(|task| task.name.id.is_some()).collect();
             let done = more.iter().filter(|task| self.of(task).passed.is_some()).count();
             let (right, all) = self.questions(&catalogue.step);
             table.row([
@@ -71,10 +58,7 @@ impl State {
     /// Questions that were answered right, and all that are asked in a step.
     fn questions(&self, step: &str) -> (usize, usize) {
         let asked = quiz::of_step(&self.catalogues, step);
-        let right = asked
-            .iter()
-            .filter(|asked| asked.state(&self.progress) == QuestionState::Right)
-            .count();
+        let right = asked.iter().filter(|asked| asked.state(&self.progress) == QuestionState::Right).count();
         (right, asked.len())
     }
 
@@ -106,10 +90,9 @@ impl State {
             let hash = learner::hash(&self.root, task);
             return Some(match (hash, known.code) {
                 (None, _) => (format!("{me} start {name}"), "its file is gone; begin anew"),
-                (hash, Some(_)) if hash == known.checked_sha256 => (
-                    format!("{me} hint {name}"),
-                    "your copy is as it was when it failed",
-                ),
+                (hash, Some(_)) if hash == known.checked_sha256 => {
+                    (format!("{me} hint {name}"), "your copy is as it was when it failed")
+                }
                 _ => (format!("{me} check {name}"), "is your kernel right?"),
             });
         }
@@ -118,23 +101,13 @@ impl State {
         if let Some(task) = last_over {
             let step = &task.name.step;
             let asked = quiz::of_step(&self.catalogues, step);
-            if asked
-                .iter()
-                .any(|asked| asked.state(&self.progress) == QuestionState::Open)
-            {
+            if asked.iter().any(|asked| asked.state(&self.progress) == QuestionState::Open) {
                 return Some((format!("{me} predict {step}"), "its questions"));
             }
         }
-        let after = last_over.map_or(0, |last| {
-            tasks
-                .iter()
-                .position(|task| task.name == last.name)
-                .map_or(0, |at| at + 1)
-        });
-        let following = tasks[after..]
-            .iter()
-            .find(is_open)
-            .or_else(|| tasks.iter().find(is_open));
+        let after = last_over
+            .map_or(0, |last| tasks.iter().position(|task| task.name == last.name).map_or(0, |at| at + 1));
+        let following = tasks[after..].iter().find(is_open).or_else(|| tasks.iter().find(is_open));
         following.map(|task| (format!("{me} start {}", task.name), "a kernel to write"))
     }
 }

@@ -60,18 +60,11 @@ impl Search<'_> {
     /// Searches, and returns what was timed, if anything was.
     pub(crate) fn run(&self) -> Result<String> {
         let candidates: Vec<Candidate> = self.query(&["candidates"])?;
-        let texts: Vec<&str> = candidates
-            .iter()
-            .map(|candidate| &*candidate.multipliers)
-            .collect();
+        let texts: Vec<&str> = candidates.iter().map(|candidate| &*candidate.multipliers).collect();
         let half = self.seconds / 2;
         let until = Instant::now() + Duration::from_secs(half);
         let made = self.compile(&texts, Some(until))?;
-        let reached: Vec<_> = candidates
-            .iter()
-            .zip(&made)
-            .filter(|(_, made)| made.is_some())
-            .collect();
+        let reached: Vec<_> = candidates.iter().zip(&made).filter(|(_, made)| made.is_some()).collect();
         let fits: Vec<(&str, PathBuf)> = reached
             .iter()
             .filter_map(|(candidate, made)| Some((&*candidate.name, made.as_ref()?.file("cubin")?)))
@@ -100,10 +93,8 @@ impl Search<'_> {
     /// The best plans of each class with their machine code. Plans whose code spills or that multiply wrong are refused,
     /// which is noted in the file of forecasts, and others come in their place.
     fn right(&self, candidates: &[Candidate], file: &Path) -> Result<Vec<(String, PathBuf)>> {
-        let kernels: BTreeMap<&str, &str> = candidates
-            .iter()
-            .map(|candidate| (&*candidate.name, &*candidate.kernel))
-            .collect();
+        let kernels: BTreeMap<&str, &str> =
+            candidates.iter().map(|candidate| (&*candidate.name, &*candidate.kernel)).collect();
         let mut right: BTreeMap<String, PathBuf> = BTreeMap::new();
         loop {
             let best: Vec<String> = self.query(&["best", &file.to_string_lossy(), &self.most.to_string()])?;
@@ -112,10 +103,8 @@ impl Search<'_> {
                 let found = |name: String| right.remove(&name).map(|cubin| (name, cubin));
                 return Ok(best.into_iter().filter_map(found).collect());
             }
-            let texts: Vec<&str> = new
-                .iter()
-                .filter_map(|name| kernels.get(name.as_str()).copied())
-                .collect();
+            let texts: Vec<&str> =
+                new.iter().filter_map(|name| kernels.get(name.as_str()).copied()).collect();
             let (mut whole, mut refused) = (Vec::new(), BTreeMap::new());
             for (name, made) in new.iter().zip(self.compile(&texts, None)?) {
                 match made {
@@ -152,16 +141,10 @@ impl Search<'_> {
     }
 
     fn text(&self, words: &[&str]) -> Result<String> {
-        let words: Vec<String> = ["search"]
-            .iter()
-            .chain(words)
-            .map(|word| (*word).to_owned())
-            .collect();
+        let words: Vec<String> = ["search"].iter().chain(words).map(|word| (*word).to_owned()).collect();
         let text = self.programs.output_of(self.step, &words);
         if interrupt::happened() {
-            bail!(Stop::Interrupted(
-                "what was compiled is kept in target/tune".into()
-            ));
+            bail!(Stop::Interrupted("what was compiled is kept in target/tune".into()));
         }
         text
     }
@@ -182,9 +165,7 @@ impl Search<'_> {
                 && until.is_none_or(|until| Instant::now() < until)
             {
                 if interrupt::happened() {
-                    bail!(Stop::Interrupted(
-                        "what was compiled is kept in target/tune".into()
-                    ));
+                    bail!(Stop::Interrupted("what was compiled is kept in target/tune".into()));
                 }
                 let result = self.compile_one(text, &nvrtc, &mut compiler)?;
                 *made[at].lock().expect("no thread panics here") = Some(result);
@@ -195,9 +176,7 @@ impl Search<'_> {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| -> Result<()> {
             let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            threads
-                .into_iter()
-                .try_for_each(|thread| thread.join().expect("compiling does not panic"))
+            threads.into_iter().try_for_each(|thread| thread.join().expect("compiling does not panic"))
         })?;
         let inner = |made: Mutex<Option<Made>>| made.into_inner().expect("no thread panicked");
         Ok(made.into_iter().map(inner).collect())
@@ -261,18 +240,11 @@ fn without(forecasts: &str, refused: &BTreeMap<&str, String>) -> String {
 fn verdict(log: &str) -> Option<String> {
     let found = resources(log);
     let Some(kernel) = found.first() else {
-        let first = log
-            .lines()
-            .find(|line| line.contains("error"))
-            .unwrap_or("it does not compile");
+        let first = log.lines().find(|line| line.contains("error")).unwrap_or("it does not compile");
         return Some(first.trim().to_owned());
     };
     let is_whole = kernel.ends_with(" 0 bytes spilled");
-    (!is_whole).then(|| {
-        kernel
-            .split_once(": ")
-            .map_or(kernel.clone(), |(_, rest)| rest.to_owned())
-    })
+    (!is_whole).then(|| kernel.split_once(": ").map_or(kernel.clone(), |(_, rest)| rest.to_owned()))
 }
 
 #[cfg(test)]

@@ -14,11 +14,7 @@ const COLUMNS: u32 = 84;
 /// Issues of the schedulers during one pass of the busiest loop: a letter for each clock, or for several.
 pub(super) fn time_line(machine: &Machine, timeline: &Timeline, all: bool, paint: Paint) -> String {
     // All of it in one row, or clock by clock.
-    let each = if all {
-        1
-    } else {
-        timeline.clocks.div_ceil(COLUMNS).max(1)
-    };
+    let each = if all { 1 } else { timeline.clocks.div_ceil(COLUMNS).max(1) };
     let line_of = |address: u32| {
         let found = machine.instructions.iter().find(|i| i.address == address);
         found.map_or(0, |i| i.line)
@@ -33,11 +29,8 @@ pub(super) fn time_line(machine: &Machine, timeline: &Timeline, all: bool, paint
         timeline.warps
     );
     let mut out = format!("\n{}", wrapped(&title, "", WIDTH));
-    let rows: Vec<Vec<char>> = timeline
-        .schedulers
-        .iter()
-        .map(|slots| letters(machine, slots, timeline.clocks, each))
-        .collect();
+    let rows: Vec<Vec<char>> =
+        timeline.schedulers.iter().map(|slots| letters(machine, slots, timeline.clocks, each)).collect();
     let n = rows.iter().map(Vec::len).max().unwrap_or(0);
     for first in (0..n).step_by(COLUMNS as usize) {
         let clock = first as u32 * each;
@@ -49,10 +42,8 @@ pub(super) fn time_line(machine: &Machine, timeline: &Timeline, all: bool, paint
             out.push_str(&format!("  sched {number} {part}\n"));
         }
     }
-    let legend: Vec<String> = Unit::ALL
-        .iter()
-        .map(|unit| format!("{} {}", unit.letter(), unit.words()))
-        .collect();
+    let legend: Vec<String> =
+        Unit::ALL.iter().map(|unit| format!("{} {}", unit.letter(), unit.words())).collect();
     let gaps: Vec<String> = Reason::ALL
         .iter()
         .filter(|reason| **reason != Reason::NotSelected)
@@ -112,18 +103,9 @@ mod tests {
                 "registers": 8, "shared_bytes": 0, "local_bytes": 0, "instructions": []}"#,
         )
         .expect("a record of an earlier day");
-        let slot = |clock, waited| Slot {
-            clock,
-            warp: 0,
-            instruction: 0,
-            waited,
-        };
+        let slot = |clock, waited| Slot { clock, warp: 0, instruction: 0, waited };
         // A slot behind the end shows only what the last clocks were spent on.
-        let slots = [
-            slot(0, None),
-            slot(5, Some(Reason::Global)),
-            slot(9, Some(Reason::Barrier)),
-        ];
+        let slots = [slot(0, None), slot(5, Some(Reason::Global)), slot(9, Some(Reason::Barrier))];
         let said = |each| letters(&machine, &slots, 8, each).into_iter().collect::<String>();
         assert_eq!(said(1), "OggggObb");
         assert_eq!(said(2), "OgOb");

@@ -31,12 +31,9 @@ pub(super) fn class(reason: Reason) -> &'static str {
 
 /// The parts of the page about machine code: none where there is none.
 pub(in crate::commands::learn::explain) fn sections(subjects: &[Subject]) -> String {
-    let with_code = subjects
-        .iter()
-        .filter_map(|subject| Some((subject, subject.explained.machine.as_ref()?)));
-    let mut out: String = with_code
-        .map(|(subject, machine)| section(subject, machine))
-        .collect();
+    let with_code =
+        subjects.iter().filter_map(|subject| Some((subject, subject.explained.machine.as_ref()?)));
+    let mut out: String = with_code.map(|(subject, machine)| section(subject, machine)).collect();
     if let [yours, finished] = subjects {
         out.insert_str(0, &beside(yours, finished));
     }
@@ -45,9 +42,7 @@ pub(in crate::commands::learn::explain) fn sections(subjects: &[Subject]) -> Str
 
 /// Links to these parts.
 pub(in crate::commands::learn::explain) fn links(subjects: &[Subject]) -> String {
-    let with_code = subjects
-        .iter()
-        .filter(|subject| subject.explained.machine.is_some());
+    let with_code = subjects.iter().filter(|subject| subject.explained.machine.is_some());
     with_code
         .map(|subject| {
             format!(
@@ -91,19 +86,10 @@ fn section(subject: &Subject, machine: &Machine) -> String {
         escaped(&machine.target)
     );
     if let Some(caveat) = subject.caveat() {
-        let _ = writeln!(
-            out,
-            "<div class=\"caveat\"><dt>Note</dt><dd>{}</dd></div>",
-            escaped(&caveat)
-        );
+        let _ = writeln!(out, "<div class=\"caveat\"><dt>Note</dt><dd>{}</dd></div>", escaped(&caveat));
     }
     for (name, value) in facts(machine) {
-        let _ = writeln!(
-            out,
-            "<div><dt>{}</dt><dd>{}</dd></div>",
-            escaped(&capital(&name)),
-            escaped(&value)
-        );
+        let _ = writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escaped(&capital(&name)), escaped(&value));
     }
     out.push_str("</dl>\n");
     if !subject.shows_lines {
@@ -153,20 +139,13 @@ fn bar(stalls: &BTreeMap<Reason, u64>, all: u64, full: u64, classes: &str) -> St
         let clocks = stalls.get(&reason).copied().unwrap_or(0);
         let width = clocks as f64 / full.max(1) as f64 * 100.0;
         if width >= 0.05 {
-            let _ = write!(
-                parts,
-                "<i class=\"{}\" style=\"width:{width:.1}%\"></i>",
-                class(reason)
-            );
+            let _ = write!(parts, "<i class=\"{}\" style=\"width:{width:.1}%\"></i>", class(reason));
         }
         if clocks > 0 {
             words.push(format!("{} {}%", reason.heading(), percent(clocks, all)));
         }
     }
-    format!(
-        "<span class=\"{classes}\" title=\"{}\">{parts}</span>",
-        words.join(", ")
-    )
+    format!("<span class=\"{classes}\" title=\"{}\">{parts}</span>", words.join(", "))
 }
 
 /// The source on the left, the instructions of the chosen line on the right.
@@ -174,11 +153,8 @@ fn panes(subject: &Subject, machine: &Machine, id: &str) -> String {
     let lines = lines(&subject.file, machine);
     let all: u64 = lines.iter().map(|line| line.clocks).sum();
     let most = lines.iter().map(|line| line.clocks).max().unwrap_or(0);
-    let busiest = lines
-        .iter()
-        .enumerate()
-        .max_by_key(|(_, line)| (line.clocks, line.issued))
-        .map_or(0, |(at, _)| at);
+    let busiest =
+        lines.iter().enumerate().max_by_key(|(_, line)| (line.clocks, line.issued)).map_or(0, |(at, _)| at);
     let mut rules = String::new();
     for at in 0..lines.len() {
         let _ = write!(
@@ -198,9 +174,7 @@ fn panes(subject: &Subject, machine: &Machine, id: &str) -> String {
         rule(&lines, subject)
     );
     // The whole of the kernel's own lines, so that what costs nothing can be read, too.
-    let mut next = lines
-        .iter()
-        .filter(|line| line.file == subject.file && line.line > 0);
+    let mut next = lines.iter().filter(|line| line.file == subject.file && line.line > 0);
     let first = next.next().map_or(0, |line| line.line);
     let last = next.next_back().map_or(first, |line| line.line);
     let mut file = subject.file.as_str();
@@ -245,10 +219,7 @@ fn panes(subject: &Subject, machine: &Machine, id: &str) -> String {
 fn quiet(out: &mut String, subject: &Subject, number: &mut u32, end: u32) {
     while *number < end && *number > 0 {
         let text = escaped(subject.text(&subject.file, *number).trim_end());
-        let _ = writeln!(
-            out,
-            "<div class=\"row quiet\"><b>{number}</b><code>{text}</code></div>"
-        );
+        let _ = writeln!(out, "<div class=\"row quiet\"><b>{number}</b><code>{text}</code></div>");
         *number += 1;
     }
 }
@@ -267,10 +238,9 @@ fn row(
         share => format!("{}%", escaped(&share)),
     };
     let mut title = vec![format!("{} machine instructions", line.instructions.len())];
-    for (n, words) in [
-        (line.wavefronts, "wavefronts of shared memory"),
-        (line.sectors, "sectors of global memory"),
-    ] {
+    for (n, words) in
+        [(line.wavefronts, "wavefronts of shared memory"), (line.sectors, "sectors of global memory")]
+    {
         if n > 0 {
             title.push(format!("{} {words}", exact(n as f64)));
         }
@@ -286,18 +256,10 @@ fn row(
 }
 
 fn instruction_row(machine: &Machine, instruction: &Instruction, at: usize) -> String {
-    let in_loop = if is_in_loop(machine, instruction) {
-        " hot"
-    } else {
-        ""
-    };
+    let in_loop = if is_in_loop(machine, instruction) { " hot" } else { "" };
     let clocks = clocks_of_issue(instruction);
     let mainly = match mainly(&instruction.stalls) {
-        Some(reason) => format!(
-            "<span class=\"key {}\"></span>{}",
-            class(reason),
-            reason.heading()
-        ),
+        Some(reason) => format!("<span class=\"key {}\"></span>{}", class(reason), reason.heading()),
         None => String::new(),
     };
     let line = line_number(instruction.line, "–");

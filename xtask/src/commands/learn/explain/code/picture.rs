@@ -74,15 +74,7 @@ pub(super) fn time_line(machine: &Machine, timeline: &Timeline) -> String {
         for slot in slots {
             let clock = slot.clock.min(timeline.clocks);
             if let (Some(reason), true) = (slot.waited, clock > next) {
-                place(
-                    class(reason),
-                    next,
-                    clock,
-                    row,
-                    0.0,
-                    HIGH.into(),
-                    reason.heading(),
-                );
+                place(class(reason), next, clock, row, 0.0, HIGH.into(), reason.heading());
             }
             if slot.clock >= timeline.clocks {
                 break;
@@ -92,15 +84,7 @@ pub(super) fn time_line(machine: &Machine, timeline: &Timeline) -> String {
                 .get(slot.instruction as usize)
                 .map_or(Unit::Other, |instruction| instruction.unit);
             let lane = warps.iter().position(|warp| *warp == slot.warp).unwrap_or(0);
-            place(
-                class_of_unit(unit),
-                clock,
-                clock + 1,
-                row,
-                lane as f64 * height,
-                height,
-                "",
-            );
+            place(class_of_unit(unit), clock, clock + 1, row, lane as f64 * height, height, "");
             next = clock + 1;
         }
     }
@@ -120,11 +104,7 @@ pub(super) fn time_line(machine: &Machine, timeline: &Timeline) -> String {
         }
         for clock in (band * BAND..timeline.clocks.min((band + 1) * BAND)).step_by(32) {
             let x = LEFT + clock % BAND * CLOCK;
-            let _ = writeln!(
-                svg,
-                "<text class=\"name\" x=\"{x}\" y=\"{}\">{clock}</text>",
-                top + TOP - 4
-            );
+            let _ = writeln!(svg, "<text class=\"name\" x=\"{x}\" y=\"{}\">{clock}</text>", top + TOP - 4);
         }
     }
     let reasons = |(class, d): (&&str, &String)| format!("<path class=\"{class}\" d=\"{d}\"/>\n");
@@ -135,11 +115,7 @@ pub(super) fn time_line(machine: &Machine, timeline: &Timeline) -> String {
         .iter()
         .filter(|unit| marks.contains_key(class_of_unit(**unit)))
         .map(|unit| {
-            format!(
-                "<li><span class=\"key {}\"></span>{}</li>\n",
-                class_of_unit(*unit),
-                unit.words()
-            )
+            format!("<li><span class=\"key {}\"></span>{}</li>\n", class_of_unit(*unit), unit.words())
         })
         .collect();
     let waits: String = Reason::ALL

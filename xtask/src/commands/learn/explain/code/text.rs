@@ -76,12 +76,7 @@ fn table(subject: &Subject, machine: &Machine, paint: Paint) -> String {
         row.trim_end().to_owned()
     };
     const USED: usize = 2 + 4 + 1 + 4 + 1 + 6 + 1 + 6 + 1 + 7 + 1 + 5 + 1 + 7 + 1 + BAR + 1;
-    let heading = row(
-        [
-            "line", "code", "issued", "wavefr", "sectors", "time%", "mainly", "",
-        ],
-        "",
-    );
+    let heading = row(["line", "code", "issued", "wavefr", "sectors", "time%", "mainly", ""], "");
     let mut out = format!("\n{}\n", paint.dim(&heading));
     let mut file = subject.file.as_str();
     for line in &lines {
@@ -158,29 +153,19 @@ fn instructions(subject: &Subject, machine: &Machine, all: bool, paint: Paint) -
         until the next instruction, y for yielding; releases: a scoreboard, when the result is written or the operands \
         are read. The busiest loop has a bar in front.";
     let mut out = format!("\n{title}\n{}", wrapped(legend, "  ", WIDTH));
-    let headings = format!(
-        "    addr issued clocks mainly  waits {:<41} {:>3}  releases",
-        "instruction", "st"
-    );
+    let headings =
+        format!("    addr issued clocks mainly  waits {:<41} {:>3}  releases", "instruction", "st");
     out.push_str(&format!("\n{}", paint.dim(&headings)));
     for line in &lines {
         let place = match (line.line, line.file == subject.file) {
             (0, _) => "of no line".to_owned(),
             (number, true) => format!("line {number}: {}", subject.text(line.file, number).trim()),
             (number, false) => {
-                format!(
-                    "{} line {number}: {}",
-                    line.file,
-                    subject.text(line.file, number).trim()
-                )
+                format!("{} line {number}: {}", line.file, subject.text(line.file, number).trim())
             }
         };
         out.push_str(&format!("\n  {}\n", paint.bold(&cut(&place, WIDTH - 2))));
-        let shown = if all {
-            line.instructions.clone()
-        } else {
-            slowest(&line.instructions)
-        };
+        let shown = if all { line.instructions.clone() } else { slowest(&line.instructions) };
         for instruction in &shown {
             out.push_str(&one(machine, instruction));
         }
@@ -202,11 +187,7 @@ fn slowest<'a>(instructions: &[&'a Instruction]) -> Vec<&'a Instruction> {
 }
 
 fn one(machine: &Machine, instruction: &Instruction) -> String {
-    let mark = if is_in_loop(machine, instruction) {
-        '|'
-    } else {
-        ' '
-    };
+    let mark = if is_in_loop(machine, instruction) { '|' } else { ' ' };
     let clocks = clocks_of_issue(instruction);
     let mainly = mainly(&instruction.stalls).map_or("", Reason::heading);
     let control = &instruction.control;
@@ -227,12 +208,7 @@ fn beside(yours: &Subject, finished: &Subject, paint: Paint) -> String {
     let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else {
         return String::new();
     };
-    let mut table = Table::new([
-        "the whole launch",
-        yours.whose,
-        finished.whose,
-        "yours / finished",
-    ]);
+    let mut table = Table::new(["the whole launch", yours.whose, finished.whose, "yours / finished"]);
     for (words, a, b) in sums(a, b) {
         let cell = |value: Option<f64>| value.map_or(String::new(), exact);
         let ratio = match (a, b) {
