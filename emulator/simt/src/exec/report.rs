@@ -1,9 +1,8 @@
 //! From what was counted per operation to a report per instruction, line and launch.
 
-use std::collections::BTreeMap;
-
 use crate::program::{Kernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
+use crate::sorted_map::SortedMap;
 
 use super::job::Counts;
 use super::memo::Tally;
@@ -147,10 +146,10 @@ pub(crate) fn instructions(
 
 /// Sums by source line.
 pub(crate) fn lines(instructions: &[InstrReport]) -> Vec<LineReport> {
-    let mut lines: BTreeMap<&(String, u32), Counters> = BTreeMap::new();
+    let mut lines: SortedMap<&(String, u32), Counters> = SortedMap::default();
     for i in instructions {
         if let Some(source) = &i.source {
-            lines.entry(source).or_default().add(&i.counters);
+            lines.or_insert_with(source, Counters::default).add(&i.counters);
         }
     }
     let report = |((file, line), counters): (&(String, u32), Counters)| LineReport {
