@@ -152,6 +152,10 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
         if copier.root.join(&data).is_dir() {
             copier.folder(&data)?;
         }
+        let script = folder.join("build.rs");
+        if copier.root.join(&script).is_file() {
+            copier.copy(&script)?;
+        }
         let manifest = folder.join("Cargo.toml");
         let mut table = copier.toml(&manifest)?;
         for section in LEFT_OUT {
