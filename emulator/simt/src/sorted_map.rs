@@ -62,7 +62,6 @@ impl<K: Ord, V> SortedMap<K, V> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(K, V)> {
         self.entries.iter()
     }
-
 }
 
 impl<K, V> IntoIterator for SortedMap<K, V> {

@@ -30,16 +30,20 @@ impl Worker<'_> {
                 rows_of(&shared, &descriptor, wgmma.transposed[0], first, WARP_ROWS)
             }
         };
-        let eights = { rows.iter() }.flat_map(|row| {
-            (0..k / 8).map(|eight| std::array::from_fn(|i| element(wgmma.kinds[0], row, 8 * eight + i)))
-        });
-        let a = factors(wgmma, 0, rule_kind, eights.collect());
+        let mut eights = Vec::with_capacity(rows.len() * k / 8);
+        for row in &rows {
+            let row = elements(wgmma.kinds[0], row);
+            eights.extend(row[..k].as_chunks::<8>().0);
+        }
+        let a = factors(wgmma, 0, rule_kind, eights);
         let descriptor = Descriptor::decode(part.descriptors[1]);
         let columns = rows_of(&shared, &descriptor, wgmma.transposed[1], 0, n);
-        let eights = { columns.chunks_exact(8) }.flat_map(|eight| {
-            (0..k).map(|at| std::array::from_fn(|i| element(wgmma.kinds[1], &eight[i], at)))
-        });
-        let b = factors(wgmma, 1, rule_kind, eights.collect());
+        let mut eights = Vec::with_capacity(n / 8 * k);
+        for eight in columns.as_chunks::<8>().0 {
+            let eight = eight.map(|column| elements(wgmma.kinds[1], &column));
+            eights.extend((0..k).map(|at| eight.map(|column| column[at])));
+        }
+        let b = factors(wgmma, 1, rule_kind, eights);
         let mut d = vec![0; WARP_ROWS * n];
         let regs = self.block.regs_of(self.job, first_warp as usize + own);
         let line = |line: u32| -> *mut Line { regs.wrapping_add(line as usize) };
@@ -154,12 +158,21 @@ fn rows_of_registers(registers: &[[u32; 32]; 4]) -> Vec<[u8; ROW]> {
     rows
 }
 
-/// The bits of one element of a row.
-fn element(kind: FactorType, row: &[u8; ROW], at: usize) -> u32 {
-    let n = warpgroup::bytes(kind);
-    let mut value = [0; 4];
-    value[..n].copy_from_slice(&row[at * n..(at + 1) * n]);
-    u32::from_le_bytes(value)
+/// The bits of each element of a row; rows of wide elements have fewer.
+fn elements(kind: FactorType, row: &[u8; ROW]) -> [u32; ROW] {
+    let mut bits = [0; ROW];
+    match warpgroup::bytes(kind) {
+        1 => bits = row.map(u32::from),
+        2 => {
+            let pairs = row.as_chunks::<2>().0.iter();
+            bits.iter_mut().zip(pairs).for_each(|(to, pair)| *to = u16::from_le_bytes(*pair).into());
+        }
+        _ => {
+            let words = row.as_chunks::<4>().0.iter();
+            bits.iter_mut().zip(words).for_each(|(to, word)| *to = u32::from_le_bytes(*word));
+        }
+    }
+    bits
 }
 
 /// Elements of A (0) or B (1), as the rules of `rule` take them.
