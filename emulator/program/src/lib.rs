@@ -3,6 +3,8 @@
 //! Names have become indices, virtual registers lines of a small register file, labels positions; most device functions
 //! have been inlined. A program never changes once made.
 
+#![forbid(unsafe_code)]
+
 mod address;
 mod calls;
 mod instruction;
