@@ -79,7 +79,7 @@ pub(crate) use aliases;
 
 /// Runs the body of a call, while the driver lives in this process. No panic crosses the edge.
 pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUresult {
-    if let Some(code) = life::over(name) {
+    if let Some(code) = life::code_after_end(name) {
         return code;
     }
     let code = match catch_unwind(AssertUnwindSafe(body)) {

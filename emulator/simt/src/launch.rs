@@ -209,7 +209,7 @@ fn run(
         dynamic_shared: config.dynamic_shared,
         grid_workspace: options.grid_workspace,
         watch,
-        level: crate::alu::cpu_level(),
+        level: crate::arithmetic::cpu_level(),
         environment,
         budget: options.budget,
         local_bytes: kernel.local_bytes,

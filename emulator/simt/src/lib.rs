@@ -25,6 +25,6 @@ pub mod report;
 pub mod texture;
 pub mod trace;
 
-pub use arithmetic::{self as alu, lanes};
+pub use arithmetic::{self, lanes};
 pub use decode;
 pub use program::{self, limits, mma, tensor};

@@ -10,7 +10,7 @@ use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{AccumulatorType, FactorType};
-use program::mma::fragment::sizes;
+use program::mma::fragment::parse_shape;
 use program::mma::layout::MmaForm;
 use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind, Order};
 
@@ -41,7 +41,7 @@ enum Elements {
 
 impl Fragment {
     fn new(part: &str, shape: &str, ty: &str) -> Option<Self> {
-        let [m, n, k] = sizes(shape)?;
+        let [m, n, k] = parse_shape(shape)?;
         let size = match part {
             "a" => [m, k],
             "b" => [k, n],
@@ -388,7 +388,7 @@ impl<'a> Lower<'a> {
             Fragment::new("a", shape, factors),
             Fragment::new("b", shape, factors),
             Fragment::new("c", shape, sum),
-            sizes(shape),
+            parse_shape(shape),
         );
         let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else {
             return Ok(None);

@@ -14,7 +14,7 @@ impl<'j> Worker<'j> {
     #[inline(always)]
     pub(crate) fn locate<M: RunMode>(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
         let m = &mut self.access.memos[spec.memo];
-        // SAFETY: operands are in range, as `decode::validate` has established.
+        // SAFETY: operands are in range, as `decode::passes::validate` has established.
         let source = unsafe { self.warp.lanes.source(spec.addr.src) };
         // SAFETY: as above.
         if !unsafe { m.repeats(source, spec.addr.wide, on) } && !self.learn(spec, on) {

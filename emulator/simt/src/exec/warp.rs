@@ -143,7 +143,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             // Decode ends every path in an exit.
             return Pause::Stopped;
         };
-        // SAFETY: guards are in range, as `decode::validate` has established. Predicate 0 is constant true.
+        // SAFETY: guards are in range, as `decode::passes::validate` has established. Predicate 0 is constant true.
         let guard = unsafe { *worker.warp.lanes.preds.add(usize::from(op.guard.pred)) };
         let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
         if M::RARE && (on != 0 || op.first) {

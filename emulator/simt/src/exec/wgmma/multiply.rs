@@ -1,7 +1,7 @@
 //! The 16 rows of a product that a warp computes.
 
 use crate::lanes::Line;
-use crate::mma::arithmetic::{AccumulatorType, FactorType, Factors, Product, Unit};
+use crate::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 use crate::program::Wgmma;
 
@@ -53,7 +53,7 @@ impl Worker<'_> {
                 for lane in 0..32 {
                     let (row, column) = warpgroup::accumulator(lane, pair);
                     let at = row * n + column;
-                    // SAFETY: `decode::validate` has found the lines to be those of the warp's registers.
+                    // SAFETY: `decode::passes::validate` has found the lines to be those of the warp's registers.
                     unsafe {
                         match wgmma.sum {
                             AccumulatorType::F32 => {
@@ -156,7 +156,7 @@ fn rows_of_registers(registers: &[[u32; 32]; 4]) -> Vec<[u8; ROW]> {
 
 /// The bits of one element of a row.
 fn element(kind: FactorType, row: &[u8; ROW], at: usize) -> u32 {
-    let n = warpgroup::bytes(kind);
+    let n = warpgroup::element_bytes(kind);
     let mut value = [0; 4];
     value[..n].copy_from_slice(&row[at * n..(at + 1) * n]);
     u32::from_le_bytes(value)
@@ -166,7 +166,7 @@ fn element(kind: FactorType, row: &[u8; ROW], at: usize) -> u32 {
 fn factors(wgmma: &Wgmma, which: usize, rule: FactorType, mut bits: Vec<[u32; 8]>) -> Vec<Factors> {
     let kind = wgmma.kinds[which];
     if wgmma.minus[which] {
-        let sign = 1 << (8 * warpgroup::bytes(kind) - 1);
+        let sign = 1 << (8 * warpgroup::element_bytes(kind) - 1);
         bits.iter_mut().flatten().for_each(|bits| *bits ^= sign);
     }
     let mut factors = vec![Factors::ZERO; bits.len()];
