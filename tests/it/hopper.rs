@@ -8,7 +8,7 @@ use std::path::Path;
 use simt::gpu::Gpu;
 use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
-use tests::product::{
+use tests::asynchronous::{
     ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
 };
 
