@@ -73,7 +73,7 @@ fn broken_kernels_are_told_as_what_they_are() {
     for kernel in KERNELS.iter().filter(|(one, _)| one.name.ends_with("_broken")) {
         let name = &kernel.0.name;
         let (text, codes) = shown(kernel, 1);
-        let expected = asynchronous::head(&kernel.0.source).expect;
+        let expected = asynchronous::head(&kernel.0).expect;
         if expected.is_empty() != codes.is_empty() || expected.iter().any(|code| !codes.contains(code)) {
             wrong.push(format!("{name}: expected {expected:?}, found {codes:?}"));
         }
