@@ -33,9 +33,9 @@ struct Fragment {
 enum Elements {
     /// Two 16-bit elements per register.
     Halves,
-    /// An element of so many bytes per register.
+    /// One element per register; its bytes.
     Single(u32),
-    /// Neighbouring elements in two registers, of so many bytes each.
+    /// Neighbouring elements in two registers; bytes of each.
     Pairs(u32),
 }
 

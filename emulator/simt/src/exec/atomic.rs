@@ -201,7 +201,7 @@ impl Worker<'_> {
             self.set_lane(a.dst, bytes == 8, lane, old);
         }
         if self.activity.caches_polls {
-            // SAFETY: as above.
+            // SAFETY: `locate` has found aligned memory for the lanes in `good`.
             unsafe { self.cache_poll(place, good, bytes as u8, bytes) };
         }
         if self.job.watch.checks() {

@@ -72,7 +72,7 @@ impl Worker<'_> {
         product.multiply(&a, &b, k, &mut d);
         let put = |to: u32, lane: usize, value: u32| {
             if !part.lost.contains(&to) {
-                // SAFETY: as above.
+                // SAFETY: `decode::passes::validate` has found the lines to be those of the warp's registers.
                 unsafe { (*line(to)).0[lane] = value };
             }
         };
