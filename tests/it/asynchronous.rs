@@ -83,3 +83,10 @@ fn broken_kernels_are_told_as_what_they_are() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
+
+#[test]
+#[should_panic(expected = "odd.cu: unknown line `// blok: 32`")]
+fn unknown_lines_of_a_kernel_are_refused() {
+    let source = "// odd.cu: a kernel.\n// kernel: k\n// blok: 32\n".to_owned();
+    asynchronous::head(&Fixture { name: "odd".to_owned(), path: "odd.cu".into(), source });
+}

@@ -40,6 +40,10 @@ pub(crate) fn key_lines<'a>(fixture: &'a Fixture, known: &[&str]) -> Vec<(&'a st
     let mut above = ".";
     for line in fixture.source.lines().map_while(|line| line.strip_prefix("//")).map(str::trim) {
         let pair = line.split_once(':').map(|(key, value)| (key, value.trim()));
+        // The title of an included file that is part of the text.
+        if !found.is_empty() && pair.is_some_and(|(key, _)| key.ends_with(".cuh") || key.ends_with(".cu")) {
+            break;
+        }
         let pair = pair.filter(|(key, _)| key.bytes().all(|byte| byte.is_ascii_lowercase()));
         match pair {
             Some((key, value)) if known.contains(&key) => found.push((key, value)),
