@@ -75,7 +75,7 @@ fn device() -> Result<(), String> {
 fn load(text: &str) -> Result<sys::CUfunction, String> {
     let text = CString::new(text).map_err(|error| error.to_string())?;
     let (mut loaded, mut kernel) = (null_mut(), null_mut());
-    // SAFETY: as above; the text ends in a zero.
+    // SAFETY: plain calls of the driver's interface with pointers to locals; the text ends in a zero.
     unsafe {
         check(sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()), "loading")?;
         check(sys::cuModuleGetFunction(&mut kernel, loaded, c"steps".as_ptr()), "loading")?;
@@ -100,7 +100,7 @@ fn with_config<T>(
         attribute.value.clusterDim.z = z;
         attributes.push(attribute);
     }
-    // SAFETY: as above.
+    // SAFETY: plain data, for which zeros are a value.
     let mut config: sys::CUlaunchConfig = unsafe { std::mem::zeroed() };
     [config.gridDimX, config.gridDimY, config.gridDimZ] = grid;
     [config.blockDimX, config.blockDimY, config.blockDimZ] = [block, 1, 1];

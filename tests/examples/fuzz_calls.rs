@@ -237,7 +237,7 @@ impl Fuzzer {
     }
 
     fn get(&self, offset: usize) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: callers stay in the first half of the arena.
         unsafe { ((self.arena + offset) as *const u64).read_volatile() }
     }
 

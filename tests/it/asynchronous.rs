@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use tasks::fixtures::Fixture;
-use tests::product::shown;
-use tests::{fixture, product};
+use tests::asynchronous::shown;
+use tests::{asynchronous, fixture};
 
 static KERNELS: LazyLock<Vec<(Fixture, String)>> =
     LazyLock::new(|| fixture::folder("tests/fixtures/asynchronous"));
@@ -73,7 +73,7 @@ fn broken_kernels_are_told_as_what_they_are() {
     for kernel in KERNELS.iter().filter(|(one, _)| one.name.ends_with("_broken")) {
         let name = &kernel.0.name;
         let (text, codes) = shown(kernel, 1);
-        let expected = product::head(&kernel.0.source).expect;
+        let expected = asynchronous::head(&kernel.0).expect;
         if expected.is_empty() != codes.is_empty() || expected.iter().any(|code| !codes.contains(code)) {
             wrong.push(format!("{name}: expected {expected:?}, found {codes:?}"));
         }
@@ -82,4 +82,11 @@ fn broken_kernels_are_told_as_what_they_are() {
         assert_eq!(text, shown(kernel, 4).0, "{name}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+#[should_panic(expected = "odd.cu: unknown line `// blok: 32`")]
+fn unknown_lines_of_a_kernel_are_refused() {
+    let source = "// odd.cu: a kernel.\n// kernel: k\n// blok: 32\n".to_owned();
+    asynchronous::head(&Fixture { name: "odd".to_owned(), path: "odd.cu".into(), source });
 }

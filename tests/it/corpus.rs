@@ -24,19 +24,19 @@ fn load(name: &str) -> (Gpu, Module) {
     (gpu, module)
 }
 
-/// Numbers that look random and are the same everywhere.
-fn numbers(n: usize, seed: u32) -> Vec<u32> {
+/// Pseudorandom words, equal on all machines.
+fn random_words(n: usize, seed: u32) -> Vec<u32> {
     let random = ChaCha8Rng::seed_from_u64(seed.into());
     random.random_iter().take(n).collect()
 }
 
 /// Floats from -8 to 8.
 fn floats(n: usize, seed: u32) -> Vec<f32> {
-    numbers(n, seed).into_iter().map(|v| (v >> 8) as f32 / (1 << 20) as f32 - 8.0).collect()
+    random_words(n, seed).into_iter().map(|v| (v >> 8) as f32 / (1 << 20) as f32 - 8.0).collect()
 }
 
-/// Every element within `ulps` units in the last place.
-fn close(got: &[f32], want: &[f64], ulps: f64) {
+/// Asserts that every element is within `ulps` units in the last place.
+fn assert_close(got: &[f32], want: &[f64], ulps: f64) {
     assert_eq!(got.len(), want.len());
     for (i, (&g, &w)) in got.iter().zip(want).enumerate() {
         let unit = f64::from((w as f32).abs().max(f32::MIN_POSITIVE)) * f64::from(f32::EPSILON);

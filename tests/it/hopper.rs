@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use simt::gpu::Gpu;
-use simt::mma::arithmetic::{AccumulatorType, FactorType, Factors, Product, Unit};
+use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
-use tests::product::{
+use tests::asynchronous::{
     ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
 };
 
@@ -31,41 +31,42 @@ const BOXES: [&str; 2] = [
     "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C/bf16",
 ];
 
-/// The same for tiles of 64 rows.
+/// Parameters of kernels to which boxes are copied for tiles of 64 rows, and that store C from registers.
 const LOW_BOXES: [&str; 2] = [
     "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C",
     "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C/bf16",
 ];
 
-/// And C leaves as boxes, of tiles of 128 rows and of 64.
+/// Parameters of kernels that copy C out as boxes, of tiles of 128 rows.
 const SMALL: [&str; 2] = [
     "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:32x64/128",
     "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:64x64/128/bf16",
 ];
+/// Parameters of kernels that copy C out as boxes, of tiles of 64 rows.
 const LOW_SMALL: [&str; 2] = [
     "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C:32x64/128",
     "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C:64x64/128/bf16",
 ];
 
-/// Of B, a block copies half of the k.
+/// Parameters of kernels whose blocks copy half of a tile of B each, and that store C from registers.
 const SHARED_BOXES: [&str; 2] = [
     "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C",
     "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C/bf16",
 ];
 
-/// And C leaves as boxes.
+/// Parameters of kernels whose blocks copy half of a tile of B each, and that copy C out as boxes.
 const BOXES_OUT: [&str; 2] = [
     "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:32x64/128",
     "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:64x64/128/bf16",
 ];
 
-/// Of FP8, and B with a row for each column.
+/// Parameters of kernels that multiply FP8: B is stored with a row for each of its columns.
 const FP8: [&str; 2] = [
     "M N K alpha A:128x128/128/e4m3 Bt:128x96/128/e4m3 C:32x64/128",
     "M N K alpha A:128x128/128/e4m3 Bt:128x96/128/e4m3 C:64x64/128/bf16",
 ];
 
-/// A pair of blocks with several tiles, and more k than their ring has room for.
+/// Launches of kernels that multiply FP8: pairs of blocks with several tiles, and more k than their ring has room for.
 const FP8_LAUNCHES: [(&str, [u32; 3]); 3] =
     [("2", [130, 264, 144]), ("4", [1, 8, 16]), ("2", [260, 200, 656])];
 
@@ -210,7 +211,7 @@ const PLANS: &[Plan] = &[
     },
 ];
 
-/// C is FP32, and nothing else: FP32 in six products of bf16, and TF32.
+/// Kernels that give C in FP32 only: FP32 in six products of bf16, and TF32.
 const TO_FP32: [Plan; 2] = [
     Plan {
         source: "v12_six_bf16",
@@ -288,7 +289,7 @@ fn parts_add_up_to_the_element() {
     }
 }
 
-/// Tiles and boxes are swizzled for it.
+/// Tiles and boxes are swizzled so that neither loads nor stores conflict.
 #[test]
 fn shared_memory_gives_no_excess_wavefront() {
     const SOURCES: [&str; 5] = ["v12_mma_ring", "v12_store", "v12_ping_pong", "v12_small", "v12_fp8"];
@@ -296,7 +297,7 @@ fn shared_memory_gives_no_excess_wavefront() {
     // Threads of six_bf16 read and write no shared memory.
     let [_, of_tf32] = to_fp32();
     for kernel in { PLANS.iter().filter(of) }.flat_map(Plan::kernels).chain([of_tf32]) {
-        let launch = head(&kernel.0.source).launches[0];
+        let launch = head(&kernel.0).launches[0];
         let counters = run(&kernel, launch, 1).counters;
         let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);
         let name = &kernel.0.name;
@@ -306,14 +307,14 @@ fn shared_memory_gives_no_excess_wavefront() {
     }
 }
 
-/// All add 16 k at a time, in the order of k: not only nearly, but exactly the same numbers.
+/// The kernels that do not split k add 16 k at a time, in the order of k: their results agree bit by bit.
 #[test]
 fn kernels_that_sum_in_order_give_the_same_bits() {
     let shape = SAME.map(|n| n as usize);
     let mut first: Option<Vec<f32>> = None;
     let mut n_compared = 0;
     for kernels in PLANS.iter().map(Plan::kernels) {
-        let launches = head(&kernels[0].0.source).launches;
+        let launches = head(&kernels[0].0).launches;
         let Some(launch) = launches.into_iter().find(|launch| launch.shape == shape) else {
             continue;
         };
@@ -326,15 +327,15 @@ fn kernels_that_sum_in_order_give_the_same_bits() {
         n_compared += 1;
     }
     assert_eq!(n_compared, 12, "all but those that split k");
-    // That it is no comparison of whole numbers, which any order gives.
+    // Whole numbers would not do: their sums are the same in any order.
     assert!(first.is_some_and(|sums| sums.iter().any(|x| x.to_bits() & 0xff != 0)));
 }
 
-/// What the unit gives for a row of A and all columns of B, from sums of zero on. `bits`: a number as it gets it.
+/// Multiplies a row of A by all columns of B as the unit does, from sums of zero on. `bits` encodes an element for it.
 fn row_of_unit(kind: FactorType, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]) -> Vec<f32> {
     const BYTES: usize = 32;
     let product = Product::new(kind, AccumulatorType::F32, Unit::Warpgroup);
-    let at_a_time = BYTES / simt::mma::warpgroup::bytes(kind);
+    let at_a_time = BYTES / simt::mma::warpgroup::element_bytes(kind);
     let mut d = vec![0; b[0].len().next_multiple_of(8)];
     for (a, b) in a.chunks(at_a_time).zip(b.chunks(at_a_time)) {
         let mut row = vec![[0; 8]; at_a_time / 8];
@@ -360,20 +361,20 @@ struct Summed<'a> {
     inputs: Inputs,
     kind: FactorType,
     bits: fn(f32) -> u32,
-    /// So many k on the unit; then in FP32.
+    /// Number of k that the unit sums before the sum is added in FP32.
     promoted: usize,
 }
 
 impl Summed<'_> {
     /// The largest error of its C, which has the bits that it should have.
     fn largest_error(&self) -> f64 {
-        let launch = head(&self.kernel.0.source).launches[2];
+        let launch = head(&self.kernel.0).launches[2];
         let [m, n, k] = launch.shape;
         let found = run_with(&self.kernel, launch, 1, self.inputs).c;
         let product = self.inputs.product(launch.shape);
         let b: Vec<Vec<f32>> = product.b.chunks(n).map(<[f32]>::to_vec).collect();
         let mut largest = 0.0_f64;
-        // Of each tile, some rows.
+        // Every 37th row: some of each tile.
         for row in (0..m).step_by(37) {
             let a = &product.a[row * k..(row + 1) * k];
             let mut sums = vec![0.0; n];
@@ -392,7 +393,7 @@ impl Summed<'_> {
     }
 }
 
-/// Of FP8 and TF32, what the unit sums and what FP32 does is as the sources say, bit by bit.
+/// The unit sums as many k of FP8 and TF32 as the sources say, and FP32 the rest, bit by bit.
 #[test]
 fn sums_leave_the_unit_when_they_should() {
     let of = |name: &str| {

@@ -6,8 +6,8 @@ use catalog::{Format, STEPS, Work};
 use counters::Counters;
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
+use tests::asynchronous::to_bf16;
 use tests::gpu::{Gpu, Shape};
-use tests::product::to_bf16;
 use tests::recorded::{arguments, kernel, machine_code, root};
 
 /// Kernels, their threads, and their bytes of dynamic shared memory. A block owns at least 128 x 128 of C; blocks that

@@ -1,7 +1,7 @@
 //! Tensor cores: elements of their products beside those of an H200, bit by bit.
 
 use simt::launch::{LaunchOptions, Watch};
-use simt::mma::arithmetic::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
+use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
 use tests::gpu::{Argument, Gpu, Shape, Value};
 use tests::tensor_cores::fixtures;
 use tests::wgmma::hash;
@@ -44,7 +44,8 @@ fn elements() -> Vec<Elements> {
             Some("bf16" | "f16") => 2,
             Some("tf32") => 4,
             Some("e4m3" | "e5m2") => 1,
-            _ => 8,
+            Some("f64") => 8,
+            _ => panic!("unknown type of numbers in `{line}`"),
         };
         all.push(Elements {
             name: (*name).to_owned(),
@@ -64,10 +65,19 @@ fn product(name: &str) -> Product {
         Some("f16") => FactorType::F16,
         Some("tf32") => FactorType::Tf32,
         Some("e4m3") => FactorType::E4m3,
-        _ => FactorType::E5m2,
+        Some("e5m2") => FactorType::E5m2,
+        _ => panic!("unknown type of factors in `{name}`"),
     };
-    let sum = if parts.next() == Some("f16") { AccumulatorType::F16 } else { AccumulatorType::F32 };
-    let unit = if name.starts_with('w') { Unit::Warpgroup } else { Unit::Warp };
+    let sum = match parts.next() {
+        Some("f16") => AccumulatorType::F16,
+        Some("f32") => AccumulatorType::F32,
+        _ => panic!("unknown type of sums in `{name}`"),
+    };
+    let unit = match name.split('.').next() {
+        Some("wgmma") => Unit::Warpgroup,
+        Some("mma") => Unit::Warp,
+        _ => panic!("unknown instruction `{name}`"),
+    };
     Product::new(kind, sum, unit)
 }
 

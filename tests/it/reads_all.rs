@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use simt::alu::cpu_level;
+use simt::arithmetic::cpu_level;
 use simt::decode::{Symbols, decode, module_variables};
 use tests::conformance::{fixtures, missing, module};
 use tests::fixture;

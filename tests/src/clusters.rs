@@ -6,19 +6,19 @@
 
 use std::fmt::Write as _;
 
-/// Words that a block may see, and blocks of a case.
+/// Words of the result of each block.
 pub const SEEN: usize = 8;
-/// Blocks of a case.
+/// Blocks of which the result has room.
 pub const BLOCKS: usize = 8;
 /// Words of global memory: each holds its number.
 pub const WORDS: usize = 64;
-/// What a word of the result holds when nothing wrote it.
+/// Content of a word of the result before a block writes it.
 pub const UNSEEN: u32 = 0xFFFF_FFFF;
 
 /// A kernel and what its blocks see.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// What it is about.
+    /// Subject, in words.
     pub name: &'static str,
     /// Blocks of a cluster in x, y and z; `None`: a launch without.
     pub cluster: Option<[u32; 3]>,
@@ -232,12 +232,12 @@ pub fn module(case: &Case) -> String {
     module_with(case, "")
 }
 
-/// What global memory holds.
+/// Content of global memory before a case.
 pub fn memory() -> Vec<u32> {
     (0..WORDS as u32).collect()
 }
 
-/// What the blocks saw, as one line: `101 | 100`.
+/// The words that the blocks saw, as one line: `101 | 100`.
 pub fn shown(words: &[u32]) -> String {
     let block = |words: &[u32]| {
         let seen = words.iter().take_while(|word| **word != UNSEEN);
@@ -247,7 +247,7 @@ pub fn shown(words: &[u32]) -> String {
     blocks.join(" | ").trim_end_matches([' ', '|']).to_owned()
 }
 
-/// The same of what a case holds.
+/// The words that the blocks of a case should see, as [`shown`] prints them.
 pub fn expected(case: &Case) -> String {
     let block = |words: &&[u32]| words.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
     case.seen.iter().map(block).collect::<Vec<_>>().join(" | ")

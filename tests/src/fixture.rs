@@ -31,77 +31,102 @@ pub struct Head {
     pub gives: Vec<(String, u64, String)>,
 }
 
-/// The lines at the top of a `.cu`.
-pub fn head(text: &str) -> Head {
+/// The lines `// key: value` at the top of a `.cu`, below its title.
+///
+/// # Panics
+/// When a key is none of `known`.
+pub(crate) fn key_lines<'a>(fixture: &'a Fixture, known: &[&str]) -> Vec<(&'a str, &'a str)> {
+    let mut found = Vec::new();
+    let mut above = ".";
+    for line in fixture.source.lines().map_while(|line| line.strip_prefix("//")).map(str::trim) {
+        let pair = line.split_once(':').map(|(key, value)| (key, value.trim()));
+        // The title of an included file that is part of the text.
+        if !found.is_empty() && pair.is_some_and(|(key, _)| key.ends_with(".cuh") || key.ends_with(".cu")) {
+            break;
+        }
+        let pair = pair.filter(|(key, _)| key.bytes().all(|byte| byte.is_ascii_lowercase()));
+        match pair {
+            Some((key, value)) if known.contains(&key) => found.push((key, value)),
+            // The title is prose, whose second line may start with a word and a colon.
+            None if found.is_empty() => {}
+            Some(_) if found.is_empty() && !above.ends_with('.') => {}
+            _ => panic!("{}: unknown line `// {line}`", fixture.path.display()),
+        }
+        above = line;
+    }
+    found
+}
+
+/// Reads the lines at the top of a `.cu`.
+fn head(fixture: &Fixture) -> Head {
+    const KEYS: [&str; 8] = ["arch", "arg", "block", "budget", "expect", "gives", "grid", "shared"];
     let mut head = Head { grid: [1; 3], block: [1; 3], ..Head::default() };
-    for line in text.lines().map_while(|line| line.strip_prefix("//")) {
-        let Some((key, value)) = line.trim().split_once(':') else {
-            continue;
-        };
+    for (key, value) in key_lines(fixture, &KEYS) {
+        let wrong = || -> ! { panic!("{}: wrong line `// {key}: {value}`", fixture.path.display()) };
         let words: Vec<&str> = value.split_whitespace().collect();
+        let number = |word: &str| word.parse::<u64>().unwrap_or_else(|_| wrong());
         let triple = || {
-            let at = |i: usize| words.get(i).map_or(1, |word| word.parse().expect("a number"));
+            let at = |i: usize| words.get(i).map_or(1, |word| number(word) as u32);
             [at(0), at(1), at(2)]
         };
-        match key {
-            "grid" => head.grid = triple(),
-            "block" => head.block = triple(),
-            "shared" => head.shared = words[0].parse().expect("bytes"),
-            "budget" => head.budget = words[0].parse().expect("instructions"),
-            "arg" => {
-                let rest = words[1..].iter().map(|&word| word.to_owned()).collect();
-                head.args.push((words[0].to_owned(), rest));
+        match (key, &words[..]) {
+            ("grid", [_, ..]) => head.grid = triple(),
+            ("block", [_, ..]) => head.block = triple(),
+            ("shared", [bytes]) => head.shared = number(bytes) as u32,
+            ("budget", [instructions]) => head.budget = number(instructions),
+            ("arg", [name, description @ ..]) => {
+                let description = description.iter().map(|&word| word.to_owned()).collect();
+                head.args.push(((*name).to_owned(), description));
             }
-            "gives" => {
-                let element = words[1].parse().expect("an index");
-                let value = words[2].to_owned();
-                head.gives.push((words[0].to_owned(), element, value));
+            ("gives", [name, index, value]) => {
+                head.gives.push(((*name).to_owned(), number(index), (*value).to_owned()));
             }
-            "expect" => head.expect = words.iter().map(|&word| word.to_owned()).collect(),
-            _ => {}
+            ("expect", codes) => head.expect = codes.iter().map(|&word| word.to_owned()).collect(),
+            // For the compiler.
+            ("arch", _) => {}
+            _ => wrong(),
         }
     }
     head
 }
 
-/// Makes the bytes of an argument from its description.
-fn argument(memory: &Memory, words: &[String]) -> Vec<u8> {
-    let kind = words[0].as_str();
-    if kind == "null" {
-        return 0u64.to_le_bytes().to_vec();
-    }
-    let Some((ty, n)) = kind.split_once('[') else {
-        return match kind {
-            "i32" => words[1].parse::<i32>().expect("an int").to_le_bytes().to_vec(),
-            "f32" => words[1].parse::<f32>().expect("a float").to_le_bytes().to_vec(),
-            _ => panic!("argument of type {kind}"),
-        };
+/// Makes the bytes of an argument from its description; `None`: not a description.
+fn argument(memory: &Memory, description: &[String]) -> Option<Vec<u8>> {
+    let description: Vec<&str> = description.iter().map(String::as_str).collect();
+    let (kind, fill) = match description[..] {
+        ["null"] => return Some(0u64.to_le_bytes().to_vec()),
+        ["i32", value] => return Some(value.parse::<i32>().ok()?.to_le_bytes().to_vec()),
+        ["f32", value] => return Some(value.parse::<f32>().ok()?.to_le_bytes().to_vec()),
+        [kind, fill] => (kind, fill),
+        _ => return None,
     };
-    let n: u32 = n.trim_end_matches(']').parse().expect("a length");
-    let address = memory.alloc(u64::from(n) * 4, Origin::new("cuMemAlloc")).expect("there is room");
-    let (filled, value): (u32, fn(u32, u32) -> u32) = match words[1].as_str() {
+    let (ty, n) = kind.strip_suffix(']')?.split_once('[')?;
+    let n: u32 = n.parse().ok()?;
+    let (n_filled, value): (u32, fn(u32, u32) -> u32) = match fill {
         "empty" => (0, |i, _| i),
         "half" => (n / 2, |i, _| i),
         "mod4" => (n, |i, _| i % 4),
         "down" => (n, |i, n| n - 1 - i),
         "zero" => (n, |_, _| 0),
         "one" => (n, |_, _| 1),
-        _ => (n, |i, _| i),
+        "filled" | "freed" => (n, |i, _| i),
+        _ => return None,
     };
-    let bytes: Vec<u8> = (0..filled)
-        .flat_map(|i| match ty {
-            "f32" => ((value(i, n) % 10) as f32).to_le_bytes(),
-            _ => value(i, n).to_le_bytes(),
-        })
-        .collect();
+    let values = (0..n_filled).map(|i| value(i, n));
+    let bytes: Vec<u8> = match ty {
+        "f32" => values.flat_map(|value| ((value % 10) as f32).to_le_bytes()).collect(),
+        "i32" => values.flat_map(u32::to_le_bytes).collect(),
+        _ => return None,
+    };
+    let address = memory.alloc(u64::from(n) * 4, Origin::new("cuMemAlloc")).expect("there is room");
     memory.write(address, &bytes).expect("it is allocated");
-    if words[1] == "freed" {
+    if fill == "freed" {
         memory.free(address).expect("it is allocated");
     }
-    address.to_le_bytes().to_vec()
+    Some(address.to_le_bytes().to_vec())
 }
 
-/// What a launch was said to do, and did.
+/// A launch: what the head of its kernel says, and what it gave.
 #[derive(Debug)]
 pub struct Ran {
     /// How it was launched.
@@ -146,7 +171,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     let (name, text) = (&one.name, &one.source);
     let folder = root().join(&one.path);
     let folder = folder.parent().expect("it lies in a folder");
-    let head = head(text);
+    let head = head(one);
     let gpu = Gpu::with_memory(1 << 30);
     let module = match gpu.load(ptx) {
         Ok(module) => module,
@@ -154,9 +179,12 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     };
     let loaded = module.kernels().first().expect("a kernel").clone();
     let mut params = Vec::new();
-    for ((_, words), param) in head.args.iter().zip(&loaded.kernel().params) {
+    for ((arg, description), param) in head.args.iter().zip(&loaded.kernel().params) {
         params.resize(param.offset as usize, 0);
-        params.extend(argument(&gpu.memory, words));
+        let bytes = argument(&gpu.memory, description);
+        params.extend(bytes.unwrap_or_else(|| {
+            panic!("{}: wrong line `// arg: {arg} {}`", one.path.display(), description.join(" "))
+        }));
     }
     params.resize(loaded.kernel().param_bytes as usize, 0);
     let mut sources: Vec<(String, Arc<str>)> = Vec::new();

@@ -9,7 +9,7 @@ use simt::module::{LoadedKernel, Module};
 
 pub use simt::gpu::{Argument, Shape, Value};
 
-/// Memory and textures of one device.
+/// [`simt::gpu::Gpu`] whose launches name the kernel and end in a report or in the text of the refusal.
 #[derive(Debug, Default)]
 pub struct Gpu(simt::gpu::Gpu);
 
@@ -28,7 +28,7 @@ impl DerefMut for Gpu {
 }
 
 impl Gpu {
-    /// A device with so many bytes of memory.
+    /// A device with `bytes` bytes of memory.
     pub fn with_memory(bytes: u64) -> Self {
         Self(simt::gpu::Gpu::with_memory(bytes))
     }
@@ -64,7 +64,8 @@ impl Gpu {
         self.launch_raw_with_codes(kernel, shape, params, options).map(|(report, _)| report)
     }
 
-    /// The same, and the codes of all that went wrong: a report leaves out what follows from something else.
+    /// Launches like [`Self::launch_raw`], and returns also the codes of all mistakes: a report leaves out those that
+    /// follow from another one.
     ///
     /// # Errors
     /// When the launch is refused, why.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accesses;
+pub mod asynchronous;
 pub mod clusters;
 pub mod conformance;
 pub mod fixture;
@@ -11,7 +12,6 @@ pub mod gpu;
 pub mod hostile;
 pub mod machine_code;
 pub mod phases;
-pub mod product;
 pub mod random_atomics;
 pub mod random_kernel;
 pub mod recorded;

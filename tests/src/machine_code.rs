@@ -29,7 +29,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = (Option<Widths>, &str)> {
     })
 }
 
-/// Where a count belongs: loads or stores, of so many bytes per lane.
+/// Key of a count: loads or stores, and bytes per lane.
 pub fn column(store: bool, bytes: u8) -> usize {
     let width = match bytes {
         16 => 2,

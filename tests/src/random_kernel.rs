@@ -20,7 +20,7 @@ pub const OUTPUT_WORDS_PER_THREAD: usize = 16;
 /// 32-bit words of output.
 pub const OUTPUT_WORDS: usize = output_words(GRID);
 
-/// 32-bit words of output of so many blocks.
+/// 32-bit words of output of `grid` blocks.
 pub const fn output_words(grid: u32) -> usize {
     OUTPUT_WORDS_PER_THREAD * (BLOCK * grid) as usize
 }

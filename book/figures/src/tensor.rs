@@ -1,8 +1,8 @@
 //! Picture for v10: the elements of an MMA instruction that four lanes of the warp hold, by the emulated GPU's
 //! layout.
 
-use simt::mma::arithmetic::{Kind, Sum};
-use simt::mma::layout::Form;
+use simt::mma::layout::MmaForm;
+use simt::mma::products::{AccumulatorType, FactorType};
 
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -15,7 +15,7 @@ const CELL: f64 = 13.0;
 const GAP: f64 = 18.0;
 
 /// Returns the elements of A, B and D that a lane holds, as (row, column).
-fn held(form: Form, lane: usize) -> [Vec<(usize, usize)>; 3] {
+fn held(form: MmaForm, lane: usize) -> [Vec<(usize, usize)>; 3] {
     let [n_a, n_b, n_d] = form.registers();
     let pair = |row: usize, col: usize| [(row, col), (row, col + 1)];
     [
@@ -36,7 +36,8 @@ fn held(form: Form, lane: usize) -> [Vec<(usize, usize)>; 3] {
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let form = Form::new(M as u8, K as u8, Some((Kind::Bf16, Kind::Bf16, Sum::F32)));
+    let form =
+        MmaForm::new(M as u8, K as u8, Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)));
     let form = form.ok_or_else(|| anyhow::anyhow!("there is no product of 16 x 8 x 16 of bf16"))?;
     let mut drawing = Drawing::new(
         "One product of a warp, and who holds it",
@@ -100,7 +101,8 @@ mod tests {
 
     #[test]
     fn every_element_is_held_once() {
-        let form = Form::new(16, 16, Some((Kind::Bf16, Kind::Bf16, Sum::F32))).expect("it is a shape");
+        let form = MmaForm::new(16, 16, Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)))
+            .expect("it is a shape");
         for (matrix, elements) in [M * K, K * N, M * N].into_iter().enumerate() {
             let all: Vec<_> = (0..32).flat_map(|lane| held(form, lane)[matrix].clone()).collect();
             let distinct: BTreeSet<_> = all.iter().collect();
@@ -110,7 +112,8 @@ mod tests {
 
     #[test]
     fn the_description_is_of_what_is_drawn() {
-        let form = Form::new(16, 16, Some((Kind::Bf16, Kind::Bf16, Sum::F32))).expect("it is a shape");
+        let form = MmaForm::new(16, 16, Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)))
+            .expect("it is a shape");
         let [a, b, d] = held(form, 0);
         assert_eq!(a, [(0, 0), (0, 1), (8, 0), (8, 1), (0, 8), (0, 9), (8, 8), (8, 9)]);
         assert_eq!(b, [(0, 0), (1, 0), (8, 0), (9, 0)]);

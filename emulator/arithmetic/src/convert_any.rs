@@ -146,7 +146,7 @@ impl CvtVariant {
 
 pub(super) const ROUND_AWAY: u32 = 4;
 
-/// `x` as an integer of so many bits, in the lane's bits.
+/// `x` as an integer of `bits` bits, in the lane's bits.
 pub(super) fn cut(x: i128, bits: u32, signed: bool) -> u64 {
     match (bits, signed) {
         (8, true) => x as i8 as u16 as u64,

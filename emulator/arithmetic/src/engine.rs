@@ -26,7 +26,8 @@ pub(super) fn zst_fn<F: Copy>() -> F {
 
 /// Runs `whole` for all lanes, and restores the destination of the lanes outside `mask`.
 ///
-/// # Safety As for [`AluFn`]; the destination is a register with elements of type `T`.
+/// # Safety
+/// As for [`AluFn`]; the destination is a register with elements of type `T`.
 #[inline(never)]
 unsafe fn masked<T: Copy>(whole: AluFn, lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     if mask == 0 {

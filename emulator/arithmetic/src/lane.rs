@@ -154,7 +154,8 @@ impl Lane for bool {
 
 /// Collects the highest bit of each element.
 ///
-/// # Safety The CPU has the features of level `L`.
+/// # Safety
+/// The CPU has the features of level `L`.
 #[inline(always)]
 unsafe fn sign_bits<const N: usize, const L: u8>(wide: &[u32; N]) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -165,7 +166,7 @@ unsafe fn sign_bits<const N: usize, const L: u8>(wide: &[u32; N]) -> u32 {
             return unsafe { _mm512_movepi32_mask(_mm512_loadu_si512(wide.as_ptr().cast())) as u32 };
         }
         if L == AVX2 && N == 8 {
-            // SAFETY: as above, 32 bytes.
+            // SAFETY: the level says that the CPU can, and the array has 32 bytes.
             return unsafe { _mm256_movemask_ps(_mm256_loadu_ps(wide.as_ptr().cast())) as u32 };
         }
         if L == BASE && N == 8 {

@@ -62,7 +62,8 @@ pub struct Lanes {
 impl Lanes {
     /// Pointer to a 32- or 64-bit source.
     ///
-    /// # Safety `src` is in range, and not [`NONE`].
+    /// # Safety
+    /// `src` is in range, and not [`NONE`].
     #[inline(always)]
     pub unsafe fn source(&self, src: Src) -> *const Line {
         // SAFETY: the caller vouches for the range.
@@ -74,9 +75,10 @@ impl Lanes {
 
 /// Computes the result of every lane in `mask`; other lanes keep theirs.
 ///
-/// # Safety Every operand must be in range for `Lanes`, as `decode::passes::validate` establishes, and the CPU must
-/// have the features that the function was compiled for. A destination never overlaps a source partly: it is the same
-/// register or a disjoint one (32- and 64-bit registers are allocated apart).
+/// # Safety
+/// Every operand must be in range for `Lanes`, as `decode::passes::validate` establishes, and the CPU must have the
+/// features that the function was compiled for. A destination never overlaps a source partly: it is the same register
+/// or a disjoint one (32- and 64-bit registers are allocated apart).
 pub type AluFn = unsafe fn(&mut Lanes, &AluArgs, mask: u32);
 
 /// Vector instructions to use, detected at run time.

@@ -8,6 +8,8 @@
 //!
 //! A register that is read before it is written reads as 0; [`program::Kernel::unset`] lists those that can be.
 
+#![cfg_attr(not(test), forbid(unsafe_code))]
+
 mod display;
 mod error;
 #[cfg(test)]

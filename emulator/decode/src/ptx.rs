@@ -53,7 +53,7 @@ use layout::SharedLayout;
 use module_variables::Symbols;
 use names::{Binding, Prototype, Scope};
 use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
-use program::{AtomicForm, Flow, InstrInfo, MAX_CALLS, OpKind, SharedArray, SourceLoc, Special};
+use program::{AtomicForm, DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, SourceLoc, Special};
 
 pub(super) struct Lower<'a> {
     pub(super) index: &'a Index<'a>,
@@ -70,7 +70,7 @@ pub(super) struct Lower<'a> {
     /// Position of each label; `u32::MAX` if not reached yet.
     pub(super) labels: Vec<u32>,
     pub(super) specials: BTreeMap<Special, u32>,
-    pub(super) local: Vec<SharedArray>,
+    pub(super) local: Vec<DeclaredArray>,
     pub(super) local_bytes: u32,
     pub(super) shared_subword: bool,
     pub(super) reserved_shared: bool,

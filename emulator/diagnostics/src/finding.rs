@@ -76,9 +76,9 @@ pub struct Finding {
     pub title: String,
     /// PTX instruction: index into the kernel's instructions.
     pub instr: u32,
-    /// Where that comes from.
+    /// Line of the source that the instruction comes from.
     pub source: Option<SourceLoc>,
-    /// The same in words, with the line's text.
+    /// That line in words, with its text.
     pub place: Option<Place>,
     /// The first to do it: block, then thread, by index.
     pub block: [u32; 3],

@@ -253,7 +253,7 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// The same for a line of a file.
+    /// Line `line` of a file in words, as [`Self::line_name`] has them.
     pub(crate) fn numbered(&self, here: u32, file: u32, line: u32) -> String {
         format!("line {line}{}", self.of_file(here, file))
     }

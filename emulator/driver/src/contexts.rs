@@ -196,7 +196,7 @@ pub(crate) fn end_primary(context: Option<Arc<Context>>) {
 
 /// Fails before `cuInit`, and in a host function, which would wait for itself.
 pub(crate) fn initialised() -> Outcome {
-    if !life::has_begun() {
+    if !life::was_initialised() {
         return Err(ERROR_NOT_INITIALIZED);
     }
     if on_worker() {

@@ -79,7 +79,7 @@ pub(crate) use aliases;
 
 /// Runs the body of a call, while the driver lives in this process. No panic crosses the edge.
 pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUresult {
-    if let Some(code) = life::over(name) {
+    if let Some(code) = life::code_after_end(name) {
         return code;
     }
     let code = match catch_unwind(AssertUnwindSafe(body)) {
@@ -142,7 +142,7 @@ impl<T> Copy for Out<T> {}
 
 // SAFETY: an address; the caller keeps the place good for every call that may write there, on whatever thread.
 unsafe impl<T> Send for Out<T> {}
-// SAFETY: as above.
+// SAFETY: an address; the caller keeps the place good for every call that may write there, on whatever thread.
 unsafe impl<T> Sync for Out<T> {}
 
 impl<T> Out<T> {
@@ -336,7 +336,7 @@ pub(crate) struct Host(*mut c_void);
 
 // SAFETY: an address; the caller of a copy keeps the memory in place until the copy is done.
 unsafe impl Send for Host {}
-// SAFETY: as above.
+// SAFETY: an address; the caller of a copy keeps the memory in place until the copy is done.
 unsafe impl Sync for Host {}
 
 impl Host {

@@ -30,7 +30,7 @@ pub(crate) fn length(head: &[u8]) -> Option<u64> {
     own.checked_add(number(head, 8, 8)?)
 }
 
-/// Chooses the member for a device of this architecture, of at most so many bytes.
+/// Chooses the member for a device of this architecture, of at most `most` bytes.
 pub(crate) fn choose(bytes: &[u8], architecture: u64, most: u64) -> Selection {
     members(bytes, architecture, most).unwrap_or(Selection::Damaged)
 }

@@ -393,7 +393,7 @@ impl Log {
                     log.info.written = Some((values, index));
                 }
                 5 => {
-                    // SAFETY: as above.
+                    // SAFETY: a buffer, as the option says.
                     log.error.text = Some(unsafe { Out::at(value as *mut c_char) });
                 }
                 6 => {

@@ -26,19 +26,19 @@ const STATELESS: [&str; 5] =
     ["cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString", "cuGetProcAddress", "cuGetProcAddress_v2"];
 
 /// Makes the driver ready, when `cuInit` is called.
-pub(crate) fn begin() {
+pub(crate) fn initialise() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(watch_process);
     let _ = LIFE.compare_exchange(NEW, READY, Ordering::AcqRel, Ordering::Acquire);
 }
 
-pub(crate) fn has_begun() -> bool {
+pub(crate) fn was_initialised() -> bool {
     LIFE.load(Ordering::Acquire) != NEW
 }
 
 /// The code that this call returns if the driver no longer works in this process.
 #[inline]
-pub(crate) fn over(name: &str) -> Option<CUresult> {
+pub(crate) fn code_after_end(name: &str) -> Option<CUresult> {
     let code = match LIFE.load(Ordering::Acquire) {
         FORKED => ERROR_NOT_INITIALIZED,
         ENDED => ERROR_DEINITIALIZED,

@@ -101,7 +101,7 @@ mod tests {
         // SAFETY: the function of the C library has this type.
         let cos = unsafe { found.get::<unsafe extern "C" fn(f64) -> f64>(b"cos\0") }
             .expect("found in what is needed");
-        // SAFETY: as above.
+        // SAFETY: `cos` has no precondition.
         assert_eq!(unsafe { cos(0.0) }, 1.0);
     }
 }

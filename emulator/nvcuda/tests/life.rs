@@ -145,7 +145,7 @@ fn only_whole_writable_memory_is_registered() {
     };
     let register = |page: usize, n: usize| register_at(start.wrapping_add(page * 4096).cast(), n);
     assert_eq!(register(0, 5), CUDA_SUCCESS);
-    // SAFETY: as above; nothing else uses them.
+    // SAFETY: the pages are ours; nothing else uses them.
     unsafe {
         libc::mprotect(start.add(4096).cast(), 4096, libc::PROT_NONE);
         libc::mprotect(start.add(3 * 4096).cast(), 4096, libc::PROT_READ);

@@ -9,6 +9,7 @@ use crate::special::Special;
 use crate::undefined::AluShape;
 use arithmetic::lanes::{Class, Dst, Line};
 
+/// A decoded module: its kernels, and what their positions in source files refer to.
 #[derive(Debug)]
 pub struct Program {
     /// Entry points, in text order.
@@ -17,6 +18,7 @@ pub struct Program {
     pub files: Vec<(u32, String)>,
 }
 
+/// An entry point: its operations, and what a launch has to set up and check for them.
 #[derive(Debug)]
 pub struct Kernel {
     /// Symbol in PTX.
@@ -31,16 +33,15 @@ pub struct Kernel {
     pub n_preds: u32,
     /// Constants; a 64-bit one takes two lines.
     pub consts: Vec<Line>,
-    /// Constants that are addresses in shared memory: the first line, and true for 64-bit ones. A block of a cluster
-    /// adds its rank.
-    pub shared_consts: Vec<(u32, bool)>,
+    /// Constants that are addresses in shared memory.
+    pub shared_consts: Vec<SharedConst>,
     /// Special registers, and the lines to set before a warp starts.
     pub specials: Vec<(Special, Dst)>,
     /// In the order of declaration.
     pub params: Vec<Param>,
     pub param_bytes: u32,
     /// Arrays in a block's shared memory, separated by guard gaps.
-    pub shared: Vec<SharedArray>,
+    pub shared: Vec<DeclaredArray>,
     /// Bytes of shared memory that a GPU would need: without guard gaps.
     pub shared_static_bytes: u32,
     /// Start of dynamic (`extern`) shared memory, behind static arrays and guard gaps.
@@ -50,7 +51,7 @@ pub struct Kernel {
     /// Bytes of local memory per thread.
     pub local_bytes: u32,
     /// Local arrays, such as `__local_depot0`.
-    pub local: Vec<SharedArray>,
+    pub local: Vec<DeclaredArray>,
     /// `.maxntid`: upper bounds of a block's threads in x, y and z.
     pub max_threads: Option<[u32; 3]>,
     /// `.maxnreg`: upper bound of a thread's registers.
@@ -92,6 +93,15 @@ impl Kernel {
             Class::Bits64 => line + 1 < self.consts.len(),
         }
     }
+}
+
+/// A constant that is an address in shared memory. A block of a cluster adds its rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedConst {
+    /// First line of the constant.
+    pub line: u32,
+    /// 64 bits, in two lines.
+    pub is_wide: bool,
 }
 
 /// A register that may be read before it is written.
@@ -169,7 +179,7 @@ pub struct Param {
 
 /// An array in shared or local memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SharedArray {
+pub struct DeclaredArray {
     /// Symbol in PTX, perhaps mangled.
     pub name: String,
     /// Byte offset from the start of its space.

@@ -3,6 +3,8 @@
 //! Names have become indices, virtual registers lines of a small register file, labels positions; most device functions
 //! have been inlined. A program never changes once made.
 
+#![forbid(unsafe_code)]
+
 mod address;
 mod calls;
 mod instruction;
@@ -21,7 +23,9 @@ pub use address::{
 };
 pub use calls::{CallSite, Callee, Calls, Kept};
 pub use instruction::{AtomicForm, InstrInfo, MAX_CALLS, MergeGroup, SourceLoc};
-pub use kernel::{BlockOrder, ClusterDirectives, Kernel, Param, Pointer, Program, SharedArray, Unset};
+pub use kernel::{
+    BlockOrder, ClusterDirectives, DeclaredArray, Kernel, Param, Pointer, Program, SharedConst, Unset,
+};
 pub use matrix::{InFlight, MatrixAccess, Mma, RegisterAccess, RegisterWrite, Wgmma, WgmmaA};
 pub use memory::{
     Access, Addr, Atomic, AtomicKind, BulkBytes, Mbarrier, MbarrierKind, MemSpace, Order, TOKEN_PENDING,

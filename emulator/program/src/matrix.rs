@@ -73,7 +73,7 @@ pub struct Wgmma {
 impl Wgmma {
     /// Elements in a row of A and in a column of B.
     pub fn k(&self) -> usize {
-        crate::mma::warpgroup::k(self.kinds[0])
+        crate::mma::warpgroup::elements_per_row(self.kinds[0])
     }
 
     /// Element products of each of the four warps.
@@ -88,7 +88,7 @@ impl Wgmma {
             WgmmaA::Registers(_) => 0,
             WgmmaA::Shared(_) => crate::mma::warpgroup::WARP_ROWS,
         };
-        let bytes = crate::mma::warpgroup::bytes(self.kinds[0]);
+        let bytes = crate::mma::warpgroup::element_bytes(self.kinds[0]);
         ((rows + usize::from(self.n) / 4) * self.k() * bytes) as u64
     }
 }

@@ -4,4 +4,4 @@ pub mod fragment;
 pub mod layout;
 pub mod warpgroup;
 
-pub use ::arithmetic::products as arithmetic;
+pub use arithmetic::products;

@@ -38,8 +38,8 @@ pub enum Flow {
 pub enum Ordering {
     /// Unsigned integers of any width.
     Unsigned,
-    /// Signed integers of so many bits.
+    /// Signed integers of this width in bits.
     Signed(u8),
-    /// Floating-point numbers of so many bits.
+    /// Floating-point numbers of this width in bits.
     Float(u8),
 }

@@ -28,7 +28,7 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse_within(text, u64::MAX)
 }
 
-/// [`parse`] for a tree of at most so many bytes of memory, by an estimate that is on the high side.
+/// [`parse`] for a tree of at most `bytes` bytes of memory, by an estimate that is on the high side.
 pub fn parse_within(text: &str, bytes: u64) -> Result<Module, ParseError> {
     parse_from(text, &mut { bytes })
 }

@@ -26,7 +26,7 @@ pub trait Value: Copy {
     const BYTES: usize;
     /// Appends the number, little endian.
     fn put(self, to: &mut Vec<u8>);
-    /// The other way round.
+    /// Reads the number from its bytes.
     fn get(from: &[u8]) -> Self;
 }
 
@@ -38,7 +38,7 @@ macro_rules! values {
                 to.extend(self.to_le_bytes());
             }
             fn get(from: &[u8]) -> Self {
-                <$ty>::from_le_bytes(from.try_into().unwrap_or_default())
+                <$ty>::from_le_bytes(from.try_into().expect("the bytes of one number"))
             }
         }
         impl From<$ty> for Argument {
@@ -75,9 +75,7 @@ impl Shape {
     pub fn plane(grid: [u32; 2], block: [u32; 2]) -> Self {
         Self { grid: [grid[0], grid[1], 1], block: [block[0], block[1], 1], shared: 0 }
     }
-}
 
-impl Shape {
     /// A launch of this shape.
     pub fn config(self, params: Vec<u8>, options: LaunchOptions) -> LaunchConfig {
         LaunchConfig { grid: self.grid, block: self.block, dynamic_shared: self.shared, params, options }
@@ -139,7 +137,7 @@ impl Gpu {
     /// Reads values from a buffer.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// When the buffer has fewer than `n`.
     pub fn read<T: Value>(&self, address: u64, n: usize) -> Vec<T> {
         let mut bytes = vec![0; n * T::BYTES];
         self.memory.read(address, &mut bytes).expect("a buffer that is large enough");
@@ -162,7 +160,10 @@ impl Gpu {
         Module::load(&self.memory, text, level)
     }
 
-    /// The parameter block of a kernel with these arguments, in its order. What is missing stays 0.
+    /// The parameter block of a kernel with these arguments, in its order. Parameters without an argument are 0.
+    ///
+    /// # Errors
+    /// When an argument has another size than its parameter.
     pub fn params(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
         let mut params = vec![0; kernel.param_bytes as usize];
         for (index, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {

@@ -124,6 +124,9 @@ pub struct Environment<'a> {
 }
 
 /// Runs a kernel to its end.
+///
+/// # Errors
+/// When the launch does not start.
 pub fn launch(
     memory: &Memory,
     loaded: &LoadedKernel,
@@ -133,7 +136,7 @@ pub fn launch(
     run(memory, loaded, config, environment, None)
 }
 
-/// Runs like [`run`], always counted, and records the steps of one warp.
+/// Runs like [`launch`], always counted, and records the steps of one warp.
 ///
 /// # Errors
 /// When the launch does not start.
@@ -149,7 +152,7 @@ pub fn trace(
     Ok((report, recorder.into_steps()))
 }
 
-/// Runs like [`run`], always counted, under an observer.
+/// Runs like [`launch`], always counted, under an observer.
 ///
 /// # Errors
 /// When the launch does not start.
@@ -209,7 +212,7 @@ fn run(
         dynamic_shared: config.dynamic_shared,
         grid_workspace: options.grid_workspace,
         watch,
-        level: crate::alu::cpu_level(),
+        level: crate::arithmetic::cpu_level(),
         environment,
         budget: options.budget,
         local_bytes: kernel.local_bytes,

@@ -26,6 +26,6 @@ mod sorted_map;
 pub mod texture;
 pub mod trace;
 
-pub use arithmetic::{self as alu, lanes};
+pub use arithmetic::{self, lanes};
 pub use decode;
 pub use program::{self, limits, mma, tensor};

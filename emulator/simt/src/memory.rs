@@ -26,7 +26,7 @@ const START: u64 = 1 << 36;
 const LOW: u64 = 1 << 24;
 /// See [`LOW`]. The largest alignment that a module's variable may ask for.
 const STAGGER: u64 = 1 << 16;
-/// After so many numbers the low parts repeat.
+/// Number of different low parts, after which they repeat.
 const STAGGERED: u64 = 1024;
 /// Added for what is no module's variable, so that half an address differs from a large round number.
 const ODD: u64 = 3 << 9;
@@ -210,7 +210,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory with room for so many bytes. None of it is taken from the host until it is touched.
+    /// Memory with room for `limit` bytes. None of it is taken from the host until it is touched.
     pub fn new(limit: u64) -> Self {
         Self { state: RwLock::default(), limit }
     }
@@ -526,7 +526,7 @@ mod tests {
         let a = unsafe { m.map_host(host.as_mut_ptr(), 64, Origin::new("host")) }.expect("it fits");
         m.write(a + 1, &[9]).expect("in range");
         assert!(m.read(a + 64, &mut [0]).is_err());
-        // SAFETY: as above.
+        // SAFETY: `host` outlives the mapping.
         assert!(unsafe { m.map_host(host.as_mut_ptr().add(8), 8, Origin::default()) }.is_err());
         assert_eq!(m.unmap_host(a), Ok(()));
         assert_eq!(host[1], 9);

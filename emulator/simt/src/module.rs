@@ -255,7 +255,7 @@ impl Drop for Variables {
 impl Module {
     /// Loads PTX text. `level`: vector instructions to use, `None` for the best the CPU has.
     pub fn load(memory: &Arc<Memory>, text: &str, level: Option<CpuLevel>) -> Result<Self, LoadError> {
-        let best = crate::alu::cpu_level();
+        let best = crate::arithmetic::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));
         let mut module = ptx::parse_within(text, limits::tree_bytes(memory.limit()))?;
         ptx::table::canonicalise(&mut module);
@@ -299,7 +299,7 @@ impl Module {
         module: &sass::Module,
         level: Option<CpuLevel>,
     ) -> Result<Self, LoadError> {
-        let best = crate::alu::cpu_level();
+        let best = crate::arithmetic::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));
         let account = Account::new(memory.free_bytes());
         let mut variables =

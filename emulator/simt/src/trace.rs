@@ -59,7 +59,7 @@ pub struct Access {
     /// Bytes that each lane accesses.
     pub bytes: u32,
     /// First byte of each lane: of global memory its address, otherwise its place in that memory, as in
-    /// [`crate::program::SharedArray::offset`].
+    /// [`crate::program::DeclaredArray::offset`].
     pub addresses: Addresses,
 }
 

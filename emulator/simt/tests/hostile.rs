@@ -31,7 +31,7 @@ fn refused(bytes: u64, ptx: &str, words: &str) {
     assert_eq!(memory.used(), 0);
 }
 
-/// So many kernels, each calling one function with this body.
+/// A module with `n` kernels, which each call one function with this body.
 fn callers(n: usize, body: &str) -> String {
     let mut text = format!(".func f() {{ .reg .b32 %r<9>;\n{body}ret; }}\n");
     for i in 0..n {

@@ -20,6 +20,8 @@
 //! be wrong by any factor. Clocks under a power limit, address translation and instruction caches are not modelled
 //! either.
 
+#![forbid(unsafe_code)]
+
 pub mod accuracy;
 mod bound;
 mod cache;

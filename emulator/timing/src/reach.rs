@@ -132,7 +132,7 @@ impl Waves {
     }
 }
 
-/// Sampling interval: one of so many pieces is looked at.
+/// Sampling interval: one piece of this number is looked at.
 fn sample(capacity: u64, per_wave: u64) -> u64 {
     let most = (capacity / FEWEST).max(1);
     (per_wave / (LOOKUPS / 64)).clamp(1, most).next_power_of_two().min(most)

@@ -24,7 +24,7 @@ const SEEDS: u64 = 200;
 struct Options {
     seconds: u64,
     seed: u64,
-    /// This process is a child, and has so many seeds.
+    /// Number of seeds of this process, if it is a child.
     child: Option<u64>,
 }
 

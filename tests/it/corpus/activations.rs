@@ -4,7 +4,7 @@ use simt::check::Code;
 use simt::launch::{LaunchOptions, Watch};
 use tests::gpu::Shape;
 
-use super::{close, load, numbers};
+use super::{assert_close, load, random_words};
 
 fn factorial(n: u32) -> u32 {
     (2..=n).product()
@@ -40,7 +40,7 @@ fn lanes_go_to_depths_of_their_own() {
 fn quicksort_of_local_arrays() {
     let (gpu, module) = load("recursion");
     let threads = 70;
-    let data: Vec<i32> = numbers(16 * threads, 4).into_iter().map(|v| v as i32 >> 20).collect();
+    let data: Vec<i32> = random_words(16 * threads, 4).into_iter().map(|v| v as i32 >> 20).collect();
     let buffer = gpu.upload(&data);
     gpu.run(&module, "sort16", Shape::line(2, 35), &[buffer.into()]);
     let mut want = data;
@@ -124,7 +124,7 @@ fn operation(which: u32, a: u32, b: u32) -> u32 {
 fn lanes_call_through_a_table() {
     let (gpu, module) = load("indirect");
     let n = 200;
-    let which = numbers(n, 9);
+    let which = random_words(n, 9);
     let (out, input) = (gpu.alloc::<u32>(n), gpu.upload(&which));
     let arguments = [out.into(), input.into(), (n as i32).into()];
     gpu.run(&module, "through_table", Shape::line(2, 128), &arguments);
@@ -137,7 +137,7 @@ fn lanes_call_through_a_table() {
 #[test]
 fn functions_as_arguments() {
     let (gpu, module) = load("indirect");
-    let a = numbers(8, 10);
+    let a = random_words(8, 10);
     let (out, input) = (gpu.alloc::<u32>(64), gpu.upload(&a));
     gpu.run(&module, "as_argument", Shape::line(1, 64), &[out.into(), input.into()]);
     let fold = |which: u32, n: usize| a[..n].iter().fold(1, |v, &x| operation(which, v, x));
@@ -161,7 +161,7 @@ fn virtual_functions() {
             _ => 3.0 * (x * x + 2.0 * x),
         }
     };
-    close(&gpu.read(out, 128), &(0..128).map(one).collect::<Vec<_>>(), 4.0);
+    assert_close(&gpu.read(out, 128), &(0..128).map(one).collect::<Vec<_>>(), 4.0);
 }
 
 /// Results and counters are the same however closely a launch is watched.

@@ -2,7 +2,7 @@
 
 use tests::gpu::{Argument, Shape};
 
-use super::{load, numbers};
+use super::{load, random_words};
 
 #[test]
 fn divergence() {
@@ -20,7 +20,7 @@ fn divergence() {
     };
     assert_eq!(gpu.read::<i32>(out, n), (0..n).map(steps).collect::<Vec<i32>>());
 
-    let x: Vec<i32> = numbers(n, 20).into_iter().map(|v| (v % 1000) as i32).collect();
+    let x: Vec<i32> = random_words(n, 20).into_iter().map(|v| (v % 1000) as i32).collect();
     let input = gpu.upload(&x);
     gpu.run(&module, "nested", Shape::line(3, 128), &[(n as i32).into(), input.into(), out.into()]);
     assert_eq!(gpu.read::<i32>(out, n), x.iter().map(|&v| nested(v)).collect::<Vec<_>>());
@@ -59,7 +59,7 @@ fn lanes_that_wait_for_lanes_make_progress() {
 #[test]
 fn shuffles() {
     let (gpu, module) = load("warps");
-    let x: Vec<i32> = numbers(32, 21).into_iter().map(|v| v as i32).collect();
+    let x: Vec<i32> = random_words(32, 21).into_iter().map(|v| v as i32).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(8 * 32));
     gpu.run(&module, "shuffles", Shape::line(1, 32), &[input.into(), out.into()]);
     let from: [&dyn Fn(usize) -> usize; 7] = [
@@ -104,7 +104,7 @@ fn votes_and_matches() {
 #[test]
 fn reductions_of_a_warp() {
     let (gpu, module) = load("warps");
-    let x: Vec<i32> = numbers(32, 22).into_iter().map(|v| v as i32).collect();
+    let x: Vec<i32> = random_words(32, 22).into_iter().map(|v| v as i32).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(6 * 32));
     gpu.run(&module, "reductions", Shape::line(1, 32), &[input.into(), out.into()]);
     let want = [
@@ -137,7 +137,7 @@ fn votes_of_a_block() {
 #[test]
 fn atomics_on_integers() {
     let (gpu, module) = load("atomics");
-    let x: Vec<i32> = numbers(256, 23).into_iter().map(|v| v as i32).collect();
+    let x: Vec<i32> = random_words(256, 23).into_iter().map(|v| v as i32).collect();
     let start: Vec<i32> = vec![0, 0, i32::MAX, i32::MIN, -1, 0, -1, 0, 0, 95, 20, 0, 0];
     let (input, out) = (gpu.upload(&x), gpu.upload(&start));
     gpu.run(&module, "integers", Shape::line(4, 64), &[input.into(), out.into()]);
@@ -166,7 +166,7 @@ fn atomics_on_integers() {
 #[test]
 fn atomics_on_wide_integers() {
     let (gpu, module) = load("atomics");
-    let (low, high) = (numbers(128, 24), numbers(128, 25));
+    let (low, high) = (random_words(128, 24), random_words(128, 25));
     let x: Vec<i64> =
         low.iter().zip(&high).map(|(l, h)| (u64::from(*h) << 32 | u64::from(*l)) as i64).collect();
     let start: Vec<u64> = vec![0, i64::MAX as u64, i64::MIN as u64, u64::MAX, 0, u64::MAX, 0, 0];
@@ -189,7 +189,7 @@ fn atomics_on_wide_integers() {
 #[test]
 fn atomics_on_floats() {
     let (gpu, module) = load("atomics");
-    let x: Vec<f32> = numbers(256, 26).into_iter().map(|v| (v % 1000) as f32).collect();
+    let x: Vec<f32> = random_words(256, 26).into_iter().map(|v| (v % 1000) as f32).collect();
     let total: f32 = x.iter().sum();
     let (input, sum, wide) = (gpu.upload(&x), gpu.upload(&[0.0f32]), gpu.upload(&[0.5f64]));
     gpu.run(&module, "floats", Shape::line(4, 64), &[input.into(), sum.into(), wide.into()]);

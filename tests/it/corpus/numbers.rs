@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 use tests::gpu::{Argument, Shape};
 
-use super::{close, floats, load, numbers};
+use super::{assert_close, floats, load, random_words};
 
 #[test]
 fn doubles() {
@@ -111,7 +111,7 @@ fn small_integers() {
     let (gpu, module) = load("integers");
     let n = 256usize;
     let a: Vec<i8> = (0..n).map(|i| i as i8).collect();
-    let b: Vec<i8> = numbers(n, 35).into_iter().map(|v| v as i8).collect();
+    let b: Vec<i8> = random_words(n, 35).into_iter().map(|v| v as i8).collect();
     let (x, y) = (gpu.upload(&a), gpu.upload(&b));
     let (s8, u8s) = (gpu.alloc::<i8>(n), gpu.alloc::<u8>(n));
     let (s16, u16s) = (gpu.alloc::<i16>(n), gpu.alloc::<u16>(n));
@@ -128,7 +128,7 @@ fn small_integers() {
 
 /// 64-bit numbers of all magnitudes, never 0 and never so that a division overflows.
 fn wide_numbers(n: usize, seed: u32) -> Vec<i64> {
-    let (low, high) = (numbers(n, seed), numbers(n, seed + 100));
+    let (low, high) = (random_words(n, seed), random_words(n, seed + 100));
     let whole = low.iter().zip(&high).enumerate();
     whole.map(|(i, (l, h))| ((u64::from(*h) << 32 | u64::from(*l)) as i64 >> (i % 60)) | 2).collect()
 }
@@ -177,7 +177,7 @@ fn large_integers() {
 
 /// Numbers of 128 bits and all magnitudes, and the edges.
 fn very_wide_numbers(n: usize, seed: u32) -> Vec<u128> {
-    let words: Vec<Vec<u32>> = (0..4).map(|k| numbers(n, seed + 100 * k)).collect();
+    let words: Vec<Vec<u32>> = (0..4).map(|k| random_words(n, seed + 100 * k)).collect();
     let edges = [0, 1, u128::MAX, 1 << 127, (1 << 127) - 1, 1 << 64, u64::MAX.into(), 1 << 32];
     let random = (0..n).map(|i| {
         let whole = words.iter().fold(0u128, |v, word| v << 32 | u128::from(word[i]));
@@ -241,7 +241,7 @@ fn very_wide_integers() {
 fn bit_tricks() {
     let (gpu, module) = load("bits");
     let n = 200usize;
-    let (a, b) = (numbers(n, 38), numbers(n, 39));
+    let (a, b) = (random_words(n, 38), random_words(n, 39));
     let (x, y, out) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<u32>(16 * n));
     gpu.run(&module, "bits", Shape::line(2, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let results = |(&a, &b): (&u32, &u32)| {
@@ -284,8 +284,8 @@ fn bit_tricks() {
 fn carry_chains() {
     let (gpu, module) = load("bits");
     let n = 100usize;
-    let mut a = numbers(4 * n, 40);
-    let b = numbers(4 * n, 41);
+    let mut a = random_words(4 * n, 40);
+    let b = random_words(4 * n, 41);
     a[..4].fill(u32::MAX);
     let (x, y, out) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<u32>(12 * n));
     gpu.run(&module, "carries", Shape::line(1, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
@@ -312,7 +312,7 @@ fn math_library_single() {
     let got = gpu.read::<f32>(out, 16 * n);
     let check = |k: usize, ulps: f64, f: &dyn Fn(f64) -> f64| {
         let column: Vec<f32> = got.iter().skip(k).step_by(16).copied().collect();
-        close(&column, &x.iter().map(|&v| f(f64::from(v))).collect::<Vec<_>>(), ulps);
+        assert_close(&column, &x.iter().map(|&v| f(f64::from(v))).collect::<Vec<_>>(), ulps);
     };
     check(0, 2.0, &f64::exp);
     check(1, 2.0, &|v| v.abs().ln());
@@ -379,7 +379,7 @@ fn templates() {
     let want: Vec<f32> = x.iter().enumerate().map(|(i, v)| v * (i % 4 + 1) as f32).collect();
     assert_eq!(gpu.read::<f32>(out, n), want);
 
-    let x: Vec<i16> = numbers(n, 46).into_iter().map(|v| v as i16).collect();
+    let x: Vec<i16> = random_words(n, 46).into_iter().map(|v| v as i16).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i16>(n));
     gpu.run(&module, "each_short", Shape::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
     let want: Vec<i16> = x.iter().enumerate().map(|(i, v)| v << (i % 2)).collect();

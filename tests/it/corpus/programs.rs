@@ -2,7 +2,7 @@
 
 use tests::gpu::{Argument, Shape};
 
-use super::{close, floats, load, numbers};
+use super::{assert_close, floats, load, random_words};
 
 #[test]
 fn softmax() {
@@ -19,13 +19,13 @@ fn softmax() {
         let sum: f64 = powers.iter().sum();
         want.extend(powers.iter().map(|p| p / sum));
     }
-    close(&gpu.read(out, rows * cols), &want, 16.0);
+    assert_close(&gpu.read(out, rows * cols), &want, 16.0);
 }
 
 #[test]
 fn histogram() {
     let (gpu, module) = load("histogram");
-    let data: Vec<u8> = numbers(10_000, 2).into_iter().map(|v| (v >> 24) as u8).collect();
+    let data: Vec<u8> = random_words(10_000, 2).into_iter().map(|v| (v >> 24) as u8).collect();
     let (input, counts) = (gpu.upload(&data), gpu.upload(&[0u32; 64]));
     gpu.run(
         &module,
@@ -42,7 +42,7 @@ fn histogram() {
 fn scan() {
     let (gpu, module) = load("scan");
     let n = 1000;
-    let x: Vec<i32> = numbers(n, 3).into_iter().map(|v| (v % 100) as i32 - 50).collect();
+    let x: Vec<i32> = random_words(n, 3).into_iter().map(|v| (v % 100) as i32 - 50).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(n));
     gpu.run(&module, "scan", Shape::line(4, 256), &[(n as i32).into(), input.into(), out.into()]);
     let running = |block: &[i32]| {
@@ -97,8 +97,8 @@ fn calls() {
     };
     assert_eq!(gpu.read::<f32>(out, n), (0..n).map(force).collect::<Vec<_>>());
 
-    let a: Vec<i32> = numbers(n, 6).into_iter().map(|v| (v % 1000) as i32 + 1).collect();
-    let b: Vec<i32> = numbers(n, 7).into_iter().map(|v| (v % 1000) as i32 + 1).collect();
+    let a: Vec<i32> = random_words(n, 6).into_iter().map(|v| (v % 1000) as i32 + 1).collect();
+    let b: Vec<i32> = random_words(n, 7).into_iter().map(|v| (v % 1000) as i32 + 1).collect();
     let (x, y, out) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<i32>(4 * n));
     gpu.run(&module, "integers", Shape::line(1, 64), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let results = |(&a, &b): (&i32, &i32)| {
@@ -123,7 +123,7 @@ fn calls() {
 fn local_arrays() {
     let (gpu, module) = load("local_array");
     let n = 16 * 40;
-    let x: Vec<i32> = numbers(n, 8).into_iter().map(|v| v as i32).collect();
+    let x: Vec<i32> = random_words(n, 8).into_iter().map(|v| v as i32).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(n));
     gpu.run(&module, "insertion_sort", Shape::line(2, 32), &[(n as i32).into(), input.into(), out.into()]);
     let sorted = |chunk: &[i32]| {
@@ -133,7 +133,7 @@ fn local_arrays() {
     };
     assert_eq!(gpu.read::<i32>(out, n), x.chunks(16).flat_map(sorted).collect::<Vec<_>>());
 
-    let x: Vec<u8> = numbers(64, 9).into_iter().map(|v| (v % 20) as u8).collect();
+    let x: Vec<u8> = random_words(64, 9).into_iter().map(|v| (v % 20) as u8).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<u8>(64));
     gpu.run(&module, "bytes", Shape::line(1, 64), &[input.into(), out.into()]);
     let most = |t: usize| {
@@ -155,7 +155,7 @@ fn switches() {
             k => k,
         })
         .collect();
-    let x: Vec<i32> = numbers(n as usize, 10).into_iter().map(|v| v as i32).collect();
+    let x: Vec<i32> = random_words(n as usize, 10).into_iter().map(|v| v as i32).collect();
     let (ops, input, out) = (gpu.upload(&op), gpu.upload(&x), gpu.alloc::<i32>(n as usize));
     gpu.run(&module, "calculator", Shape::line(4, 128), &[n.into(), ops.into(), input.into(), out.into()]);
     let result = |(&op, &x): (&i32, &i32)| match op {

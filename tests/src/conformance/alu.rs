@@ -27,7 +27,7 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     list.into_iter().map(|trial| build(row, mnemonic, &trial)).collect()
 }
 
-/// The same with results around the smallest normal number, where rounding and flushing meet.
+/// The trial of a form with results around the smallest normal number, where rounding and flushing meet.
 fn tiny(mnemonic: &str, trials: &[Trial]) -> Option<Trial> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     let has = |word: &str| words.contains(&word);

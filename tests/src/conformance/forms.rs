@@ -5,9 +5,9 @@ use ptx::table::{Row, Support, rows};
 
 use super::{Fixture, alu, chains, machine, memory};
 
-/// Rows with at most so many forms get all of them; of others, each alternative occurs at least once.
+/// Most forms of a row for which all are tried; of rows with more, each alternative occurs at least once.
 const ALL_FORMS: usize = 400;
-/// The same for accesses to memory, whose qualifiers change no result.
+/// Most forms of a row of memory accesses for which all are tried: their qualifiers change no result.
 const ALL_ACCESSES: usize = 30;
 
 /// Every fixture, in the order of the table.

@@ -109,13 +109,13 @@ mod avx2 {
         }
         #[inline(always)]
         fn load(from: &[i32; 8]) -> Self {
-            // SAFETY: as above; 32 bytes are there, of any alignment.
+            // SAFETY: a caller of `load` is compiled for AVX2; 32 bytes are there, of any alignment.
             Self(unsafe { _mm256_loadu_si256(from.as_ptr().cast()) })
         }
         #[inline(always)]
         fn store(self) -> [i32; 8] {
             let mut to = [0; 8];
-            // SAFETY: as above.
+            // SAFETY: a value of this type exists only where the processor has AVX2.
             unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), self.0) };
             to
         }
@@ -133,17 +133,17 @@ mod avx2 {
         );
         #[inline(always)]
         fn left(self, bits: u32) -> Self {
-            // SAFETY: as above.
+            // SAFETY: a value of this type exists only where the processor has AVX2.
             Self(unsafe { _mm256_sll_epi32(self.0, _mm_cvtsi32_si128(bits as i32)) })
         }
         #[inline(always)]
         fn right(self, bits: u32) -> Self {
-            // SAFETY: as above.
+            // SAFETY: a value of this type exists only where the processor has AVX2.
             Self(unsafe { _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32)) })
         }
         #[inline(always)]
         fn but(self, mask: Self, other: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: a value of this type exists only where the processor has AVX2.
             Self(unsafe { _mm256_blendv_epi8(self.0, other.0, mask.0) })
         }
     }

@@ -6,13 +6,14 @@ use ptx::ast::{Immediate, Type};
 use crate::error::{Result, invalid, unsupported};
 use crate::hash::QuickMap;
 use arithmetic::lanes::{Class, Line, Src, WARP};
+use program::SharedConst;
 use program::limits::CONSTANT_LINES;
 
 #[derive(Debug, Default)]
 pub(crate) struct Constants {
     pub(crate) lines: Vec<Line>,
     /// [`program::Kernel::shared_consts`]
-    pub(crate) shared: Vec<(u32, bool)>,
+    pub(crate) shared: Vec<SharedConst>,
     known: QuickMap<(u64, ConstantKind), Src>,
 }
 
@@ -53,7 +54,7 @@ impl Constants {
         }
         let src = !(self.lines.len() as i32);
         if kind.shared {
-            self.shared.push((self.lines.len() as u32, kind.wide));
+            self.shared.push(SharedConst { line: self.lines.len() as u32, is_wide: kind.wide });
         }
         if kind.wide {
             // Two lines, read as 32 `u64`: the first holds lanes 0–15.

@@ -9,13 +9,13 @@ use program::{Flow, Ordering};
 const PLAIN: Flow = Flow::Moved { data: 0b1111, shifts: false };
 
 /// Rule of an instruction's first result.
-pub(crate) fn of(instruction: &Instruction) -> Flow {
+pub(crate) fn flow_of(instruction: &Instruction) -> Flow {
     let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
-    of_form(&instruction.opcode, &modifiers)
+    flow_of_form(&instruction.opcode, &modifiers)
 }
 
 /// Rule of the first result of a named instruction.
-pub(crate) fn of_form(opcode: &str, modifiers: &[&str]) -> Flow {
+pub(crate) fn flow_of_form(opcode: &str, modifiers: &[&str]) -> Flow {
     let has = |modifier| modifiers.contains(&modifier);
     let types = || modifiers.iter().filter_map(|name| Type::from_name(name));
     let integers = types().all(is_integer);
@@ -40,7 +40,7 @@ pub(crate) fn of_form(opcode: &str, modifiers: &[&str]) -> Flow {
 }
 
 /// Rule of the second result, given that of the first.
-pub(crate) fn second(first: Flow) -> Flow {
+pub(crate) fn flow_of_second_result(first: Flow) -> Flow {
     match first {
         Flow::Compared(_) => first,
         // A carry depends on all bits below it.
@@ -49,7 +49,7 @@ pub(crate) fn second(first: Flow) -> Flow {
 }
 
 /// Rule of a [`Builtin`].
-pub(crate) fn of_builtin(op: Builtin) -> Flow {
+pub(crate) fn flow_of_builtin(op: Builtin) -> Flow {
     match op {
         Builtin::MovPred | Builtin::NotPred | Builtin::PredTo32 | Builtin::PredOf32 => Flow::Bitwise,
         Builtin::Add32 | Builtin::Add64 | Builtin::Sub64 => Flow::Upward,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::operands::{Role, operands};
 use crate::virt::{TRUE, VirtualOp};
-use program::mma::fragment::{Foreign, made, taken};
+use program::mma::fragment::{Foreign, fragment_made, fragments_taken};
 use program::{InstrInfo, OpKind};
 
 /// Bound on the registers that a search follows; beyond it finds nothing.
@@ -39,7 +39,7 @@ pub(crate) fn compare(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo
     for (at, op) in ops.iter_mut().enumerate() {
         let instr = op.instr as usize;
         let OpKind::Mma(mma) = &mut op.kind else { continue };
-        let Some(wanted) = instrs.get(instr).and_then(|instr| taken(instr.mnemonic())) else {
+        let Some(wanted) = instrs.get(instr).and_then(|instr| fragments_taken(instr.mnemonic())) else {
             continue;
         };
         let [n_a, n_b, n_c] = mma.form.registers();
@@ -55,7 +55,7 @@ pub(crate) fn compare(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo
                 registers.iter().find_map(|&register| {
                     let makers = known.makers(register, at)?;
                     let mut foreign = makers.iter().map(|&maker| {
-                        let given = made(instrs[maker as usize].mnemonic())?;
+                        let given = fragment_made(instrs[maker as usize].mnemonic())?;
                         (given != wanted).then_some(Foreign { wanted, given, maker })
                     });
                     let first = foreign.next()??;
@@ -131,7 +131,7 @@ impl Definitions<'_> {
         while let Some(&(register, at)) = found.get(next) {
             next += 1;
             for definition in self.reaching(register, at)? {
-                if made(self.instrs.get(definition.instr as usize)?.mnemonic()).is_some() {
+                if fragment_made(self.instrs.get(definition.instr as usize)?.mnemonic()).is_some() {
                     if !makers.contains(&definition.instr) {
                         makers.push(definition.instr);
                     }

@@ -60,7 +60,7 @@ pub(crate) fn of_blocks(
     if !atomics {
         return BlockOrder::Any;
     }
-    among(ops, n_registers, constants, special)
+    order_of_atomics(ops, n_registers, constants, special)
 }
 
 /// True if several such atomics with the same operand commute.
@@ -122,8 +122,13 @@ fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
 type Target = Option<(Pointer, Option<i64>)>;
 
 /// Order for a kernel whose atomics all commute with themselves.
-fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
-    let bounded = |kind: &AtomicProperties| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
+fn order_of_atomics(
+    ops: &mut [VirtualOp],
+    n_registers: usize,
+    constants: &Constants,
+    special: &[u32],
+) -> BlockOrder {
+    let has_bound = |kind: &AtomicProperties| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
     fn of_op(op: &VirtualOp) -> Option<(AtomicProperties, &Addr, Src)> {
         match &op.kind {
             OpKind::Atomic(atomic) if atomic.space != MemSpace::Shared => {
@@ -134,7 +139,7 @@ fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, speci
     }
     let mut kinds = ops.iter().filter_map(of_op).map(|(kind, ..)| kind);
     if let Some(first) = kinds.next()
-        && !bounded(&first)
+        && !has_bound(&first)
         && kinds.all(|kind| first.commutes_with(&kind))
     {
         return BlockOrder::Any;
@@ -144,7 +149,7 @@ fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, speci
     let pointers = Pointers::new(ops, n_registers, constants, special);
     let mut found: Vec<(AtomicProperties, Target)> = Vec::new();
     for (mut kind, addr, operand) in ops.iter().filter_map(of_op) {
-        if bounded(&kind) {
+        if has_bound(&kind) {
             kind.bound = pointers.bound(operand);
         }
         let mut place = pointers.place(addr);

@@ -4,7 +4,7 @@ use ptx::ast::{Instruction, Operand, Type};
 
 use super::Lower;
 use crate::error::Result;
-use crate::passes::flow;
+use crate::passes::flow::{flow_of, flow_of_second_result};
 use crate::virt::BitRule;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
@@ -20,7 +20,7 @@ impl<'a> Lower<'a> {
             return self.convert(instruction, form);
         }
 
-        let flow = flow::of(instruction);
+        let flow = flow_of(instruction);
         let reads_carry = matches!(opcode, "addc" | "subc" | "madc");
         let written = form.srcs.len() - usize::from(reads_carry && !form.srcs.is_empty());
         self.count(instruction, 1 + written)?;
@@ -69,13 +69,13 @@ impl<'a> Lower<'a> {
             let copy = self.registers.fresh(form.dst);
             self.flow = flow;
             self.alu(form, copy, &sources)?;
-            self.flow = flow::second(flow);
+            self.flow = flow_of_second_result(flow);
             self.alu(part, second, &sources)?;
             return self.builtin(super::mov_of(form.dst), dst, &[copy as Src]);
         }
         self.flow = flow;
         self.alu(form, dst, &sources)?;
-        self.flow = flow::second(flow);
+        self.flow = flow_of_second_result(flow);
         self.alu(part, second, &sources)
     }
 
@@ -100,7 +100,7 @@ impl<'a> Lower<'a> {
         };
         if reg.class == form.dst {
             self.rule = rule(instruction);
-            self.flow = flow::of(instruction);
+            self.flow = flow_of(instruction);
             self.alu(form, reg.id, &sources)?;
             return match instruction.types().next() {
                 Some(Type::S8 | Type::S16) if reg.bits == 32 && !instruction.has("pack") => {
@@ -113,7 +113,7 @@ impl<'a> Lower<'a> {
             self.destination(&instruction.operands[0], form.dst)?;
         }
         let narrow = self.registers.fresh(form.dst);
-        self.flow = flow::of(instruction);
+        self.flow = flow_of(instruction);
         self.alu(form, narrow, &sources)?;
         let extend = match instruction.types().next() {
             Some(Type::S8 | Type::S16) => Builtin::Sext64(16),

@@ -5,7 +5,7 @@ use ptx::ast::Instruction;
 use super::{Lower, mov_of, text};
 use crate::error::{Result, unsupported};
 use crate::operands::{Role, operands};
-use crate::passes::flow;
+use crate::passes::flow::flow_of_builtin;
 use crate::virt::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{AluArgs, Class, NONE, Src};
 use arithmetic::{Builtin, Form, builtin};
@@ -77,7 +77,7 @@ impl<'a> Lower<'a> {
             classes: AluClasses { dst: form.dst, srcs: form.srcs },
             moves: true,
             rule: BitRule::Unknown,
-            flow: flow::of_builtin(Builtin::MovPred),
+            flow: flow_of_builtin(Builtin::MovPred),
         };
         self.ops[start].first = false;
         self.ops.insert(start, mov);
@@ -149,7 +149,7 @@ impl<'a> Lower<'a> {
     pub(super) fn builtin(&mut self, op: Builtin, dst: u32, sources: &[Src]) -> Result<()> {
         self.alu(builtin(op, self.level), dst, sources)?;
         if let Some(last) = self.ops.last_mut() {
-            last.flow = flow::of_builtin(op);
+            last.flow = flow_of_builtin(op);
             last.moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
             last.rule = match op {
                 Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => BitRule::Same,
@@ -168,7 +168,7 @@ impl<'a> Lower<'a> {
     pub(super) fn value(&mut self, op: Builtin, sources: &[Src]) -> Result<Src> {
         let form = builtin(op, self.level);
         let dst = self.registers.fresh(form.dst);
-        self.flow = flow::of_builtin(op);
+        self.flow = flow_of_builtin(op);
         self.alu(form, dst, sources)?;
         Ok(dst as Src)
     }

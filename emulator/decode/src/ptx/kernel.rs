@@ -17,7 +17,7 @@ use crate::passes::{atomics, fragments, in_flight, merge, order, registers, sync
 use crate::virt::{FALSE, Registers, VirtualOp};
 use arithmetic::lanes::{Class, CpuLevel};
 use program::limits::REGISTER_LINES;
-use program::{ClusterDirectives, InFlight, InstrInfo, Kernel, OpKind, RESERVED, SharedArray, Unset};
+use program::{ClusterDirectives, DeclaredArray, InFlight, InstrInfo, Kernel, OpKind, RESERVED, Unset};
 
 pub(crate) fn kernel(
     index: &Index,
@@ -106,7 +106,7 @@ pub(crate) fn kernel(
     in_flight::keep(&mut unfenced, &ops, is_kept);
     remove_moves(&mut ops, calls.as_deref_mut());
 
-    let reserved = lower.reserved_shared.then(|| SharedArray {
+    let reserved = lower.reserved_shared.then(|| DeclaredArray {
         name: "%reserved_smem".to_owned(),
         offset: RESERVED.0,
         bytes: RESERVED.1 - RESERVED.0,

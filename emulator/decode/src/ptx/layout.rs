@@ -8,7 +8,7 @@ use crate::error::{Result, invalid, unsupported};
 use crate::ptx::index::{
     Index, align_of, for_each_instruction, for_each_name, for_each_variable, is_dynamic, size_of,
 };
-use program::{Param, SHARED_BASE, SHARED_GUARD, SharedArray};
+use program::{DeclaredArray, Param, SHARED_BASE, SHARED_GUARD};
 
 /// Static shared memory that any device has, with opt-in.
 const MAX_SHARED: u64 = 227 << 10;
@@ -16,7 +16,7 @@ const MAX_PARAMS: u32 = 32764;
 
 #[derive(Debug)]
 pub(crate) struct SharedLayout {
-    pub(crate) arrays: Vec<SharedArray>,
+    pub(crate) arrays: Vec<DeclaredArray>,
     /// Bytes without guard gaps, as on a GPU.
     pub(crate) static_bytes: u32,
     pub(crate) dynamic_base: u32,
@@ -58,7 +58,7 @@ impl SharedLayout {
         let all: Vec<&Variable> =
             outer.into_iter().chain(inner).filter(|v| v.space == Space::Shared).collect();
         for v in &all {
-            index.account.bytes((v.name.len() + std::mem::size_of::<SharedArray>()) as u64)?;
+            index.account.bytes((v.name.len() + std::mem::size_of::<DeclaredArray>()) as u64)?;
         }
 
         let mut layout = SharedLayout {
@@ -97,7 +97,7 @@ impl SharedLayout {
 
     fn add(&mut self, v: &Variable, offset: u32, bytes: u32, align: u32) {
         self.offsets.insert(place(v), offset);
-        self.arrays.push(SharedArray {
+        self.arrays.push(DeclaredArray {
             name: v.name.clone(),
             offset,
             bytes,

@@ -7,7 +7,7 @@ use crate::error::{DecodeError, Result, invalid, unsupported};
 use crate::ptx::index::{align_of, size_of};
 use crate::ptx::module_variables::local_name;
 use crate::ptx::names::{Binding, Scope};
-use program::SharedArray;
+use program::DeclaredArray;
 
 impl<'a> Lower<'a> {
     pub(super) fn variable(&mut self, v: &'a Variable) -> Result<()> {
@@ -47,7 +47,7 @@ impl<'a> Lower<'a> {
             // Each activation has its own copy, so there is no single place.
             return Ok(offset);
         }
-        let array = SharedArray {
+        let array = DeclaredArray {
             name: v.name.clone(),
             offset,
             bytes: bytes as u32,

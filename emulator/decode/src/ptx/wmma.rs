@@ -10,7 +10,7 @@ use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{AccumulatorType, FactorType};
-use program::mma::fragment::sizes;
+use program::mma::fragment::parse_shape;
 use program::mma::layout::MmaForm;
 use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind, Order};
 
@@ -33,15 +33,15 @@ struct Fragment {
 enum Elements {
     /// Two 16-bit elements per register.
     Halves,
-    /// An element of so many bytes per register.
+    /// One element per register; its bytes.
     Single(u32),
-    /// Neighbouring elements in two registers, of so many bytes each.
+    /// Neighbouring elements in two registers; bytes of each.
     Pairs(u32),
 }
 
 impl Fragment {
     fn new(part: &str, shape: &str, ty: &str) -> Option<Self> {
-        let [m, n, k] = sizes(shape)?;
+        let [m, n, k] = parse_shape(shape)?;
         let size = match part {
             "a" => [m, k],
             "b" => [k, n],
@@ -388,7 +388,7 @@ impl<'a> Lower<'a> {
             Fragment::new("a", shape, factors),
             Fragment::new("b", shape, factors),
             Fragment::new("c", shape, sum),
-            sizes(shape),
+            parse_shape(shape),
         );
         let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else {
             return Ok(None);

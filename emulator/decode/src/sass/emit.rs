@@ -4,10 +4,10 @@
 use super::Lower;
 use crate::error::{DecodeError, Result, refused};
 use crate::passes::constants::Constants;
-use crate::passes::flow;
+use crate::passes::flow::{flow_of_builtin, flow_of_form, flow_of_second_result};
 use crate::virt::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{Class, Dst, Src};
-use arithmetic::{self as alu, Builtin, Form};
+use arithmetic::{Builtin, Form, SassStep};
 use program::limits::KERNEL_OPS;
 use program::{Flow, OpKind, Special};
 
@@ -31,28 +31,28 @@ impl Lower<'_> {
     }
 
     pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<Function> {
-        let Some(form) = alu::lookup(opcode, modifiers, part, self.level) else {
+        let Some(form) = arithmetic::lookup(opcode, modifiers, part, self.level) else {
             return Err(self.unsupported());
         };
-        let first = flow::of_form(opcode, modifiers);
-        let flow = if part == 0 { first } else { flow::second(first) };
+        let first = flow_of_form(opcode, modifiers);
+        let flow = if part == 0 { first } else { flow_of_second_result(first) };
         Ok(Function { form, flow, moves: false })
     }
 
-    pub(super) fn step(&self, step: alu::SassStep) -> Function {
+    pub(super) fn step(&self, step: SassStep) -> Function {
         let flow = match step {
-            alu::SassStep::Sum3 | alu::SassStep::SumCarry => Flow::Upward,
-            alu::SassStep::Shift(_) => Flow::Moved { data: 0b101, shifts: true },
-            alu::SassStep::Table(_) => Flow::Bitwise,
+            SassStep::Sum3 | SassStep::SumCarry => Flow::Upward,
+            SassStep::Shift(_) => Flow::Moved { data: 0b101, shifts: true },
+            SassStep::Table(_) => Flow::Bitwise,
             _ => Flow::Mixed,
         };
-        Function { form: alu::step(step, self.level), flow, moves: false }
+        Function { form: arithmetic::step(step, self.level), flow, moves: false }
     }
 
     pub(super) fn builtin(&self, op: Builtin) -> Function {
         Function {
-            form: alu::builtin(op, self.level),
-            flow: flow::of_builtin(op),
+            form: arithmetic::builtin(op, self.level),
+            flow: flow_of_builtin(op),
             moves: matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred),
         }
     }

@@ -10,7 +10,7 @@ use crate::passes::{order, registers, sync_patterns, validate};
 use crate::virt::{Registers, TRUE};
 use arithmetic::lanes::CpuLevel;
 use program::limits::{Account, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
-use program::{ClusterDirectives, Kernel, OpKind, Param, Program, SHARED_BASE, SharedArray, SourceLoc};
+use program::{ClusterDirectives, DeclaredArray, Kernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};
 
 /// Static shared memory that any device has, with opt-in.
 const MAX_SHARED: u32 = 227 << 10;
@@ -156,7 +156,7 @@ fn kernel(
         .filter(|bytes| *bytes <= MAX_SHARED)
         .ok_or_else(|| error::refused(format!("{shared_bytes} bytes of static shared memory")))?;
     let shared_end = SHARED_BASE + shared_bytes;
-    let shared = (shared_bytes > 0).then(|| SharedArray {
+    let shared = (shared_bytes > 0).then(|| DeclaredArray {
         name: "__shared__".to_owned(),
         offset: SHARED_BASE,
         bytes: shared_bytes,

@@ -74,7 +74,7 @@ impl<'a> Case<'a> {
         Self::at(launch, kind, access, kind.first.instr)
     }
 
-    /// The same, for an access that another instruction than the event's made.
+    /// The case of an access by instruction `instr`, which need not be the event's.
     pub(crate) fn at(launch: &'a LaunchContext<'a>, kind: &'a Kind, access: BadAccess, instr: u32) -> Self {
         let event = &kind.first;
         let who = (event.block, u64::from(event.warp) * 32 + u64::from(event.mask.trailing_zeros() & 31));

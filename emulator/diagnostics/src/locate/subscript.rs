@@ -38,7 +38,7 @@ impl Explained {
         parts.join(", ")
     }
 
-    /// The same without what the thread's position says already.
+    /// [`Self::text`] without the names that the thread's position gives already.
     pub(crate) fn telling(&self) -> String {
         let telling = self.values.iter().filter(|(name, _)| !self.positions.contains(name));
         let parts: Vec<String> = telling.map(|(name, value)| format!("{name} = {value}")).collect();
@@ -200,7 +200,7 @@ impl LaunchContext<'_> {
         self.variable_in(instr, name, block, thread, depth, None)
     }
 
-    /// The same; with `overflow`, as `int` arithmetic computes it.
+    /// The value of a name for one thread; with `overflow`, as `int` arithmetic computes it.
     fn variable_in(
         &self,
         instr: u32,

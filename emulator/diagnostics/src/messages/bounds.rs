@@ -378,7 +378,7 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     ))
 }
 
-/// The same, as far as any access of the launch shows it.
+/// The reason that blocks have another shape than the shared array, if an access of the launch shows it.
 pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
     launch.kinds.iter().find_map(|kind| {
         let Details::Access(access) = &kind.first.details else {
@@ -619,7 +619,7 @@ mod tests {
     use super::*;
     use crate::finding::ArrayElement;
 
-    /// Where `A` ends, with so many elements and these dimensions in the source.
+    /// Where `A` ends, from the number of its elements and its dimensions in the source.
     #[track_caller]
     fn check(n_elements: u64, dims: &[u64], parameter: Option<usize>, expected: &str) {
         let target = Target {

@@ -212,7 +212,7 @@ fn between(race: &RaceFacts) -> bool {
     race.parties[0].block != race.parties[1].block
 }
 
-/// The same element, read at two places and used at one.
+/// Two uses of one undefined element, read at two places and used at one.
 fn one_element(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
     let element = |kind: &Kind| match &kind.first.details {
         Details::Uninitialised { access, .. } => {

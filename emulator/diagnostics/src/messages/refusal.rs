@@ -218,7 +218,7 @@ fn message(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> Stri
     text
 }
 
-/// The same about clusters, of which CUDA has its own words.
+/// The message of a refusal about clusters, for which a GPU has another reason.
 fn of_clusters(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> String {
     let text = message(kernel, title, notes, advice);
     text.replace("the same; CUDA's own words are \"invalid argument\".", "the launch does not start, either.")

@@ -462,7 +462,7 @@ fn stepped_over(
     None
 }
 
-/// The same for a subscript `thread + counter`, of which an element has `value`.
+/// The reason from one subscript, `thread + counter`, which is `value` for the unwritten element.
 fn gap(
     (launch, here): (&LaunchContext<'_>, u32),
     filler: &Filler,

@@ -26,7 +26,7 @@ pub(crate) fn value(text: &str, depth: u32, names: &Names<'_>) -> Option<i64> {
     evaluate(text, depth, names, None)
 }
 
-/// The same as `int` arithmetic computes it; the first operation that does not fit is put into `overflow`.
+/// The value of `text` as `int` arithmetic computes it; the first operation that does not fit is put into `overflow`.
 pub(crate) fn value_of_int(
     text: &str,
     depth: u32,

@@ -74,7 +74,7 @@ fn copy_in_stream(stream: &Stream, to: CopyEnd, from: CopyEnd, n: usize) -> Outc
         }
         // SAFETY: the caller of a copy promises the bytes of the host memory.
         _ if wait => stream.submit_sync(move || unsafe { copy(&to, &from, n, diagnosis) }),
-        // SAFETY: as above, until the copy is done.
+        // SAFETY: the caller of a copy promises the bytes of the host memory until the copy is done.
         _ => stream.submit_async(JobThread::Caller, move || unsafe { copy(&to, &from, n, diagnosis) }),
     }
 }

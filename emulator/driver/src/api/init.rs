@@ -24,7 +24,7 @@ export! {
             return Err(ERROR_INVALID_VALUE);
         }
         contexts::at_end(&AT_END);
-        life::begin();
+        life::initialise();
         Ok(())
     }
 }

@@ -217,7 +217,7 @@ unsafe fn arguments(
         (false, false) => Err(ERROR_INVALID_VALUE),
         // SAFETY: the caller's promise.
         (true, false) => unsafe { from_extra(function, config, extra) },
-        // SAFETY: as above.
+        // SAFETY: the caller's promise.
         _ => unsafe { gather(function, config, pointers) },
     }
 }

@@ -84,32 +84,32 @@ export! {
     }
 
     fn cuCtxPushCurrent(handle: Handle) {
-        // SAFETY: as above.
+        // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuCtxPushCurrent_v2(handle) })
     }
 
     fn cuCtxPopCurrent(out: Out<Handle>) {
-        // SAFETY: as above.
+        // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuCtxPopCurrent_v2(out) })
     }
 
     fn cuStreamDestroy(handle: Handle) {
-        // SAFETY: as above.
+        // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuStreamDestroy_v2(handle) })
     }
 
     fn cuEventDestroy(handle: Handle) {
-        // SAFETY: as above.
+        // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuEventDestroy_v2(handle) })
     }
 
     fn cuMemHostRegister(pointer: Host, bytes: usize, flags: c_uint) {
-        // SAFETY: as above.
+        // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuMemHostRegister_v2(pointer, bytes, flags) })
     }
 
     fn cuMemAllocHost(out: Out<u64>, bytes: c_uint) {
-        // SAFETY: as above; the size is wider.
+        // SAFETY: the same arguments, with the caller's promises; the size is wider.
         outcome(unsafe { cuMemAllocHost_v2(out, bytes as usize) })
     }
 
@@ -122,12 +122,12 @@ export! {
         handle: Handle, kind: c_uint, data: In<u8>, size: usize, name: Text, n: c_uint, options: In<c_uint>,
         values: Out<usize>,
     ) {
-        // SAFETY: as above.
+        // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuLinkAddData_v2(handle, kind, data, size, name, n, options, values) })
     }
 
     fn cuLinkAddFile(handle: Handle, kind: c_uint, path: Text, n: c_uint, options: In<c_uint>, values: Out<usize>) {
-        // SAFETY: as above.
+        // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuLinkAddFile_v2(handle, kind, path, n, options, values) })
     }
 

@@ -88,7 +88,7 @@ pub(crate) unsafe fn transfer(to: &CopyEnd, from: &CopyEnd, n: usize) -> Outcome
     let bad = |_| ERROR_INVALID_VALUE;
     // SAFETY: the caller's promise.
     let read = |from: u64| unsafe { Host::new(from).bytes(n) };
-    // SAFETY: as above.
+    // SAFETY: the caller's promise.
     let write = |to: u64| unsafe { Host::new(to).bytes_mut(n) };
     match (to, from) {
         (CopyEnd::Device(to), CopyEnd::Device(from)) => MEMORY.copy(*to, *from, n as u64).map_err(bad),

@@ -95,7 +95,7 @@ export! {
                 Some(found) => of_known(attribute, address, found).unwrap_or(Value::Bits64(0)),
                 None => of_unknown(attribute)?,
             };
-            // SAFETY: as above.
+            // SAFETY: the caller promises a place for this attribute.
             unsafe { value.put(data) }?;
         }
         Ok(())

@@ -197,11 +197,11 @@ fn launches_that_cannot_start() {
         launch_kernel(nothing, [1; 3], [x, y, z], 0, null_mut(), NONE, NONE)
     };
     let grid = |x, y, z| unsafe {
-        // SAFETY: as above.
+        // SAFETY: the kernel has no parameters.
         launch_kernel(nothing, [x, y, z], [1; 3], 0, null_mut(), NONE, NONE)
     };
     let shared = |bytes| unsafe {
-        // SAFETY: as above.
+        // SAFETY: the kernel has no parameters.
         launch_kernel(nothing, [1; 3], [1; 3], bytes, null_mut(), NONE, NONE)
     };
     codes! {
@@ -271,7 +271,7 @@ fn load(text: &[u8]) -> CUresult {
     unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) }
 }
 
-/// A kernel with a shared array of so many bytes.
+/// A kernel with a shared array of `bytes` bytes.
 fn declares(bytes: u32) -> Vec<u8> {
     let head = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { .reg .b32 %r;";
     format!("{head} .shared .align 4 .b8 tile[{bytes}]; st.shared.u32 [tile], 1; ld.shared.u32 %r, [tile]; ret; }}").into_bytes()
@@ -400,7 +400,7 @@ fn names_and_sentences_of_codes() {
         std::ffi::CStr::from_ptr(text)
     };
     assert_eq!(name, c"CUDA_ERROR_ILLEGAL_ADDRESS");
-    // SAFETY: as above.
+    // SAFETY: a valid place for the result, which is a string that lives for ever.
     let sentence = unsafe {
         ok(sys::cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &mut text));
         std::ffi::CStr::from_ptr(text)

@@ -96,7 +96,7 @@ fn work_behind_a_fault_is_not_done() {
     // Refused or not executed, depending on the progress of the other launch.
     let _ = launch(fill, 1, 16, &[address, 16, 9]);
     let mut host = [0u32; 16];
-    // SAFETY: as above.
+    // SAFETY: an address of this context; the host memory has that size.
     let code = unsafe { sys::cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), address, 64) };
     assert_eq!(code, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
@@ -119,7 +119,7 @@ fn emulated_a_reset_heals_the_primary_context() {
     }
     ok(launch(function(module(), "poke"), 1, 1, &[0]));
     assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-    // SAFETY: as above.
+    // SAFETY: valid places for results.
     unsafe {
         ok(sys::cuDevicePrimaryCtxReset_v2(0));
         assert_eq!(synchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);

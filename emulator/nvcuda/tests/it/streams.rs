@@ -85,7 +85,7 @@ fn a_stream_waits_for_an_event_of_another_context() {
     ok(unsafe { sys::cuEventRecord(done, one) });
     let _second = OwnContext::new();
     let two = stream(1);
-    // SAFETY: as above.
+    // SAFETY: handles of this test.
     unsafe {
         ok(sys::cuStreamWaitEvent(two, done, 0));
         ok(sys::cuStreamSynchronize(two));

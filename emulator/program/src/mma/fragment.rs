@@ -30,14 +30,14 @@ fn one_of(names: &[&'static str], name: &str) -> Option<&'static str> {
 }
 
 /// M, N and K of a name such as `m16n16k16`.
-pub fn sizes(shape: &str) -> Option<[u32; 3]> {
+pub fn parse_shape(shape: &str) -> Option<[u32; 3]> {
     let (m, rest) = shape.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
     Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }
 
 /// Fragment that a load or a product makes.
-pub fn made(mnemonic: &str) -> Option<Fragment> {
+pub fn fragment_made(mnemonic: &str) -> Option<Fragment> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     match words[..] {
         ["wmma", "load", part, "sync", "aligned", layout, shape, .., ty] => {
@@ -47,7 +47,7 @@ pub fn made(mnemonic: &str) -> Option<Fragment> {
                 "b" => ('B', layout),
                 _ => ('C', None),
             };
-            let (shape, ty) = (sizes(shape)?, one_of(&TYPES, ty)?);
+            let (shape, ty) = (parse_shape(shape)?, one_of(&TYPES, ty)?);
             Some(Fragment { part, shape, ty, layout })
         }
         ["wmma", "mma", ..] => Some(product(&words)?.1),
@@ -56,7 +56,7 @@ pub fn made(mnemonic: &str) -> Option<Fragment> {
 }
 
 /// Fragments A, B and C that a product takes.
-pub fn taken(mnemonic: &str) -> Option<[Fragment; 3]> {
+pub fn fragments_taken(mnemonic: &str) -> Option<[Fragment; 3]> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     Some(product(&words)?.0)
 }
@@ -66,7 +66,7 @@ fn product(words: &[&str]) -> Option<([Fragment; 3], Fragment)> {
     let ["wmma", "mma", "sync", "aligned", a_layout, b_layout, shape, types @ ..] = words else {
         return None;
     };
-    let shape = sizes(shape)?;
+    let shape = parse_shape(shape)?;
     let types: Vec<&'static str> = types.iter().filter_map(|ty| one_of(&TYPES, ty)).collect();
     // With two types, those of D and C, the factors are `f16`.
     let (d, a, b, c) = match types[..] {
@@ -89,19 +89,20 @@ mod tests {
 
     #[test]
     fn a_product_takes_what_was_loaded_alike() {
-        let [a, b, c] = taken("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32").expect("a product");
-        assert_eq!(made("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16"), Some(a));
-        assert_eq!(made("wmma.load.b.sync.aligned.col.m16n16k16.f16"), Some(b));
-        assert_eq!(made("wmma.load.c.sync.aligned.col.m16n16k16.global.f32"), Some(c));
-        assert_ne!(made("wmma.load.a.sync.aligned.col.m16n16k16.f16"), Some(a));
-        assert_ne!(made("wmma.load.a.sync.aligned.row.m32n8k16.f16"), Some(a));
+        let [a, b, c] =
+            fragments_taken("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32").expect("a product");
+        assert_eq!(fragment_made("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16"), Some(a));
+        assert_eq!(fragment_made("wmma.load.b.sync.aligned.col.m16n16k16.f16"), Some(b));
+        assert_eq!(fragment_made("wmma.load.c.sync.aligned.col.m16n16k16.global.f32"), Some(c));
+        assert_ne!(fragment_made("wmma.load.a.sync.aligned.col.m16n16k16.f16"), Some(a));
+        assert_ne!(fragment_made("wmma.load.a.sync.aligned.row.m32n8k16.f16"), Some(a));
     }
 
     #[test]
     fn sums_of_one_product_are_those_of_the_next() {
         let name = "wmma.mma.sync.aligned.rn.row.col.m8n8k4.f64.f64.f64.f64";
-        assert_eq!(made(name), None);
+        assert_eq!(fragment_made(name), None);
         let name = "wmma.mma.sync.aligned.row.col.m8n8k4.rn.f64.f64.f64.f64";
-        assert_eq!(made(name), taken(name).map(|[_, _, c]| c));
+        assert_eq!(fragment_made(name), fragments_taken(name).map(|[_, _, c]| c));
     }
 }

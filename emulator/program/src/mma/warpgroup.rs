@@ -19,7 +19,7 @@ pub const PIECE: u32 = 16;
 const K_BYTES: usize = 32;
 
 /// Bytes of an element in shared memory.
-pub fn bytes(kind: FactorType) -> usize {
+pub fn element_bytes(kind: FactorType) -> usize {
     match kind {
         FactorType::Bf16 | FactorType::F16 => 2,
         FactorType::Tf32 => 4,
@@ -28,8 +28,8 @@ pub fn bytes(kind: FactorType) -> usize {
 }
 
 /// Elements of a row.
-pub fn k(kind: FactorType) -> usize {
-    K_BYTES / bytes(kind)
+pub fn elements_per_row(kind: FactorType) -> usize {
+    K_BYTES / element_bytes(kind)
 }
 
 /// Descriptor of a factor in shared memory.

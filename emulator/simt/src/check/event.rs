@@ -453,7 +453,7 @@ pub enum Use {
 pub enum BadOperand {
     /// A block has no barrier of this number.
     BarrierNumber,
-    /// A barrier does not count so many threads.
+    /// A barrier cannot count this number of threads.
     BarrierThreads,
     /// Threads that meet at a barrier count different numbers of threads.
     BarrierCounts {

@@ -14,15 +14,15 @@ impl<'j> Worker<'j> {
     #[inline(always)]
     pub(crate) fn locate<M: RunMode>(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
         let m = &mut self.access.memos[spec.memo];
-        // SAFETY: operands are in range, as `decode::validate` has established.
+        // SAFETY: operands are in range, as `decode::passes::validate` has established.
         let source = unsafe { self.warp.lanes.source(spec.addr.src) };
-        // SAFETY: as above.
+        // SAFETY: `source` is the line of an operand, of the width that `wide` says.
         if !unsafe { m.repeats(source, spec.addr.wide, on) } && !self.learn(spec, on) {
             return Located::Far(per_lane::locate(self, spec, on));
         }
         let m = &mut self.access.memos[spec.memo];
         let first = m.first as usize & 31;
-        // SAFETY: as above.
+        // SAFETY: `source` is the line of an operand, of the width that `wide` says; `first` is below 32.
         let value = unsafe {
             match spec.addr.wide {
                 true => *source.cast::<u64>().add(first),

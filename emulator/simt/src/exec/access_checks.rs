@@ -164,7 +164,7 @@ impl Values for Stored<'_> {
         let mut value = 0;
         for i in 0..bytes.min(8) {
             let (index, byte) = (((offset + i) / element) as usize & 7, (offset + i) % element);
-            // SAFETY: sources of a store are in range, as `decode::validate` has established; `byte < wide`.
+            // SAFETY: sources of a store are in range, as `decode::passes::validate` has established; `byte < wide`.
             let found = unsafe {
                 let line = self.lanes.source(a.regs[index]).cast::<u8>();
                 *line.add(lane as usize % WARP * wide + byte as usize)

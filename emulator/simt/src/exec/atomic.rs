@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use ptx::ast::Type;
 
-use crate::alu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::arithmetic::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::check::AccessKind;
 use crate::lanes::NONE;
 use crate::program::{Atomic, AtomicKind, Order};
@@ -201,7 +201,7 @@ impl Worker<'_> {
             self.set_lane(a.dst, bytes == 8, lane, old);
         }
         if self.activity.caches_polls {
-            // SAFETY: as above.
+            // SAFETY: `locate` has found aligned memory for the lanes in `good`.
             unsafe { self.cache_poll(place, good, bytes as u8, bytes) };
         }
         if self.job.watch.checks() {

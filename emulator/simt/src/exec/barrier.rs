@@ -37,7 +37,7 @@ impl Worker<'_> {
         | BarrierKind::RedAnd(_, p, negated)
         | BarrierKind::RedOr(_, p, negated) = kind
         {
-            // SAFETY: predicates are in range, as `decode::validate` has established.
+            // SAFETY: predicates are in range, as `decode::passes::validate` has established.
             let p = unsafe { *self.warp.lanes.preds.add(p as usize) };
             let p = if negated { !p } else { p };
             barrier.trues += (p & on).count_ones();
@@ -89,7 +89,7 @@ impl Worker<'_> {
                 }
                 f.state = FiberState::Ready;
                 let lanes = f.top().map_or(0, |t| t.mask);
-                // SAFETY: destinations are in range, as `decode::validate` has established.
+                // SAFETY: destinations are in range, as `decode::passes::validate` has established.
                 unsafe {
                     let set = |dst: u32, value: bool| {
                         let p = preds.add(dst as usize);

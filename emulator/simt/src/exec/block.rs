@@ -45,7 +45,7 @@ pub(crate) struct Warp {
 pub(crate) struct Block {
     pub(crate) index: u64,
     /// Linear index of its cluster; without clusters, of the block itself.
-    pub(crate) unit: u64,
+    pub(crate) cluster_index: u64,
     pub(crate) rank: u32,
     /// The other blocks of its cluster, while this one runs.
     pub(crate) cluster: Option<Box<cluster::Cluster>>,
@@ -97,7 +97,7 @@ impl Block {
         };
         Self {
             index: 0,
-            unit: 0,
+            cluster_index: 0,
             rank: 0,
             cluster: None,
             coords: [0; 3],
@@ -139,7 +139,7 @@ impl Block {
     /// Makes it block `index`, before its first operation.
     pub(crate) fn begin(&mut self, job: &Job<'_>, index: u64) {
         self.index = index;
-        self.unit = index;
+        self.cluster_index = index;
         self.rank = 0;
         let [x, y, _] = job.grid.map(u64::from);
         self.coords = [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32];

@@ -264,7 +264,7 @@ impl Worker<'_> {
                 None => find_global(job, at, bytes.into(), false).ok(),
             });
             // SAFETY: the box was found to lie in the block's shared memory when the copy started, and `find_global` has
-            // found so many bytes, which the launch holds.
+            // found `n` bytes, which the launch holds.
             unsafe {
                 match (global, from) {
                     (_, Some(from)) => {

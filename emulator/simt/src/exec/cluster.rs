@@ -21,14 +21,14 @@ use super::worker::Worker;
 const STUCK_ROUNDS: u32 = 128;
 
 impl Worker<'_> {
-    /// Makes the block at hand and others the blocks of cluster `unit`, before their first operation.
-    pub(super) fn begin_cluster(&mut self, unit: u64) {
+    /// Makes the block at hand and others the blocks of cluster `cluster_index`, before their first operation.
+    pub(super) fn begin_cluster(&mut self, cluster_index: u64) {
         let job = self.job;
         let mut cluster = self.block.cluster.take().unwrap_or_default();
         let mut spare: Vec<Box<Block>> = cluster.members.drain(..).flatten().collect();
         let begin = |block: &mut Block, rank: u32| {
-            block.begin(job, job.block_of(unit, rank));
-            block.unit = unit;
+            block.begin(job, job.block_of(cluster_index, rank));
+            block.cluster_index = cluster_index;
             block.rank = rank;
         };
         begin(&mut self.block, 0);
@@ -43,7 +43,7 @@ impl Worker<'_> {
             for (rank, races) in cluster.races.iter_mut().enumerate() {
                 races
                     .get_or_insert_with(|| SharedRaces::new(job.kernel))
-                    .begin_block(job.block_of(unit, rank as u32));
+                    .begin_block(job.block_of(cluster_index, rank as u32));
             }
         }
         let new = || Collector::new(job.kernel, job.grid, job.block);
@@ -76,7 +76,9 @@ impl Worker<'_> {
                 let visit = self.visit(last);
                 moved |= self.activity.moved;
                 match visit {
-                    Visit::Ended if self.stopped || last.load(Ordering::Relaxed) < self.block.unit => {
+                    Visit::Ended
+                        if self.stopped || last.load(Ordering::Relaxed) < self.block.cluster_index =>
+                    {
                         return Visit::Ended;
                     }
                     Visit::Ended => {

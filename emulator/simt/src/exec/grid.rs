@@ -105,7 +105,7 @@ impl BlockQueue {
     }
 }
 
-/// Runs all blocks on so many threads.
+/// Runs all blocks on `n_threads` threads.
 pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
     let n_blocks = job.grid.iter().map(|n| u64::from(*n)).product::<u64>() / u64::from(job.cluster_blocks);
     let collector = Collector::new(job.kernel, job.grid, job.block);
@@ -238,7 +238,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
             },
         }
         worker.spent = worker.block.spent;
-        worker.stopped = queue.last.load(Ordering::Relaxed) < worker.block.unit;
+        worker.stopped = queue.last.load(Ordering::Relaxed) < worker.block.cluster_index;
         let is_left_out = job.observer.is_some_and(|observer| !observer.runs(worker.block.index));
         let visit = if worker.stopped || is_left_out {
             Visit::Ended
@@ -346,7 +346,7 @@ impl Waiting {
 
     /// The one with the lowest index.
     fn lowest(&mut self) -> Option<Box<Block>> {
-        let indices = self.blocks.iter().enumerate().map(|(at, block)| (block.unit, at));
+        let indices = self.blocks.iter().enumerate().map(|(at, block)| (block.cluster_index, at));
         let (_, at) = indices.min()?;
         self.remove(at)
     }
@@ -370,7 +370,7 @@ fn begin_checks(worker: &mut Worker<'_>, index: u64) {
 
 /// The block has ended: its results are taken, in index order.
 fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
-    let index = worker.block.unit;
+    let index = worker.block.cluster_index;
     let failed = !worker.checks.collector.is_empty();
     let stops = worker.block.fatal || (failed && !job.watch.checks());
     if stops {

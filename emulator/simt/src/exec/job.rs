@@ -18,17 +18,20 @@ pub(crate) struct Job<'j> {
     pub(crate) params: &'j [u8],
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
-    /// Blocks of a cluster in x, y and z, and in all; 1 where there are none. `explicit_cluster`: the launch was given them.
+    /// Blocks of a cluster in x, y and z; 1 each in a launch without clusters.
     pub(crate) cluster: [u32; 3],
+    /// Blocks of a cluster in all.
     pub(crate) cluster_blocks: u32,
+    /// The launch or the kernel asks for clusters, perhaps of one block.
     pub(crate) explicit_cluster: bool,
     /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster_constants`].
     pub(crate) constants: Vec<Vec<Line>>,
     pub(crate) n_threads: u32,
     pub(crate) n_warps: u32,
     pub(crate) shared_bytes: u32,
-    /// The narrowest access to shared and to global memory, as powers of two.
+    /// Bytes of the narrowest access to shared memory, as a power of two.
     pub(crate) shared_shift: u32,
+    /// Bytes of the narrowest access to global memory, as a power of two.
     pub(crate) global_shift: u32,
     pub(crate) dynamic_shared: u32,
     /// Address of the workspace: [`crate::launch::LaunchOptions::grid_workspace`].
@@ -37,24 +40,25 @@ pub(crate) struct Job<'j> {
     pub(crate) level: CpuLevel,
     pub(crate) environment: Environment<'j>,
     pub(crate) budget: u64,
-    /// Local memory of a thread, with its stack; and the stack's size on a GPU.
+    /// Bytes of a thread's local memory, its stack included.
     pub(crate) local_bytes: u32,
+    /// Bytes of a thread's stack on a GPU, where frames may be smaller than here.
     pub(crate) stack_bytes: u32,
-    /// Memory for running blocks.
+    /// Bytes of host memory for the running blocks of a worker.
     pub(crate) room: u64,
     pub(crate) observer: Option<&'j dyn Observer>,
 }
 
 impl Job<'_> {
     /// The linear index of a block, from that of its cluster and its rank.
-    pub(crate) fn block_of(&self, unit: u64, rank: u32) -> u64 {
+    pub(crate) fn block_of(&self, cluster_index: u64, rank: u32) -> u64 {
         let [x, y, _] = self.grid.map(u64::from);
         let [cx, cy, cz] = self.cluster.map(u64::from);
         let (nx, ny) = (x / cx, y / cy);
         let rank = u64::from(rank);
-        let bx = unit % nx * cx + rank % cx;
-        let by = unit / nx % ny * cy + rank / cx % cy;
-        let bz = unit / nx / ny * cz + rank / cx / cy;
+        let bx = cluster_index % nx * cx + rank % cx;
+        let by = cluster_index / nx % ny * cy + rank / cx % cy;
+        let bz = cluster_index / nx / ny * cz + rank / cx / cy;
         (bz * y + by) * x + bx
     }
 
@@ -64,8 +68,8 @@ impl Job<'_> {
     }
 
     /// The linear index of the first block of a cluster.
-    pub(crate) fn first_block(&self, unit: u64) -> u64 {
-        self.block_of(unit, 0)
+    pub(crate) fn first_block(&self, cluster_index: u64) -> u64 {
+        self.block_of(cluster_index, 0)
     }
 }
 
@@ -74,9 +78,10 @@ impl Job<'_> {
 pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> {
     let of_rank = |rank: u32| {
         let mut lines = kernel.consts.clone();
-        for &(at, wide) in &kernel.shared_consts {
-            let of_constant = lines.iter_mut().skip(at as usize).take(1 + usize::from(wide));
-            let low_words = of_constant.flat_map(|line| line.0.iter_mut().step_by(1 + usize::from(wide)));
+        for constant in &kernel.shared_consts {
+            let n_lines = 1 + usize::from(constant.is_wide);
+            let of_constant = lines.iter_mut().skip(constant.line as usize).take(n_lines);
+            let low_words = of_constant.flat_map(|line| line.0.iter_mut().step_by(n_lines));
             low_words.for_each(|word| *word |= rank << RANK_SHIFT);
         }
         lines

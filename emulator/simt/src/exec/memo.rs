@@ -17,7 +17,7 @@ use super::bits;
 pub(crate) enum Spread {
     /// Consecutive words, all 32 lanes.
     Linear,
-    /// The same address in all active lanes.
+    /// One address in all active lanes.
     Uniform,
     Gather,
 }

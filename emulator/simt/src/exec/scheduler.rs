@@ -54,7 +54,7 @@ impl Worker<'_> {
                 self.activity.progress = false;
                 self.activity.polled = false;
                 self.run_warp(w);
-                if self.stopped || last.load(Ordering::Relaxed) < self.block.unit {
+                if self.stopped || last.load(Ordering::Relaxed) < self.block.cluster_index {
                     return Visit::Ended;
                 }
                 if job.budget != 0 && self.block.spent > job.budget {

@@ -86,7 +86,7 @@ pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
 
 /// The address of each lane, offset included.
 pub(crate) fn addresses(lanes: &Lanes, addr: &Addr, bias: u64) -> [u64; WARP] {
-    // SAFETY: operands are in range, as `decode::validate` has established.
+    // SAFETY: operands are in range, as `decode::passes::validate` has established.
     unsafe {
         let source = lanes.source(addr.src);
         if addr.wide {

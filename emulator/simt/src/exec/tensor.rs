@@ -305,7 +305,7 @@ impl Worker<'_> {
         } else if window < window::SHARED >> window::BITS
             && let Ok(from) = find_global(self.job, address, BYTES as u64, false)
         {
-            // SAFETY: `find_global` has found so many bytes, which the launch holds.
+            // SAFETY: `find_global` has found `BYTES` bytes, which the launch holds.
             unsafe { relaxed::copy_out(from, &mut bytes) };
         } else {
             return Err(BadTensor::MapPlace(address));

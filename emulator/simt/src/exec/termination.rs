@@ -141,11 +141,11 @@ impl Worker<'_> {
     fn registers(&self) -> (Vec<Line>, Vec<u32>) {
         let kernel = self.job.kernel;
         let lines = (0..kernel.n_lines as usize).map(|i| {
-            // SAFETY: a warp has so many lines of registers, and this worker owns them.
+            // SAFETY: a warp has `n_lines` lines of registers, and this worker owns them.
             unsafe { Line((*self.warp.lanes.regs.add(i)).0) }
         });
         let preds = (0..kernel.n_preds as usize).map(|i| {
-            // SAFETY: and so many predicates.
+            // SAFETY: a warp has `n_preds` predicates, and this worker owns them.
             unsafe { *self.warp.lanes.preds.add(i) }
         });
         (lines.collect(), preds.collect())

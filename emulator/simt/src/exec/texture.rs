@@ -2,7 +2,7 @@
 
 use ptx::ast::Type;
 
-use crate::alu::half::f16_to_f32;
+use crate::arithmetic::half::f16_to_f32;
 use crate::check::Code;
 use crate::check::Details;
 use crate::lanes::NONE;

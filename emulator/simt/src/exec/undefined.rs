@@ -26,7 +26,7 @@ use super::worker::Worker;
 use super::{bits, runs};
 pub(super) use wgmma::Unwritten;
 
-/// The bytes of a value of so many bytes of which no bit is defined.
+/// The bytes of which no bit is defined, of a value of `bytes` bytes: one bit each.
 fn holes(undefined: u64, bytes: u32) -> u32 {
     (0..bytes.min(8))
         .filter(|byte| undefined >> (8 * byte) & 0xFF == 0xFF)

@@ -46,7 +46,7 @@ fn run_at_level<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
         // SAFETY: `cpu_level` has found the features.
         CpuLevel::Avx512 => unsafe { run_avx512::<M>(worker) },
         #[cfg(vectors = "avx2")]
-        // SAFETY: as above.
+        // SAFETY: `cpu_level` has found the features.
         CpuLevel::Avx2 => unsafe { run_avx2::<M>(worker) },
         #[cfg(vectors = "base")]
         _ => body::<M>(worker),
@@ -143,7 +143,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             // Decode ends every path in an exit.
             return Pause::Stopped;
         };
-        // SAFETY: guards are in range, as `decode::validate` has established. Predicate 0 is constant true.
+        // SAFETY: guards are in range, as `decode::passes::validate` has established. Predicate 0 is constant true.
         let guard = unsafe { *worker.warp.lanes.preds.add(usize::from(op.guard.pred)) };
         let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
         if M::RARE && (on != 0 || op.first) {
@@ -312,7 +312,7 @@ impl Worker<'_> {
         // SAFETY: `locate` has found readable memory for the lanes in `good`.
         unsafe { data::load(&self.warp.lanes, a, good, place, class) };
         if a.order == Order::Strong && self.activity.caches_polls {
-            // SAFETY: as above.
+            // SAFETY: `locate` has found readable memory for the lanes in `good`.
             unsafe { self.cache_poll(place, good, a.element, spec.bytes) };
         }
         if good != on {

@@ -24,7 +24,7 @@ pub(crate) struct Worker<'j> {
     pub(crate) spent: u64,
     /// The block cannot go on.
     pub(crate) stopped: bool,
-    /// While a thread acts on another block of its cluster, which is in `block` then.
+    /// Set while a thread acts on another block of its cluster, which is in `block` then.
     pub(crate) acting: Option<Acting>,
 }
 
@@ -37,8 +37,9 @@ pub(crate) struct WarpContext {
     pub(crate) live: u32,
     /// The running fiber, taken out of the block.
     pub(crate) fiber: Fiber,
-    /// Operations left of the warp's turn, and how many the running fiber began with.
+    /// Operations left of the warp's turn.
     pub(crate) left: i64,
+    /// Operations that were left when the running fiber began.
     pub(crate) turn_start: i64,
     /// The warp has asynchronous products (`wgmma`) under way.
     pub(crate) in_flight: bool,
@@ -141,35 +142,38 @@ impl<'j> Worker<'j> {
     /// A 32-bit operand, all lanes.
     #[inline(always)]
     pub(crate) fn u32s(&self, src: Src) -> [u32; 32] {
-        // SAFETY: decode keeps operands in range, which `decode::validate` has established.
+        // SAFETY: decode keeps operands in range, which `decode::passes::validate` has established.
         unsafe { (*self.warp.lanes.source(src)).0 }
     }
 
     /// A 32-bit operand of one lane.
     #[inline(always)]
     pub(crate) fn u32_at(&self, src: Src, lane: usize) -> u32 {
-        // SAFETY: as above; `lane` is below 32.
+        // SAFETY: `decode::passes::validate` has established that operands are in range; `lane & 31` is below 32.
         unsafe { *self.warp.lanes.source(src).cast::<u32>().add(lane & 31) }
     }
 
     /// A 64-bit operand of one lane.
     #[inline(always)]
     pub(crate) fn u64_at(&self, src: Src, lane: usize) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: `decode::passes::validate` has established that 64-bit operands are two lines, both in range;
+        // `lane & 31` is below 32.
         unsafe { *self.warp.lanes.source(src).cast::<u64>().add(lane & 31) }
     }
 
     /// The 32 lanes of a 32-bit register.
     #[inline(always)]
     pub(crate) fn out32(&mut self, dst: u32) -> &mut [u32; 32] {
-        // SAFETY: as above; the registers belong to the block, which this worker owns.
+        // SAFETY: `decode::passes::validate` has established that registers are in range; they belong to the block,
+        // which this worker owns.
         unsafe { &mut (*self.warp.lanes.regs.add(dst as usize)).0 }
     }
 
     /// The 32 lanes of a 64-bit register.
     #[inline(always)]
     pub(crate) fn out64(&mut self, dst: u32) -> &mut [u64; 32] {
-        // SAFETY: as above; a 64-bit register is two neighbouring lines.
+        // SAFETY: `decode::passes::validate` has established that 64-bit registers are two neighbouring lines in range;
+        // they belong to the block, which this worker owns.
         unsafe { &mut *self.warp.lanes.regs.add(dst as usize).cast::<[u64; 32]>() }
     }
 
@@ -194,14 +198,15 @@ impl<'j> Worker<'j> {
     /// The lanes for which a predicate holds.
     #[inline(always)]
     pub(crate) fn pred(&self, index: u32) -> u32 {
-        // SAFETY: in range, as above.
+        // SAFETY: `decode::passes::validate` has established that predicates are in range.
         unsafe { *self.warp.lanes.preds.add(index as usize) }
     }
 
     /// Sets a predicate for some lanes.
     #[inline(always)]
     pub(crate) fn set_pred(&mut self, index: u32, value: u32, lanes: u32) {
-        // SAFETY: in range, as above.
+        // SAFETY: `decode::passes::validate` has established that predicates are in range; they belong to the block,
+        // which this worker owns.
         unsafe {
             let p = self.warp.lanes.preds.add(index as usize);
             *p = (*p & !lanes) | (value & lanes);

@@ -37,7 +37,7 @@ pub(crate) struct Bytes {
 
 // SAFETY: no reference to the bytes is ever made; racing accesses are atomic, but for those in `relaxed`'s module text.
 unsafe impl Send for Bytes {}
-// SAFETY: as above.
+// SAFETY: no reference to the bytes is ever made; racing accesses are atomic, but for those in `relaxed`'s module text.
 unsafe impl Sync for Bytes {}
 
 impl Drop for Bytes {

@@ -328,7 +328,7 @@ impl GlobalRaces {
         Self::within(kernel, u64::MAX, 1)
     }
 
-    /// Like `new`, with a good part of so many bytes of memory, where at most so many blocks run at the same time.
+    /// Like `new`, with a good part of `bytes` bytes of memory, where at most `n_blocks` blocks run at the same time.
     pub fn within(kernel: &Kernel, bytes: u64, n_blocks: usize) -> Self {
         Self {
             most: most_chunks(bytes, LAUNCH_CHUNK_BYTES).div_ceil(SHARDS),

@@ -13,6 +13,20 @@ const MAX_WITHIN: u32 = 256;
 /// Chunks for which owners of units are kept.
 const MAX_OWNED: usize = 1024;
 
+/// What an access met of one other instruction of its warp.
+struct Conflict {
+    /// Log entry of the other access.
+    entry: u32,
+    /// Lanes of this access.
+    mask: u32,
+    /// Address of the first unit.
+    address: u64,
+    /// End of the last unit.
+    end: u64,
+    /// Lane of the other access, for the lowest of `mask`.
+    rival: u32,
+}
+
 impl<S: Space> Interval<S> {
     /// An access met a rival mark of its own warp: another lane's?
     pub(super) fn within_warp(&mut self, touch: &Touch<'_>, out: &mut Collector) {
@@ -21,8 +35,7 @@ impl<S: Space> Interval<S> {
         }
         self.index_owners();
         let unit_bytes = 1u64 << self.shift;
-        // The other's log entry, the lanes of this access, the first unit, its end, its other lane.
-        let mut found: Vec<(u32, u32, u64, u64, u32)> = Vec::new();
+        let mut found: Vec<Conflict> = Vec::new();
         for lane in lanes(touch.mask) {
             let start = touch.address(lane) >> self.shift;
             let end = (touch.address(lane) + u64::from(touch.bytes)).div_ceil(unit_bytes);
@@ -32,23 +45,27 @@ impl<S: Space> Interval<S> {
                 };
                 let address = unit << self.shift;
                 let instr = self.log.entries[entry as usize].instr;
-                let same = |found: &&mut (u32, u32, u64, u64, u32)| {
-                    self.log.entries[found.0 as usize].instr == instr
-                };
+                let same = |found: &&mut Conflict| self.log.entries[found.entry as usize].instr == instr;
                 match found.iter_mut().find(same) {
                     Some(found) => {
-                        found.1 |= 1 << lane;
-                        found.2 = found.2.min(address);
-                        found.3 = found.3.max(address + unit_bytes);
+                        found.mask |= 1 << lane;
+                        found.address = found.address.min(address);
+                        found.end = found.end.max(address + unit_bytes);
                     }
-                    None => found.push((entry, 1 << lane, address, address + unit_bytes, rival)),
+                    None => found.push(Conflict {
+                        entry,
+                        mask: 1 << lane,
+                        address,
+                        end: address + unit_bytes,
+                        rival,
+                    }),
                 }
             }
         }
         if self.fenced && self.strong {
             return;
         }
-        for (entry, mask, address, end, rival) in found {
+        for Conflict { entry, mask, address, end, rival } in found {
             self.within += 1;
             let other = self.log.entries[entry as usize];
             let write = AccessKind::Write;

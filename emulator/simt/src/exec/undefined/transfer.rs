@@ -286,7 +286,7 @@ mod tests {
     use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
     use super::*;
-    use crate::alu::cpu_level;
+    use crate::arithmetic::cpu_level;
     use crate::decode::{Symbols, decode};
     use crate::program::{Kernel, OpKind};
 

@@ -3,7 +3,7 @@
 use super::bits;
 use crate::exec::block::shadow::Origins;
 use crate::exec::worker::Worker;
-use crate::mma::arithmetic::AccumulatorType;
+use crate::mma::products::AccumulatorType;
 use crate::mma::warpgroup::{self, WARP_ROWS};
 use crate::program::{Wgmma, WgmmaA, window};
 
@@ -29,7 +29,7 @@ impl Worker<'_> {
         let mut rows = [None; WARP_ROWS];
         let mut columns = vec![None; usize::from(wgmma.n)];
         for (which, lines) in [&mut rows[..], &mut columns[..]].into_iter().enumerate() {
-            let element = warpgroup::bytes(wgmma.kinds[which]) as u32;
+            let element = warpgroup::element_bytes(wgmma.kinds[which]) as u32;
             for (line, offset) in lines.iter_mut().zip(&unwritten[which]) {
                 *line = offset.map(|offset| {
                     let at = window::SHARED + u64::from(offset);

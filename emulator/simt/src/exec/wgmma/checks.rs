@@ -81,7 +81,7 @@ impl Worker<'_> {
             if !self.has_swizzle(&pieces, swizzle, which, pc, on) {
                 continue;
             }
-            if self.reads_too_early(&pieces, warpgroup::bytes(wgmma.kinds[which]) as u32, pc, on) {
+            if self.reads_too_early(&pieces, warpgroup::element_bytes(wgmma.kinds[which]) as u32, pc, on) {
                 continue;
             }
             unwritten[which] = self.unwritten_lines(&pieces, wgmma.transposed[which]);

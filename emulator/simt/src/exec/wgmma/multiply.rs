@@ -1,7 +1,7 @@
 //! The 16 rows of a product that a warp computes.
 
 use crate::lanes::Line;
-use crate::mma::arithmetic::{AccumulatorType, FactorType, Factors, Product, Unit};
+use crate::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 use crate::program::Wgmma;
 
@@ -57,7 +57,7 @@ impl Worker<'_> {
                 for lane in 0..32 {
                     let (row, column) = warpgroup::accumulator(lane, pair);
                     let at = row * n + column;
-                    // SAFETY: `decode::validate` has found the lines to be those of the warp's registers.
+                    // SAFETY: `decode::passes::validate` has found the lines to be those of the warp's registers.
                     unsafe {
                         match wgmma.sum {
                             AccumulatorType::F32 => {
@@ -76,7 +76,7 @@ impl Worker<'_> {
         product.multiply(&a, &b, k, &mut d);
         let put = |to: u32, lane: usize, value: u32| {
             if !part.lost.contains(&to) {
-                // SAFETY: as above.
+                // SAFETY: `decode::passes::validate` has found the lines to be those of the warp's registers.
                 unsafe { (*line(to)).0[lane] = value };
             }
         };
@@ -161,7 +161,7 @@ fn rows_of_registers(registers: &[[u32; 32]; 4]) -> Vec<[u8; ROW]> {
 /// The bits of each element of a row; rows of wide elements have fewer.
 fn elements(kind: FactorType, row: &[u8; ROW]) -> [u32; ROW] {
     let mut bits = [0; ROW];
-    match warpgroup::bytes(kind) {
+    match warpgroup::element_bytes(kind) {
         1 => bits = row.map(u32::from),
         2 => {
             let pairs = row.as_chunks::<2>().0.iter();
@@ -179,7 +179,7 @@ fn elements(kind: FactorType, row: &[u8; ROW]) -> [u32; ROW] {
 fn factors(wgmma: &Wgmma, which: usize, rule: FactorType, mut bits: Vec<[u32; 8]>) -> Vec<Factors> {
     let kind = wgmma.kinds[which];
     if wgmma.minus[which] {
-        let sign = 1 << (8 * warpgroup::bytes(kind) - 1);
+        let sign = 1 << (8 * warpgroup::element_bytes(kind) - 1);
         bits.iter_mut().flatten().for_each(|bits| *bits ^= sign);
     }
     let mut factors = vec![Factors::ZERO; bits.len()];

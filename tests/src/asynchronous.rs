@@ -1,4 +1,5 @@
-//! Matrix products by the asynchronous kernels of v11: what the checks say of them, and whether C is right.
+//! Launches of the asynchronous kernels of v11 and v12, which multiply matrices: what the checks say of them, and
+//! whether C is right.
 //!
 //! The head of a kernel of `tests/fixtures/asynchronous` says how it is launched:
 //!
@@ -22,21 +23,23 @@ use simt::module::Module;
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 use tasks::fixtures::Fixture;
 
+use crate::fixture::key_lines;
 use crate::gemm::Product;
 
-/// C = ALPHA · A · B + BETA · C.
+/// Factor of the product: C = ALPHA · A · B + BETA · C.
 pub const ALPHA: f32 = 2.0;
+/// Factor of the old C, for kernels that take `beta`; others replace C.
 const BETA: f32 = 3.0;
 
-/// What the lines at the top of a kernel say.
+/// How a kernel is launched, and what must be found, by the lines at its top.
 #[derive(Debug, Default)]
 pub struct Head {
     /// Codes that must be found; none for `clean`.
     pub expect: Vec<String>,
     /// Launches: blocks, tiles that are not shared out, M, N, K.
     pub launches: Vec<Launch>,
-    /// The last row of B is not written.
-    is_half: bool,
+    /// Nobody has written the last row of B.
+    lacks_last_row_of_b: bool,
     /// Name of the kernel; none for the only one.
     kernel: String,
     block: u32,
@@ -49,18 +52,21 @@ pub struct Head {
 pub struct Launch {
     /// Blocks of the grid, along x and y.
     pub blocks: [u32; 2],
+    /// Tiles that blocks do not share out, for kernels that take `whole`.
     whole: i32,
     /// M, N, K.
     pub shape: [usize; 3],
 }
 
-/// What a launch gave.
+/// Findings, results and counters of a launch.
 #[derive(Debug)]
 pub struct Ran {
     /// The findings.
     pub findings: Vec<Finding>,
-    /// Elements of C that are wrong, and all of them.
-    pub wrong: (usize, usize),
+    /// Wrong elements of C.
+    pub n_wrong: usize,
+    /// Elements of C.
+    pub n_elements: usize,
     /// C.
     pub c: Vec<f32>,
     /// What was counted.
@@ -89,9 +95,9 @@ pub fn to_e4m3(x: f32) -> u8 {
     let (sign, bits) = (x.to_bits() >> 31 << 7, x.abs().to_bits() >> (23 - BEHIND_POINT));
     // The exponents of f32 and e4m3 begin at −127 and −7.
     let code = if x == 0.0 { 0 } else { bits - (120 << BEHIND_POINT) };
-    let is_it =
+    let is_exact =
         x == 0.0 || (8..0x7f).contains(&code) && x.abs().to_bits().trailing_zeros() >= 23 - BEHIND_POINT;
-    assert!(is_it, "{x} in e4m3");
+    assert!(is_exact, "{x} in e4m3");
     (sign | code) as u8
 }
 
@@ -111,34 +117,36 @@ pub fn of_bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// The lines at the top of a kernel.
+/// Reads the lines at the top of a kernel.
 ///
 /// # Panics
-/// When a line is not as it has to be.
-pub fn head(text: &str) -> Head {
+/// When a line is unknown or not as it has to be.
+pub fn head(fixture: &Fixture) -> Head {
+    const KEYS: [&str; 8] = ["arch", "block", "expect", "kernel", "launch", "product", "shared", "unwritten"];
     let mut head = Head::default();
-    for line in text.lines().map_while(|line| line.strip_prefix("//")) {
-        let Some((key, value)) = line.trim().split_once(": ") else {
-            continue;
-        };
+    for (key, value) in key_lines(fixture, &KEYS) {
+        let wrong = || -> ! { panic!("{}: wrong line `// {key}: {value}`", fixture.path.display()) };
         let words: Vec<&str> = value.split_whitespace().collect();
-        let number = |at: usize| words[at].parse::<usize>().expect("a number");
-        match key {
-            "block" => head.block = number(0) as u32,
-            "shared" => head.shared = number(0) as u32,
-            "kernel" => head.kernel = value.to_owned(),
-            "unwritten" => head.is_half = value == "last row of B",
-            "product" => head.parameters = words.iter().map(|&word| word.to_owned()).collect(),
-            "launch" => head.launches.push(Launch {
-                blocks: match words[1].split_once('x') {
-                    Some((x, y)) => [x, y].map(|n| n.parse().expect("a number")),
-                    None => [number(1) as u32, 1],
+        let number = |word: &str| word.parse::<u32>().unwrap_or_else(|_| wrong());
+        match (key, &words[..]) {
+            ("block", [threads]) => head.block = number(threads),
+            ("shared", [bytes]) => head.shared = number(bytes),
+            ("kernel", [name]) => head.kernel = (*name).to_owned(),
+            ("unwritten", ["last", "row", "of", "B"]) => head.lacks_last_row_of_b = true,
+            ("product", [_, ..]) => head.parameters = words.iter().map(|&word| word.to_owned()).collect(),
+            ("launch", ["blocks", blocks, "whole", whole, "shape", m, n, k]) => head.launches.push(Launch {
+                blocks: match blocks.split_once('x') {
+                    Some((x, y)) => [x, y].map(number),
+                    None => [number(blocks), 1],
                 },
-                whole: number(3) as i32,
-                shape: [number(5), number(6), number(7)],
+                whole: number(whole) as i32,
+                shape: [m, n, k].map(|word| number(word) as usize),
             }),
-            "expect" if value != "clean" => head.expect = words.iter().map(|&word| word.to_owned()).collect(),
-            _ => {}
+            ("expect", ["clean"]) => {}
+            ("expect", codes) => head.expect = codes.iter().map(|&word| word.to_owned()).collect(),
+            // For the compiler.
+            ("arch", _) => {}
+            _ => wrong(),
         }
     }
     head
@@ -200,14 +208,14 @@ fn map(address: u64, rows: usize, [cols, pitch]: [usize; 2], what: &str) -> Tens
     map.expect("a map")
 }
 
-/// What A and B hold.
+/// Elements of A and B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inputs {
     /// Small whole numbers: their sums are exact in any order.
     Whole,
     /// Numbers whose sums depend on the order, and are not compared.
     Any,
-    /// The same, cut to numbers of e4m3.
+    /// Numbers whose sums depend on the order, of those that e4m3 has.
     Short,
 }
 
@@ -221,7 +229,7 @@ impl Inputs {
         product
     }
 
-    /// What a number between −1 and 1 becomes.
+    /// Makes an element from a number between −1 and 1.
     fn of(self, x: f32) -> f32 {
         match self {
             Inputs::Whole => (x * 8.0).round(),
@@ -245,7 +253,7 @@ pub fn run(kernel: &(Fixture, String), launch: Launch, threads: usize) -> Ran {
 /// # Panics
 /// As [`run`].
 pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
-    let head = head(&one.source);
+    let head = head(one);
     let [m, n, k] = launch.shape;
     let product = inputs.product(launch.shape);
     let old: Vec<f32> = (0..m * n).map(|i| (i % 7) as f32).collect();
@@ -266,12 +274,11 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
     };
     let [a, b, c] =
         [("A", &product.a), ("B", stored_b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
-    // Of a B that nobody has written whole, the last row is missing.
-    let b = match head.is_half {
+    let b = match head.lacks_last_row_of_b {
         true => gpu.alloc::<f32>(k * n),
         false => b,
     };
-    if head.is_half {
+    if head.lacks_last_row_of_b {
         gpu.write(b, &product.b[..(k - 1) * n]);
     }
     let module = match gpu.load(ptx) {
@@ -347,12 +354,13 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
         Ran {
             counters: report.launch.total,
             findings: report.findings,
-            wrong: (wrong.count(), m * n),
+            n_wrong: wrong.count(),
+            n_elements: m * n,
             c: found,
         }
     };
     let first = run(1);
-    match first.findings.is_empty() && first.wrong.0 == 0 {
+    match first.findings.is_empty() && first.n_wrong == 0 {
         true => run(2),
         false => first,
     }
@@ -364,16 +372,15 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
 /// As [`run`].
 pub fn shown(kernel: &(Fixture, String), threads: usize) -> (String, Vec<String>) {
     let (mut text, mut codes) = (String::new(), Vec::new());
-    for launch in head(&kernel.0.source).launches {
+    for launch in head(&kernel.0).launches {
         let ran = run(kernel, launch, threads);
         for finding in &ran.findings {
             text.push_str(&finding.text);
             text.push('\n');
             codes.push(finding.code.as_str().to_owned());
         }
-        let (wrong, all) = ran.wrong;
-        if wrong > 0 {
-            let _ = writeln!(text, "{wrong} of {all} elements of C are wrong.");
+        if ran.n_wrong > 0 {
+            let _ = writeln!(text, "{} of {} elements of C are wrong.", ran.n_wrong, ran.n_elements);
         }
         if !text.is_empty() {
             break;
