@@ -12,7 +12,7 @@ use crate::setup::Purpose;
 use crate::step_run::StepRun;
 use crate::{out, shapes};
 
-/// Runs it.
+/// Runs the command `check`; returns its exit code.
 ///
 /// # Errors
 /// When something fails that is not a kernel's fault.

@@ -7,7 +7,7 @@ use ::counters::{Counters, TENSOR_PRODUCT, WARP};
 use catalog::{Format, Work};
 use serde::Deserialize;
 
-/// What a product is computed with.
+/// The arithmetic that computes a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arithmetic {
     /// Multiply-adds of FP32.
@@ -19,7 +19,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// What a kernel of this work is for.
+    /// The arithmetic of a work.
     pub fn of(work: Work) -> Self {
         match work {
             Work::Dgemm => Arithmetic::Fp64,
@@ -90,7 +90,7 @@ impl Arithmetic {
     }
 }
 
-/// What an SM has, and how much of it per clock: NVIDIA's figures for compute capability 9.0.
+/// A unit of an SM; the variants name its throughput per clock, by NVIDIA's figures for compute capability 9.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// 128 FP32 lanes, 64 FP64 lanes.

@@ -121,7 +121,7 @@ pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
     }
 }
 
-/// Tells if the loader finds a library under the names of NVIDIA's driver.
+/// Returns whether the loader finds a library under the names of NVIDIA's driver.
 pub(crate) fn nvidia_library() -> bool {
     let names: &[&str] = match cfg!(windows) {
         true => &["nvcuda.dll"],

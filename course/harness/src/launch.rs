@@ -19,7 +19,7 @@ use crate::{args, machine, out, shapes};
 /// The size that is used when none is given.
 const DEFAULT_SIZE: usize = 1024;
 
-/// Runs it.
+/// Runs the command `launch`; returns its exit code.
 ///
 /// # Errors
 /// When the sizes are impossible, or a launch goes wrong.

@@ -22,12 +22,12 @@ pub struct Measured {
     pub outcome: Outcome,
     /// Report of the emulated device: counters per source line, findings.
     pub report: Option<Report>,
-    /// A kernel broke the context: the next kernel needs another one.
+    /// True when the kernel broke the context: the next kernel needs another one.
     pub lost: bool,
 }
 
 impl Measured {
-    /// It was not tried.
+    /// A kernel that was not tried, with the reason.
     pub fn not_run(why: impl Into<String>) -> Self {
         Self { outcome: Outcome::NotRun { why: why.into() }, report: None, lost: false }
     }
@@ -40,18 +40,18 @@ pub struct Setup<'g> {
     pub gpu: &'g Gpu,
     /// How kernels are measured.
     pub purpose: Purpose,
-    /// Is run in place of the kernel's own.
+    /// PTX that runs in place of the kernel's own.
     pub ptx: Option<&'g str>,
-    /// Machine code, the same.
+    /// Machine code that is used in place of the kernel's own.
     pub cubins: &'g Cubins,
-    /// Kernel and yardstick run in turns too.
+    /// Plan of a duel, where kernel and yardstick also run in turns.
     pub duel: Option<Plan>,
 }
 
 /// Cubins in place of a kernel's own.
 #[derive(Debug, Clone, Default)]
 pub struct Cubins {
-    /// Runs, where other PTX does.
+    /// Machine code of [`Setup::ptx`], to predict the time of that kernel.
     pub own: Option<Vec<u8>>,
     /// Kernels before an edit, to compare predictions with.
     pub before: Vec<Vec<u8>>,

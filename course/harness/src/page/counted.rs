@@ -52,7 +52,7 @@ fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Counters> {
     machine.or(passed.counters.as_ref())
 }
 
-/// Tells if all figures are of machine code.
+/// Returns whether all figures are of machine code.
 fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
     counted.iter().all(|(entry, _)| {
         let passed = entry.passed();
