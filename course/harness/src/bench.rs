@@ -23,7 +23,7 @@ use crate::{duel, out, page, roofline, shapes};
 ///
 /// # Errors
 /// When sizes are impossible, or something fails that is not a kernel's fault.
-pub fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepError> {
     let emulated = step_run.gpu()?.emulator.is_some();
     let asked = match bench.recorded_shapes {
         true => None,
@@ -114,7 +114,7 @@ impl StepRun<'_> {
     ///
     /// # Errors
     /// When a size cannot be.
-    pub fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, StepError> {
+    pub(crate) fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, StepError> {
         let usage = |error: catalog::WrongSize| StepError::Usage(error.to_string());
         let asked = sizes.asked().map_err(usage)?;
         for size in &asked {
@@ -128,7 +128,7 @@ impl StepRun<'_> {
     }
 
     /// The work that the catalogue lists for a kernel.
-    pub fn work(&self, kernel: &Kernel) -> Work {
+    pub(crate) fn work(&self, kernel: &Kernel) -> Work {
         self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
     }
 
@@ -151,7 +151,12 @@ impl StepRun<'_> {
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn measure(&mut self, kernel: &Kernel, case: &Case, purpose: Purpose) -> Result<Measured, StepError> {
+    pub(crate) fn measure(
+        &mut self,
+        kernel: &Kernel,
+        case: &Case,
+        purpose: Purpose,
+    ) -> Result<Measured, StepError> {
         let work = self.work(kernel);
         self.gpu()?;
         let Some(gpu) = &self.gpu else {
@@ -178,7 +183,7 @@ impl StepRun<'_> {
     }
 
     /// Hash of the PTX that runs; empty for what is not a kernel.
-    pub fn ptx_sha256(&self, kernel: &Kernel) -> String {
+    pub(crate) fn ptx_sha256(&self, kernel: &Kernel) -> String {
         let ptx = self.ptx.as_deref().or(kernel.code().map(|code| code.ptx));
         ptx.map(|text| sha256(text.as_bytes())).unwrap_or_default()
     }

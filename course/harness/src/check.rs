@@ -16,7 +16,7 @@ use crate::{out, shapes};
 ///
 /// # Errors
 /// When something fails that is not a kernel's fault.
-pub fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
     if step_run.common.json {
         out::json(&Line::Run(Box::new(step_run.run.clone())))?;
     }

@@ -118,28 +118,28 @@ pub struct Product<'a> {
 }
 
 /// Grid, block and dynamic shared memory for a shape.
-pub type Geometry = fn(Shape) -> LaunchConfig;
+pub(crate) type Geometry = fn(Shape) -> LaunchConfig;
 /// A step's launch of a product.
-pub type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
+pub(crate) type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
 /// A step's launch of a transpose.
-pub type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
+pub(crate) type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
 /// A step's handle of cuBLAS for a stream.
-pub type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
+pub(crate) type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
 /// A step's call of cuBLAS.
-pub type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
+pub(crate) type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
 /// Starts a step's own library for a stream, or says why it does not start.
-pub type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
+pub(crate) type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
 /// A call of a step's own library.
-pub type MultiplyOwn = Box<dyn Fn(Product<'_>) -> Result<(), String>>;
+pub(crate) type MultiplyOwn = Box<dyn Fn(Product<'_>) -> Result<(), String>>;
 /// Blocks of a kernel whose blocks share out tiles: by the number of tiles, and of multiprocessors.
-pub type Blocks = fn(u32, u32) -> u32;
+pub(crate) type Blocks = fn(u32, u32) -> u32;
 /// Names what a shape lacks for a kernel.
-pub type Needs = fn(Shape) -> Option<&'static str>;
+pub(crate) type Needs = fn(Shape) -> Option<&'static str>;
 /// A product by the CPU: shape, A, B, C.
-pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
+pub(crate) type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
 
 /// Largest allowed distance of an element from the answer, by shape, largest |a| and largest |b|.
-pub type ElementBound = fn(Shape, f64, f64) -> f64;
+pub(crate) type ElementBound = fn(Shape, f64, f64) -> f64;
 
 /// A product by the CPU and what belongs to it.
 #[derive(Debug, Clone, Copy)]

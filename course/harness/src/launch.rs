@@ -23,7 +23,7 @@ const DEFAULT_SIZE: usize = 1024;
 ///
 /// # Errors
 /// When the sizes are impossible, or a launch goes wrong.
-pub fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8, StepError> {
     let sizes = step_run.sizes(&asked.sizes, DEFAULT_SIZE)?;
     if step_run.common.json {
         out::json(&Line::Run(Box::new(step_run.run.clone())))?;

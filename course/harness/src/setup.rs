@@ -8,7 +8,7 @@ use crate::duel::Plan;
 
 /// How a kernel is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// Verify, count on the emulated device, time on a real one.
     Bench,
     /// Verify with all checks.
@@ -17,7 +17,7 @@ pub enum Purpose {
 
 /// The outcome, and the emulated device's report of the last launch.
 #[derive(Debug)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Result and times, as a record keeps them.
     pub outcome: Outcome,
     /// Report of the emulated device: counters per source line, findings.
@@ -28,14 +28,14 @@ pub struct Measured {
 
 impl Measured {
     /// A kernel that was not tried, with the reason.
-    pub fn not_run(why: impl Into<String>) -> Self {
+    pub(crate) fn not_run(why: impl Into<String>) -> Self {
         Self { outcome: Outcome::NotRun { why: why.into() }, report: None, lost: false }
     }
 }
 
 /// Device and options of a measurement.
 #[derive(Debug, Clone, Copy)]
-pub struct Setup<'g> {
+pub(crate) struct Setup<'g> {
     /// The device to measure on.
     pub gpu: &'g Gpu,
     /// How kernels are measured.
@@ -50,7 +50,7 @@ pub struct Setup<'g> {
 
 /// Cubins in place of a kernel's own.
 #[derive(Debug, Clone, Default)]
-pub struct Cubins {
+pub(crate) struct Cubins {
     /// Machine code of [`Setup::ptx`], to predict the time of that kernel.
     pub own: Option<Vec<u8>>,
     /// Kernels before an edit, to compare predictions with.

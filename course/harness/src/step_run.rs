@@ -7,7 +7,7 @@ use crate::setup::Cubins;
 use crate::{args, duel, run};
 
 /// The state of the program that all of its commands work with.
-pub struct StepRun<'a> {
+pub(crate) struct StepRun<'a> {
     /// The step as the catalogue has it.
     pub step: &'static catalog::Step,
     /// The kernels asked for.
@@ -65,7 +65,7 @@ impl<'a> StepRun<'a> {
     ///
     /// # Errors
     /// When it is gone after a kernel broke it.
-    pub fn gpu(&mut self) -> Result<&Gpu, StepError> {
+    pub(crate) fn gpu(&mut self) -> Result<&Gpu, StepError> {
         match &mut self.gpu {
             Some(gpu) => Ok(gpu),
             none => Ok(none.insert(Gpu::open()?)),
@@ -73,7 +73,7 @@ impl<'a> StepRun<'a> {
     }
 
     /// Drops a context that a kernel broke; the next call of [`StepRun::gpu`] opens another.
-    pub fn discard_gpu(&mut self) {
+    pub(crate) fn discard_gpu(&mut self) {
         self.gpu = None;
     }
 }

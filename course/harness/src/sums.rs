@@ -26,7 +26,7 @@ use crate::{machine, out, shapes, yardstick};
 ///
 /// # Errors
 /// When a launch goes wrong.
-pub fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
     let gpu = step_run.gpu()?;
     if gpu.emulator.is_none() {
         match gpu.cublas() {
@@ -85,7 +85,12 @@ impl StepRun<'_> {
     ///
     /// # Errors
     /// When the launch goes wrong, a check finds something, or C is not the same in a second launch.
-    pub fn sum(&mut self, kernel: &Kernel, shape: Shape, multiprocessors: usize) -> Result<Sum, StepError> {
+    pub(crate) fn sum(
+        &mut self,
+        kernel: &Kernel,
+        shape: Shape,
+        multiprocessors: usize,
+    ) -> Result<Sum, StepError> {
         let mut sum = Sum {
             run: self.run.id.clone(),
             step: self.step.id.into(),
