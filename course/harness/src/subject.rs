@@ -59,7 +59,7 @@ impl<T: Real> Trial<'_, T> {
 /// Outcome of a launch: an output that is right or wrong, or nothing that could be looked at.
 enum Ran<T> {
     Output(Vec<T>, Comparison),
-    Broken(Measured),
+    Broken(Box<Measured>),
 }
 
 impl<'a> Subject<'a> {
@@ -152,7 +152,7 @@ impl<'a> Subject<'a> {
             self.watch(shape, number + 1 == trials.len());
             let (got, comparison) = match self.run(Which::Ptx, shape, trial, make)? {
                 Ran::Output(got, comparison) => (got, comparison),
-                Ran::Broken(measured) => return Ok(measured),
+                Ran::Broken(measured) => return Ok(*measured),
             };
             if !comparison.is_right() {
                 return self.wrong(shape, trial, &got, &comparison, number > 0);
@@ -231,7 +231,7 @@ impl<'a> Subject<'a> {
                 return Ok(Ok((found, report)));
             }
             Ran::Output(got, comparison) => self.wrong(shape, trial, &got, &comparison, true)?,
-            Ran::Broken(measured) => measured,
+            Ran::Broken(measured) => *measured,
         };
         if let Outcome::Failed { why, .. } = &mut measured.outcome {
             *why = format!("as machine code, and not as PTX: {why}");
@@ -278,7 +278,7 @@ impl<'a> Subject<'a> {
                 let comparison = verify::compare(&trial.answer, &got);
                 Ran::Output(got, comparison)
             }
-            Err(error) => Ran::Broken(self.broken(&error)?),
+            Err(error) => Ran::Broken(Box::new(self.broken(&error)?)),
         })
     }
 
@@ -422,7 +422,7 @@ pub(crate) fn budget(shape: Shape) -> u64 {
 fn not_enough_memory<T>(error: StepError) -> Result<Ran<T>, StepError> {
     match error {
         StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-            Ok(Ran::Broken(Measured::not_run("not enough free memory on the device")))
+            Ok(Ran::Broken(Box::new(Measured::not_run("not enough free memory on the device"))))
         }
         other => Err(other),
     }
