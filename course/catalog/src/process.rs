@@ -11,9 +11,9 @@ const MAX_ERRORS: usize = 64 << 10;
 /// The result of a program.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit code or signal.
+    /// Exit code or signal of the program.
     pub status: ExitStatus,
-    /// Its output: all that could be read when `stopped` is none.
+    /// Standard output: all of it when `stopped` is none.
     pub output: Vec<u8>,
     /// The beginning of what it wrote to standard error.
     pub errors: String,
@@ -24,9 +24,9 @@ pub struct Ended {
 /// Why a program was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// It ran too long.
+    /// The program ran too long.
     Time,
-    /// It wrote too much.
+    /// The program wrote too much.
     Output,
     /// The caller was interrupted.
     Interrupt,
@@ -38,7 +38,7 @@ const POLL: Duration = Duration::from_millis(20);
 /// Runs a program to its end, or until `limit` has passed, it has written more than `max_output` bytes, or `interrupted`
 /// returns true.
 ///
-/// Its standard input is as the command has it. It has a process group of its own: Ctrl-C in a terminal reaches the
+/// Standard input is that of `command`. The program has a process group of its own: Ctrl-C in a terminal reaches the
 /// caller alone, so that a signal that ends the program is not mistaken for something that the program did.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ pub struct Step {
     pub name: &'static str,
     /// The idea of the step, as a sentence without a full stop.
     pub idea: &'static str,
-    /// Its kernels, in the order in which the book explains them.
+    /// Kernels of the step, in the order in which the book explains them.
     pub kernels: &'static [Kernel],
 }
 
@@ -20,7 +20,7 @@ pub struct Step {
 pub struct Kernel {
     /// Entry point of the kernel; for another program, its name in records.
     pub name: &'static str,
-    /// Its source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
+    /// Source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
     pub source: Option<&'static str>,
     /// The function that the kernel computes.
     pub work: Work,
@@ -83,7 +83,7 @@ impl Format {
         }
     }
 
-    /// Its name in a text.
+    /// Name of the format in a text.
     pub fn name(self) -> &'static str {
         match self {
             Format::Fp32 => "FP32",
@@ -324,11 +324,11 @@ pub const NOT_MEASURED: [&str; 0] = [];
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standalone {
-    /// Its number, such as `v13`.
+    /// Number of the step, such as `v13`.
     pub id: &'static str,
-    /// Its name.
+    /// Name of the step.
     pub name: &'static str,
-    /// Its subject, in a line.
+    /// Subject of the step, in a line.
     pub idea: &'static str,
     /// The command that runs it.
     pub command: &'static str,
@@ -417,12 +417,12 @@ fn nearest(asked: &str) -> Option<&'static str> {
 }
 
 impl Step {
-    /// Its kernel with this entry point.
+    /// The kernel of the step with this entry point.
     pub fn kernel(&self, name: &str) -> Option<&'static Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// Its number: 5 for `v05`.
+    /// The number of the step: 5 for `v05`.
     pub fn number(&self) -> u32 {
         self.id[1..].parse().unwrap_or_default()
     }

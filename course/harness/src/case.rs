@@ -23,7 +23,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Nothing is drawn yet.
+    /// A case whose inputs are drawn on demand.
     pub(crate) fn new(shape: Shape, seed: u64) -> Self {
         Self {
             shape,

@@ -109,11 +109,11 @@ pub(crate) enum Unit {
 pub(crate) const FP32_FMAS: f64 = 4.0;
 /// Warp-wide FP64 multiply-adds per clock: 64 lanes.
 pub(crate) const FP64_FMAS: f64 = 2.0;
-/// So many of bf16 per clock: 4096 floating-point operations.
+/// MMA products of bf16 per clock: 4096 floating-point operations.
 pub(crate) const BF16_PRODUCTS: f64 = 1.0;
-/// And of TF32.
+/// MMA products of TF32 per clock.
 pub(crate) const TF32_PRODUCTS: f64 = 0.5;
-/// And of e4m3, which only `wgmma` multiplies so fast.
+/// MMA products of e4m3 per clock, a rate that only `wgmma` reaches.
 pub(crate) const E4M3_PRODUCTS: f64 = 2.0;
 /// Warp instructions that a multiprocessor issues per clock.
 pub(crate) const ISSUES: f64 = 4.0;

@@ -49,7 +49,7 @@ pub struct About {
     pub max_grid: [u32; 3],
 }
 
-/// How the device is chosen.
+/// The choice between the machine's GPU and the emulated one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// A GPU where there is one, else the emulated device.

@@ -6,7 +6,7 @@ use crate::counters::Report;
 use crate::device::Gpu;
 use crate::duel::Plan;
 
-/// How a kernel is measured.
+/// The purpose of a measurement, which decides how a kernel is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Verify, count on the emulated device, time on a real one.
@@ -38,7 +38,7 @@ impl Measured {
 pub(crate) struct Setup<'g> {
     /// The device to measure on.
     pub gpu: &'g Gpu,
-    /// How kernels are measured.
+    /// Purpose of the measurement.
     pub purpose: Purpose,
     /// PTX that runs in place of the kernel's own.
     pub ptx: Option<&'g str>,

@@ -29,7 +29,7 @@ pub const SHAPES: [Shape; 3] =
 /// Counters of the emulated GPU and the metrics of Nsight Compute that stand for the same; several are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// How the pair is called: the field of [`Counts`].
+    /// Name of the pair: the field of [`Counts`].
     pub name: &'static str,
     /// The counted quantity, with its unit.
     pub what: &'static str,

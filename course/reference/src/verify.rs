@@ -1,4 +1,4 @@
-//! Is it right? Every element against the answer, and NaN must lose.
+//! Comparison of every element with the answer. A NaN is never right.
 
 use crate::answer::Answer;
 use crate::inputs::Real;

@@ -192,7 +192,7 @@ fn each(n: u64, per: f64) -> String {
     }
 }
 
-/// Nothing where shared memory is not used; 0 is worth saying where it is.
+/// The excess wavefronts; empty for a kernel that does not use shared memory.
 fn excess(c: &Counters, per: f64) -> String {
     match c.wavefronts() > 0 {
         true => figure(c.excess() as f64 / per),
