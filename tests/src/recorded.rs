@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use catalog::files::ending;
+use catalog::files::files_ending_with;
 use catalog::{Kernel, STEPS, Work};
 use counters::Counters;
 use records::counters::{Profile, Record};
@@ -20,7 +20,7 @@ pub fn root() -> &'static Path {
 
 /// What is on record.
 pub static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
-    let paths = ending(&root().join("book/data"), "-counters.json").expect("records");
+    let paths = files_ending_with(&root().join("book/data"), "-counters.json").expect("records");
     let load = |path: &PathBuf| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
     paths.iter().map(load).collect()
 });

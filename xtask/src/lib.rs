@@ -44,9 +44,9 @@ enum Command {
     CompileServer(compiler::Args),
 }
 
-/// How a command that could run came out.
+/// The outcome of a command that could run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CommandOutcome {
     /// Exit code 0.
     Passed,
     /// Exit code 1.
@@ -75,11 +75,11 @@ pub fn main() -> ExitCode {
 }
 
 /// Prints why a command ended early, and returns its exit code.
-pub fn exit_code(result: Result<Verdict>) -> ExitCode {
+pub fn exit_code(result: Result<CommandOutcome>) -> ExitCode {
     let error = match result {
-        Ok(Verdict::Passed) => return ExitCode::SUCCESS,
-        Ok(Verdict::Failed) => return ExitCode::from(1),
-        Ok(Verdict::NotRun) => return ExitCode::from(3),
+        Ok(CommandOutcome::Passed) => return ExitCode::SUCCESS,
+        Ok(CommandOutcome::Failed) => return ExitCode::from(1),
+        Ok(CommandOutcome::NotRun) => return ExitCode::from(3),
         Err(error) => error,
     };
     match error.downcast_ref::<output::Stop>() {

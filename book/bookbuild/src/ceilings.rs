@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use catalog::Work;
-use catalog::files::ending;
+use catalog::files::files_ending_with;
 use catalog::text::{day, escaped};
 use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 
@@ -19,7 +19,7 @@ const FMA: [&str; 2] = ["fma", "fp32"];
 pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>, String> {
     const END: &str = "-ceilings.json";
     let mut all = Vec::new();
-    for path in ending(&repo.data(), END).unwrap_or_default() {
+    for path in files_ending_with(&repo.data(), END).unwrap_or_default() {
         let record =
             Ceilings::parse(&repo.read(&path)?).map_err(|error| format!("{}: {error}", repo.shown(&path)))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
+use crate::generated_files::Outputs;
 use crate::make::{Made, Options, make};
-use crate::outputs::Outputs;
 use crate::ptx::ListingCheck;
 use crate::{Problems, RepoPaths, numbers, pages, ptx};
 

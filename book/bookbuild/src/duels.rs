@@ -11,7 +11,7 @@ use records::{Outcome, Record, Run};
 
 use crate::kernel_args::{find_step, parse_shape};
 use crate::quote::{Sources, run_source};
-use crate::records::Records;
+use crate::record_lookup::Records;
 
 struct DuelRow<'r> {
     shape: Shape,

@@ -27,6 +27,6 @@ fn kernel_step(step: Option<&Step>) -> &'static str {
 pub(crate) fn parse_shape(kernel: &str, size: &str) -> Result<Shape, String> {
     let (_, kernel) = find_kernel(kernel)?;
     let size: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
-    size.suits(kernel.name, [kernel.work]).map_err(|error| error.to_string())?;
+    size.check_suits(kernel.name, [kernel.work]).map_err(|error| error.to_string())?;
     Ok(kernel.work.shape(size).unwrap_or(size))
 }

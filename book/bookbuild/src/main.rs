@@ -8,8 +8,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 use bookbuild::browser::{Browsed, browse};
+use bookbuild::generated_files::Outputs;
 use bookbuild::make::Options;
-use bookbuild::outputs::Outputs;
 use bookbuild::{BookPreprocessor, Problems, RepoPaths};
 use clap::{Parser, Subcommand};
 use mdbook_preprocessor::Preprocessor as _;
@@ -61,7 +61,7 @@ enum Job {
 
 #[derive(Subcommand)]
 enum Question {
-    /// Whether this works for a renderer
+    /// Return whether this works for a renderer
     Supports { renderer: String },
 }
 

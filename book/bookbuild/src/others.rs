@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use catalog::files::ending;
+use catalog::files::files_ending_with;
 use catalog::text::day;
 use records::Samples;
 use serde::Deserialize;
@@ -128,7 +128,7 @@ impl Others {
     pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
         let name = format!("{main_device}-others.json");
         let mut own = Self::read(repo, &repo.data().join(&name))?;
-        let files = ending(&repo.data(), "-others.json").map_err(|error| error.to_string())?;
+        let files = files_ending_with(&repo.data(), "-others.json").map_err(|error| error.to_string())?;
         for file in files.iter().filter(|file| !file.ends_with(&name)) {
             let other = Self::read(repo, file)?;
             if other.n_bf16() > own.of_numbers(BF16).n_bf16() {

@@ -16,11 +16,11 @@ use crate::chapter::{self, ChapterLine, Directive, Items, LineKind};
 use crate::glossary::{self, Glossary, Linker};
 use crate::line_counts::LineCounts;
 use crate::quote::{Sources, footnote};
-use crate::records::Records;
+use crate::record_lookup::Records;
 use crate::slides::{Deck, Slide};
 use crate::step::{self, StepHead};
 use crate::{
-    Problem, Problems, RepoPaths, ceilings, chip, differences, figures, lessons, listings, output_block,
+    Problem, Problems, RepoPaths, ceilings, chip, differences, figures, lessons, listings, output_directive,
     predicted, ptx, questions, sums, tasks,
 };
 
@@ -264,7 +264,7 @@ impl<'a> Page<'a> {
             ("n", false) => {
                 match args.as_slice() {
                     ["output", name, row, column] => {
-                        return output_block::number(self.repo, [name, row, column], &mut self.sources);
+                        return output_directive::number(self.repo, [name, row, column], &mut self.sources);
                     }
                     ["ptxas", kernel, device, what] => {
                         return ptx::number(self.repo, [kernel, device, what], &mut self.sources);
@@ -292,7 +292,7 @@ impl<'a> Page<'a> {
             ("diff", [old, new]) => self.diff(line, old, new, "kernel"),
             ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
             ("diff", _) => Err("`{{#diff}}` wants two steps or two files, and maybe an anchor".into()),
-            ("output", [name, titles @ ..]) => output_block::block(self.repo, name, titles),
+            ("output", [name, titles @ ..]) => output_directive::block(self.repo, name, titles),
             ("output", []) => Err(
                 "`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs".into(),
             ),

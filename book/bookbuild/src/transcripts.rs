@@ -14,7 +14,7 @@ use serde::Deserialize;
 use tasks::solutions;
 
 use crate::RepoPaths;
-use crate::output::{HEAD, Output, environment, plain};
+use crate::output_command::{HEAD, Output, environment, plain};
 
 /// Entries of the repository that the folder of a transcript lacks.
 const HIDDEN: [&str; 4] = [".git", "my", "target", "node_modules"];

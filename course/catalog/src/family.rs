@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{Format, STEPS, Work};
 
-/// Works whose times can stand in one table.
+/// A family of works, whose times can stand in one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// C = op(A) · op(B), from matrices in one format to one in another.
@@ -26,7 +26,7 @@ impl Family {
     /// Products in FP32, whatever computes them: on tensor cores, in three products of parts.
     pub const FP32: Self = Family::Products { operands: Format::Fp32, result: Format::Fp32 };
 
-    /// All that the ladder has, each where it comes first.
+    /// The families of the ladder's kernels, in the order of their first kernels.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for kernel in STEPS.iter().flat_map(|step| step.kernels) {
@@ -40,7 +40,7 @@ impl Family {
 }
 
 impl fmt::Display for Family {
-    /// As in "C = A · B in …".
+    /// Formats the family as in "C = A · B in …".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Family::Products { operands, result } if operands == result => f.write_str(operands.name()),

@@ -12,14 +12,14 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The files of a folder whose names end so, in the order of their names.
+/// The files of a folder whose names end with `suffix`, sorted by name.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn ending(folder: &Path, end: &str) -> std::io::Result<Vec<PathBuf>> {
+pub fn files_ending_with(folder: &Path, suffix: &str) -> std::io::Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder)?.flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    paths.retain(|path| path.to_string_lossy().ends_with(end));
+    paths.retain(|path| path.to_string_lossy().ends_with(suffix));
     paths.sort();
     Ok(paths)
 }

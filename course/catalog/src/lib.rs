@@ -21,5 +21,6 @@ pub use constants::Tile;
 pub use family::Family;
 pub use shape::{Shape, WrongSize};
 pub use steps::{
-    CHOSEN, Format, Kernel, NOT_MEASURED, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range,
+    Format, Kernel, LIBRARY_SOURCES, NOT_MEASURED, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work,
+    find, range,
 };

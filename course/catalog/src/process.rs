@@ -6,14 +6,14 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// Bytes of standard error that are kept.
-const MOST_ERRORS: usize = 64 << 10;
+const MAX_ERRORS: usize = 64 << 10;
 
 /// The result of a program.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit code or signal.
+    /// Exit code or signal of the program.
     pub status: ExitStatus,
-    /// Its output: all that could be read when `stopped` is none.
+    /// Standard output: all of it when `stopped` is none.
     pub output: Vec<u8>,
     /// The beginning of what it wrote to standard error.
     pub errors: String,
@@ -24,20 +24,21 @@ pub struct Ended {
 /// Why a program was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// It ran too long.
+    /// The program ran too long.
     Time,
-    /// It wrote too much.
+    /// The program wrote too much.
     Output,
     /// The caller was interrupted.
     Interrupt,
 }
 
-/// Between two looks at whether the caller was interrupted.
+/// Time between two checks whether the caller was interrupted.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Runs it to its end, or until `limit` has passed, it has written more than `most` bytes, or `interrupted` returns true.
+/// Runs a program to its end, or until `limit` has passed, it has written more than `max_output` bytes, or `interrupted`
+/// returns true.
 ///
-/// Its standard input is as the command has it. It has a process group of its own: Ctrl-C in a terminal reaches the
+/// Standard input is that of `command`. The program has a process group of its own: Ctrl-C in a terminal reaches the
 /// caller alone, so that a signal that ends the program is not mistaken for something that the program did.
 ///
 /// # Errors
@@ -45,7 +46,7 @@ const POLL: Duration = Duration::from_millis(20);
 pub fn run(
     mut command: Command,
     limit: Duration,
-    most: usize,
+    max_output: usize,
     interrupted: &dyn Fn() -> bool,
 ) -> std::io::Result<Ended> {
     #[cfg(unix)]
@@ -53,10 +54,10 @@ pub fn run(
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (sender, parts) = channel();
     if let Some(stream) = child.stdout.take() {
-        read(stream, most, true, sender.clone());
+        read(stream, max_output, true, sender.clone());
     }
     if let Some(stream) = child.stderr.take() {
-        read(stream, MOST_ERRORS, false, sender.clone());
+        read(stream, MAX_ERRORS, false, sender.clone());
     }
     drop(sender);
     let deadline = Instant::now() + limit;
@@ -78,7 +79,7 @@ pub fn run(
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    // It may have closed both streams and still run.
+    // The program may have closed both streams and still run.
     while stopped.is_none() && child.try_wait()?.is_none() {
         stopped = why_to_stop();
         std::thread::sleep(Duration::from_millis(1));
@@ -100,15 +101,15 @@ struct Part {
     is_whole: bool,
 }
 
-/// Reads a stream in a thread of its own, which ends with the stream. What goes beyond `most` is not kept.
-fn read(stream: impl Read + Send + 'static, most: usize, is_output: bool, sender: Sender<Part>) {
+/// Reads a stream in a thread of its own, which ends with the stream. Bytes beyond `max_bytes` are not kept.
+fn read(stream: impl Read + Send + 'static, max_bytes: usize, is_output: bool, sender: Sender<Part>) {
     std::thread::spawn(move || {
         let mut stream = stream;
         let mut bytes = Vec::new();
         // A stream that cannot be read counts as ended.
-        let _ = (&mut stream).take(most as u64 + 1).read_to_end(&mut bytes);
-        let is_whole = bytes.len() <= most;
-        bytes.truncate(most);
+        let _ = (&mut stream).take(max_bytes as u64 + 1).read_to_end(&mut bytes);
+        let is_whole = bytes.len() <= max_bytes;
+        bytes.truncate(max_bytes);
         let rest = !is_whole && !is_output;
         let _ = sender.send(Part { is_output, bytes, is_whole });
         drop(sender);
@@ -123,10 +124,10 @@ fn read(stream: impl Read + Send + 'static, most: usize, is_output: bool, sender
 mod tests {
     use super::*;
 
-    fn sh(script: &str, limit: Duration, most: usize) -> Ended {
+    fn sh(script: &str, limit: Duration, max_output: usize) -> Ended {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        run(command, limit, most, &|| false).expect("it starts")
+        run(command, limit, max_output, &|| false).expect("it starts")
     }
 
     const MINUTE: Duration = Duration::from_secs(60);

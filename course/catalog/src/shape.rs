@@ -44,7 +44,7 @@ impl Shape {
         }
         match sides {
             [None, None, None] => {}
-            [Some(m), Some(n), Some(k)] => asked.push(Self { m, n, k }.possible()?),
+            [Some(m), Some(n), Some(k)] => asked.push(Self { m, n, k }.check_indexable()?),
             sides => {
                 let names = ["--m", "--n", "--k"].into_iter().zip(sides);
                 let missing = names.filter(|(_, side)| side.is_none()).map(|(name, _)| name);
@@ -54,18 +54,18 @@ impl Shape {
         Ok(asked)
     }
 
-    /// Fails unless one of these works can be done at this size. `of` names their step or kernel, for the message.
+    /// Checks that this size suits at least one of `works`. `owner` names their step or kernel, for the message.
     ///
     /// # Errors
     /// When the size has no K, and all of them are products.
-    pub fn suits(self, of: &str, works: impl IntoIterator<Item = Work>) -> Result<(), WrongSize> {
+    pub fn check_suits(self, owner: &str, works: impl IntoIterator<Item = Work>) -> Result<(), WrongSize> {
         match works.into_iter().any(|work| work.shape(self).is_some()) {
             true => Ok(()),
-            false => Err(WrongSize::NoDepth { size: self, of: of.to_owned() }),
+            false => Err(WrongSize::NoDepth { size: self, owner: owner.to_owned() }),
         }
     }
 
-    /// As a command line takes it: `4096`, `1025x1023x1021`, and of a transpose `30000x333`.
+    /// The shape as a command line takes it: `4096`, `1025x1023x1021`, and of a transpose `30000x333`.
     pub fn typed(self) -> String {
         match self.m == self.n && self.n == self.k {
             true => self.m.to_string(),
@@ -73,7 +73,7 @@ impl Shape {
         }
     }
 
-    /// As people say it: `4096`, `1025×1023×1021`, and of a transpose `30000×333`.
+    /// The shape as a text shows it: `4096`, `1025×1023×1021`, and of a transpose `30000×333`.
     pub fn short(self) -> String {
         let is_square = self.m == self.n && (self.k == self.m || self.k == 0);
         match is_square {
@@ -87,8 +87,8 @@ impl Shape {
         self.m as f64 * self.n as f64 * self.k.max(1) as f64
     }
 
-    /// Itself, when an `int` can count the elements of each matrix.
-    fn possible(self) -> Result<Self, WrongSize> {
+    /// Returns the shape when an `int` can index the elements of each matrix, and an error otherwise.
+    fn check_indexable(self) -> Result<Self, WrongSize> {
         let Self { m, n, k } = self;
         let matrices = match k {
             0 => vec![("the matrix", m, n)],
@@ -116,19 +116,19 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Why a text is no size, or why a size cannot be.
+/// An error in a size: a text that is none, or sizes that no kernel takes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WrongSize {
-    /// Nothing at all.
+    /// An empty text.
     #[error("a size is missing; {EXAMPLES}")]
     Empty,
-    /// Nothing where a number belongs.
+    /// An `x` without a number on one side.
     #[error("`{size}` lacks a number before or after an x; {EXAMPLES}")]
     Missing {
         /// The size as it was given.
         size: String,
     },
-    /// A part of it is something else than a number.
+    /// A part that is not a number.
     #[error("{0}; {EXAMPLES}")]
     Side(WrongSide),
     /// More numbers than sides.
@@ -139,7 +139,7 @@ pub enum WrongSize {
         /// The number of numbers in it.
         n: usize,
     },
-    /// A matrix of it could not be indexed.
+    /// A matrix with more elements than an `int` can index.
     #[error(
         "`{size}` is too large: {matrix} would have {rows} x {columns} elements, and kernels index with an int, \
          which ends at {MAX_ELEMENTS}; the largest square is 46340",
@@ -155,15 +155,15 @@ pub enum WrongSize {
         /// Columns of that matrix.
         columns: usize,
     },
-    /// A product is of three sizes.
-    #[error("`{size}` is a size of a transpose, and {of} multiplies matrices; {EXAMPLES}")]
+    /// A size without K where all works are products.
+    #[error("`{size}` is a size of a transpose, and {owner} multiplies matrices; {EXAMPLES}")]
     NoDepth {
         /// The size that was given.
         size: Shape,
-        /// The step or kernel.
-        of: String,
+        /// The step or kernel that has the works.
+        owner: String,
     },
-    /// One or two of the three options.
+    /// Only one or two of `--m`, `--n` and `--k`.
     #[error(
         "--m, --n and --k go together, and {missing} {verb} missing; as one option: --size 1025x1023x1021",
         verb = if .missing.contains(' ') { "are" } else { "is" }
@@ -182,7 +182,7 @@ pub struct WrongSide {
     pub part: String,
 }
 
-/// One number of a size.
+/// Parses one number of a size.
 ///
 /// # Errors
 /// When it is not a whole number from 1 to the largest `int`.
@@ -225,7 +225,7 @@ impl FromStr for Shape {
                 return Err(WrongSize::TooManySides { size: text.trim().to_owned(), n: more.len() });
             }
         };
-        shape.possible()
+        shape.check_indexable()
     }
 }
 
@@ -342,7 +342,7 @@ mod tests {
             ("v05", Shape::square(8), true),
         ] {
             let works = crate::find(step).expect("a step").kernels.iter().map(|kernel| kernel.work);
-            let said = size.suits(step, works);
+            let said = size.check_suits(step, works);
             assert_eq!(said.is_ok(), suits, "{step}: {said:?}");
         }
         assert_eq!(Work::Transpose.shape(Shape::square(8)), Some(Shape { m: 8, n: 8, k: 0 }));

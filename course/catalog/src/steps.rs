@@ -5,22 +5,22 @@ use std::fmt;
 /// One step of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// `v05`: also its package, and the prefix of its files.
+    /// Number of the step, such as `v05`: also its package, and the prefix of its files.
     pub id: &'static str,
-    /// `bank-conflict-free`: the other way to ask for it.
+    /// Name of the step, such as `bank-conflict-free`, which commands take as well as the number.
     pub name: &'static str,
-    /// The one idea, as a sentence without a full stop.
+    /// The idea of the step, as a sentence without a full stop.
     pub idea: &'static str,
-    /// Its kernels, in the order in which the book explains them.
+    /// Kernels of the step, in the order in which the book explains them.
     pub kernels: &'static [Kernel],
 }
 
-/// One thing that a step runs.
+/// A kernel of a step, or another program that the step compares it with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its entry point, or for what is not a kernel, its name in records.
+    /// Entry point of the kernel; for another program, its name in records.
     pub name: &'static str,
-    /// Its source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
+    /// Source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
     pub source: Option<&'static str>,
     /// The function that the kernel computes.
     pub work: Work,
@@ -63,13 +63,13 @@ pub enum Work {
 /// The format of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// 24 significant bits. Tensor cores have no such operands: two of TF32 stand for one.
+    /// FP32: 24 significant bits. Tensor cores have no such operands: two of TF32 stand for one.
     Fp32,
-    /// 11 of these; stored as FP32.
+    /// TF32: 11 significant bits, stored in 32.
     Tf32,
-    /// 8 of these, in 16 bits.
+    /// bf16: 8 significant bits, stored in 16.
     Bf16,
-    /// 4 of these, in 8 bits. The unit keeps 14 of a sum.
+    /// e4m3: 4 significant bits, stored in 8. Tensor cores keep 14 bits of a sum.
     E4m3,
 }
 
@@ -83,7 +83,7 @@ impl Format {
         }
     }
 
-    /// Its name in a text.
+    /// Name of the format in a text.
     pub fn name(self) -> &'static str {
         match self {
             Format::Fp32 => "FP32",
@@ -315,8 +315,8 @@ pub const STEPS: &[Step] = &[
     },
 ];
 
-/// Sources of kernels that the library of v11 chooses from; none of them is run by itself.
-pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
+/// Sources of the kernels that the library of v11 chooses from; no step runs one of them alone.
+pub const LIBRARY_SOURCES: [&str; 2] = ["v11_gemm", "v11_pack"];
 
 /// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
 pub const NOT_MEASURED: [&str; 0] = [];
@@ -324,17 +324,17 @@ pub const NOT_MEASURED: [&str; 0] = [];
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standalone {
-    /// Its number, such as `v13`.
+    /// Number of the step, such as `v13`.
     pub id: &'static str,
-    /// Its name.
+    /// Name of the step.
     pub name: &'static str,
-    /// Its subject, in a line.
+    /// Subject of the step, in a line.
     pub idea: &'static str,
     /// The command that runs it.
     pub command: &'static str,
 }
 
-/// All of these.
+/// The steps that are programs of their own.
 pub const PROGRAMS: [Standalone; 1] = [Standalone {
     id: "v13",
     name: "whole-process",
@@ -342,7 +342,7 @@ pub const PROGRAMS: [Standalone; 1] = [Standalone {
     command: "cargo run --release -p v13 -- run",
 }];
 
-/// No step with kernels is called that.
+/// The error of a name that no step with kernels has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownStep {
     /// The text that names no step.
@@ -417,12 +417,12 @@ fn nearest(asked: &str) -> Option<&'static str> {
 }
 
 impl Step {
-    /// Its kernel with this entry point.
+    /// The kernel of the step with this entry point.
     pub fn kernel(&self, name: &str) -> Option<&'static Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// Its number: 5 for `v05`.
+    /// The number of the step: 5 for `v05`.
     pub fn number(&self) -> u32 {
         self.id[1..].parse().unwrap_or_default()
     }

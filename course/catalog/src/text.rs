@@ -17,7 +17,7 @@ impl Table {
         Self { headings: headings.into_iter().map(Into::into).collect(), rows: Vec::new(), n_left: 1 }
     }
 
-    /// How many of the first columns are text, and stand to the left.
+    /// Number of the first columns that are text, aligned to the left.
     #[must_use]
     pub fn left(mut self, n: usize) -> Self {
         self.n_left = n;

@@ -21,7 +21,7 @@ pub struct Assignment {
     pub due: Option<String>,
     /// Seed of the hidden tests, stored in the rubric and nowhere in the repository.
     pub seed: u64,
-    pub tasks: Vec<Given>,
+    pub tasks: Vec<AssignedTask>,
     /// Questions with their ids, such as `v02.sectors`.
     pub questions: Vec<(String, Question)>,
     /// Results count only from a real GPU.
@@ -42,7 +42,7 @@ const UNCHANGED: [&str; 5] =
 
 /// An assigned task.
 #[derive(Debug, Clone)]
-pub struct Given {
+pub struct AssignedTask {
     pub task: Task,
     /// The file that a learner begins with.
     pub starter: String,
@@ -61,7 +61,7 @@ pub struct Drawn {
 }
 
 /// Tasks, and the questions of their steps by id.
-pub type Chosen = (Vec<Given>, Vec<(String, Question)>);
+pub type Chosen = (Vec<AssignedTask>, Vec<(String, Question)>);
 
 /// Reads tasks and questions from the checkout at `root`; `starter` returns the learner's starting point. The numbers
 /// of `vNN.variant` are drawn from the seed. The error is one sentence, such as for an unknown task.
@@ -71,7 +71,7 @@ pub fn choose(
     seed: u64,
     starter: impl Fn(&Task) -> Result<String, String>,
 ) -> Result<Chosen, String> {
-    let (mut given, mut questions): (Vec<Given>, Vec<_>) = (Vec::new(), Vec::new());
+    let (mut given, mut questions): (Vec<AssignedTask>, Vec<_>) = (Vec::new(), Vec::new());
     let mut steps = BTreeSet::new();
     for name in names {
         let catalogue = Catalogue::load(root, &name.step).map_err(|error| error.to_string())?;
@@ -85,7 +85,7 @@ pub fn choose(
         if given.iter().any(|known| known.task.name == *name) {
             return Err(format!("{name} is named twice"));
         }
-        given.push(Given { starter: starter(&task)?, task, drawn });
+        given.push(AssignedTask { starter: starter(&task)?, task, drawn });
         if steps.insert(name.step.clone()) {
             questions.extend(
                 catalogue
@@ -98,7 +98,7 @@ pub fn choose(
     // The repository contains the PTX of a launched kernel.
     for launch in &given {
         let kernel = launch.task.host.as_ref().and_then(|host| host.call.kernel());
-        let is_asked = |other: &&Given| Some(&other.task.solution) == kernel.as_ref();
+        let is_asked = |other: &&AssignedTask| Some(&other.task.solution) == kernel.as_ref();
         if let Some(other) = given.iter().find(is_asked) {
             return Err(format!(
                 "{} launches the finished kernel of {}: a repository with both would hold a solution",
@@ -193,7 +193,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
         let table = catalogue(copier.toml(&file)?, step, assignment);
         copier.put(&file, &toml_text(&table)?)?;
     }
-    for Given { task, starter, .. } in &assignment.tasks {
+    for AssignedTask { task, starter, .. } in &assignment.tasks {
         if task.has_starter {
             copier.put(&task.starter_file(), starter)?;
         }
@@ -414,7 +414,7 @@ fn readme(assignment: &Assignment) -> String {
         out.push_str(&format!("Due: {due}\n\n"));
     }
     out.push_str("## Tasks\n\n| task | what | your file | minutes |\n| --- | --- | --- | --- |\n");
-    for Given { task, .. } in &assignment.tasks {
+    for AssignedTask { task, .. } in &assignment.tasks {
         out.push_str(&format!(
             "| {} | {} | `my/{}` | {} |\n",
             task.name,
@@ -441,7 +441,7 @@ fn readme(assignment: &Assignment) -> String {
          `check` runs your kernel on awkward shapes with all checks, and then counts what it does. Grading does the same \
          with other shapes and other numbers, so a kernel that is right for the shapes you see only is not right.\n"
     ));
-    for Given { task, .. } in &assignment.tasks {
+    for AssignedTask { task, .. } in &assignment.tasks {
         out.push_str(&format!("\n## {}: {}\n\n", task.name, task.title));
         if !task.text.trim().is_empty() {
             out.push_str(&format!("{}\n\n", task.text.trim()));
@@ -515,7 +515,7 @@ pub fn rubric(assignment: &Assignment) -> String {
         Value::String(assignment.title.clone()),
         assignment.seed
     );
-    for Given { task, drawn, .. } in &assignment.tasks {
+    for AssignedTask { task, drawn, .. } in &assignment.tasks {
         out.push_str(&format!("\n[[task]]\nname = \"{}\"\n", task.name));
         if let Some(drawn) = drawn {
             let numbers = drawn.point.numbers.iter();

@@ -20,7 +20,7 @@ use crate::sandbox::Sandbox;
 use crate::score::{self, Item};
 use crate::similar::{self, Pair};
 use crate::submissions::{self, Handed, Submission};
-use crate::unit::{self, Bounds, Tools, code};
+use crate::unit::{self, TaskLimits, Tools, code};
 
 /// Raised when results of an older version must not be used.
 const VERSION: u32 = 1;
@@ -39,7 +39,7 @@ pub struct Grading<'a> {
     pub tools: &'a Tools,
     pub sandbox: &'a Sandbox,
     /// Limits of the programs.
-    pub bounds: Bounds,
+    pub limits: TaskLimits,
     /// Starters by task name.
     pub starters: &'a BTreeMap<String, String>,
 }
@@ -164,7 +164,7 @@ fn key(grading: &Grading<'_>, graded: &GradedTask, source: &str) -> String {
         graded.task,
         graded.finished,
         grading.rubric.seed,
-        grading.bounds,
+        grading.limits,
         grading.sandbox.is_tight(),
         source,
     ]);
@@ -269,7 +269,7 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
     let job_path = job.canonicalize().map_err(io)?;
     let seed = grading.rubric.seed;
     let judged = catch_unwind(AssertUnwindSafe(|| {
-        unit::judge(grading.tools, grading.sandbox, &grading.bounds, entry.graded, seed, source, &job_path)
+        unit::judge(grading.tools, grading.sandbox, &grading.limits, entry.graded, seed, source, &job_path)
     }));
     let kept = match judged {
         Ok(Ok(verdict)) => StoredOutcome::Verdict(Box::new(verdict)),
@@ -428,7 +428,7 @@ mod tests {
                 jobs: 1,
                 tools: &self.tools,
                 sandbox: &Sandbox::None,
-                bounds: Bounds::default(),
+                limits: TaskLimits::default(),
                 starters: &BTreeMap::new(),
             };
             run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))

@@ -42,14 +42,14 @@ pub enum Compiled {
 
 /// Limits for one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Bounds {
+pub struct TaskLimits {
     /// Limits of the compiler.
     pub compile: Limits,
     /// Limits of `judge`.
     pub judge: Limits,
 }
 
-impl Default for Bounds {
+impl Default for TaskLimits {
     fn default() -> Self {
         const GIB: u64 = 1 << 30;
         Self {
@@ -77,7 +77,7 @@ pub mod code {
 pub fn judge(
     tools: &Tools,
     sandbox: &Sandbox,
-    bounds: &Bounds,
+    limits: &TaskLimits,
     graded: &GradedTask,
     seed: u64,
     source: &str,
@@ -101,7 +101,7 @@ pub fn judge(
                 std::fs::write(job.join("kernels").join(name), text).map_err(io)?;
                 arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
             }
-            match compile(tools, sandbox, bounds, task, &file, job)? {
+            match compile(tools, sandbox, limits, task, &file, job)? {
                 Ok(ptx) => Some(ptx),
                 Err(verdict) => return Ok(*verdict),
             }
@@ -118,10 +118,10 @@ pub fn judge(
     let judged = sandbox
         .run(
             &tools.launcher,
-            &Confined { program: &tools.judge, reads: &[], job, arguments: &arguments, limits: bounds.judge },
+            &Confined { program: &tools.judge, reads: &[], job, arguments: &arguments, limits: limits.judge },
         )
         .map_err(|error| format!("starting judge: {error}"))?;
-    match outcome("the kernel", &judged, bounds.judge)? {
+    match outcome("the kernel", &judged, limits.judge)? {
         Outcome::Ended if matches!(judged.status.code(), Some(0 | 1)) => {
             let verdict: Verdict =
                 serde_json::from_slice(&judged.output).map_err(|_| complaint("judge", &judged))?;
@@ -139,7 +139,7 @@ pub fn judge(
 fn compile(
     tools: &Tools,
     sandbox: &Sandbox,
-    bounds: &Bounds,
+    limits: &TaskLimits,
     task: &Task,
     file: &str,
     job: &Path,
@@ -154,12 +154,12 @@ fn compile(
                 reads: &tools.compiler_reads,
                 job,
                 arguments: &arguments,
-                limits: bounds.compile,
+                limits: limits.compile,
             },
         )
         .map_err(|error| format!("starting the compiler: {error}"))?;
     let refused = |log: &str| Verdict::refused(task.name.clone(), &task.does, Refused::from_log(log));
-    match outcome("the compiler", &compiled, bounds.compile)? {
+    match outcome("the compiler", &compiled, limits.compile)? {
         Outcome::Ended => match serde_json::from_slice(&compiled.output) {
             Ok(Compiled::Ptx(ptx)) => Ok(Ok(ptx)),
             Ok(Compiled::Refused(log)) => Ok(Err(Box::new(refused(&log)))),

@@ -12,7 +12,7 @@ use step_cli::{Device, Kernels, Sizes};
     arg_required_else_help = true,
     after_help = "Example: cargo run -p v05 -- bench --size 1024"
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     /// The subcommand.
     #[command(subcommand)]
     pub task: Task,
@@ -20,7 +20,7 @@ pub struct Cli {
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-pub enum Task {
+pub(crate) enum Task {
     /// Verify and measure the kernels of this step
     Bench(Bench),
     /// Verify the kernels on awkward sizes, with all checks
@@ -39,7 +39,7 @@ pub enum Task {
 
 /// Options of several subcommands.
 #[derive(Debug, Clone, Args)]
-pub struct Common {
+pub(crate) struct Common {
     /// Print one JSON record per line
     #[arg(long)]
     pub json: bool,
@@ -80,7 +80,7 @@ impl Common {
 
 /// `bench`
 #[derive(Debug, Clone, Args)]
-pub struct Bench {
+pub(crate) struct Bench {
     /// Options that `cargo xtask bench` passes on.
     #[command(flatten)]
     pub asked: step_cli::BenchOptions,
@@ -94,7 +94,7 @@ pub struct Bench {
 
 /// `roofline`
 #[derive(Debug, Clone, Args)]
-pub struct Roofline {
+pub(crate) struct Roofline {
     /// Print a JSON object
     #[arg(long)]
     pub json: bool,
@@ -105,7 +105,7 @@ pub struct Roofline {
 
 /// `check`
 #[derive(Debug, Clone, Args)]
-pub struct Check {
+pub(crate) struct Check {
     /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
@@ -113,7 +113,7 @@ pub struct Check {
 
 /// `launch`
 #[derive(Debug, Clone, Args)]
-pub struct Launch {
+pub(crate) struct Launch {
     /// Sizes to run at.
     #[command(flatten)]
     pub sizes: Sizes,
@@ -124,7 +124,7 @@ pub struct Launch {
 
 /// `sums`
 #[derive(Debug, Clone, Args)]
-pub struct Sums {
+pub(crate) struct Sums {
     /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,

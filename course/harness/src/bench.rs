@@ -19,11 +19,11 @@ use crate::setup::{Measured, Purpose, Setup};
 use crate::step_run::StepRun;
 use crate::{duel, out, page, roofline, shapes};
 
-/// Runs it.
+/// Runs the command `bench`; returns its exit code.
 ///
 /// # Errors
 /// When sizes are impossible, or something fails that is not a kernel's fault.
-pub fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepError> {
     let emulated = step_run.gpu()?.emulator.is_some();
     let asked = match bench.recorded_shapes {
         true => None,
@@ -42,7 +42,7 @@ pub fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepEr
         eprintln!("--duel needs a real GPU: on the emulated one nothing is timed");
     }
     step_run.duel = bench.asked.duel.then_some(duel::PLAN);
-    step_run.stand_beside();
+    step_run.measure_ceilings();
     match step_run.common.json {
         true => out::json(&Line::Run(Box::new(step_run.run.clone())))?,
         false => out::write(&page::header(step_run))?,
@@ -79,7 +79,7 @@ pub fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepEr
     Ok(if failed { FAILED } else { PASSED })
 }
 
-/// Tells if counting a kernel on the emulated device would take minutes. Functions of the CPU are timed as ever, and the
+/// Returns whether counting a kernel on the emulated device would take minutes. Functions of the CPU are timed as ever, and the
 /// library says itself that it is not there.
 fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
     kernel.code().is_some() && shape.volume() > shapes::EMULATED
@@ -114,12 +114,12 @@ impl StepRun<'_> {
     ///
     /// # Errors
     /// When a size cannot be.
-    pub fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, StepError> {
+    pub(crate) fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, StepError> {
         let usage = |error: catalog::WrongSize| StepError::Usage(error.to_string());
         let asked = sizes.asked().map_err(usage)?;
         for size in &asked {
             let works = self.kernels.iter().map(|kernel| self.work(kernel));
-            size.suits(self.step.id, works).map_err(usage)?;
+            size.check_suits(self.step.id, works).map_err(usage)?;
         }
         Ok(match asked.is_empty() {
             true => vec![Shape::square(own)],
@@ -128,12 +128,12 @@ impl StepRun<'_> {
     }
 
     /// The work that the catalogue lists for a kernel.
-    pub fn work(&self, kernel: &Kernel) -> Work {
+    pub(crate) fn work(&self, kernel: &Kernel) -> Work {
         self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
     }
 
-    /// On a real GPU, makes the yardstick ready and measures the ceilings.
-    fn stand_beside(&mut self) {
+    /// On a real GPU, loads cuBLAS and measures the device's ceilings, with which the results are compared.
+    fn measure_ceilings(&mut self) {
         let Some(gpu) = self.gpu.as_ref().filter(|gpu| gpu.emulator.is_none()) else {
             return;
         };
@@ -147,11 +147,16 @@ impl StepRun<'_> {
         }
     }
 
-    /// Measures, on a fresh device where the last kernel broke it.
+    /// Measures a kernel on a case, in a new context where the last kernel broke the old one.
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn measure(&mut self, kernel: &Kernel, case: &Case, purpose: Purpose) -> Result<Measured, StepError> {
+    pub(crate) fn measure(
+        &mut self,
+        kernel: &Kernel,
+        case: &Case,
+        purpose: Purpose,
+    ) -> Result<Measured, StepError> {
         let work = self.work(kernel);
         self.gpu()?;
         let Some(gpu) = &self.gpu else {
@@ -160,7 +165,7 @@ impl StepRun<'_> {
         let setup = Setup { gpu, purpose, ptx: self.ptx.as_deref(), cubins: &self.cubins, duel: self.duel };
         let measured = measure(setup, kernel, work, case)?;
         if measured.lost {
-            self.lose();
+            self.discard_gpu();
         }
         Ok(measured)
     }
@@ -178,7 +183,7 @@ impl StepRun<'_> {
     }
 
     /// Hash of the PTX that runs; empty for what is not a kernel.
-    pub fn ptx_sha256(&self, kernel: &Kernel) -> String {
+    pub(crate) fn ptx_sha256(&self, kernel: &Kernel) -> String {
         let ptx = self.ptx.as_deref().or(kernel.code().map(|code| code.ptx));
         ptx.map(|text| sha256(text.as_bytes())).unwrap_or_default()
     }

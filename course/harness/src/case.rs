@@ -9,7 +9,7 @@ use reference::inputs::{Data, Real, elements, transposed};
 use reference::{Answer, Bf16, E4m3, Problem};
 
 /// A shape with inputs and answers.
-pub struct Case {
+pub(crate) struct Case {
     /// Sizes of the launch.
     pub shape: Shape,
     seed: u64,
@@ -23,8 +23,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// Nothing is drawn yet.
-    pub fn new(shape: Shape, seed: u64) -> Self {
+    /// A case whose inputs are drawn on demand.
+    pub(crate) fn new(shape: Shape, seed: u64) -> Self {
         Self {
             shape,
             seed,
@@ -39,12 +39,12 @@ impl Case {
 
     /// With a folder for answers that take long, which the programs of several steps share.
     #[must_use]
-    pub fn kept_in(self, answers: Option<PathBuf>) -> Self {
+    pub(crate) fn kept_in(self, answers: Option<PathBuf>) -> Self {
         Self { answers, ..self }
     }
 
     /// Products of a type: on integers, on reals.
-    pub fn problems<T: Drawn>(&self) -> &[Problem<T>; 2] {
+    pub(crate) fn problems<T: Drawn>(&self) -> &[Problem<T>; 2] {
         T::cell(self).get_or_init(|| {
             [Data::Integers, Data::Reals]
                 .map(|data| Problem::kept(self.answers.as_deref(), self.shape, data, self.seed))
@@ -52,13 +52,13 @@ impl Case {
     }
 
     /// A matrix to transpose.
-    pub fn matrix(&self) -> &Matrix {
+    pub(crate) fn matrix(&self) -> &Matrix {
         self.matrix.get_or_init(|| Matrix::new(self.shape, self.seed))
     }
 }
 
 /// A type of operands that cases are drawn for.
-pub trait Drawn: Real {
+pub(crate) trait Drawn: Real {
     /// Where the problems of the type are kept.
     #[doc(hidden)]
     fn cell(case: &Case) -> &OnceCell<[Problem<Self>; 2]>;
@@ -78,7 +78,7 @@ macro_rules! drawn {
 drawn!(f32 => fp32, f64 => fp64, Bf16 => bf16, E4m3 => e4m3);
 
 /// A and B of a problem as the kernel takes them.
-pub fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'_, [T]>) {
+pub(crate) fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'_, [T]>) {
     let Shape { m, n, k } = problem.shape;
     let [turn_a, turn_b] = work.turned();
     let store = |x, rows, cols, turn| match turn {
@@ -90,7 +90,7 @@ pub fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'
 
 /// A matrix whose transpose is the answer: equal to the bit.
 #[derive(Debug)]
-pub struct Matrix {
+pub(crate) struct Matrix {
     cols: usize,
     /// The elements, row-major.
     pub elements: Vec<f32>,
@@ -110,7 +110,7 @@ impl Matrix {
     }
 
     /// The transpose.
-    pub fn answer(&self) -> Answer<'_> {
+    pub(crate) fn answer(&self) -> Answer<'_> {
         Answer::transpose_of(&self.elements, self.cols)
     }
 }

@@ -12,11 +12,11 @@ use crate::setup::Purpose;
 use crate::step_run::StepRun;
 use crate::{out, shapes};
 
-/// Runs it.
+/// Runs the command `check`; returns its exit code.
 ///
 /// # Errors
 /// When something fails that is not a kernel's fault.
-pub fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
     if step_run.common.json {
         out::json(&Line::Run(Box::new(step_run.run.clone())))?;
     }

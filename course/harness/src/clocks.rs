@@ -7,7 +7,7 @@ use cudarc::driver::sys;
 use libloading::Library;
 
 /// A device of NVML.
-pub struct Clocks {
+pub(crate) struct Clocks {
     library: Library,
     device: *mut c_void,
 }
@@ -19,7 +19,7 @@ const BUS_ID_LENGTH: usize = 32;
 
 impl Clocks {
     /// The device of a context; `None` without NVML, or if NVML does not list the device.
-    pub fn open(context: &CudaContext) -> Option<Self> {
+    pub(crate) fn open(context: &CudaContext) -> Option<Self> {
         let mut bus_id = [0 as c_char; BUS_ID_LENGTH];
         // SAFETY: the buffer has the length that is passed.
         let code = unsafe {
@@ -45,7 +45,7 @@ impl Clocks {
     }
 
     /// The current clock of the multiprocessors in MHz; `None` if NVML does not give it.
-    pub fn sm_mhz(&self) -> Option<u32> {
+    pub(crate) fn sm_mhz(&self) -> Option<u32> {
         let mut mhz: c_uint = 0;
         // SAFETY: the function has the type that nvml.h gives it, and the device is one that NVML gave us.
         unsafe {

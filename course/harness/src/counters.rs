@@ -7,9 +7,9 @@ use ::counters::{Counters, TENSOR_PRODUCT, WARP};
 use catalog::{Format, Work};
 use serde::Deserialize;
 
-/// What a product is computed with.
+/// The arithmetic that computes a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arithmetic {
+pub(crate) enum Arithmetic {
     /// Multiply-adds of FP32.
     Fp32,
     /// Multiply-adds of FP64.
@@ -19,8 +19,8 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// What a kernel of this work is for.
-    pub fn of(work: Work) -> Self {
+    /// The arithmetic of a work.
+    pub(crate) fn of(work: Work) -> Self {
         match work {
             Work::Dgemm => Arithmetic::Fp64,
             Work::Tensor { operands, .. } => Arithmetic::Tensor(operands),
@@ -31,7 +31,7 @@ impl Arithmetic {
     }
 
     /// Multiply-adds of the kind that makes up the product.
-    pub fn multiply_adds(self, counters: &Counters) -> f64 {
+    pub(crate) fn multiply_adds(self, counters: &Counters) -> f64 {
         let n = match self {
             Arithmetic::Fp32 | Arithmetic::Fp64 => counters.fmas,
             Arithmetic::Tensor(_) => counters.tensor_products,
@@ -40,12 +40,12 @@ impl Arithmetic {
     }
 
     /// How often as many are done as [`Arithmetic::at_a_time`] says.
-    pub fn times(self, counters: &Counters) -> f64 {
+    pub(crate) fn times(self, counters: &Counters) -> f64 {
         self.multiply_adds(counters) / self.at_a_time()
     }
 
     /// Clocks that each unit of an SM needs for this at least, whichever SM does it.
-    pub fn clocks(self, counters: &Counters) -> [(Unit, f64); 4] {
+    pub(crate) fn clocks(self, counters: &Counters) -> [(Unit, f64); 4] {
         let sectors = counters.global_sectors() as f64 / SECTORS;
         [
             (self.unit(), self.times(counters) / self.per_clock()),
@@ -56,7 +56,7 @@ impl Arithmetic {
     }
 
     /// Multiply-adds that tables count by: of a warp, or of one `mma.sync` on bf16.
-    pub fn at_a_time(self) -> f64 {
+    pub(crate) fn at_a_time(self) -> f64 {
         match self {
             Arithmetic::Fp32 | Arithmetic::Fp64 => WARP,
             Arithmetic::Tensor(_) => TENSOR_PRODUCT,
@@ -64,7 +64,7 @@ impl Arithmetic {
     }
 
     /// Multiply-adds that stand for one of the product.
-    pub fn for_one(self) -> f64 {
+    pub(crate) fn for_one(self) -> f64 {
         match self {
             Arithmetic::Tensor(Format::Fp32) => 3.0,
             _ => 1.0,
@@ -90,9 +90,9 @@ impl Arithmetic {
     }
 }
 
-/// What an SM has, and how much of it per clock: NVIDIA's figures for compute capability 9.0.
+/// A unit of an SM; the variants name its throughput per clock, by NVIDIA's figures for compute capability 9.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// 128 FP32 lanes, 64 FP64 lanes.
     Fma,
     /// Four tensor cores.
@@ -106,25 +106,25 @@ pub enum Unit {
 }
 
 /// Warp-wide FP32 multiply-adds per clock: 128 lanes.
-pub const FP32_FMAS: f64 = 4.0;
+pub(crate) const FP32_FMAS: f64 = 4.0;
 /// Warp-wide FP64 multiply-adds per clock: 64 lanes.
-pub const FP64_FMAS: f64 = 2.0;
-/// So many of bf16 per clock: 4096 floating-point operations.
-pub const BF16_PRODUCTS: f64 = 1.0;
-/// And of TF32.
-pub const TF32_PRODUCTS: f64 = 0.5;
-/// And of e4m3, which only `wgmma` multiplies so fast.
-pub const E4M3_PRODUCTS: f64 = 2.0;
+pub(crate) const FP64_FMAS: f64 = 2.0;
+/// MMA products of bf16 per clock: 4096 floating-point operations.
+pub(crate) const BF16_PRODUCTS: f64 = 1.0;
+/// MMA products of TF32 per clock.
+pub(crate) const TF32_PRODUCTS: f64 = 0.5;
+/// MMA products of e4m3 per clock, a rate that only `wgmma` reaches.
+pub(crate) const E4M3_PRODUCTS: f64 = 2.0;
 /// Warp instructions that a multiprocessor issues per clock.
-pub const ISSUES: f64 = 4.0;
+pub(crate) const ISSUES: f64 = 4.0;
 /// Wavefronts of shared memory per clock.
-pub const WAVEFRONTS: f64 = 1.0;
+pub(crate) const WAVEFRONTS: f64 = 1.0;
 /// Sectors that L1 of a multiprocessor serves per clock.
-pub const SECTORS: f64 = 4.0;
+pub(crate) const SECTORS: f64 = 4.0;
 
 impl Unit {
     /// Name of the unit in a table.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Unit::Fma => "multiply-adds",
             Unit::Tensor => "tensor cores",
@@ -136,7 +136,7 @@ impl Unit {
 }
 
 /// The unit that is needed longest; among equals the first, so that arithmetic wins.
-pub fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(Unit, f64)> {
+pub(crate) fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(Unit, f64)> {
     clocks.into_iter().filter(|(_, n)| *n > 0.0).fold(None, |best: Option<(Unit, f64)>, next| match best {
         Some(best) if best.1 >= next.1 => Some(best),
         _ => Some(next),
@@ -145,7 +145,7 @@ pub fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(Unit, f
 
 /// The emulated device's report, as far as the page and the records use it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// Sums over the launch.
     pub total: Counters,
     /// Source lines that have instructions.
@@ -156,7 +156,7 @@ pub struct Report {
 
 /// One source line and its share.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Line {
+pub(crate) struct Line {
     /// Path of the file, such as `kernels/v05_….cu`.
     pub file: String,
     /// Number of the line, from 1.
@@ -168,7 +168,7 @@ pub struct Line {
 
 /// A mistake, for messages.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// One line.
     pub title: String,
     /// All of it.
@@ -180,7 +180,7 @@ impl Report {
     ///
     /// # Errors
     /// When a counter is missing or unknown: the emulated device is of another build.
-    pub fn parse(text: &str) -> Result<Option<Self>, serde_json::Error> {
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, serde_json::Error> {
         let report: serde_json::Value = serde_json::from_str(text)?;
         match report.get("total") {
             Some(_) => serde_json::from_value(report).map(Some),
@@ -189,7 +189,7 @@ impl Report {
     }
 
     /// The lines that keep an SM busy longest, longest first.
-    pub fn hottest(&self, of: Arithmetic, n: usize) -> Vec<&Line> {
+    pub(crate) fn hottest(&self, of: Arithmetic, n: usize) -> Vec<&Line> {
         let busy = |line: &Line| binding(of.clocks(&line.counters)).map_or(0.0, |(_, clocks)| clocks);
         let mut lines: Vec<&Line> = self.lines.iter().collect();
         lines.sort_by(|a, b| busy(b).total_cmp(&busy(a)));

@@ -89,7 +89,7 @@ const WORKSPACE: usize = 32 << 20;
 ///
 /// # Errors
 /// With the reason, as in "not run: …".
-pub fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, String> {
+pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, String> {
     let memory = stream.alloc_zeros(WORKSPACE);
     memory.map_err(|error| format!("there is no memory for cuBLAS's workspace: {}", crate::words(error)))
 }
@@ -102,7 +102,7 @@ pub fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, String> {
 ///
 /// # Safety
 /// The handle is alive, its stream is this one, and the memory outlives it.
-pub unsafe fn set_workspace(
+pub(crate) unsafe fn set_workspace(
     handle: sys::cublasHandle_t,
     stream: &CudaStream,
     memory: &mut CudaSlice<u8>,
@@ -124,7 +124,7 @@ impl Drop for Cublas {
 ///
 /// # Errors
 /// With the reason, as in "not run: …".
-pub fn provide() -> Result<(), String> {
+pub(crate) fn provide() -> Result<(), String> {
     if emulator_client::find().is_some() {
         return Err("cuBLAS needs an NVIDIA GPU".into());
     }

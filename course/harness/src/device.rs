@@ -49,7 +49,7 @@ pub struct About {
     pub max_grid: [u32; 3],
 }
 
-/// How the device is chosen.
+/// The choice between the machine's GPU and the emulated one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// A GPU where there is one, else the emulated device.
@@ -121,7 +121,7 @@ pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
     }
 }
 
-/// Tells if the loader finds a library under the names of NVIDIA's driver.
+/// Returns whether the loader finds a library under the names of NVIDIA's driver.
 pub(crate) fn nvidia_library() -> bool {
     let names: &[&str] = match cfg!(windows) {
         true => &["nvcuda.dll"],

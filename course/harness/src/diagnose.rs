@@ -60,9 +60,9 @@ pub struct Diagnosis {
     pub map: String,
 }
 
-/// So many wrong elements are looked at more closely.
+/// Number of wrong elements that are examined in detail.
 const N_SAMPLES: usize = 24;
-/// Fewer wrong elements could match a mistake by accident: nothing is concluded from them.
+/// Smallest number of wrong elements from which a cause is concluded: fewer could match one by accident.
 const ENOUGH: usize = 8;
 /// Largest map, in cells.
 const MAP: [usize; 2] = [16, 32];

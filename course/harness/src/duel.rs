@@ -8,7 +8,7 @@ use crate::device::Gpu;
 use crate::error::StepError;
 use crate::sampler::Sampler;
 
-/// How long everything lasts, in milliseconds.
+/// Durations of a duel, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     /// A piece without pauses.

@@ -13,7 +13,7 @@ use crate::timing;
 use crate::verify;
 
 /// Verifies the result of a function for the CPU, and times it.
-pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Measured {
+pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Measured {
     let Cpu { multiply, largest, bound, yardstick } = cpu;
     let Shape { m, n, .. } = case.shape;
     if case.shape.volume() > largest {

@@ -78,12 +78,12 @@ pub struct Preparation {
     pub bytes: fn(Shape) -> usize,
 }
 
-/// Such a kernel as the driver loaded it, and memory of a product of the shape, allocated before any launch.
+/// A loaded kernel of a [`Preparation`], and the memory that it writes, allocated before any launch.
 #[derive(Debug)]
 pub struct Prepared {
     /// The kernel to launch first.
     pub kernel: CudaFunction,
-    /// Where it writes. Products follow each other in their stream, so one memory is enough.
+    /// The memory that it writes. Products follow each other in their stream, so one buffer is enough.
     pub memory: CudaSlice<u8>,
 }
 
@@ -118,28 +118,28 @@ pub struct Product<'a> {
 }
 
 /// Grid, block and dynamic shared memory for a shape.
-pub type Geometry = fn(Shape) -> LaunchConfig;
+pub(crate) type Geometry = fn(Shape) -> LaunchConfig;
 /// A step's launch of a product.
-pub type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
+pub(crate) type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
 /// A step's launch of a transpose.
-pub type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
+pub(crate) type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
 /// A step's handle of cuBLAS for a stream.
-pub type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
+pub(crate) type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
 /// A step's call of cuBLAS.
-pub type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
+pub(crate) type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
 /// Starts a step's own library for a stream, or says why it does not start.
-pub type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
-/// A call of it.
-pub type MultiplyOwn = Box<dyn Fn(Product<'_>) -> Result<(), String>>;
+pub(crate) type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
+/// A call of a step's own library.
+pub(crate) type MultiplyOwn = Box<dyn Fn(Product<'_>) -> Result<(), String>>;
 /// Blocks of a kernel whose blocks share out tiles: by the number of tiles, and of multiprocessors.
-pub type Blocks = fn(u32, u32) -> u32;
+pub(crate) type Blocks = fn(u32, u32) -> u32;
 /// Names what a shape lacks for a kernel.
-pub type Needs = fn(Shape) -> Option<&'static str>;
+pub(crate) type Needs = fn(Shape) -> Option<&'static str>;
 /// A product by the CPU: shape, A, B, C.
-pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
+pub(crate) type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
 
-/// How far any element may be from the answer: shape, largest |a|, largest |b|.
-pub type ElementBound = fn(Shape, f64, f64) -> f64;
+/// Largest allowed distance of an element from the answer, by shape, largest |a| and largest |b|.
+pub(crate) type ElementBound = fn(Shape, f64, f64) -> f64;
 
 /// A product by the CPU and what belongs to it.
 #[derive(Debug, Clone, Copy)]
@@ -148,7 +148,7 @@ pub struct Cpu {
     pub multiply: Multiply,
     /// Largest M·N·K for which it is worth waiting.
     pub largest: f64,
-    /// Where rounding errors follow another law than that of plain sums.
+    /// Bound of the errors, where another one applies than that of plain sums.
     pub bound: Option<ElementBound>,
     /// The function that it is compared with in the same minutes, by name.
     pub yardstick: (&'static str, Multiply),
@@ -159,11 +159,11 @@ pub struct Cpu {
 pub struct Kernel {
     /// Its entry point; for what is not a kernel, its name in the catalogue.
     pub name: &'static str,
-    /// How it is run.
+    /// The program that is run.
     pub program: Program,
-    /// A GPU for which there is machine code runs that, and not what its driver makes of the PTX.
-    pub ahead: bool,
-    /// Where blocks share out tiles, how many there are: in a row, not in the rows and columns of the geometry.
+    /// True when a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.
+    pub uses_cubin: bool,
+    /// Number of blocks, where blocks share out tiles: the grid is a row of them, and the geometry gives the tiles.
     pub blocks: Option<Blocks>,
     /// Requirements on a shape.
     pub needs: Option<Needs>,
@@ -171,7 +171,7 @@ pub struct Kernel {
     pub preparation: Option<Preparation>,
 }
 
-/// How something is run.
+/// The program behind a [`Kernel`].
 #[derive(Debug, Clone, Copy)]
 pub enum Program {
     /// A kernel on the device.
@@ -199,7 +199,7 @@ pub enum Program {
     },
 }
 
-/// Who computes the grid of a launch.
+/// Source of the grid of a launch.
 #[derive(Debug, Clone, Copy)]
 pub enum Grid {
     /// A function of the step.
@@ -256,31 +256,31 @@ macro_rules! declarations {
 
 impl Kernel {
     const fn new(name: &'static str, program: Program) -> Self {
-        Self { name, program, ahead: false, blocks: None, needs: None, preparation: None }
+        Self { name, program, uses_cubin: false, blocks: None, needs: None, preparation: None }
     }
 
-    /// As many blocks as the function says, one behind the other; the geometry then gives the tiles.
+    /// A kernel whose blocks share out tiles: the grid is a row of `blocks`, and the geometry gives the tiles.
     #[must_use]
     pub const fn with_blocks(self, blocks: Blocks) -> Self {
         Self { blocks: Some(blocks), ..self }
     }
 
-    /// Not every shape can be run: the function gives what one lacks.
+    /// A kernel that some shapes do not suit; `needs` names what a shape lacks.
     #[must_use]
     pub const fn needing(self, needs: Needs) -> Self {
         Self { needs: Some(needs), ..self }
     }
 
-    /// Its launch starts another kernel first, which writes so many bytes.
+    /// A kernel whose launch starts the kernel `entry` first, which writes `bytes` of a shape.
     #[must_use]
     pub const fn prepared_by(self, entry: &'static str, bytes: fn(Shape) -> usize) -> Self {
         Self { preparation: Some(Preparation { entry, bytes }), ..self }
     }
 
-    /// Compiled ahead of time, for a kernel whose source chooses options of ptxas: PTX cannot carry them.
+    /// A kernel that runs from its cubin, because its source chooses options of ptxas, which PTX cannot carry.
     #[must_use]
     pub const fn ahead_of_time(self) -> Self {
-        Self { ahead: true, ..self }
+        Self { uses_cubin: true, ..self }
     }
 
     declarations! {
@@ -363,7 +363,7 @@ impl Kernel {
         (x > 1 || y > 1).then(|| [LARGE / y.max(1) as usize, LARGE / x.max(1) as usize])
     }
 
-    /// Tells if the program can do the work that the catalogue lists.
+    /// Returns whether the program can do the work that the catalogue lists.
     pub fn is(&self, work: Work) -> bool {
         match (self.program, work) {
             (Program::Device { launch, .. }, work) => launch.does(work),

@@ -19,11 +19,11 @@ use crate::{args, machine, out, shapes};
 /// The size that is used when none is given.
 const DEFAULT_SIZE: usize = 1024;
 
-/// Runs it.
+/// Runs the command `launch`; returns its exit code.
 ///
 /// # Errors
 /// When the sizes are impossible, or a launch goes wrong.
-pub fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8, StepError> {
     let sizes = step_run.sizes(&asked.sizes, DEFAULT_SIZE)?;
     if step_run.common.json {
         out::json(&Line::Run(Box::new(step_run.run.clone())))?;

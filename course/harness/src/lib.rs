@@ -29,64 +29,66 @@
 //! }
 //! ```
 //!
-//! How the pieces fit, from the command line inwards:
+//! The modules, from the command line inwards; steps and tools use those that are links, the others are of this crate:
 //!
-//! - [`args`], [`out`], [`error`]: the command line, printing, and errors that stop a step (exit codes 0, 1, 2, 3).
+//! - `args`, [`out`], `error`: the command line, printing, and errors that stop a step (exit codes 0, 1, 2, 3).
 //! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream.
-//! - [`kernel`]: what a step declares. Products, transposes, functions of the CPU and cuBLAS are variants of one
-//!   [`Program`]; the crate `catalog` says what each computes.
-//! - [`shapes`]: the default, recorded and awkward sizes, and which of them do not fit.
+//! - `kernel`: the declarations of a step. Products, transposes, functions of the CPU and cuBLAS are variants of one
+//!   [`Program`]; the crate `catalog` lists what each computes. [`declared`] compares the two, for the steps' tests.
+//! - [`shapes`]: the default, recorded and awkward sizes, and a check that a size fits the device.
 //! - [`mod@reference`]: seeded inputs, their answer in FP64, and the comparison of every element with it.
-//! - [`case`]: inputs and answers of a shape, shared by all of its kernels.
+//! - `case`: inputs and answers of a shape, shared by all of its kernels.
 //! - [`session`]: operands on the device, a launch, events.
-//! - [`diagnose`]: what a wrong result looks like.
-//! - [`timing`], [`sampler`], [`clocks`]: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
+//! - [`diagnose`]: likely causes of a wrong result.
+//! - [`timing`], `sampler`, `clocks`: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
 //! - [`mod@duel`]: kernel and cuBLAS in turns, for the question which is faster on a hot GPU.
-//! - [`cublas`], [`yardstick`], [`roofline`]: NVIDIA's library and the device's limits, for comparison.
-//! - [`map`]: tensor maps, for kernels that copy boxes.
-//! - [`machine`]: the machine code of a kernel on the emulated device, and the time that a GPU would take.
-//! - [`setup`], [`mod@measure`], [`subject`], [`host`]: one kernel on one shape, from all of these: an [`Outcome`](records::Outcome).
-//! - [`step_run`]: the step, its kernels and the device, which all of the following work with.
-//! - [`mod@bench`], [`check`]: all kernels on all shapes, as records or as a page ([`mod@page`], [`counters`], [`recorded`]).
-//! - [`mod@launch`]: each kernel once and nothing else, for a profiler.
+//! - `cublas`, `yardstick`, [`roofline`]: NVIDIA's library and the device's limits, for comparison.
+//! - [`map`], [`parts`]: tensor maps for kernels that copy boxes, and FP32 split into three parts of bf16.
+//! - `machine`: the machine code of a kernel on the emulated device, and the time that a GPU would take.
+//! - [`foreign`]: launches of kernels that no step declares: those of learners, on a real GPU.
+//! - `setup`, `measure`, `subject`, `host`: one kernel on one shape, from all of these: an [`Outcome`](records::Outcome).
+//! - [`run`]: the record of the machine and the revision behind measurements.
+//! - `step_run`: the step, its kernels and the device, which all commands work with.
+//! - `bench`, `check`: all kernels on all shapes, as records or as a page (`page`, `counters`, `recorded`).
+//! - `launch`: each kernel once and nothing else, for a profiler.
 //! - [`sums`]: checksums of C, to compare devices bit by bit.
 //!
-//! It depends on no step, and no step depends on another.
+//! The crate depends on no step. Steps are independent of each other, but for v13, which calls the library of v11.
 
-pub mod args;
-pub mod bench;
-pub mod case;
-pub mod check;
-pub mod clocks;
-pub mod counters;
-pub mod cublas;
+pub(crate) mod args;
+pub(crate) mod bench;
+pub(crate) mod case;
+pub(crate) mod check;
+pub(crate) mod clocks;
+pub(crate) mod counters;
+pub(crate) mod cublas;
 pub mod declared;
 pub mod device;
 pub mod diagnose;
 pub mod duel;
-pub mod error;
+pub(crate) mod error;
 pub mod foreign;
-pub mod host;
-pub mod kernel;
-pub mod launch;
-pub mod machine;
+pub(crate) mod host;
+pub(crate) mod kernel;
+pub(crate) mod launch;
+pub(crate) mod machine;
 pub mod map;
-pub mod measure;
+pub(crate) mod measure;
 pub mod out;
-pub mod page;
+pub(crate) mod page;
 pub mod parts;
-pub mod recorded;
+pub(crate) mod recorded;
 pub mod roofline;
 pub mod run;
-pub mod sampler;
+pub(crate) mod sampler;
 pub mod session;
-pub mod setup;
+pub(crate) mod setup;
 pub mod shapes;
-pub mod step_run;
-pub mod subject;
+pub(crate) mod step_run;
+pub(crate) mod subject;
 pub mod sums;
 pub mod timing;
-pub mod yardstick;
+pub(crate) mod yardstick;
 
 use std::process::ExitCode;
 
@@ -100,7 +102,7 @@ pub use kernel::{
     launch_scaled_gemm,
 };
 pub use reference::{self, Bf16, E4m3, inputs, verify};
-pub use step_run::StepRun;
+pub(crate) use step_run::StepRun;
 
 use args::{Cli, Task};
 use device::Choice;

@@ -15,7 +15,7 @@ use crate::setup::{Purpose, Setup};
 
 /// The three kinds of code of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub(crate) enum Which {
     /// The PTX of the kernel.
     Ptx,
     /// The machine code of the kernel.
@@ -110,7 +110,7 @@ pub(crate) fn load(
 fn function(gpu: &Gpu, kernel: &Kernel, code: Code, other: Option<&str>) -> Result<CudaFunction, StepError> {
     /// Capability that `kernels/cubin` is compiled for.
     const CAPABILITY: &str = "9.0";
-    let is_here = kernel.ahead && gpu.emulator.is_none() && gpu.about.capability == CAPABILITY;
+    let is_here = kernel.uses_cubin && gpu.emulator.is_none() && gpu.about.capability == CAPABILITY;
     match committed(kernel).filter(|_| is_here && other.is_none()) {
         Some(cubin) => session::load_cubin(gpu, cubin, kernel.name).map_err(|why| {
             StepError::CouldNot(format!(
@@ -128,7 +128,7 @@ pub(crate) fn committed(kernel: &Kernel) -> Option<&'static [u8]> {
     (cubin_hash(code.ptx) == Some(sha256(code.cubin).as_str())).then_some(code.cubin)
 }
 
-/// Tells if a cubin has a kernel: a section of code with its name.
+/// Returns whether a cubin has a kernel: a section of code with its name.
 fn has(cubin: &[u8], kernel: &str) -> bool {
     let name = format!(".text.{kernel}\0");
     cubin.windows(name.len()).any(|bytes| bytes == name.as_bytes())

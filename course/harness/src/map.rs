@@ -11,7 +11,7 @@ use reference::Bf16;
 
 use reference::E4m3;
 
-/// Rows of a matrix that a map describes start on as many bytes.
+/// Alignment, in bytes, of the rows of a matrix that a map describes.
 pub const ALIGNED: usize = 16;
 
 // ANCHOR: map
@@ -37,7 +37,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// Its size.
+    /// Bytes of an element.
     const fn bytes(self) -> usize {
         match self {
             Element::F32 | Element::Tf32 => size_of::<f32>(),
@@ -50,7 +50,7 @@ impl Element {
 /// A row-major matrix in device memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix {
-    /// Where it begins.
+    /// Address of its first element.
     pub address: sys::CUdeviceptr,
     /// Number of rows.
     pub rows: usize,
@@ -63,7 +63,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Tells if a map can describe it: begin and rows lie on 16 bytes.
+    /// Returns whether a map can describe the matrix: its address and its rows must be aligned to 16 bytes.
     pub fn can_be_mapped(self) -> bool {
         self.address.is_multiple_of(ALIGNED as u64)
             && (self.pitch * self.element.bytes()).is_multiple_of(ALIGNED)

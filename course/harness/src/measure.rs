@@ -24,7 +24,12 @@ use crate::{host, machine, shapes};
 ///
 /// # Errors
 /// When something fails that is not the kernel's fault.
-pub fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case) -> Result<Measured, StepError> {
+pub(crate) fn measure(
+    setup: Setup<'_>,
+    kernel: &Kernel,
+    work: Work,
+    case: &Case,
+) -> Result<Measured, StepError> {
     let gpu = setup.gpu;
     if let Err(why) = shapes::fits(work, case.shape, gpu) {
         return Ok(Measured::not_run(why));

@@ -18,7 +18,7 @@ use crate::step_run::{StepRun, source_path};
 use crate::{machine, recorded};
 
 /// One kernel on the page.
-pub struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
     /// The work that the kernel does.
@@ -39,7 +39,7 @@ impl Entry<'_> {
 }
 
 /// The head of the page: the step, the device and the date.
-pub fn header(step_run: &StepRun<'_>) -> String {
+pub(crate) fn header(step_run: &StepRun<'_>) -> String {
     let paint = Paint::for_stdout();
     let (step, run) = (step_run.step, &step_run.run);
     let mut out = format!("{}\n{}\n\n", paint.bold(&format!("{} {}", step.id, step.name)), step.idea);
@@ -66,7 +66,7 @@ pub fn header(step_run: &StepRun<'_>) -> String {
 }
 
 /// Results for a shape.
-pub fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> String {
+pub(crate) fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> String {
     let paint = Paint::for_stdout();
     let title = match shape.k {
         0 => format!("{} x {} transposed", shape.m, shape.n),
@@ -89,7 +89,7 @@ pub fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> String {
 }
 
 /// After everything: what real GPUs took, and what to do next.
-pub fn footer(step_run: &StepRun<'_>, ran: Ran) -> String {
+pub(crate) fn footer(step_run: &StepRun<'_>, ran: Ran) -> String {
     let paint = Paint::for_stdout();
     let mut out = recorded::tables(step_run.step, paint);
     if step_run.run.emulated && step_run.kernels.iter().any(|kernel| kernel.code().is_some()) {
@@ -101,14 +101,14 @@ pub fn footer(step_run: &StepRun<'_>, ran: Ran) -> String {
 
 /// How many kernels passed, and how many of them as machine code too.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Ran {
+pub(crate) struct Ran {
     kernels: usize,
     as_machine_code: usize,
 }
 
 impl Ran {
     /// Counts one more.
-    pub fn add(&mut self, entry: &Entry<'_>) {
+    pub(crate) fn add(&mut self, entry: &Entry<'_>) {
         let Some(passed) = entry.passed().filter(|_| entry.kernel.code().is_some()) else {
             return;
         };

@@ -8,7 +8,7 @@ use records::record::{Measurement, Run};
 use records::{Outcome, Record};
 
 /// Records of real GPUs, with the names of their files.
-pub fn load() -> Vec<(String, Record)> {
+pub(crate) fn load() -> Vec<(String, Record)> {
     let Some(folder) = folder() else {
         return Vec::new();
     };
@@ -42,7 +42,7 @@ const SIZES: [usize; 6] = [256, 512, 1024, 2048, 4096, 8192];
 const COMPARED: usize = 4096;
 
 /// A step's kernels, those of its neighbours, and the yardstick, as they were measured; empty when nothing was.
-pub fn tables(step: &Step, paint: Paint) -> String {
+pub(crate) fn tables(step: &Step, paint: Paint) -> String {
     let mut out = String::new();
     for (file, record) in load() {
         // FP64 is left out: the steps are not about it.

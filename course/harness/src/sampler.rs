@@ -16,13 +16,13 @@ const SHORT_MS: f64 = 0.05;
 /// From here on, what the host needs for a launch is no part of the time.
 const LONG_MS: f64 = 20.0;
 
-/// How many launches make a sample that is long enough.
+/// Number of launches that make a sample long enough.
 pub(crate) fn batch_for(one_ms: f64) -> u32 {
     (SAMPLE_MS / one_ms.max(1e-6)).ceil().clamp(1.0, MAX_BATCH) as u32
 }
 
 // ANCHOR: sampler
-/// How a sample is taken: so many launches, and where they are short, as a graph that is replayed.
+/// The way to take a sample: a number of launches, and where they are short, a graph of them that is replayed.
 pub(crate) struct Sampler<'g> {
     gpu: &'g Gpu,
     one_ms: f64,

@@ -6,9 +6,9 @@ use crate::counters::Report;
 use crate::device::Gpu;
 use crate::duel::Plan;
 
-/// How a kernel is measured.
+/// The purpose of a measurement, which decides how a kernel is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// Verify, count on the emulated device, time on a real one.
     Bench,
     /// Verify with all checks.
@@ -17,41 +17,41 @@ pub enum Purpose {
 
 /// The outcome, and the emulated device's report of the last launch.
 #[derive(Debug)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Result and times, as a record keeps them.
     pub outcome: Outcome,
     /// Report of the emulated device: counters per source line, findings.
     pub report: Option<Report>,
-    /// A kernel broke the context: the next kernel needs another one.
+    /// True when the kernel broke the context: the next kernel needs another one.
     pub lost: bool,
 }
 
 impl Measured {
-    /// It was not tried.
-    pub fn not_run(why: impl Into<String>) -> Self {
+    /// A kernel that was not tried, with the reason.
+    pub(crate) fn not_run(why: impl Into<String>) -> Self {
         Self { outcome: Outcome::NotRun { why: why.into() }, report: None, lost: false }
     }
 }
 
 /// Device and options of a measurement.
 #[derive(Debug, Clone, Copy)]
-pub struct Setup<'g> {
+pub(crate) struct Setup<'g> {
     /// The device to measure on.
     pub gpu: &'g Gpu,
-    /// How kernels are measured.
+    /// Purpose of the measurement.
     pub purpose: Purpose,
-    /// Is run in place of the kernel's own.
+    /// PTX that runs in place of the kernel's own.
     pub ptx: Option<&'g str>,
-    /// Machine code, the same.
+    /// Machine code that is used in place of the kernel's own.
     pub cubins: &'g Cubins,
-    /// Kernel and yardstick run in turns too.
+    /// Plan of a duel, where kernel and yardstick also run in turns.
     pub duel: Option<Plan>,
 }
 
 /// Cubins in place of a kernel's own.
 #[derive(Debug, Clone, Default)]
-pub struct Cubins {
-    /// Runs, where other PTX does.
+pub(crate) struct Cubins {
+    /// Machine code of [`Setup::ptx`], to predict the time of that kernel.
     pub own: Option<Vec<u8>>,
     /// Kernels before an edit, to compare predictions with.
     pub before: Vec<Vec<u8>>,

@@ -176,7 +176,7 @@ pub fn summed(work: Work) -> &'static [Shape] {
     }
 }
 
-/// Tells if a problem fits: operands on the device, and what verifying it takes in memory.
+/// Returns whether a problem fits: operands on the device, and what verifying it takes in memory.
 ///
 /// # Errors
 /// With what is needed and what there is.

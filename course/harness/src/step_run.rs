@@ -7,7 +7,7 @@ use crate::setup::Cubins;
 use crate::{args, duel, run};
 
 /// The state of the program that all of its commands work with.
-pub struct StepRun<'a> {
+pub(crate) struct StepRun<'a> {
     /// The step as the catalogue has it.
     pub step: &'static catalog::Step,
     /// The kernels asked for.
@@ -16,9 +16,9 @@ pub struct StepRun<'a> {
     pub common: args::Common,
     /// PTX in place of the step's own.
     pub ptx: Option<String>,
-    /// Machine code, the same.
+    /// Machine code in place of the step's own.
     pub cubins: Cubins,
-    /// Kernels and yardsticks run in turns too.
+    /// Plan of duels, where kernels and yardsticks also run in turns.
     pub duel: Option<duel::Plan>,
     /// The run that records refer to.
     pub run: records::Run,
@@ -47,7 +47,7 @@ impl<'a> StepRun<'a> {
         device::choose_driver(Choice::new(common.device.emulate)?)?;
         let gpu = Gpu::open()?;
         if let Some(emulator) = gpu.emulator {
-            name_things(emulator, &kernels);
+            pass_names(emulator, &kernels);
         }
         Ok(Self {
             run: run::describe(step.id, &gpu),
@@ -65,15 +65,15 @@ impl<'a> StepRun<'a> {
     ///
     /// # Errors
     /// When it is gone after a kernel broke it.
-    pub fn gpu(&mut self) -> Result<&Gpu, StepError> {
+    pub(crate) fn gpu(&mut self) -> Result<&Gpu, StepError> {
         match &mut self.gpu {
             Some(gpu) => Ok(gpu),
             none => Ok(none.insert(Gpu::open()?)),
         }
     }
 
-    /// Lets go of a context that a kernel broke; the next call of [`StepRun::gpu`] opens another.
-    pub fn lose(&mut self) {
+    /// Drops a context that a kernel broke; the next call of [`StepRun::gpu`] opens another.
+    pub(crate) fn discard_gpu(&mut self) {
         self.gpu = None;
     }
 }
@@ -107,8 +107,8 @@ fn read_ptx(path: &std::path::Path) -> Result<String, StepError> {
     String::from_utf8(bytes).map_err(|_| StepError::CouldNot(format!("{} is not text", path.display())))
 }
 
-/// Sources and parameter names, for the emulated device's messages.
-fn name_things(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
+/// Passes sources and parameter names to the emulated device, whose messages show them.
+fn pass_names(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
     for kernel in kernels {
         let names: &[&str] = match kernel.program {
             Program::Device { launch: LaunchFn::Transpose(_), .. } => &["rows", "cols", "in", "out"],

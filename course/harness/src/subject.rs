@@ -25,7 +25,7 @@ use crate::verify::{self, Comparison};
 use crate::yardstick;
 
 /// A kernel about to be measured.
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// The device, and how closely to look.
     pub setup: Setup<'a>,
     /// The kernel as the step declares it.
@@ -67,7 +67,7 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn product<'g, R: Real, T: Element<R>>(
+    pub(crate) fn product<'g, R: Real, T: Element<R>>(
         &self,
         problems: &[Problem<T>; 2],
         make: Make<'_, 'g, T, R>,
@@ -89,7 +89,7 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, StepError> {
+    pub(crate) fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, StepError> {
         if let Some(why) = self.too_slow(case.shape, make)? {
             return Ok(Measured::not_run(why));
         }

@@ -22,11 +22,11 @@ use crate::step_run::StepRun;
 use crate::subject::budget;
 use crate::{machine, out, shapes, yardstick};
 
-/// Runs it.
+/// Runs the command `sums`; returns its exit code.
 ///
 /// # Errors
 /// When a launch goes wrong.
-pub fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
     let gpu = step_run.gpu()?;
     if gpu.emulator.is_none() {
         match gpu.cublas() {
@@ -56,7 +56,7 @@ pub fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
                 Err(StepError::CouldNot(why)) => {
                     eprintln!("{why}");
                     failed = true;
-                    step_run.lose();
+                    step_run.discard_gpu();
                     break;
                 }
                 Err(error) => return Err(error),
@@ -66,7 +66,7 @@ pub fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
     Ok(if failed { FAILED } else { PASSED })
 }
 
-/// One line.
+/// The line that is printed for a sum.
 fn told(sum: &Sum) -> String {
     let Sum { kernel, shape, .. } = sum;
     if let Some(why) = &sum.not_run {
@@ -85,7 +85,12 @@ impl StepRun<'_> {
     ///
     /// # Errors
     /// When the launch goes wrong, a check finds something, or C is not the same in a second launch.
-    pub fn sum(&mut self, kernel: &Kernel, shape: Shape, multiprocessors: usize) -> Result<Sum, StepError> {
+    pub(crate) fn sum(
+        &mut self,
+        kernel: &Kernel,
+        shape: Shape,
+        multiprocessors: usize,
+    ) -> Result<Sum, StepError> {
         let mut sum = Sum {
             run: self.run.id.clone(),
             step: self.step.id.into(),

@@ -38,7 +38,7 @@ const SCRUB: usize = 2;
 pub struct Timed {
     /// Launches in a hot sample.
     pub batch: u32,
-    /// How they were put into the stream.
+    /// Way in which the launches were put into the stream.
     pub by: By,
     /// One launch, caches warm.
     pub hot: Samples,
@@ -60,7 +60,7 @@ pub struct Other<'a> {
     pub algorithm: Option<usize>,
 }
 
-/// How many samples there are at least.
+/// Smallest number of samples.
 fn at_least(one_ms: f64) -> usize {
     match one_ms >= SLOW_MS {
         true => FEW_SAMPLES,

@@ -22,7 +22,7 @@ use crate::timing::Other;
 ///
 /// # Errors
 /// When there is not enough memory, or cuBLAS refuses.
-pub fn yardstick<'a, R: Real, T: Element<R>>(
+pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
     gpu: &'a Gpu,
     cublas: &'a Cublas,
     (work, shape): (Work, Shape),
@@ -42,7 +42,7 @@ pub fn yardstick<'a, R: Real, T: Element<R>>(
 ///
 /// # Errors
 /// When there is not enough memory, or cuBLAS refuses.
-pub fn unasked<R: Real, T: Element<R>>(
+pub(crate) fn unasked<R: Real, T: Element<R>>(
     gpu: &Gpu,
     cublas: &Cublas,
     (work, shape): (Work, Shape),

@@ -102,7 +102,7 @@ fn launch(request: &Request<'_>, machine: &Machine<'_>, answer: &LaunchAnswer) -
                 return failed(verdict, READ_AT, "compile", &why);
             }
         };
-        if !judgement.shape(shape, &setup) {
+        if !judgement.run_shape(shape, &setup) {
             break;
         }
         let blocks = |grid: [u32; 3]| grid.iter().map(|n| u64::from(*n)).product::<u64>();

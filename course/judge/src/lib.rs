@@ -114,10 +114,10 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     fn run(mut self, shapes: &[Shape]) -> Verdict {
-        self.awkward(shapes);
+        self.run_shapes(shapes);
         let mut criteria = Vec::new();
         if !self.has_failed() {
-            criteria = self.criteria();
+            criteria = self.measure_criteria();
         }
         self.verdict(criteria)
     }
@@ -132,16 +132,16 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 
     /// Runs all shapes with all checks, up to the first finding: later ones repeat the mistake or follow from it. A
     /// wrong result does not end the run, because another shape may be more informative.
-    fn awkward(&mut self, shapes: &[Shape]) {
+    fn run_shapes(&mut self, shapes: &[Shape]) {
         for &shape in shapes {
-            if !self.shape(shape, &self.machine.how(shape)) {
+            if !self.run_shape(shape, &self.machine.how(shape)) {
                 return;
             }
         }
     }
 
     /// Runs one shape with all checks; false when a check found a mistake.
-    fn shape(&mut self, shape: Shape, setup: &LaunchSetup) -> bool {
+    fn run_shape(&mut self, shape: Shape, setup: &LaunchSetup) -> bool {
         let mut right = true;
         for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
             match self.launch(&trial, Watch::CheckedGlobalRaces, setup) {
@@ -198,7 +198,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     /// Measures the criteria; those with equal shapes share a launch.
-    fn criteria(&mut self) -> Vec<Part> {
+    fn measure_criteria(&mut self) -> Vec<Part> {
         let mut launched: Vec<(Trial<T>, Box<Report>)> = Vec::new();
         let mut parts = Vec::new();
         for criterion in &self.task.does {

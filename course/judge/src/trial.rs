@@ -6,7 +6,7 @@ use harness::inputs::{Data, Sums, elements, transposed};
 use harness::reference::{Answer, Problem};
 use harness::verify::{self, Comparison};
 use tasks::verdict::Wrong;
-use tasks::{Task, Work};
+use tasks::{Task, TaskWork};
 
 /// One launch: operands and expected results.
 #[derive(Debug)]
@@ -87,13 +87,13 @@ fn scaled<'p, T: Sums>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[
     Answer::exact(cols, want).within_each(bounds)
 }
 
-/// Seeds of the products of a batch lie so far apart.
-const NEXT: u64 = 1 << 32;
+/// Distance between the seeds of two products of a batch.
+const BATCH_SEED_STRIDE: u64 = 1 << 32;
 
 /// The launches that decide about a shape, in order: first on integers, where every sum is exact. Each is made on
 /// demand, with the given threads; 0 for one per core.
 pub fn trials<T: Sums>(
-    work: Work,
+    work: TaskWork,
     shape: Shape,
     seed: u64,
     threads: usize,
@@ -101,7 +101,7 @@ pub fn trials<T: Sums>(
     let launches: &'static [(Data, f32, f32)] = match work {
         _ if work.is_transpose() => &[(Data::Reals, 1.0, 0.0)],
         // With β = 0 the kernel must not read C, which is NaN.
-        Work::SgemmScaled => {
+        TaskWork::SgemmScaled => {
             &[(Data::Integers, 2.0, 0.0), (Data::Integers, 2.0, 3.0), (Data::Reals, -0.75, 0.4)]
         }
         _ => &[(Data::Integers, 1.0, 0.0), (Data::Reals, 1.0, 0.0)],
@@ -112,10 +112,10 @@ pub fn trials<T: Sums>(
     })
 }
 
-fn transpose<T: Sums>(work: Work, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
+fn transpose<T: Sums>(work: TaskWork, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
     let Shape { m: rows, n: cols, .. } = shape;
     let fields = match work {
-        Work::Transpose12 => ["x", "y", "z"].as_slice(),
+        TaskWork::Transpose12 => ["x", "y", "z"].as_slice(),
         _ => &[""],
     };
     let n = fields.len();
@@ -147,7 +147,7 @@ fn transpose<T: Sums>(work: Work, shape: Shape, seed: u64, threads: usize) -> Tr
 }
 
 fn product<T: Sums>(
-    work: Work,
+    work: TaskWork,
     shape: Shape,
     seed: u64,
     threads: usize,
@@ -168,7 +168,12 @@ fn product<T: Sums>(
     };
     let (mut a, mut b, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..batch {
-        let problem = Problem::<T>::on_threads(threads, shape, data, seed.wrapping_add(number as u64 * NEXT));
+        let problem = Problem::<T>::on_threads(
+            threads,
+            shape,
+            data,
+            seed.wrapping_add(number as u64 * BATCH_SEED_STRIDE),
+        );
         a.extend(store(&problem.a, m, k, turn_a));
         b.extend(store(&problem.b, k, n, turn_b));
         pieces.push(Piece {
@@ -179,7 +184,7 @@ fn product<T: Sums>(
             offset: number * m * n,
             stride: 1,
             expected: match work {
-                Work::SgemmScaled => Expected::Scaled {
+                TaskWork::SgemmScaled => Expected::Scaled {
                     problem,
                     alpha: f64::from(alpha),
                     beta: f64::from(beta),
@@ -207,12 +212,12 @@ fn product<T: Sums>(
 
 impl<T: Sums> Trial<T> {
     /// A launch without comparison, for sizes where the expected result would take longer than the launch.
-    pub fn without_answer(work: Work, shape: Shape, seed: u64) -> Self {
+    pub fn without_answer(work: TaskWork, shape: Shape, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
         let reals = |operand: u64, n: usize| elements::<T>(Data::Reals, seed, operand, k, n);
         let (inputs, n) = match work.is_transpose() {
             true => {
-                let fields = if work == Work::Transpose12 { 3 } else { 1 };
+                let fields = if work == TaskWork::Transpose12 { 3 } else { 1 };
                 (vec![reals(0, m * n * fields)], m * n * fields)
             }
             false => {
@@ -302,7 +307,7 @@ impl<T: Sums> Trial<T> {
     }
 }
 
-/// Whether one of the factors of αA · B + βC was forgotten.
+/// Names a factor of αA · B + βC that was forgotten, where the result looks so.
 fn factors<T: Sums>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> Option<String> {
     const ENOUGH: usize = 8;
     let Expected::Scaled { problem, alpha, beta, start } = expected else {
@@ -353,7 +358,7 @@ mod tests {
     }
 
     /// The result of a right kernel, with its factors as `[alpha, beta]`.
-    fn right<T: Sums>(trial: &Trial<T>, work: Work, factors: [f64; 2]) -> Vec<T> {
+    fn right<T: Sums>(trial: &Trial<T>, work: TaskWork, factors: [f64; 2]) -> Vec<T> {
         let Shape { m, n, k } = trial.shape;
         if work.is_transpose() {
             let fields = trial.inputs[0].len() / (m * n);

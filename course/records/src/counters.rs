@@ -21,7 +21,7 @@ pub use sheet::{PAGE, SHEET, Sheet};
 /// Layout of the file.
 pub const SCHEMA: u32 = 1;
 
-/// What is kept on record: a size that every tile divides, one of multiples of four that none does, and primes. The
+/// Shapes that are kept on record: a size that every tile divides, one of multiples of four that none does, and primes. The
 /// smallest comes last.
 pub const SHAPES: [Shape; 3] =
     [Shape::square(1024), Shape { m: 500, n: 516, k: 508 }, Shape { m: 509, n: 503, k: 499 }];
@@ -29,9 +29,9 @@ pub const SHAPES: [Shape; 3] =
 /// Counters of the emulated GPU and the metrics of Nsight Compute that stand for the same; several are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// How the pair is called: the field of [`Counts`].
+    /// Name of the pair: the field of [`Counts`].
     pub name: &'static str,
-    /// What is counted, with its unit.
+    /// The counted quantity, with its unit.
     pub what: &'static str,
     /// Fields of the emulated GPU's counters.
     pub ours: &'static [&'static str],
@@ -69,12 +69,12 @@ macro_rules! pairs {
                 Some(self.in_order()[at])
             }
 
-            /// What the emulated GPU counted, neighbouring accesses merged as ptxas merges them.
+            /// Counts of the emulated GPU, neighbouring accesses merged as ptxas merges them.
             pub fn emulated(counters: &Counters) -> Self {
                 Self { $($name: [$(counters.$ours),+].iter().sum(),)* }
             }
 
-            /// The same before neighbouring accesses are merged.
+            /// Counts of the emulated GPU before neighbouring accesses are merged.
             pub fn as_written(counters: &Counters) -> Self {
                 Self { $($name: [$(counters.$as_written),+].iter().sum(),)* }
             }
@@ -301,7 +301,7 @@ pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
     known.find(|reason| reason.kernels.contains(&kernel)).map(|reason| reason.why)
 }
 
-/// What a profiler said, one file per machine.
+/// The counts that a profiler reported, one file per machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Version of the format: [`SCHEMA`].
@@ -315,7 +315,7 @@ pub struct Record {
 /// One session with a profiler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profiler {
-    /// Of the first process that was looked at.
+    /// Identity of the first process that was profiled.
     #[serde(flatten)]
     pub run: Run,
     /// Name and version of the profiler, such as `Nsight Compute 2025.3.1.0`.
@@ -431,13 +431,12 @@ pub struct Counted {
 /// A pair of counters of one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compared {
-    /// What is compared.
     pub pair: &'static Pair,
-    /// What the emulated GPU counted.
+    /// Count of the emulated GPU.
     pub ours: u64,
-    /// The same before accesses are merged, where it is another number.
+    /// Count of the emulated GPU before accesses are merged, where it is another number.
     pub as_written: Option<u64>,
-    /// What Nsight Compute counted.
+    /// Count of Nsight Compute.
     pub theirs: u64,
 }
 
@@ -480,7 +479,7 @@ impl Compared {
         i128::from(self.theirs) - i128::from(self.ours)
     }
 
-    /// What there is to say of this pair.
+    /// The remark beside this pair: how accesses merge, and the reason for a difference.
     pub fn remark(&self, kernel: &str) -> String {
         let merged =
             self.as_written.map(|count| format!("as ptxas merges them; as written {}", grouped(count, " ")));

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MachineCode {
     pub cubin_sha256: String,
-    /// What the emulated device counted. `None` where it does not run this code.
+    /// Counts of the emulated device. `None` where it does not run this code.
     #[serde(default)]
     pub counters: Option<Counters>,
-    /// What the time of a launch would be.
+    /// Predicted time of a launch.
     #[serde(flatten)]
     pub forecast: Forecast,
     /// Forecast for the kernel before an edit.

@@ -148,7 +148,7 @@ pub struct Passed {
     pub clock_mhz: Option<[u32; 2]>,
     /// The emulated device's counters, of the PTX.
     pub counters: Option<Counters>,
-    /// The same kernel as machine code on the emulated device.
+    /// The kernel as machine code on the emulated device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_code: Option<Box<MachineCode>>,
 }

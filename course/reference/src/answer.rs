@@ -81,7 +81,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// How far from the right value an element may be.
+    /// Largest allowed distance of an element from its right value.
     pub fn bound(&self, row: usize, col: usize) -> f64 {
         match &self.bound {
             Bound::Constant(bound) => *bound,

@@ -1,6 +1,6 @@
 //! Work of the CPU on a given number of threads.
 
-/// How many threads are meant: 0 stands for one per core.
+/// Number of threads that a setting stands for: 0 is one per core.
 pub(crate) fn count(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),

@@ -1,4 +1,4 @@
-//! Is it right? Every element against the answer, and NaN must lose.
+//! Comparison of every element with the answer. A NaN is never right.
 
 use crate::answer::Answer;
 use crate::inputs::Real;
@@ -24,7 +24,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Tells if every element is inside its bound.
+    /// Returns whether every element is inside its bound.
     pub fn is_right(&self) -> bool {
         self.n_wrong == 0
     }
@@ -93,7 +93,7 @@ fn compare_rows<T: Real>(answer: &Answer<'_>, first_row: usize, got: &[T]) -> Co
     out
 }
 
-/// Tells if an error is allowed. A NaN is not.
+/// Returns whether an error is allowed. A NaN is not.
 pub fn is_inside(error: f64, bound: f64) -> bool {
     error <= bound
 }

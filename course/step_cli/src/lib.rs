@@ -1,7 +1,7 @@
 //! Options that the steps' programs and `xtask` have in common.
 //!
 //! `cargo xtask bench v05 --duel` starts `v05 bench --duel`. Both programs flatten the structs of this crate, and `xtask`
-//! wraps them in [`Passed`], which keeps the words for the step: an option that is added here works in both.
+//! wraps them in [`PassedOn`], which keeps the words for the step: an option that is added here works in both.
 
 #![forbid(unsafe_code)]
 
@@ -65,14 +65,14 @@ pub struct Device {
 
 /// Options that are parsed here, and passed on to another program that has them, too.
 #[derive(Debug, Clone)]
-pub struct Passed<T> {
+pub struct PassedOn<T> {
     /// Their values.
     pub options: T,
     /// The words of the command line for the other program.
     pub words: Vec<String>,
 }
 
-impl<T: Args> Args for Passed<T> {
+impl<T: Args> Args for PassedOn<T> {
     fn augment_args(command: Command) -> Command {
         T::augment_args(command)
     }
@@ -82,7 +82,7 @@ impl<T: Args> Args for Passed<T> {
     }
 }
 
-impl<T: Args> FromArgMatches for Passed<T> {
+impl<T: Args> FromArgMatches for PassedOn<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         Ok(Self { words: words::<T>(matches), options: T::from_arg_matches(matches)? })
     }
@@ -121,11 +121,11 @@ mod tests {
     #[derive(Parser)]
     struct Cli {
         #[command(flatten)]
-        bench: Passed<BenchOptions>,
+        bench: PassedOn<BenchOptions>,
         #[command(flatten)]
-        kernels: Passed<Kernels>,
+        kernels: PassedOn<Kernels>,
         #[command(flatten)]
-        device: Passed<Device>,
+        device: PassedOn<Device>,
         #[arg(long)]
         save: bool,
     }

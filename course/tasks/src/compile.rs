@@ -19,7 +19,7 @@ pub struct CompileError {
 pub struct Refused {
     /// Errors in the order of the log, each location once.
     pub errors: Vec<CompileError>,
-    /// Usual cause of the first error that [`HINTS`] lists.
+    /// Usual cause of the first error that `HINTS` lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// Log of the compiler, cut to a length that a person can read.

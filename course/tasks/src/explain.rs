@@ -44,7 +44,7 @@ pub struct Line {
     pub file: String,
     /// Number of the line, from 1; 0 for what belongs to no line.
     pub line: u32,
-    /// What its instructions did.
+    /// Counts of its instructions.
     pub counts: Summary,
 }
 

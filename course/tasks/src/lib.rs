@@ -46,4 +46,4 @@ pub mod work;
 pub use task::{Catalogue, CatalogueError, Task, TaskName};
 pub use toml_error::toml_error;
 pub use verdict::Verdict;
-pub use work::Work;
+pub use work::TaskWork;

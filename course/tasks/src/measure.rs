@@ -8,7 +8,7 @@ use catalog::Shape;
 use counters::{Column, Counters, WARP};
 use serde::{Deserialize, Serialize};
 
-use crate::work::Work;
+use crate::work::TaskWork;
 
 /// A number that counters or a trace of a kernel give, for criteria and questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub enum Measure {
     BytesPerSharedLoad,
     /// Loads from shared memory per multiply-add.
     SharedLoadRequestsPerFma,
-    /// The same loads, before ptxas merges any.
+    /// These loads, before ptxas merges any.
     SharedLoadRequestsAsWrittenPerFma,
     /// Words (of 4 bytes) that lanes load from shared memory, per multiply-add of a lane.
     SharedWordsPerFma,
@@ -72,7 +72,7 @@ pub enum Measure {
     LoadAhead,
 }
 
-/// What a measure is taken of: one counted launch.
+/// The counted launch that a measure is taken of.
 #[derive(Debug, Clone, Copy)]
 pub struct Taken<'a> {
     /// Sums over the launch.
@@ -83,8 +83,8 @@ pub struct Taken<'a> {
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
-    /// What the kernel computes.
-    pub work: Work,
+    /// The computation of the kernel.
+    pub work: TaskWork,
     /// Sizes of the launch that was counted.
     pub shape: Shape,
     /// Depth of a step of the k loop.
@@ -134,18 +134,18 @@ impl Measure {
         }
     }
 
-    /// Whether a criterion must give `bk`.
+    /// Returns whether a criterion must give `bk`.
     pub fn needs_depth(self) -> bool {
         matches!(self, Self::BarriersPerTile | Self::LoadAhead)
     }
 
-    /// Whether it comes from the trace of a warp, and not from counters.
+    /// Returns whether the measure comes from the trace of a warp, and not from counters.
     pub fn needs_trace(self) -> bool {
         self == Self::LoadAhead
     }
 
-    /// Whether it has a meaning for a kernel that computes this.
-    pub fn fits(self, work: Work) -> bool {
+    /// Returns whether the measure has a meaning for a kernel that computes `work`.
+    pub fn fits(self, work: TaskWork) -> bool {
         let of_products = matches!(
             self,
             Self::LoadSectorsPerFma
@@ -324,7 +324,7 @@ mod tests {
             instructions: &[],
             grid: [2, 3, 1],
             block: [48, 1, 1],
-            work: Work::Sgemm,
+            work: TaskWork::Sgemm,
             shape: Shape { m: 64, n: 32, k: 16 },
             bk: Some(8),
             ahead: None,

@@ -21,7 +21,7 @@ pub use reading::{CatalogueError, file_of};
 use crate::host::{self, HostCall};
 use crate::paths;
 use crate::variant::Variant;
-use crate::work::Work;
+use crate::work::TaskWork;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
@@ -57,7 +57,7 @@ impl Catalogue {
 pub enum TaskKind {
     /// The finished kernel of the step without its idea.
     Rebuild,
-    /// The same idea in a setting that the finished kernel does not fit.
+    /// The idea of the step in a setting that the finished kernel does not fit.
     Transfer,
 }
 
@@ -72,7 +72,7 @@ pub struct Task {
     /// Path of the finished kernel, from the root of the checkout.
     pub solution: PathBuf,
     pub entry: String,
-    pub work: Work,
+    pub work: TaskWork,
     /// Rows and columns of C (of a transpose: of the input) per block.
     pub tile: [u32; 2],
     pub block: [u32; 3],

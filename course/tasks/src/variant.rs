@@ -27,7 +27,7 @@ use toml::{Table, Value};
 
 use crate::expression::evaluate;
 use crate::paths::SOLUTIONS;
-use crate::work::Work;
+use crate::work::TaskWork;
 
 /// Id of the variant task of any step.
 pub const ID: &str = "variant";
@@ -43,7 +43,7 @@ pub struct Variant {
 /// A point that may be drawn: the computation, and numbers by their names in the reference kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    pub work: Work,
+    pub work: TaskWork,
     /// Sizes of tiles, blocks and other variable parts.
     #[serde(flatten)]
     pub numbers: BTreeMap<String, i64>,

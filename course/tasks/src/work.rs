@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// one that is stored transposed, which is the same as column-major.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Work {
+pub enum TaskWork {
     /// C = A · B in FP32.
     Sgemm,
     /// C = A · B in FP64.
@@ -33,7 +33,7 @@ pub enum Work {
 /// Products of a batch. Odd, and more than two, so that neither parity nor "the other one" is right by chance.
 pub const BATCH: usize = 3;
 
-impl Work {
+impl TaskWork {
     /// True for a transpose, which ignores the `k` of a shape.
     pub fn is_transpose(self) -> bool {
         matches!(self, Self::Transpose | Self::Dtranspose | Self::Transpose12)
@@ -173,15 +173,15 @@ mod tests {
     #[test]
     fn a_grid_covers_the_edges() {
         let shape = Shape { m: 129, n: 64, k: 5 };
-        assert_eq!(Work::Sgemm.grid([128, 64], shape), [1, 2, 1]);
-        assert_eq!(Work::SgemmBatched.grid([64, 128], shape), [1, 3, 3]);
+        assert_eq!(TaskWork::Sgemm.grid([128, 64], shape), [1, 2, 1]);
+        assert_eq!(TaskWork::SgemmBatched.grid([64, 128], shape), [1, 3, 3]);
     }
 
     #[test]
     fn names_in_files_are_those_of_the_format() {
-        let name = |work: Work| serde_json::to_string(&work).expect("a word");
-        assert_eq!(name(Work::Transpose12), "\"transpose12\"");
-        assert_eq!(name(Work::SgemmNt), "\"sgemm_nt\"");
-        assert_eq!(Work::SgemmScaled.parameter_bytes(), [4, 4, 4, 4, 8, 8, 4, 8]);
+        let name = |work: TaskWork| serde_json::to_string(&work).expect("a word");
+        assert_eq!(name(TaskWork::Transpose12), "\"transpose12\"");
+        assert_eq!(name(TaskWork::SgemmNt), "\"sgemm_nt\"");
+        assert_eq!(TaskWork::SgemmScaled.parameter_bytes(), [4, 4, 4, 4, 8, 8, 4, 8]);
     }
 }

@@ -9,17 +9,17 @@ use anyhow::{Context, Result, anyhow, bail};
 use catalog::files::write_whole;
 use catalog::programs::on_path;
 use catalog::text::{Paint, Table};
-use grader::assign::{self, Assignment, Given};
+use grader::assign::{self, AssignedTask, Assignment};
 use grader::report::{self, Minutes};
 use tasks::{Catalogue, TaskName, variant};
 
-use xtask::Verdict;
+use xtask::CommandOutcome;
 use xtask::commands::teach::{Assign, LARGEST_SEED, Report};
 use xtask::support::output::{self, Stop};
 use xtask::support::{learner, paths};
 
 /// Writes the starter repository, and the rubric beside it.
-pub(crate) fn run(args: &Assign) -> Result<Verdict> {
+pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let shown = args.out.display().to_string();
     let out = args.out.as_path();
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Assign) -> Result<Verdict> {
     let me = paths::me();
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let mut text = format!("{shown}: {} with no solution in it\n", list(&names));
-    for Given { task, starter, .. } in &assignment.tasks {
+    for AssignedTask { task, starter, .. } in &assignment.tasks {
         text.push_str(&format!(
             "  my/{}  {} lines, about {} minutes\n",
             task.file(),
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Assign) -> Result<Verdict> {
         rubric.display()
     ));
     output::print(&text)?;
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 fn list(names: &[String]) -> String {
@@ -178,7 +178,7 @@ fn commit(out: &Path, title: &str) -> bool {
 }
 
 /// Prints which students are stuck on which task.
-pub(crate) fn report(args: &Report) -> Result<Verdict> {
+pub(crate) fn report(args: &Report) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let catalogues = Catalogue::load_all(&root)?;
     let tasks: Vec<tasks::Task> = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks).collect();
@@ -213,7 +213,7 @@ pub(crate) fn report(args: &Report) -> Result<Verdict> {
             path.display()
         ));
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 fn table(report: &report::Report) -> String {

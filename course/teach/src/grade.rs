@@ -13,9 +13,9 @@ use catalog::text::{Paint, Table};
 use grader::grade::{Class, Grading, Stop as Stopped};
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
-use grader::unit::{Bounds, Compiled, Tools};
+use grader::unit::{Compiled, TaskLimits, Tools};
 
-use xtask::Verdict;
+use xtask::CommandOutcome;
 use xtask::commands::teach::Grade;
 use xtask::support::clang::{self, Clang};
 use xtask::support::compiler::DoesNotCompile;
@@ -28,7 +28,7 @@ use xtask::support::{interrupt, learner, paths, programs};
 const JUDGE: &str = "TILE_JUDGE";
 
 /// Grades, and shows the class.
-pub(crate) fn run(args: &Grade) -> Result<Verdict> {
+pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let sandbox = match args.no_sandbox {
         true => {
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Grade) -> Result<Verdict> {
         jobs: args.jobs.unwrap_or_else(cores),
         tools: &tools,
         sandbox: &sandbox,
-        bounds: bounds(args.limit),
+        limits: limits(args.limit),
         starters: &starters,
     };
     let bar = Bar::new();
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Grade) -> Result<Verdict> {
     let class = match args.part {
         Some((part, of)) => {
             grader::grade::run_part(&grading, part, of, &watch).map_err(stopped)?;
-            return Ok(Verdict::Passed);
+            return Ok(CommandOutcome::Passed);
         }
         None => grader::grade::run(&grading, &watch).map_err(stopped)?,
     };
@@ -84,13 +84,13 @@ pub(crate) fn run(args: &Grade) -> Result<Verdict> {
         false => output::print(&summary(&class, &files))?,
     }
     match class.students.iter().any(grader::grade::Student::is_ungraded) {
-        true => Ok(Verdict::Failed),
-        false => Ok(Verdict::Passed),
+        true => Ok(CommandOutcome::Failed),
+        false => Ok(CommandOutcome::Passed),
     }
 }
 
 /// Writes the scripts of a job array. The machines share the folders, the checkout and its programs.
-fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Verdict> {
+fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<CommandOutcome> {
     let whole = |path: &Path| -> Result<String> {
         let path = path.canonicalize().with_context(|| path.display().to_string())?;
         path.into_os_string()
@@ -133,16 +133,16 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Verdi
         "a job array of {parts} parts, and a job after it that writes the reports\nnext: sh {}\n",
         paths::shown(&scripts.join("submit.sh"))
     ))?;
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
-fn bounds(limit: Option<u64>) -> Bounds {
-    let mut bounds = Bounds::default();
+fn limits(limit: Option<u64>) -> TaskLimits {
+    let mut limits = TaskLimits::default();
     if let Some(seconds) = limit {
-        bounds.compile.seconds = seconds;
-        bounds.judge.seconds = seconds;
+        limits.compile.seconds = seconds;
+        limits.judge.seconds = seconds;
     }
-    bounds
+    limits
 }
 
 fn refusal(why: &str) -> String {
@@ -170,7 +170,7 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
             reads: &[],
             job: &std::env::temp_dir(),
             arguments: &["--version".into()],
-            limits: Bounds::default().compile,
+            limits: TaskLimits::default().compile,
         },
     )?;
     let words = grader::plain(ended.errors.trim());
@@ -407,7 +407,7 @@ pub(crate) struct CompileArgs {
 }
 
 /// Compiles one source in this process, and prints what came of it.
-pub(crate) fn compile_one(args: &CompileArgs) -> Result<Verdict> {
+pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
     let root = std::env::current_dir()?;
     let path = root.join(&args.file);
     let job = Job::of_learner(&root, &path)?;
@@ -429,7 +429,7 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<Verdict> {
         Err(error) => Compiled::Refused(error.downcast::<DoesNotCompile>()?.0),
     };
     output::print(&serde_json::to_string(&compiled)?)?;
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Where a signal ended the compiler, as for its limits, this program ends as a shell would, and the grader sees why.
@@ -468,7 +468,7 @@ pub(crate) struct ConfinedArgs {
 
 /// Sets limits and becomes the program.
 #[cfg(unix)]
-pub(crate) fn confined(args: &ConfinedArgs) -> Result<Verdict> {
+pub(crate) fn confined(args: &ConfinedArgs) -> Result<CommandOutcome> {
     let words = args.ceilings.as_slice().try_into()?;
     let ceilings = grader::sandbox::Ceilings::of_words(words);
     let program = args.program.first().cloned().unwrap_or_default();
@@ -478,6 +478,6 @@ pub(crate) fn confined(args: &ConfinedArgs) -> Result<Verdict> {
 
 /// Sets limits and becomes the program.
 #[cfg(not(unix))]
-pub(crate) fn confined(args: &ConfinedArgs) -> Result<Verdict> {
+pub(crate) fn confined(args: &ConfinedArgs) -> Result<CommandOutcome> {
     bail!("{:?} cannot be confined on this system", args.program)
 }

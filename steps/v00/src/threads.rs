@@ -22,7 +22,7 @@ pub(crate) fn n_threads(shape: Shape) -> usize {
     n_cores().min(n_products.div_ceil(WORTH_A_THREAD))
 }
 
-/// Does the same on `n_threads` threads, this one among them, and waits for all of them.
+/// Runs `work` on `n_threads` threads, this one among them, and waits for all of them.
 pub(crate) fn on_threads(n_threads: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for _ in 1..n_threads {
@@ -46,7 +46,7 @@ impl<Items: Iterator> Queue<Items> {
     }
 }
 
-/// Does every item once, on `n_threads` threads: a thread that is free takes the next.
+/// Processes every item once, on `n_threads` threads: a thread that is free takes the next.
 pub(crate) fn for_each<Item, Items>(n_threads: usize, items: Items, work: impl Fn(Item) + Sync)
 where
     Items: Iterator<Item = Item> + Send,

@@ -25,7 +25,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Tells if C is stored four floats at a time: a plan has constants for both.
+    /// Returns whether C is stored four floats at a time: a plan has constants for both.
     pub fn stores_floats(&self) -> bool {
         !self.shape[1].is_multiple_of(4)
     }

@@ -15,7 +15,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// As many small as large sizes.
+    /// Draws a size between `least` and `most`, small ones as often as large ones.
     fn size(&mut self, least: f64, most: f64) -> usize {
         let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         (least * (most / least).powf(unit)) as usize

@@ -53,7 +53,7 @@ struct Candidate {
     kernel: String,
 }
 
-/// Runs it. Answers go to standard output, everything for people to standard error.
+/// Runs the command `search`. Answers go to standard output, everything for people to standard error.
 pub(crate) fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(2).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();

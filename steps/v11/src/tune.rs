@@ -29,7 +29,7 @@ const FEW_ADDITIONS: f64 = 1e7;
 /// Largest elements of an operand.
 const MAX_ELEMENTS: usize = 1 << 26;
 
-/// Runs it: the costs as JSON, everything else to standard error.
+/// Runs the command `tune`: prints the costs as JSON, and everything else to standard error.
 pub(crate) fn main() -> ExitCode {
     let done = Gpu::find().and_then(|gpu| match gpu.emulator {
         Some(_) => verify(&gpu),
@@ -99,8 +99,8 @@ impl Operands {
         done.map_err(trouble)
     }
 
-    /// Tells if a product equals all others of this shape: their sums are exact. The first one is compared with some
-    /// sums of the host.
+    /// Returns whether a product equals all others of this shape, whose sums are exact. The first one is compared with
+    /// some sums of the host.
     pub(crate) fn is_right(
         &self,
         gpu: &Gpu,

@@ -184,7 +184,7 @@ fn kernels() -> Vec<Kernel> {
     mma.into_iter().chain(boxes).chain([fp32, tf32]).chain(fp8).collect()
 }
 
-/// Tells if rows of so many numbers can be those of a tensor map.
+/// Returns whether a tensor map can have rows of `cols` elements.
 fn aligned<T>(cols: usize) -> bool {
     (cols * size_of::<T>()).is_multiple_of(ALIGNED)
 }

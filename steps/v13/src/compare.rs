@@ -178,7 +178,7 @@ struct Record {
     sizes: Vec<Size>,
 }
 
-/// Runs it: whether all products are right.
+/// Runs the command `run`; returns whether all products are right.
 pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;

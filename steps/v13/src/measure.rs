@@ -31,7 +31,7 @@ struct Record {
     measured: Vec<Entry>,
 }
 
-/// Runs it.
+/// Runs the command `measure`.
 pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
     task.common.check_json()?;
     let begin = Instant::now();

@@ -22,7 +22,7 @@ pub struct Nccl {
     communicators: [sys::ncclComm_t; 2],
 }
 
-/// Tells if cudarc finds the library.
+/// Succeeds when cudarc finds the library.
 ///
 /// # Errors
 /// When it does not.

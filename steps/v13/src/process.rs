@@ -44,12 +44,12 @@ impl From<NcclError> for Error {
 /// The streams of a device, and the kernels.
 pub struct Device {
     context: Arc<CudaContext>,
-    /// By [`Queue`].
+    /// The streams, indexed by [`Queue`].
     streams: [Arc<CudaStream>; QUEUES],
     sgemm: Sgemm,
 }
 
-/// When an operation ran, in milliseconds since the process began.
+/// Start and end of an operation, in milliseconds since the process began.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Event {
     /// The queue.
@@ -58,9 +58,9 @@ pub struct Event {
     pub what: String,
     /// Bytes that it copied.
     pub bytes: usize,
-    /// It began.
+    /// Time at which it began.
     pub start_ms: f64,
-    /// It was done.
+    /// Time at which it ended.
     pub end_ms: f64,
 }
 
@@ -72,7 +72,7 @@ pub struct Process<'d> {
     origin: CudaEvent,
     /// Start and end of each operation.
     events: Vec<[CudaEvent; 2]>,
-    /// Operations that each queue got in this run.
+    /// Operations that are in each queue in this run.
     put: [Vec<usize>; QUEUES],
     calls_ms: f64,
 }
@@ -86,7 +86,7 @@ pub(crate) enum Times {
 }
 
 impl Device {
-    /// Streams and kernels in this context.
+    /// Creates the streams and loads the kernels in a context.
     ///
     /// # Errors
     /// On a card that the kernels are not for, and when the driver refuses.
@@ -115,18 +115,18 @@ impl Device {
         &self.streams[queue as usize]
     }
 
-    /// Waits for everything.
+    /// Waits until all streams are done.
     ///
     /// # Errors
-    /// When something failed.
+    /// When an operation failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.streams.iter().try_for_each(|stream| Ok(stream.synchronize()?))
     }
 
-    /// Memory and events for a schedule.
+    /// Allocates memory and events for a schedule.
     ///
     /// # Errors
-    /// When the device has no room.
+    /// When the device has not enough memory.
     pub fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, Error> {
         let timed = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
         let stream = self.stream(Queue::Kernel);
@@ -171,7 +171,7 @@ impl Process<'_> {
         self.calls_ms
     }
 
-    /// When each operation of the last run began and ended.
+    /// Start and end of each operation of the last run.
     ///
     /// # Errors
     /// When the driver refuses.
@@ -201,7 +201,7 @@ impl Process<'_> {
         Ok(())
     }
 
-    /// No stream goes on before the kernels' one is here.
+    /// Makes the other streams wait until the stream of kernels is here.
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
         let kernels = self.device.stream(Queue::Kernel);
         self.origin.record(kernels)?;
@@ -215,7 +215,7 @@ impl Process<'_> {
         Ok(())
     }
 
-    /// The stream of an operation waits for the operations of others that it needs.
+    /// Makes the stream of operation `i` wait for the operations of other streams that it needs.
     pub(crate) fn await_others(&self, i: usize, times: Times) -> Result<(), Error> {
         let op = &self.schedule.ops[i];
         let stream = self.device.stream(op.queue());
@@ -228,7 +228,7 @@ impl Process<'_> {
         Ok(())
     }
 
-    /// An operation is in its stream: an event behind it says when it is done.
+    /// Puts an event behind operation `i` in its stream, which tells others when it is done.
     pub(crate) fn finish(&mut self, i: usize) -> Result<(), Error> {
         let queue = self.schedule.ops[i].queue();
         self.events[i][1].record(self.device.stream(queue))?;
@@ -237,7 +237,7 @@ impl Process<'_> {
     }
     // ANCHOR_END: put
 
-    /// Puts an operation into its stream.
+    /// Puts operation `i` into its stream.
     pub(crate) fn start(&mut self, i: usize, host: Pointers) -> Result<(), Error> {
         let op = &self.schedule.ops[i];
         start(self.device, &self.schedule, op, &mut self.memory, host)
@@ -251,7 +251,7 @@ impl Process<'_> {
         self.device
     }
 
-    /// Where B lies on the device.
+    /// Address of B on the device.
     pub(crate) fn b(&self) -> sys::CUdeviceptr {
         self.memory[1].device_ptr(self.device.stream(Queue::Peer)).0
     }
@@ -299,7 +299,7 @@ impl Process<'_> {
     }
 }
 
-/// Where the arrays of the host begin. To ask for it waits for an event, which a stream in a capture cannot.
+/// Addresses of the arrays of the host. Getting them waits for an event, which a stream in a capture cannot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pointers {
     a: *const f32,
@@ -358,7 +358,7 @@ enum Way {
     Out,
 }
 
-/// A block between rows of the host, which are `width` apart, and rows of the device without gaps.
+/// Copies a block between rows of the host, which are `width` apart, and rows of the device without gaps.
 fn copy(
     stream: &CudaStream,
     way: Way,

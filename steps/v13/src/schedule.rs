@@ -25,7 +25,7 @@ pub enum Queue {
     Peer,
 }
 
-/// How many queues there are.
+/// Number of queues.
 pub const QUEUES: usize = 4;
 
 /// A matrix.
@@ -61,7 +61,7 @@ pub enum Work {
     Multiply {
         /// Sizes of this product.
         shape: Shape,
-        /// Where A, B and C begin, in elements.
+        /// Offsets of A, B and C, in elements.
         at: [usize; 3],
         /// Adds to C, which otherwise is overwritten.
         adds: bool,
@@ -77,13 +77,13 @@ pub enum Work {
 pub struct Exchange {
     /// Who has what before.
     pub kind: Spread,
-    /// Where the elements begin.
+    /// Offset of its first element.
     pub at: usize,
     /// Elements of all parts.
     pub count: usize,
 }
 
-/// How the whole of B comes to both devices of a pair.
+/// Ways in which the whole of B comes to both devices of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
@@ -113,7 +113,7 @@ impl Exchange {
 pub struct Op {
     /// The work of the operation.
     pub work: Work,
-    /// It begins after the first so many operations of another queue: none for 0.
+    /// Number of operations of another queue, from its first, that must end before this one begins; 0 for none.
     pub after: Option<(Queue, usize)>,
     /// A second condition of the same kind.
     pub and: Option<(Queue, usize)>,

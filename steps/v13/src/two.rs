@@ -120,7 +120,7 @@ struct Record {
     sizes: Vec<Size>,
 }
 
-/// Runs it: whether all products are right.
+/// Runs the command `two`; returns whether all products are right.
 pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;

@@ -11,7 +11,7 @@ mod watch;
 
 use anyhow::Result;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -43,7 +43,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(&self) -> Result<Verdict> {
+    pub(crate) fn run(&self) -> Result<CommandOutcome> {
         match self {
             Self::Bench(args) => bench::run(args),
             Self::Start(args) => exercise::start(args),

@@ -11,7 +11,7 @@ mod tidy;
 
 use anyhow::Result;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -34,7 +34,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(&self) -> Result<Verdict> {
+    pub(crate) fn run(&self) -> Result<CommandOutcome> {
         match self {
             Self::Book(args) => book::run(args),
             Self::Setup => setup::run(),

@@ -10,7 +10,7 @@ mod tune;
 
 use anyhow::Result;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -33,7 +33,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(&self) -> Result<Verdict> {
+    pub(crate) fn run(&self) -> Result<CommandOutcome> {
         match self {
             Self::List(args) => list::run(args),
             Self::Doctor(args) => doctor::run(args),

@@ -7,7 +7,7 @@ use std::process::Command as Process;
 
 use anyhow::{Context, Result};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::interrupt::{self, Waiting};
 use crate::support::output::Stop;
 use crate::support::programs;
@@ -132,7 +132,7 @@ fn parts(text: &str) -> Result<usize, String> {
 }
 
 /// Starts `teach` with the words of this program's command line, which were parsed and are right.
-pub(crate) fn run() -> Result<Verdict> {
+pub(crate) fn run() -> Result<CommandOutcome> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let program = programs::one("teach")?;
     // The grading keeps its results at Ctrl-C, and its last words are to come before the next prompt.
@@ -141,7 +141,7 @@ pub(crate) fn run() -> Result<Verdict> {
     let _waiting = Waiting::for_child(&child);
     let status = child.wait()?;
     match status.code() {
-        Some(0) => Ok(Verdict::Passed),
+        Some(0) => Ok(CommandOutcome::Passed),
         Some(code) => Err(Stop::Ended(u8::try_from(code).unwrap_or(u8::MAX)).into()),
         None => Err(anyhow::anyhow!("teach was killed by the system ({status})")),
     }

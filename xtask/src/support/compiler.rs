@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::nvrtc::{Compiled, Nvrtc, Unit};
 use crate::support::output::Stop;
 use crate::support::{interrupt, paths};
@@ -51,7 +51,7 @@ impl From<anyhow::Error> for Failure {
 }
 
 /// Answers requests until standard input ends.
-pub(crate) fn serve(args: &Args) -> Result<Verdict> {
+pub(crate) fn serve(args: &Args) -> Result<CommandOutcome> {
     #[cfg(unix)]
     {
         let limit = libc::rlimit { rlim_cur: MEMORY, rlim_max: MEMORY };
@@ -67,7 +67,7 @@ pub(crate) fn serve(args: &Args) -> Result<Verdict> {
         writeln!(out, "{}", serde_json::to_string(&answer)?)?;
         out.flush()?;
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Goes to a folder that is no more. NVRTC writes names of sources into machine code with its working directory in front,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tasks::solutions::{Compiled, pack};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::compiler::Compiler;
 use crate::support::nvrtc::Nvrtc;
 use crate::support::output::{self, Stop};
@@ -38,7 +38,7 @@ pub(crate) struct Pack<K> {
     pub(crate) file: PathBuf,
     pub(crate) kernels: Vec<K>,
     /// The contents of the file before the command.
-    pub(crate) there: Vec<Compiled>,
+    pub(crate) old: Vec<Compiled>,
 }
 
 /// A command that compiles packed kernels: its name, `solutions`, and its arguments.
@@ -69,16 +69,16 @@ impl Request<'_> {
     }
 
     /// Compiles kernels whose texts have changed, or with `check` all that were asked for, and writes files that differ.
-    pub(crate) fn update<K: Kernel>(&self, packs: Vec<Pack<K>>) -> Result<Verdict> {
+    pub(crate) fn update<K: Kernel>(&self, packs: Vec<Pack<K>>) -> Result<CommandOutcome> {
         let nvrtc = Nvrtc::find()?;
         let mut compiler = Compiler::start(&nvrtc.directory)?;
         let (mut n, mut n_stale) = (0, 0);
-        for Pack { file, kernels, there } in packs {
+        for Pack { file, kernels, old: old_kernels } in packs {
             let mut new = Vec::new();
             for kernel in kernels {
                 let name = kernel.name().to_owned();
                 let digest = kernel.digest(self.root)?;
-                let old = there.iter().find(|one| one.name == name);
+                let old = old_kernels.iter().find(|one| one.name == name);
                 let is_fresh =
                     old.is_some_and(|old| old.digest == digest && kernel.is_fresh(self.root, &old.ptx));
                 n += usize::from(self.is_asked(&name));
@@ -90,13 +90,13 @@ impl Request<'_> {
                 let ptx = kernel.compile(&nvrtc, &mut compiler, self.root, old, is_fresh)?;
                 new.extend(ptx.map(|ptx| Compiled { name, digest, ptx }));
             }
-            if new == there {
+            if new == old_kernels {
                 continue;
             }
             n_stale += 1;
             let shown = file.display();
             if self.check {
-                let differs = new.iter().find(|kernel| !there.contains(kernel));
+                let differs = new.iter().find(|kernel| !old_kernels.contains(kernel));
                 let which = differs.map_or("a kernel that has no source", |kernel| kernel.name.as_str());
                 output::note(&format!("stale: {shown} ({which})"));
             } else {
@@ -110,9 +110,9 @@ impl Request<'_> {
                 "{n_stale} files are not what their sources give; make them again with: cargo xtask {}",
                 self.command
             ));
-            return Ok(Verdict::Failed);
+            return Ok(CommandOutcome::Failed);
         }
         output::print(&format!("{n} kernels, {n_stale} files changed\n"))?;
-        Ok(Verdict::Passed)
+        Ok(CommandOutcome::Passed)
     }
 }

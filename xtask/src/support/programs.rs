@@ -13,7 +13,7 @@ use catalog::programs::{ANSWERS, on_path};
 use catalog::text::shell_word;
 use records::record::{Line, Roofline};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::interrupt::{self, Waiting};
 use crate::support::output::{self, Status, Stop};
 use crate::support::paths;
@@ -407,9 +407,9 @@ pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
 }
 
 /// Passed, or the reasons why some steps did not run.
-pub(crate) fn passed_unless(failures: &[String], n_steps: usize) -> Result<Verdict> {
+pub(crate) fn passed_unless(failures: &[String], n_steps: usize) -> Result<CommandOutcome> {
     match failures {
-        [] => Ok(Verdict::Passed),
+        [] => Ok(CommandOutcome::Passed),
         [only] => Err(anyhow!("{only}")),
         several => {
             several.iter().for_each(|failure| output::error(failure));

@@ -57,7 +57,7 @@ impl Job {
     }
 
     /// Reads a learner's source. It cannot choose options, because some of them name files. Where it names no
-    /// architecture, it is compiled for [`LEARNERS`]; the only difference is that asynchronous copies compile.
+    /// architecture, it is compiled for `LEARNERS`; the only difference is that asynchronous copies compile.
     pub fn of_learner(root: &Path, path: &Path) -> anyhow::Result<Self> {
         let mut job = Self::read(root, path)?;
         job.extra.clear();

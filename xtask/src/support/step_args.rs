@@ -45,7 +45,7 @@ pub(crate) fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop>
     for step in steps {
         for shape in &shapes {
             let works = step.kernels.iter().map(|kernel| kernel.work);
-            shape.suits(step.id, works).map_err(usage)?;
+            shape.check_suits(step.id, works).map_err(usage)?;
         }
     }
     Ok(shapes)

@@ -64,7 +64,7 @@ pub(crate) const WHEELS: &[Wheel] = &[
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub(crate) const WHEELS: &[Wheel] = &[];
 
-/// Whether NVIDIA publishes wheels for this kind of machine.
+/// True where NVIDIA publishes wheels for this kind of machine.
 pub(crate) const IS_OFFERED: bool = !WHEELS.is_empty();
 
 /// The folder that receives the compiler.

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     failure(run).unwrap_or(ExitCode::SUCCESS)
 }
 
-/// Whether `xtask` lies beside this program.
+/// Returns whether `xtask` lies beside this program.
 fn is_built() -> bool {
     let name = Path::new("xtask").with_extension(std::env::consts::EXE_EXTENSION);
     let here = std::env::current_exe();

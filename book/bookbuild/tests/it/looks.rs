@@ -255,7 +255,7 @@ fn a_program_whose_files_are_stale() {
         "book/src/generated/drawn.svg: is not what `cp drawn.svg {folder}` writes today; make them again with: cargo xtask book --refresh",
     );
     let repo = small.repo();
-    let outputs = bookbuild::outputs::Outputs::load(&repo).expect("a list");
+    let outputs = bookbuild::generated_files::Outputs::load(&repo).expect("a list");
     outputs.refresh(&repo, &[]).expect("a program that runs");
     finds_nothing(&small);
 }
@@ -266,7 +266,7 @@ fn refreshing_writes_what_changed_and_keeps_what_only_took_another_time() {
     let repo = small.repo();
     let path = repo.generated().join("hello.txt");
     let read = || std::fs::read_to_string(&path).expect("an output");
-    let outputs = bookbuild::outputs::Outputs::load(&repo).expect("a list");
+    let outputs = bookbuild::generated_files::Outputs::load(&repo).expect("a list");
     outputs.refresh(&repo, &[]).expect("a command that runs");
     assert!(read().ends_with("hello 9.75 ms\n"), "{}", read());
     small.write("book/src/generated/hello.txt", "goodbye\n");

@@ -37,7 +37,7 @@ fn search() -> Result<(), String> {
     ))
 }
 
-/// Tells if cudarc finds it now.
+/// Returns whether cudarc finds the library now.
 fn is_there() -> bool {
     // SAFETY: loads a library that is about to be used anyway.
     unsafe { is_culib_present() }

@@ -52,7 +52,7 @@ fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Counters> {
     machine.or(passed.counters.as_ref())
 }
 
-/// Tells if all figures are of machine code.
+/// Returns whether all figures are of machine code.
 fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
     counted.iter().all(|(entry, _)| {
         let passed = entry.passed();
@@ -192,7 +192,7 @@ fn each(n: u64, per: f64) -> String {
     }
 }
 
-/// Nothing where shared memory is not used; 0 is worth saying where it is.
+/// The excess wavefronts; empty for a kernel that does not use shared memory.
 fn excess(c: &Counters, per: f64) -> String {
     match c.wavefronts() > 0 {
         true => figure(c.excess() as f64 / per),

@@ -26,10 +26,7 @@ pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Resul
     let kernel = kernel.ok_or_else(|| format!("there is no kernel called {entry}"))?;
     let shape = match (request.task.work.is_transpose(), size.k) {
         (true, _) => Shape { k: 0, ..size },
-        (false, 0) => {
-            let kernel_name = entry.clone();
-            return Err(WrongSize::NoDepth { size, of: kernel_name }.to_string());
-        }
+        (false, 0) => return Err(WrongSize::NoDepth { size, owner: entry.clone() }.to_string()),
         (false, _) => size,
     };
     match request.task.work.is_double() {

@@ -6,7 +6,7 @@ use judge::Request;
 use tasks::measure::Measure;
 use tasks::task::{Catalogue, Criterion};
 use tasks::verdict::{Status, Verdict};
-use tasks::{Task, Work};
+use tasks::{Task, TaskWork};
 
 /// A task for a step's kernel that requires nothing but a right result.
 fn task(entry: &str, work: &str, tile: [u32; 2], threads: u32) -> Task {
@@ -176,10 +176,10 @@ fn a_wrong_result_is_told_on_the_shape_that_says_most() {
 #[test]
 fn operands_that_are_stored_transposed_are_given_so() {
     for (entry, work) in [
-        ("sgemm_v08_nn", Work::Sgemm),
-        ("sgemm_v08_nt", Work::SgemmNt),
-        ("sgemm_v08_tn", Work::SgemmTn),
-        ("sgemm_v08_tt", Work::SgemmTt),
+        ("sgemm_v08_nn", TaskWork::Sgemm),
+        ("sgemm_v08_nt", TaskWork::SgemmNt),
+        ("sgemm_v08_tn", TaskWork::SgemmTn),
+        ("sgemm_v08_tt", TaskWork::SgemmTt),
     ] {
         let mut task = task(entry, "sgemm", [128, 128], 256);
         task.work = work;

@@ -13,7 +13,7 @@ pub const SHEET: &str = "kernels/counters.json";
 /// The page that is made of them.
 pub const PAGE: &str = "kernels/COUNTERS.md";
 
-/// What the emulated GPU counts beside what was measured.
+/// Counts of the emulated GPU beside the measured ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sheet {

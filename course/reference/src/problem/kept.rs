@@ -17,7 +17,7 @@ impl Kept {
         Self { path }
     }
 
-    /// So many elements, if they are there.
+    /// Reads `n` elements and the time that they took; `None` where the file is missing or has another length.
     pub(super) fn read(&self, n: usize) -> Option<(Vec<f64>, f64)> {
         let file = File::open(&self.path).ok()?;
         let whole = u64::try_from((n + 1) * size_of::<f64>()).ok()?;

@@ -8,7 +8,7 @@ use super::{Catalogue, Criterion, Hint, Host, Question, Task, TaskKind, TaskName
 use crate::host::HostCall;
 use crate::toml_error::{one_line, toml_error};
 use crate::variant::{self, Point, Variant};
-use crate::work::Work;
+use crate::work::TaskWork;
 
 /// Reason for which a catalogue cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -165,7 +165,7 @@ struct HostTable {
     call: HostCall,
     #[serde(default)]
     entry: String,
-    work: Work,
+    work: TaskWork,
     #[serde(default = "unit_tile")]
     tile: [u32; 2],
     #[serde(default = "unit_block")]
@@ -194,7 +194,7 @@ struct RebuildTable {
     #[serde(default)]
     text: String,
     entry: String,
-    work: Work,
+    work: TaskWork,
     tile: [u32; 2],
     block: [u32; 3],
     #[serde(default)]
@@ -213,7 +213,7 @@ struct TransferTable {
     title: String,
     text: String,
     entry: String,
-    work: Work,
+    work: TaskWork,
     tile: [u32; 2],
     block: [u32; 3],
     #[serde(default)]

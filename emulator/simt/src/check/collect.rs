@@ -281,7 +281,7 @@ impl Collector {
 
     #[cfg(test)]
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &Kind> {
-        self.kinds.values()
+        self.kinds.iter().map(|(_, kind)| kind)
     }
 }
 

@@ -39,13 +39,13 @@ pub enum Layout {
 pub struct Product {
     /// The sizes M, N and K.
     pub shape: Shape,
-    /// Is multiplied with the product.
+    /// Factor of the product.
     pub alpha: f32,
-    /// Is multiplied with what C was. With 0, C is not read.
+    /// Factor of the old C. With 0, C is not read.
     pub beta: f32,
-    /// How A lies in memory.
+    /// Layout of A.
     pub a: Layout,
-    /// How B lies in memory.
+    /// Layout of B.
     pub b: Layout,
 }
 

@@ -6,9 +6,9 @@ use anyhow::{Context, Result, anyhow};
 use catalog::Step;
 use catalog::text::Paint;
 use records::record::{Line, Measurement, Outcome, Record, Run};
-use step_cli::Passed;
+use step_cli::PassedOn;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::commands::maintain::readme;
 use crate::support::output::{self, Status, Stop};
 use crate::support::programs::{Ended, Programs};
@@ -23,11 +23,11 @@ pub(crate) struct Args {
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
-    bench: Passed<step_cli::BenchOptions>,
+    bench: PassedOn<step_cli::BenchOptions>,
     #[command(flatten)]
-    kernels: Passed<step_cli::Kernels>,
+    kernels: PassedOn<step_cli::Kernels>,
     #[command(flatten)]
-    device: Passed<step_cli::Device>,
+    device: PassedOn<step_cli::Device>,
     /// Save the results in book/data; without sizes, run at all recorded sizes
     #[arg(long)]
     save: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 }
 
 /// Runs the steps, and saves their measurements where that is asked for.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps("bench", &args.steps)?;
     let shapes = step_args::shapes(&args.bench.options.sizes, &steps)?;
     let records = args.save.then(Records::open).transpose()?;
@@ -85,14 +85,14 @@ impl Drop for Answers {
 }
 
 /// Runs one step, which prints its own page.
-fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<Verdict> {
+fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<CommandOutcome> {
     let status = programs.page(step, words)?;
     if interrupt::happened() {
         return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
     }
     match status.code() {
-        Some(0) => Ok(Verdict::Passed),
-        Some(1) => Ok(Verdict::Failed),
+        Some(0) => Ok(CommandOutcome::Passed),
+        Some(1) => Ok(CommandOutcome::Failed),
         // The step has printed the reason.
         Some(2) => Err(Stop::Usage(format!("{} did not run; its own words are above", step.id)).into()),
         Some(_) => {
@@ -109,7 +109,7 @@ fn many(
     steps: &[&'static Step],
     words: &[String],
     mut records: Option<Records>,
-) -> Result<Verdict> {
+) -> Result<CommandOutcome> {
     let status = Status::on_stderr();
     let mut all = Record::default();
     let mut failures = Vec::new();
@@ -168,7 +168,7 @@ fn many(
         Some(Measurement { kernel, shape, outcome: Outcome::Failed { why, details }, .. }) => {
             output::note(&format!("\n{kernel} {shape} failed: {why}\n{details}"));
             failures.iter().for_each(|failure| output::error(failure));
-            Ok(Verdict::Failed)
+            Ok(CommandOutcome::Failed)
         }
         _ => programs::passed_unless(&failures, steps.len()),
     }

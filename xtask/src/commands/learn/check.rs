@@ -6,11 +6,11 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use catalog::text::Paint;
 use records::record::{Check, Line};
-use step_cli::Passed;
+use step_cli::PassedOn;
 use tasks::verdict::Status;
 use tasks::{Task, TaskName, progress};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::output::{self, Stop};
 use crate::support::programs::Programs;
 use crate::support::{interrupt, judge, kernels, learner, paths, programs, step_args};
@@ -26,14 +26,14 @@ pub(crate) struct Args {
     #[arg(long)]
     finished: bool,
     #[command(flatten)]
-    device: Passed<step_cli::Device>,
+    device: PassedOn<step_cli::Device>,
     /// Print one JSON record per line
     #[arg(long)]
     json: bool,
 }
 
 /// Checks the copies, and prints the first failure in full.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let (copies, rest) = copies(args)?;
     if copies.is_empty() {
         return finished(args, &rest);
@@ -47,9 +47,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if !rest.is_empty() {
         verdicts.push(finished(args, &rest)?);
     }
-    let worst = [Verdict::Failed, Verdict::NotRun];
+    let worst = [CommandOutcome::Failed, CommandOutcome::NotRun];
     let worst = worst.into_iter().find(|verdict| verdicts.contains(verdict));
-    Ok(worst.unwrap_or(Verdict::Passed))
+    Ok(worst.unwrap_or(CommandOutcome::Passed))
 }
 
 /// Splits the arguments into tasks with copies, and the others, which must be steps.
@@ -88,7 +88,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
 }
 
 /// Judges one copy, prints the verdict, and records it.
-fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
+fn copy(args: &Args, root: &Path, task: &Task) -> Result<CommandOutcome> {
     let verdict = judge::judge(root, task)?;
     judge::record(root, task, &verdict);
     if args.json {
@@ -98,14 +98,14 @@ fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
         output::print(&format!("{text}\n{}\n", judge::next(root, task, &verdict)))?;
     }
     Ok(match verdict.status {
-        Status::Passed => Verdict::Passed,
-        Status::Failed => Verdict::Failed,
-        Status::NotRun => Verdict::NotRun,
+        Status::Passed => CommandOutcome::Passed,
+        Status::Failed => CommandOutcome::Failed,
+        Status::NotRun => CommandOutcome::NotRun,
     })
 }
 
 /// The kernels of steps, as they are under `kernels`; of all steps when none is named.
-fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
+fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("check", asked)?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
@@ -168,7 +168,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
     }
     if first_failure.is_some() {
         failures.iter().for_each(|failure| output::error(failure));
-        return Ok(Verdict::Failed);
+        return Ok(CommandOutcome::Failed);
     }
     programs::passed_unless(&failures, steps.len())
 }

@@ -7,7 +7,7 @@ use catalog::files::write_whole;
 use tasks::progress::Progress;
 use tasks::{Task, starter};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::{learner, output, paths};
 
 /// `start`
@@ -53,7 +53,7 @@ pub(crate) struct SolutionArgs {
 }
 
 /// Writes the starter to `my/`, and never over anything.
-pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
+pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
@@ -71,11 +71,11 @@ pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
         "{shown}: {}\n\nabout {} minutes\nnext: fill in what is marked TODO, then: {me} check {name}\n",
         task.title, task.minutes
     ))?;
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Writes the starter again; what was there is kept beside it.
-pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
+pub(crate) fn reset(args: &ResetArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
@@ -93,11 +93,11 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
         "{shown} is the starter again; your text is in {}\nnext: {me} check {name}\n",
         learner::shown(&root, &kept)
     ))?;
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Sets the learner's copy beside the finished kernel, or before it has passed, beside the starter.
-pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
+pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
@@ -120,7 +120,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
             false => "starter",
         }, "text": text}});
         output::print(&format!("{record}\n"))?;
-        return Ok(Verdict::Passed);
+        return Ok(CommandOutcome::Passed);
     }
     match text.is_empty() {
         true => output::print(&format!("{shown} is the same as {title}\n"))?,
@@ -131,11 +131,11 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
             "against the starter; once your copy has passed, this shows the finished kernel: {me} check {name}"
         ));
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Shows the finished kernel.
-pub(crate) fn solution(args: &SolutionArgs) -> Result<Verdict> {
+pub(crate) fn solution(args: &SolutionArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let (me, name) = (paths::me(), &task.name);
@@ -146,7 +146,7 @@ pub(crate) fn solution(args: &SolutionArgs) -> Result<Verdict> {
                 "{name} has not passed yet: check your copy with `{me} check {name}`, or see the solution with: \
                  {me} solution {name} --give-up"
             ));
-            return Ok(Verdict::Failed);
+            return Ok(CommandOutcome::Failed);
         }
         learner::note_progress(&root, |progress, now| {
             let task = progress.touch(name, now);
@@ -155,7 +155,7 @@ pub(crate) fn solution(args: &SolutionArgs) -> Result<Verdict> {
     }
     output::print(&text)?;
     output::note(&format!("from {}; beside your copy: {me} diff {name}", task.solution.display()));
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 fn progress(root: &Path) -> Result<Progress> {

@@ -18,7 +18,7 @@ use tasks::explain::{Explained, Line};
 use tasks::progress::Progress;
 use tasks::task::TaskKind;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::judge::Code;
 use crate::support::learner::{self, Compiled};
 use crate::support::output::{self, Stop};
@@ -166,7 +166,7 @@ impl Subject {
 }
 
 /// Explains the copy where there is one, and the finished kernel.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let copy = task.copy(&root);
@@ -189,8 +189,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         });
     }
     if args.machine && args.size.k == 0 && !task.work.is_transpose() {
-        let (size, of) = (args.size, name.to_string());
-        return Err(Stop::Usage(WrongSize::NoDepth { size, of }.to_string()).into());
+        let (size, owner) = (args.size, name.to_string());
+        return Err(Stop::Usage(WrongSize::NoDepth { size, owner }.to_string()).into());
     }
     interrupt::watch();
     let mut subjects = Vec::new();
@@ -204,7 +204,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                     output::error(&format!(
                         "the launch stopped, so nothing was counted: {why}; for more: {me} check {name}"
                     ));
-                    return Ok(Verdict::Failed);
+                    return Ok(CommandOutcome::Failed);
                 }
                 subjects.push(Subject::new(&root, "yours", &copy, explained));
             }
@@ -213,7 +213,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                     "it does not compile: {}; for more: {me} check {name}",
                     refused.first()
                 ));
-                return Ok(Verdict::Failed);
+                return Ok(CommandOutcome::Failed);
             }
         }
     }
@@ -251,7 +251,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             "the lines of the finished kernel are shown once yours has passed: {me} check {name}"
         ));
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// The finished kernel, by its committed PTX.

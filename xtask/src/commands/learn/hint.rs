@@ -6,7 +6,7 @@ use tasks::hints::{self, Hunk};
 use tasks::progress::{Progress, TaskProgress};
 use tasks::{Task, TaskName};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::{learner, output, paths};
 
 #[derive(clap::Args)]
@@ -29,7 +29,7 @@ const WIDTH: usize = 100;
 const NAMES: [&str; 3] = ["a nudge", "the concept", "pseudo-code"];
 
 /// Shows a hint, and records that it was shown.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let progress = Progress::load(&root)?.task(&task.name);
@@ -86,12 +86,12 @@ fn lines(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-fn answer(args: &Args, text: &str, record: &serde_json::Value) -> Result<Verdict> {
+fn answer(args: &Args, text: &str, record: &serde_json::Value) -> Result<CommandOutcome> {
     match args.json {
         true => output::print(&format!("{record}\n"))?,
         false => output::print(text)?,
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// `symptom` is empty for the general hint, and null where there is nothing to hint at.

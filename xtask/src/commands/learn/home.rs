@@ -9,12 +9,12 @@ use anyhow::Result;
 use catalog::text::Paint;
 use catalog::{STEPS, Step};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::staleness::{self, State};
 use crate::support::{kernels, output, paths};
 
 /// Prints where the learner is, and what to do next.
-pub(crate) fn run() -> Result<Verdict> {
+pub(crate) fn run() -> Result<CommandOutcome> {
     let paint = Paint::for_stdout();
     let me = paths::me();
     let mut out = format!(
@@ -68,7 +68,7 @@ pub(crate) fn run() -> Result<Verdict> {
         out.push_str(&format!("  {command:<width$}  {what}\n"));
     }
     output::print(&out)?;
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Kernels that are not as committed, or not as compiled.

@@ -12,9 +12,9 @@ use tasks::measure::Taken;
 use tasks::progress::Progress;
 use tasks::quiz::{self, Asked, QuestionState};
 use tasks::task::{Answer, Derived};
-use tasks::{Catalogue, Work};
+use tasks::{Catalogue, TaskWork};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::output::{self, Status, Stop};
 use crate::support::programs::Programs;
 use crate::support::{interrupt, learner, paths, step_args};
@@ -48,7 +48,7 @@ pub(crate) struct Args {
 const WIDTH: usize = 100;
 
 /// Asks the questions, and shows which answers are right.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let step = catalog::find(&args.step).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogues = Catalogue::load_all(&root)?;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         if !args.json {
             output::print(&format!("{} has no questions\n", step.id))?;
         }
-        return Ok(Verdict::Passed);
+        return Ok(CommandOutcome::Passed);
     }
     let mut quiz = Quiz {
         root: &root,
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             output::print(&format!("{record}\n"))?;
         }
     }
-    Ok(if right { Verdict::Passed } else { Verdict::Failed })
+    Ok(if right { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
 
 /// The question of that name.
@@ -440,15 +440,15 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     }))
 }
 
-fn work_of(work: catalog::Work) -> Option<Work> {
+fn work_of(work: catalog::Work) -> Option<TaskWork> {
     Some(match work {
-        catalog::Work::Sgemm => Work::Sgemm,
-        catalog::Work::Dgemm => Work::Dgemm,
-        catalog::Work::SgemmTransposed { a: false, b: false } => Work::Sgemm,
-        catalog::Work::SgemmTransposed { a: true, b: false } => Work::SgemmTn,
-        catalog::Work::SgemmTransposed { a: false, b: true } => Work::SgemmNt,
-        catalog::Work::SgemmTransposed { a: true, b: true } => Work::SgemmTt,
-        catalog::Work::Transpose => Work::Transpose,
+        catalog::Work::Sgemm => TaskWork::Sgemm,
+        catalog::Work::Dgemm => TaskWork::Dgemm,
+        catalog::Work::SgemmTransposed { a: false, b: false } => TaskWork::Sgemm,
+        catalog::Work::SgemmTransposed { a: true, b: false } => TaskWork::SgemmTn,
+        catalog::Work::SgemmTransposed { a: false, b: true } => TaskWork::SgemmNt,
+        catalog::Work::SgemmTransposed { a: true, b: true } => TaskWork::SgemmTt,
+        catalog::Work::Transpose => TaskWork::Transpose,
         catalog::Work::Cpu | catalog::Work::Cublas | catalog::Work::Tensor { .. } => return None,
     })
 }

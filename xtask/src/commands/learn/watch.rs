@@ -12,7 +12,7 @@ use catalog::provenance::sha256;
 use catalog::text::Paint;
 use tasks::Task;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::output::{self, Stop};
 use crate::support::{interrupt, judge, learner, paths, source};
 
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 /// Checks until it is interrupted.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);

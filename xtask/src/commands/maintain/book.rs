@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::interrupt::{self, Waiting};
 use crate::support::output::{self, Stop};
 use crate::support::paths;
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 }
 
 /// Builds bookbuild when that must be, and lets it do the rest.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the book is built in a checkout, and this is none")?;
     let cargo = paths::cargo().context("bookbuild is built by Cargo; start this with: cargo xtask book")?;
     let beside = paths::program_folder()
@@ -39,8 +39,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         return Err(Stop::Interrupted("the book is as it was built last".into()).into());
     }
     match status.code() {
-        Some(0) => Ok(Verdict::Passed),
-        Some(1) => Ok(Verdict::Failed),
+        Some(0) => Ok(CommandOutcome::Passed),
+        Some(1) => Ok(CommandOutcome::Failed),
         Some(2) => Err(Stop::Usage("see what it says above, and: cargo xtask book --help".into()).into()),
         _ => bail!("bookbuild could not do it; the reason is above"),
     }

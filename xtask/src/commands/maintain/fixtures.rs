@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use tasks::fixtures::{self, Fixture};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::compiler::Compiler;
 use crate::support::nvrtc::Nvrtc;
 use crate::support::packed::{Kernel, Pack, Request};
@@ -29,13 +29,13 @@ pub(crate) struct Args {
 }
 
 /// Compiles those whose texts have changed, or with `--check` all that were asked for.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::repository();
     let pack = |folder: &str| -> Result<Pack<Fixture>> {
         Ok(Pack {
             file: fixtures::compiled_file(folder),
             kernels: fixtures::load(&root, folder)?,
-            there: fixtures::compiled(&root, folder)?,
+            old: fixtures::compiled(&root, folder)?,
         })
     };
     let packs = fixtures::FOLDERS.into_iter().map(pack).collect::<Result<Vec<_>>>()?;
@@ -44,16 +44,16 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if !args.show {
         return request.update(packs);
     }
-    for Pack { kernels, there, .. } in &packs {
+    for Pack { kernels, old, .. } in &packs {
         for one in kernels.iter().filter(|one| request.is_asked(&one.name)) {
-            let packed = there.iter().find(|kernel| kernel.name == one.name);
+            let packed = old.iter().find(|kernel| kernel.name == one.name);
             match args.ptx {
                 true => output::print(packed.map_or("", |kernel| &kernel.ptx))?,
                 false => output::print(&one.source)?,
             }
         }
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 impl Kernel for Fixture {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::commands::maintain::readme;
 use crate::support::committed::compile_all;
 use crate::support::output;
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 /// Compiles what was asked for.
-pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<CommandOutcome> {
     let root = repository();
     let mut sources = Vec::new();
     if args.files.is_empty() {
@@ -46,11 +46,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
             "{stale} of {} files are not what their source gives; make them again with: cargo xtask ptx",
             sources.len()
         ));
-        return Ok(Verdict::Failed);
+        return Ok(CommandOutcome::Failed);
     }
     output::print(&format!("{} sources, {stale} changed\n", sources.len()))?;
     match stale {
-        0 => Ok(Verdict::Passed),
+        0 => Ok(CommandOutcome::Passed),
         // READMEs quote ptxas's report on the kernels.
         _ => readme::fill_all(&root),
     }

@@ -13,7 +13,7 @@ use records::record::{Measurement, Outcome, Passed, Record, Samples};
 use serde_json::Value;
 
 use crate::support::{output, table};
-use crate::{Verdict, command_line};
+use crate::{CommandOutcome, command_line};
 
 /// Command line of `readme`.
 #[derive(Parser)]
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 const FILES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "steps/README.md", "kernels/README.md"];
 
 /// Fills the parts, or with `--check` lists the stale ones.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = crate::support::paths::repository();
     if !args.check {
         return fill_all(&root);
@@ -39,19 +39,19 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         ));
     }
     Ok(match stale.is_empty() {
-        true => Verdict::Passed,
-        false => Verdict::Failed,
+        true => CommandOutcome::Passed,
+        false => CommandOutcome::Failed,
     })
 }
 
 /// Writes what is stale.
-pub(crate) fn fill_all(root: &Path) -> Result<Verdict> {
+pub(crate) fn fill_all(root: &Path) -> Result<CommandOutcome> {
     for (file, _) in stale(root)? {
         let new = fill(&read(root, file)?, root)?;
         catalog::files::write_whole(&root.join(file), &new).with_context(|| format!("writing {file}"))?;
         output::note(&format!("wrote {file}"));
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// For each file with a stale part, the first line that differs from what would be generated.
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn readme_says_what_its_files_say() {
         let verdict = run(&Args { check: true }).expect("files to read");
-        assert_eq!(verdict, Verdict::Passed);
+        assert_eq!(verdict, CommandOutcome::Passed);
     }
 
     /// The launches that kernels/README.md states are those that were measured.

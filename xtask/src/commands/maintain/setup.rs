@@ -9,17 +9,17 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::nvrtc::Nvrtc;
 use crate::support::wheels::{IS_OFFERED, VERSION, WHEELS, Wheel, directory};
 use crate::support::{output, paths, wheel};
 use catalog::provenance;
 
 /// Takes what is there, or downloads it.
-pub(crate) fn run() -> Result<Verdict> {
+pub(crate) fn run() -> Result<CommandOutcome> {
     if let Ok(nvrtc) = Nvrtc::find() {
         output::note(&format!("nothing to do: {}", nvrtc.title()));
-        return Ok(Verdict::Passed);
+        return Ok(CommandOutcome::Passed);
     }
     let root = paths::checkout().context("setup fills target/nvrtc of a checkout, and this is none")?;
     ensure!(
@@ -35,7 +35,7 @@ pub(crate) fn run() -> Result<Verdict> {
     let _ = std::fs::remove_dir_all(&new);
     done?;
     output::note(&format!("ready: {}", Nvrtc::find()?.title()));
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Downloads a wheel, makes sure that it is the one, and unpacks it.

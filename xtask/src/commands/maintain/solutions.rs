@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use tasks::solutions::{self, Solution};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::compiler::{Compiler, DoesNotCompile};
 use crate::support::nvrtc::Nvrtc;
 use crate::support::packed::{Kernel, Pack, Request};
@@ -23,13 +23,13 @@ pub(crate) struct Args {
 }
 
 /// Compiles those whose texts have changed, or with `--check` all that were asked for.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::repository();
     let pack = |step: &catalog::Step| -> Result<Pack<Solution>> {
         Ok(Pack {
             file: solutions::compiled_file(step.id),
             kernels: solutions::load(&root, step.id)?,
-            there: solutions::compiled(&root, step.id)?,
+            old: solutions::compiled(&root, step.id)?,
         })
     };
     let packs = catalog::STEPS.iter().map(pack).collect::<Result<Vec<_>>>()?;

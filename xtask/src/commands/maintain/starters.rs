@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use catalog::files::write_whole;
 use tasks::Catalogue;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::{learner, output};
 
 #[derive(clap::Args)]
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 }
 
 /// Writes those that changed.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let mut stale = 0;
     for (path, text) in all(&root)? {
@@ -46,9 +46,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             output::error(&format!(
                 "{stale} starters are not what their solutions give; make them again with: cargo xtask starters"
             ));
-            Ok(Verdict::Failed)
+            Ok(CommandOutcome::Failed)
         }
-        false => Ok(Verdict::Passed),
+        false => Ok(CommandOutcome::Passed),
     }
 }
 

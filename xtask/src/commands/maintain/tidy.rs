@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::support::staleness::{self, State};
 use tasks::markers;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::commands::maintain::readme;
 use crate::support::{output, paths};
 
@@ -52,7 +52,7 @@ impl std::fmt::Display for Complaint {
 }
 
 /// Checks all rules, and prints each complaint.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("tidy looks at a checkout, and this is none")?;
     let complaints = complaints(&root)?;
     for complaint in &complaints {
@@ -70,8 +70,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         n => output::note(&format!("{n} things to put right")),
     }
     Ok(match complaints.is_empty() {
-        true => Verdict::Passed,
-        false => Verdict::Failed,
+        true => CommandOutcome::Passed,
+        false => CommandOutcome::Failed,
     })
 }
 
@@ -224,7 +224,7 @@ impl Rules<'_> {
         };
         for file in self.named(|name| name.starts_with("kernels/v") && name.ends_with(".cu")) {
             let stem = Path::new(&file).file_stem().unwrap_or_default().to_string_lossy();
-            if catalog::CHOSEN.contains(&stem.as_ref()) {
+            if catalog::LIBRARY_SOURCES.contains(&stem.as_ref()) {
                 continue;
             }
             let kernels = STEPS.iter().flat_map(|step| step.kernels);

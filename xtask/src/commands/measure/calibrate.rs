@@ -15,7 +15,7 @@ use catalog::process;
 use catalog::time;
 use serde_json::Value;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::output::{self, Stop};
 use crate::support::{interrupt, paths, programs};
 
@@ -41,7 +41,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 const MOST: usize = 1 << 20;
 
 /// Measures the constants, or reads them from `--from`, and writes them to the data file.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the constants are in the checkout; run this inside it")?;
     let text = match &args.from {
         Some(path) => std::fs::read_to_string(path).with_context(|| paths::shown(path))?,
@@ -66,11 +66,11 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         ));
     }
     if args.dry_run {
-        return Ok(Verdict::Passed);
+        return Ok(CommandOutcome::Passed);
     }
     write_whole(&path, &updated.text)?;
     output::note(&format!("wrote {}", paths::shown(&path)));
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Runs the program `calibrate`, and returns what it printed.

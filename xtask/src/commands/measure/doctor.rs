@@ -8,7 +8,7 @@ use catalog::text::Paint;
 use records::record::Roofline;
 use serde_json::json;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::nvrtc::Nvrtc;
 use crate::support::programs::Programs;
 use crate::support::{interrupt, nvrtc, output, paths, tools};
@@ -33,7 +33,7 @@ struct Item {
 }
 
 /// Prints what the machine has and lacks.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     interrupt::watch();
     let sections = [
         ("Machine", machine()),
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             false => format!("Everything but timing works here, on the emulated GPU. Next: {me} bench v05\n"),
         })?;
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 fn line(item: &Item, paint: Paint) -> String {

@@ -8,7 +8,7 @@ use catalog::{Kernel, PROGRAMS, STEPS, Standalone, Step, Work};
 use records::record::{Measurement, Outcome, Record};
 use serde_json::json;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::staleness::{self, State};
 use crate::support::{output, paths, table};
 
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 /// Prints the steps with their best recorded numbers.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout();
     let records = root.as_deref().map(records).unwrap_or_default();
     let paint = Paint::for_stdout();
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         }
     }
     output::print(&out)?;
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// All records of measurements in `book/data`; other files there are none of ours.

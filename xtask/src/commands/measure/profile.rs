@@ -13,7 +13,7 @@ use records::counters::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
 use records::record::{Launched, Line, Run};
 use serde_json::json;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::output::{self, Status, Stop};
 use crate::support::programs::Programs;
 use crate::support::{interrupt, kernels, paths, record_files, step_args, tools};
@@ -46,7 +46,7 @@ pub(crate) struct Args {
 }
 
 /// Profiles the steps, or writes the table of saved counters.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     if args.table {
         return table(&args.steps, args.check);
     }
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         }
         output::note(&format!("a time line of it: {}", timeline(&programs, step, shapes.first())));
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Returns whether TILE_DEVICE asks for the emulated GPU, as for outputs of the book: then commands are printed.
@@ -132,7 +132,7 @@ fn timeline(programs: &Programs, step: &Step, shape: Option<&Shape>) -> String {
 }
 
 /// No GPU or no profiler: what to run where there are both.
-fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> Result<Verdict> {
+fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> Result<CommandOutcome> {
     let mut out = String::new();
     for step in steps {
         for shape in shapes {
@@ -404,7 +404,7 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
 }
 
 /// Counts again what is on record, of all steps or of some, and writes the sheet and its page, or compares them.
-fn table(steps: &[String], check: bool) -> Result<Verdict> {
+fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     let root =
         paths::checkout().context("--table is of kernels/counters.json in a checkout, and this is none")?;
     let mut record = Record::default();
@@ -461,19 +461,19 @@ fn table(steps: &[String], check: bool) -> Result<Verdict> {
         }
     }
     if stale.is_empty() {
-        return Ok(Verdict::Passed);
+        return Ok(CommandOutcome::Passed);
     }
     output::error(&format!(
         "not what is on record and counted: {}; write it again with: cargo xtask profile --table",
         stale.join(", ")
     ));
-    Ok(Verdict::Failed)
+    Ok(CommandOutcome::Failed)
 }
 
 /// All records of profilers in `book/data`.
 fn records(root: &Path) -> Result<Vec<Record>> {
     let folder = root.join("book/data");
-    let paths = catalog::files::ending(&folder, "-counters.json")
+    let paths = catalog::files::files_ending_with(&folder, "-counters.json")
         .with_context(|| format!("reading {}", paths::shown(&folder)))?;
     paths.iter().map(|path| Ok(Record::load(path)?)).collect()
 }

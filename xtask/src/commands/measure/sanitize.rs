@@ -11,7 +11,7 @@ use catalog::text::{Paint, Table};
 use records::record::{Line, Run};
 use records::sanitizer::{Record, Session as Checked, TOOLS, Verdict as Said};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::output::{self, Status, Stop};
 use crate::support::programs::Programs;
 use crate::support::{interrupt, kernels, paths, record_files, step_args, tools};
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 }
 
 /// Checks them with every tool.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("sanitize", &args.steps)?;
     let steps = step_args::with_kernels(&steps)?;
     let folder = match args.save {
@@ -73,10 +73,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         output::note(&format!("saved in {}", paths::shown(&path)));
     }
     match clean {
-        true => Ok(Verdict::Passed),
+        true => Ok(CommandOutcome::Passed),
         false => {
             output::note(&text);
-            Ok(Verdict::Failed)
+            Ok(CommandOutcome::Failed)
         }
     }
 }
@@ -87,7 +87,7 @@ fn sanitizer(program: &str, tool: &str) -> Vec<String> {
 }
 
 /// No GPU or no tool: what to run where there are both.
-fn elsewhere(programs: &Programs, steps: &[&'static Step]) -> Result<Verdict> {
+fn elsewhere(programs: &Programs, steps: &[&'static Step]) -> Result<CommandOutcome> {
     let words = ["check".to_owned()];
     let mut out = String::new();
     for step in steps {

@@ -10,9 +10,9 @@ use catalog::STEPS;
 use catalog::text::{Paint, Table};
 use records::record::{Line, Run};
 use records::sums::{Beside, Record, Sum, short};
-use step_cli::Passed;
+use step_cli::PassedOn;
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::output::{self, Status, Stop};
 use crate::support::programs::{self, Programs};
 use crate::support::{interrupt, kernels, paths, record_files, step_args};
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
-    device: Passed<step_cli::Device>,
+    device: PassedOn<step_cli::Device>,
     /// Save the sums in book/data
     #[arg(long)]
     save: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Args {
 }
 
 /// Runs the steps, or reads what they printed elsewhere, and compares.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let folder = match args.save {
         true => Some(record_files::folder(&format!("try: {} sums --json > sums.jsonl", paths::me()))?),
         false => None,
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     match differs || !session.failed.is_empty() {
         true => {
             failures.iter().for_each(|failure| output::error(failure));
-            Ok(Verdict::Failed)
+            Ok(CommandOutcome::Failed)
         }
         false => programs::passed_unless(&failures, STEPS.len()),
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::Verdict;
+use crate::CommandOutcome;
 use crate::support::output::{self, Stop};
 use crate::support::programs::Programs;
 use crate::support::{interrupt, kernels, paths, step_args};
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 /// Measures, and writes the costs; without a GPU verifies the plans only.
-pub(crate) fn run(args: &Args) -> Result<Verdict> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps("tune", std::slice::from_ref(&args.step))?;
     let [step] = steps.as_slice() else {
         return Err(Stop::Usage(format!("one step at a time: {} tune {STEP}", paths::me())).into());
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 }
 
 /// Writes what was measured, if anything was.
-fn written(root: &Path, file: &str, measured: &str) -> Result<Verdict> {
+fn written(root: &Path, file: &str, measured: &str) -> Result<CommandOutcome> {
     if !measured.trim().is_empty() {
         catalog::files::write_whole(&root.join(file), measured).with_context(|| format!("writing {file}"))?;
         output::note(&format!(
@@ -79,5 +79,5 @@ fn written(root: &Path, file: &str, measured: &str) -> Result<Verdict> {
             paths::me()
         ));
     }
-    Ok(Verdict::Passed)
+    Ok(CommandOutcome::Passed)
 }

@@ -10,7 +10,7 @@ use std::process::Stdio;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
-use crate::output::{Output, start};
+use crate::output_command::{Output, start};
 use crate::transcripts::{self, Programs, Transcript, TranscriptRun};
 use crate::{Problem, RepoPaths};
 

@@ -1,6 +1,6 @@
 //! The records of `book/data`, and `{{#n}}`: a recorded number in a sentence.
 
-use catalog::files::ending;
+use catalog::files::files_ending_with;
 use catalog::{Kernel, Shape, Work};
 use records::ceilings::Ceilings;
 use records::counters::PAIRS;
@@ -40,7 +40,7 @@ impl Records {
     /// Reads every record of the folder, and skips other files.
     pub(crate) fn load(repo: &RepoPaths, main_device: Option<String>) -> Result<Self, String> {
         let mut all = Vec::new();
-        for path in ending(&repo.data(), ".json").unwrap_or_default() {
+        for path in files_ending_with(&repo.data(), ".json").unwrap_or_default() {
             let text = repo.read(&path)?;
             let value: serde_json::Value = serde_json::from_str(&text)
                 .map_err(|error| format!("{} is not JSON: {error}", repo.shown(&path)))?;

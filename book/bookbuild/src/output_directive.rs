@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::RepoPaths;
-use crate::output::HEAD;
+use crate::output_command::HEAD;
 use crate::quote::{Sources, quoted};
 
 /// `{{#output NAME}}`: a block with an output, or with a difference. Titles behind the name select paragraphs.

@@ -8,7 +8,7 @@ use records::{Measurement, Outcome, Record};
 
 use crate::kernel_args::{find_step, parse_shape};
 use crate::quote::{Sources, run_source};
-use crate::records::{Records, name_of, value};
+use crate::record_lookup::{Records, name_of, value};
 use catalog::text::escaped;
 
 impl Records {
