@@ -1,4 +1,4 @@
-//! Launches that cannot start. The crate `findings` has the words.
+//! Launches that cannot start. The crate `diagnostics` has the words.
 //!
 //! The limits are those of compute capability 9.0, which the emulated device reports.
 
