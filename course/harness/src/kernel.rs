@@ -78,7 +78,7 @@ pub struct Preparation {
     pub bytes: fn(Shape) -> usize,
 }
 
-/// A loaded kernel of a [`Preparation`], and the memory that it writes, allocated before any launch.
+/// A loaded kernel of a `Preparation`, and the memory that it writes, allocated before any launch.
 #[derive(Debug)]
 pub struct Prepared {
     /// The kernel to launch first.

@@ -47,7 +47,7 @@
 //! - `machine`: the machine code of a kernel on the emulated device, and the time that a GPU would take.
 //! - [`foreign`]: launches of kernels that no step declares: those of learners, on a real GPU.
 //! - `setup`, `measure`, `subject`, `host`: one kernel on one shape, from all of these: an [`Outcome`](records::Outcome).
-//! - [`run`]: the record of the machine and the revision behind measurements.
+//! - [`mod@run`]: the record of the machine and the revision behind measurements.
 //! - `step_run`: the step, its kernels and the device, which all commands work with.
 //! - `bench`, `check`: all kernels on all shapes, as records or as a page (`page`, `counters`, `recorded`).
 //! - `launch`: each kernel once and nothing else, for a profiler.

@@ -109,7 +109,7 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
     draft.finish(launch, event.code, kind, who, earlier)
 }
 
-/// `read`, `write`, `atomic`: for [`Party::does`].
+/// `read`, `write`, `atomic`: for [`Party::does`](crate::finding::Party::does).
 fn does(kind: AccessKind) -> &'static str {
     match kind {
         AccessKind::Read => "read",

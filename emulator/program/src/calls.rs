@@ -15,7 +15,7 @@ pub struct Calls {
     pub callees: Vec<Callee>,
     /// Addresses and names of functions whose signature fits no call.
     pub others: Vec<(u64, String)>,
-    /// Indexed by [`OpKind::Call`].
+    /// Indexed by [`OpKind::Call`](crate::OpKind::Call).
     pub sites: Vec<CallSite>,
     /// Bytes of the kernel's own frame, with the registers that it saves.
     pub frame: u32,

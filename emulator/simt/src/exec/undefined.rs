@@ -6,7 +6,7 @@
 //! the result of arithmetic once it is stored.
 //!
 //! A warp without undefined registers runs in the ordinary checked loop. The load that brings the first ones ends it,
-//! and the warp goes on in a loop of its own ([`super::Followed`]) until all its registers are defined again.
+//! and the warp goes on in a loop of its own (`Followed`) until all its registers are defined again.
 
 mod kept;
 mod matrix;
@@ -102,7 +102,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A lane's byte as a place of [`Carried`]: local memory is each lane's own.
+    /// A lane's byte as a place of `Carried`: local memory is each lane's own.
     fn carried_place(&self, at: u64, lane: usize) -> u64 {
         match at >> window::BITS == window::LOCAL >> window::BITS {
             true => at + self.local_offset(lane) as u64,

@@ -10,9 +10,9 @@ use super::Block;
 pub(crate) struct Cluster {
     /// By rank; `None` in the place of the one that runs.
     pub(crate) members: Vec<Option<Box<Block>>>,
-    /// By rank; the race checks of the block that runs are in [`Worker`]'s `checks.shared_races`.
+    /// By rank; the race checks of the block that runs are in `Worker::checks.shared_races`.
     pub(crate) races: Vec<Option<SharedRaces>>,
-    /// By rank; what the block that runs did wrong is in [`Worker`]'s `checks.collector`.
+    /// By rank; what the block that runs did wrong is in `Worker::checks.collector`.
     pub(crate) collectors: Vec<Collector>,
 }
 
