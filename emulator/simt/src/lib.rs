@@ -22,7 +22,6 @@ pub mod memory;
 pub mod module;
 pub mod occupancy;
 pub mod report;
-mod sorted_map;
 pub mod texture;
 pub mod trace;
 

@@ -4,6 +4,7 @@
 //! that a mistake is reported once. What is kept does not depend on how blocks were shared out to workers: "first"
 //! means the lowest block and, in it, the order of execution; counts are sums over blocks.
 
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,7 +12,6 @@ use super::event::{AccessKind, Details, Event, Use};
 use super::{Code, Severity};
 use crate::memory::{AllocationInfo, Table};
 use crate::program::{Kernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
-use crate::sorted_map::SortedMap;
 
 /// Kinds kept by one collector: far more than anybody reads, and a bound on memory.
 const MAX_KINDS: usize = 256;
@@ -25,7 +25,7 @@ pub struct Collector {
     sites: Arc<Sites>,
     block: [u32; 3],
     grid: [u32; 3],
-    kinds: SortedMap<Key, Kind>,
+    kinds: BTreeMap<Key, Kind>,
     /// Number of events so far, which orders those of one block.
     clock: u64,
     dropped: u64,
@@ -90,7 +90,7 @@ impl Collector {
     /// An empty one for launches of `kernel` with this grid and block.
     pub fn new(kernel: &Kernel, grid: [u32; 3], block: [u32; 3]) -> Self {
         let sites = Sites::new(kernel).into();
-        Self { sites, block, grid, kinds: SortedMap::default(), clock: 0, dropped: 0 }
+        Self { sites, block, grid, kinds: BTreeMap::new(), clock: 0, dropped: 0 }
     }
 
     /// Takes the events so far, leaving an empty collector.
@@ -111,16 +111,15 @@ impl Collector {
 
     /// True without events that fail the launch.
     pub fn is_clean(&self) -> bool {
-        !self.kinds.iter().any(|((code, ..), _)| code.severity() == Severity::Error)
+        !self.kinds.keys().any(|(code, ..)| code.severity() == Severity::Error)
     }
 
     /// An event of this code and instruction in `block` would be the first of its kind: worth finding out more.
     /// The instruction is that of the event, of `E-UNINIT` the load.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
         let site = self.sites.site(instr);
-        let from_site = self.kinds.from((code, site, 0, 0, false));
         let mut of_site =
-            from_site.take_while(|((its_code, its_site, ..), _)| (*its_code, *its_site) == (code, site));
+            self.kinds.range((code, site, 0, 0, false)..=(code, site, u32::MAX, u64::MAX, true));
         of_site.all(|(_, kind)| kind.first.block > block)
     }
 
@@ -180,7 +179,7 @@ impl Collector {
             self.dropped += 1;
             return;
         }
-        let kind = self.kinds.or_insert_with(key, || Kind {
+        let kind = self.kinds.entry(key).or_insert_with(|| Kind {
             first: event.clone(),
             order: self.clock,
             n_threads: 0,
@@ -240,7 +239,7 @@ impl Collector {
             theirs.close_block();
             match self.kinds.get_mut(&key) {
                 None => {
-                    self.kinds.or_insert_with(key, || theirs);
+                    self.kinds.insert(key, theirs);
                 }
                 Some(ours) => {
                     ours.close_block();
@@ -265,8 +264,7 @@ impl Collector {
 
     /// Findings from the events of launches of `kernel` on these allocations.
     pub(crate) fn finish(mut self, kernel: &Kernel, table: &Arc<Table>) -> Mistakes {
-        let mut kinds: Vec<Kind> =
-            std::mem::take(&mut self.kinds).into_iter().map(|(_, kind)| kind).collect();
+        let mut kinds: Vec<Kind> = std::mem::take(&mut self.kinds).into_values().collect();
         for kind in &mut kinds {
             kind.close_block();
         }
@@ -281,7 +279,7 @@ impl Collector {
 
     #[cfg(test)]
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &Kind> {
-        self.kinds.iter().map(|(_, kind)| kind)
+        self.kinds.values()
     }
 }
 

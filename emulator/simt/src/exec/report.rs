@@ -1,8 +1,9 @@
 //! From what was counted per operation to a report per instruction, line and launch.
 
+use std::collections::BTreeMap;
+
 use crate::program::{Kernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
-use crate::sorted_map::SortedMap;
 
 use super::job::Counts;
 use super::memo::Tally;
@@ -146,10 +147,10 @@ pub(crate) fn instructions(
 
 /// Sums by source line.
 pub(crate) fn lines(instructions: &[InstrReport]) -> Vec<LineReport> {
-    let mut lines: SortedMap<&(String, u32), Counters> = SortedMap::default();
+    let mut lines: BTreeMap<&(String, u32), Counters> = BTreeMap::new();
     for i in instructions {
         if let Some(source) = &i.source {
-            lines.or_insert_with(source, Counters::default).add(&i.counters);
+            lines.entry(source).or_default().add(&i.counters);
         }
     }
     let report = |((file, line), counters): (&(String, u32), Counters)| LineReport {

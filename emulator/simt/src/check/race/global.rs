@@ -4,7 +4,7 @@
 //! each word, the lowest and the highest block that read it and that wrote it: minimum and maximum do not
 //! depend on the order in which blocks end, and two different blocks with a write among them are a race.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,6 @@ use crate::check::collect::{Sites, lanes};
 use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::limits::RACE_CHUNKS;
 use crate::program::{Kernel, MemSpace, Op, OpKind};
-use crate::sorted_map::SortedMap;
 
 /// Memory that the tables of one chunk take, of a block and of a launch.
 const BLOCK_CHUNK_BYTES: u64 = 20 << 10;
@@ -401,18 +400,17 @@ impl GlobalRaces {
         if self.fenced.load(Ordering::Relaxed) && self.strong.load(Ordering::Relaxed) {
             let Some(clocks) = self.clocks else { return };
             let clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut groups = Groups::default();
+            let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
             for Unordered { unit, parties } in &clocks.found {
                 let address = unit << shift;
                 let [a, b] =
                     parties.map(|(kind, block, who)| party((kind, block << 32 | u64::from(who)), 1 << shift));
                 let (x, y) = (self.sites.site(a.instr), self.sites.site(b.instr));
                 let array = self.sites.array(MemSpace::Global, address);
-                groups.or_insert_with((x.min(y), x.max(y), array, false), || Group::new(address, a, b)).add(
-                    address,
-                    1 << shift,
-                    b,
-                );
+                groups
+                    .entry((x.min(y), x.max(y), array, false))
+                    .or_insert_with(|| Group::new(address, a, b))
+                    .add(address, 1 << shift, b);
             }
             record(groups, MissingOrder::Flag, out);
             return;
@@ -422,7 +420,7 @@ impl GlobalRaces {
             pages.extend(shard.into_inner().unwrap_or_else(PoisonError::into_inner));
         }
         pages.sort_by_key(|(number, _)| *number);
-        let mut groups = Groups::default();
+        let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
         for (number, page) in &pages {
             if !page.has_rivals() {
                 continue;
@@ -434,7 +432,11 @@ impl GlobalRaces {
                     let array = self.sites.array(MemSpace::Global, address);
                     let key = (x.min(y), x.max(y), array, equal);
                     let (a, b) = (party(a, 1 << shift), party(b, 1 << shift));
-                    groups.or_insert_with(key, || Group::new(address, a, b)).add(address, 1 << shift, b);
+                    groups.entry(key).or_insert_with(|| Group::new(address, a, b)).add(
+                        address,
+                        1 << shift,
+                        b,
+                    );
                 });
             }
         }
@@ -442,11 +444,8 @@ impl GlobalRaces {
     }
 }
 
-/// Races by both places, the array, and whether the values are equal.
-type Groups = SortedMap<(u32, u32, u64, bool), Group>;
-
 /// Reports a race of each pair of places.
-fn record(groups: Groups, missing: MissingOrder, out: &mut Collector) {
+fn record(groups: BTreeMap<(u32, u32, u64, bool), Group>, missing: MissingOrder, out: &mut Collector) {
     for ((.., equal), group) in groups {
         for ((block, warp), mask) in group.warps {
             let [a, b] = group.parties;
@@ -478,19 +477,19 @@ struct Group {
     address: u64,
     end: u64,
     parties: [RaceParty; 2],
-    warps: SortedMap<(u64, u32), u32>,
+    warps: BTreeMap<(u64, u32), u32>,
 }
 
 impl Group {
     fn new(address: u64, a: RaceParty, b: RaceParty) -> Self {
-        Self { address, end: address, parties: [a, b], warps: SortedMap::default() }
+        Self { address, end: address, parties: [a, b], warps: BTreeMap::new() }
     }
 
     fn add(&mut self, address: u64, bytes: u64, b: RaceParty) {
         self.end = self.end.max(address + bytes);
         let warp = (b.block, b.thread / 32);
         if self.warps.len() < MAX_WARPS || self.warps.contains_key(&warp) {
-            *self.warps.or_insert_with(warp, || 0) |= 1 << (b.thread % 32);
+            *self.warps.entry(warp).or_insert(0) |= 1 << (b.thread % 32);
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::check::Collector;
 use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::program::{BARRIERS, Kernel, MemSpace, OpKind};
-use crate::sorted_map::SortedMap;
 
 const WARPS: usize = 32;
 /// The party that bulk copies are.
@@ -75,7 +74,7 @@ pub(super) struct Phases {
     /// When each warp read a unit last.
     reads: Vec<[u32; WARPS]>,
     /// By the two instructions and the warp of the second.
-    found: SortedMap<(u32, u32, u32), PhaseRace>,
+    found: BTreeMap<(u32, u32, u32), PhaseRace>,
 }
 
 impl Phases {
@@ -93,7 +92,7 @@ impl Phases {
                 flags: [0; WARPS + 1],
                 cells: Vec::new(),
                 reads: Vec::new(),
-                found: SortedMap::default(),
+                found: BTreeMap::new(),
             })
         };
         kernel.ops.iter().any(used).then(new)
@@ -298,7 +297,7 @@ impl Phases {
         }
         let block = self.block;
         let party = |(kind, instr, thread)| RaceParty { kind, instr, block, thread, bytes: 4 };
-        let found = self.found.or_insert_with(key, || PhaseRace {
+        let found = self.found.entry(key).or_insert_with(|| PhaseRace {
             address,
             end: address,
             mask: 0,
