@@ -144,7 +144,7 @@ pub(crate) fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(
 }
 
 /// The emulated device's report, as far as the page and the records use it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Report {
     /// Sums over the launch.
     pub total: Counters,
@@ -180,12 +180,25 @@ impl Report {
     ///
     /// # Errors
     /// When a counter is missing or unknown: the emulated device is of another build.
-    pub(crate) fn parse(text: &str) -> Result<Option<Self>, serde_json::Error> {
-        let report: serde_json::Value = serde_json::from_str(text)?;
-        match report.get("total") {
-            Some(_) => serde_json::from_value(report).map(Some),
-            None => Ok(None),
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, String> {
+        /// A prediction has none of these; a launch has all.
+        #[derive(Deserialize)]
+        struct Fields {
+            total: Option<Counters>,
+            lines: Option<Vec<Line>>,
+            findings: Option<Vec<Finding>>,
         }
+        // The place in a text that nobody sees is left out.
+        let said = |error: serde_json::Error| match error.to_string().split_once(" at line ") {
+            Some((what, _)) => what.to_owned(),
+            None => error.to_string(),
+        };
+        let Fields { total: Some(total), lines, findings } = serde_json::from_str(text).map_err(said)? else {
+            return Ok(None);
+        };
+        let lines = lines.ok_or("missing field `lines`")?;
+        let findings = findings.ok_or("missing field `findings`")?;
+        Ok(Some(Self { total, lines, findings }))
     }
 
     /// The lines that keep an SM busy longest, longest first.

@@ -15,6 +15,22 @@ pub(crate) enum LaunchResult {
     Ran(Box<Report>),
     /// The launch was predicted, with this report in JSON.
     Predicted(Value),
+    /// The report has been asked for, and is kept as JSON: callers ask for its length first, then for its text.
+    Written(Arc<str>),
+}
+
+impl LaunchResult {
+    /// The report as JSON, written once.
+    fn json(&mut self) -> Result<Arc<str>, CUresult> {
+        let text = match self {
+            Self::Ran(report) => serde_json::to_string(report),
+            Self::Predicted(report) => serde_json::to_string(report),
+            Self::Written(text) => return Ok(Arc::clone(text)),
+        };
+        let text: Arc<str> = text.map_err(|_| ERROR_UNKNOWN)?.into();
+        *self = Self::Written(Arc::clone(&text));
+        Ok(text)
+    }
 }
 
 #[derive(Default)]
@@ -52,18 +68,13 @@ pub(crate) fn forget() {
 }
 
 /// The last launch of the calling thread, as JSON. Waits for it.
-pub(crate) fn last_as_json() -> Result<String, CUresult> {
+pub(crate) fn last_as_json() -> Result<Arc<str>, CUresult> {
     LAST.try_with(|last| {
         let last = last.borrow();
         let last = last.as_ref().ok_or(ERROR_NOT_FOUND)?;
         last.queue.wait(last.ticket)?;
-        let report = lock(&last.slot.0);
         // A launch whose context was lost has no report.
-        let text = match report.as_ref().ok_or(ERROR_NOT_FOUND)? {
-            LaunchResult::Ran(report) => serde_json::to_string(report),
-            LaunchResult::Predicted(report) => serde_json::to_string(report),
-        };
-        text.map_err(|_| ERROR_UNKNOWN)
+        lock(&last.slot.0).as_mut().ok_or(ERROR_NOT_FOUND)?.json()
     })
     .unwrap_or(Err(ERROR_NOT_FOUND))
 }
