@@ -7,7 +7,6 @@
 use catalog::{Shape, Work};
 use records::record::Line;
 use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Record, Sum, of_bytes};
-use serde_json::Value;
 
 use crate::args::Common;
 use crate::cublas::Element;
@@ -207,10 +206,8 @@ fn sum_of<R: Real>(elements: &[R]) -> String {
 
 /// The finding of the checks, or else the error.
 fn found(gpu: &Gpu, error: StepError) -> String {
-    let report = gpu.emulator.and_then(|emulator| emulator.report());
-    let report: Option<Value> = report.and_then(|text| serde_json::from_str(&text).ok());
-    let title = report.and_then(|report| report["findings"][0]["title"].as_str().map(str::to_owned));
-    title.unwrap_or_else(|| error.to_string())
+    let first = gpu.report().ok().flatten().and_then(|report| report.findings.into_iter().next());
+    first.map_or_else(|| error.to_string(), |finding| finding.title)
 }
 
 /// M·N·K from which the steps' tests leave a shape to the command, to save time.
