@@ -7,7 +7,6 @@
 use std::fmt::Write as _;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use sha2::{Digest, Sha256};
 
 /// Threads of a block.
 pub const BLOCK: u32 = 64;
@@ -253,7 +252,7 @@ pub fn line(seed: u64, text: &str, output: &[u32]) -> String {
 }
 
 fn short_hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    catalog::provenance::sha256(bytes)[..16].to_owned()
 }
 
 struct Generator {

@@ -6,7 +6,6 @@
 
 use std::fmt::Write as _;
 
-use sha2::{Digest, Sha256};
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 
 /// Bytes of global memory that tensors lie in.
@@ -267,11 +266,7 @@ pub fn tensor_words() -> Vec<u32> {
 pub fn answer(out: &[u32], tensor: &[u32]) -> String {
     let hash = |words: &[u32]| {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let digest = Sha256::digest(bytes);
-        digest[..8].iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        catalog::provenance::sha256(&bytes)[..16].to_owned()
     };
     format!("{} {} {}", out[0], hash(&out[1..]), hash(tensor))
 }

@@ -8,7 +8,6 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::devtools::Tab;
 
@@ -69,9 +68,7 @@ impl Axe {
 /// Returns the text of the file if its hash is the expected one.
 fn verified(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
-    let hash = Sha256::digest(text.as_bytes());
-    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    (hash == SHA256).then_some(text)
+    (catalog::provenance::sha256(text.as_bytes()) == SHA256).then_some(text)
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

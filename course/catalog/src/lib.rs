@@ -11,7 +11,6 @@ pub mod files;
 pub mod process;
 pub mod programs;
 pub mod provenance;
-mod sha256;
 pub mod shape;
 pub mod steps;
 pub mod text;

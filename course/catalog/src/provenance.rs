@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-pub use crate::sha256::sha256;
+pub use sha256::sha256;
 
 /// Why PTX does not belong to the sources that lie there.
 #[derive(Debug, Clone, PartialEq, Eq)]
