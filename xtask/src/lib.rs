@@ -2,22 +2,22 @@
 //!
 //! Starts the steps, keeps generated files up to date, and reports what is missing. It links neither a
 //! CUDA library nor a step, so that it is built in seconds. It is a library so that `teach`, the program behind the
-//! commands for classes, shares [`commands::teach`] and [`support`].
+//! commands for classes, shares [`commands::teach`].
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 #![warn(clippy::print_stderr)]
 
+pub mod clang;
 mod command_line;
 pub mod commands;
-pub mod support;
+pub mod learner;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
 use clap::{FromArgMatches as _, Parser, Subcommand};
 
 use commands::{learn, maintain, measure, teach};
-use support::{compiler, interrupt, output};
+use xtask_support::compiler;
 
 /// Tile by Tile: run, check and measure the steps
 #[derive(Parser)]
@@ -44,17 +44,6 @@ enum Command {
     CompileServer(compiler::Args),
 }
 
-/// The outcome of a command that could run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandOutcome {
-    /// Exit code 0.
-    Passed,
-    /// Exit code 1.
-    Failed,
-    /// Nothing failed, and something could not be run.
-    NotRun,
-}
-
 /// The parsed command line; what clap has to say of it ends the program.
 fn cli() -> Cli {
     let matches = command_line::declared().get_matches();
@@ -71,36 +60,5 @@ pub fn main() -> ExitCode {
         Some(Command::Maintain(command)) => command.run(),
         Some(Command::CompileServer(args)) => compiler::serve(&args),
     };
-    exit_code(result)
-}
-
-/// Prints why a command ended early, and returns its exit code.
-pub fn exit_code(result: Result<CommandOutcome>) -> ExitCode {
-    let error = match result {
-        Ok(CommandOutcome::Passed) => return ExitCode::SUCCESS,
-        Ok(CommandOutcome::Failed) => return ExitCode::from(1),
-        Ok(CommandOutcome::NotRun) => return ExitCode::from(3),
-        Err(error) => error,
-    };
-    match error.downcast_ref::<output::Stop>() {
-        Some(output::Stop::ClosedPipe) => ExitCode::SUCCESS,
-        Some(output::Stop::Ended(code)) => ExitCode::from(*code),
-        Some(output::Stop::Usage(_)) => {
-            output::error(&format!("{error:#}"));
-            ExitCode::from(2)
-        }
-        Some(output::Stop::Signal(signal, _)) => {
-            const BY_SIGNAL: u8 = 128;
-            output::note(&format!("{error:#}"));
-            ExitCode::from(BY_SIGNAL.saturating_add(*signal))
-        }
-        Some(output::Stop::Interrupted(_)) => {
-            output::note(&format!("{error:#}"));
-            ExitCode::from(interrupt::EXIT_CODE)
-        }
-        None => {
-            output::error(&format!("{error:#}"));
-            ExitCode::from(3)
-        }
-    }
+    xtask_support::exit_code(result)
 }

@@ -12,11 +12,11 @@ use catalog::text::{Paint, Table};
 use grader::assign::{self, AssignedTask, Assignment};
 use grader::report::{self, Minutes};
 use tasks::{Catalogue, TaskName, variant};
-
-use xtask::CommandOutcome;
 use xtask::commands::teach::{Assign, LARGEST_SEED, Report};
-use xtask::support::output::{self, Stop};
-use xtask::support::{learner, paths};
+use xtask::learner;
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Stop};
+use xtask_support::paths;
 
 /// Writes the starter repository, and the rubric beside it.
 pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {

@@ -14,15 +14,15 @@ use grader::grade::{Class, Grading, Stop as Stopped};
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Compiled, TaskLimits, Tools};
-
-use xtask::CommandOutcome;
+use xtask::clang::{self, Clang};
 use xtask::commands::teach::Grade;
-use xtask::support::clang::{self, Clang};
-use xtask::support::compiler::DoesNotCompile;
-use xtask::support::nvrtc::Nvrtc;
-use xtask::support::output::{self, Status, Stop};
-use xtask::support::source::Job;
-use xtask::support::{interrupt, learner, paths, programs};
+use xtask::learner;
+use xtask_support::CommandOutcome;
+use xtask_support::compiler::DoesNotCompile;
+use xtask_support::nvrtc::Nvrtc;
+use xtask_support::output::{self, Status, Stop};
+use xtask_support::source::Job;
+use xtask_support::{interrupt, paths, programs};
 
 /// Variable with the path of the program `judge`, for the jobs of a cluster.
 const JUDGE: &str = "TILE_JUDGE";
@@ -199,7 +199,7 @@ fn tools(root: &Path) -> Result<Tools> {
         let path = entry.path();
         if path.extension().is_some_and(|extension| extension == "cuh") {
             let name = entry.file_name().to_string_lossy().into_owned();
-            headers.push((name, xtask::support::source::read_source(&path)?));
+            headers.push((name, xtask_support::source::read_source(&path)?));
         }
     }
     if let CompiledBy::Clang(_) = compiler {

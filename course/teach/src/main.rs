@@ -29,7 +29,7 @@ enum Cli {
 }
 
 fn main() -> ExitCode {
-    xtask::exit_code(match Cli::parse() {
+    xtask_support::exit_code(match Cli::parse() {
         Cli::Teach(teach::Command::Assign(args)) => assign::run(&args),
         Cli::Teach(teach::Command::Report(args)) => assign::report(&args),
         Cli::Teach(teach::Command::Grade(args)) => grade::run(&args),

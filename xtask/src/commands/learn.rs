@@ -1,22 +1,23 @@
 //! The commands of learners: measure and check kernels, do tasks.
 
-mod bench;
 mod check;
 mod exercise;
 mod explain;
 mod hint;
 pub(crate) mod home;
+pub(crate) mod judge;
 mod predict;
 mod watch;
 
 use anyhow::Result;
+use xtask_support::CommandOutcome;
 
-use crate::CommandOutcome;
+use crate::commands::maintain::readme;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     /// Measure steps, after verifying their results
-    Bench(bench::Args),
+    Bench(xtask_bench::Args),
     /// Begin a task: write its starter to my/
     Start(exercise::StartArgs),
     /// Check your copy of a task, or the kernels of steps
@@ -45,7 +46,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(&self) -> Result<CommandOutcome> {
         match self {
-            Self::Bench(args) => bench::run(args),
+            Self::Bench(args) => xtask_bench::run(args, readme::fill_all),
             Self::Start(args) => exercise::start(args),
             Self::Check(args) => check::run(args),
             Self::Watch(args) => watch::run(args),

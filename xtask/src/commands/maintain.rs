@@ -2,16 +2,17 @@
 
 mod book;
 mod fixtures;
+pub(crate) mod packed;
 mod ptx;
 pub(crate) mod readme;
 mod setup;
 mod solutions;
 mod starters;
 mod tidy;
+pub(crate) mod wheel;
 
 use anyhow::Result;
-
-use crate::CommandOutcome;
+use xtask_support::CommandOutcome;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {

@@ -6,11 +6,11 @@ mod list;
 mod profile;
 mod sanitize;
 mod sums;
+pub(crate) mod tools;
 mod tune;
 
 use anyhow::Result;
-
-use crate::CommandOutcome;
+use xtask_support::CommandOutcome;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {

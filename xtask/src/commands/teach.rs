@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use std::process::Command as Process;
 
 use anyhow::{Context, Result};
-
-use crate::CommandOutcome;
-use crate::support::interrupt::{self, Waiting};
-use crate::support::output::Stop;
-use crate::support::programs;
+use xtask_support::CommandOutcome;
+use xtask_support::interrupt::{self, Waiting};
+use xtask_support::output::Stop;
+use xtask_support::programs;
 
 /// The commands for classes.
 #[derive(clap::Subcommand)]

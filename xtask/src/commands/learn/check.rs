@@ -9,11 +9,13 @@ use records::record::{Check, Line};
 use step_cli::PassedOn;
 use tasks::verdict::Status;
 use tasks::{Task, TaskName, progress};
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Stop};
+use xtask_support::programs::Programs;
+use xtask_support::{interrupt, kernels, paths, programs, step_args};
 
-use crate::CommandOutcome;
-use crate::support::output::{self, Stop};
-use crate::support::programs::Programs;
-use crate::support::{interrupt, judge, kernels, learner, paths, programs, step_args};
+use crate::commands::learn::judge;
+use crate::learner;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask check v05\n          cargo xtask check v05.wide\n          \

@@ -6,9 +6,10 @@ use anyhow::{Context, Result, bail};
 use catalog::files::write_whole;
 use tasks::progress::Progress;
 use tasks::{Task, starter};
+use xtask_support::CommandOutcome;
+use xtask_support::{output, paths};
 
-use crate::CommandOutcome;
-use crate::support::{learner, output, paths};
+use crate::learner;
 
 /// `start`
 #[derive(clap::Args)]

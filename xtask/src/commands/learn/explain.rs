@@ -17,13 +17,14 @@ use tasks::Task;
 use tasks::explain::{Explained, Line};
 use tasks::progress::Progress;
 use tasks::task::TaskKind;
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Stop};
+use xtask_support::staleness::{self, State};
+use xtask_support::{cubin, interrupt, paths};
 
-use crate::CommandOutcome;
-use crate::support::judge::Code;
-use crate::support::learner::{self, Compiled};
-use crate::support::output::{self, Stop};
-use crate::support::staleness::{self, State};
-use crate::support::{cubin, interrupt, judge, paths};
+use crate::commands::learn::judge;
+use crate::commands::learn::judge::Code;
+use crate::learner::{self, Compiled};
 
 #[derive(clap::Args)]
 #[command(

@@ -5,9 +5,10 @@ use catalog::text::wrapped;
 use tasks::hints::{self, Hunk};
 use tasks::progress::{Progress, TaskProgress};
 use tasks::{Task, TaskName};
+use xtask_support::CommandOutcome;
+use xtask_support::{output, paths};
 
-use crate::CommandOutcome;
-use crate::support::{learner, output, paths};
+use crate::learner;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask hint v05 --more")]

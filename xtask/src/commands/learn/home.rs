@@ -8,10 +8,9 @@ use std::process::Command;
 use anyhow::Result;
 use catalog::text::Paint;
 use catalog::{STEPS, Step};
-
-use crate::CommandOutcome;
-use crate::support::staleness::{self, State};
-use crate::support::{kernels, output, paths};
+use xtask_support::CommandOutcome;
+use xtask_support::staleness::{self, State};
+use xtask_support::{kernels, output, paths};
 
 /// Prints where the learner is, and what to do next.
 pub(crate) fn run() -> Result<CommandOutcome> {

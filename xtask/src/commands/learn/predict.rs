@@ -13,11 +13,12 @@ use tasks::progress::Progress;
 use tasks::quiz::{self, Asked, QuestionState};
 use tasks::task::{Answer, Derived};
 use tasks::{Catalogue, TaskWork};
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Status, Stop};
+use xtask_support::programs::Programs;
+use xtask_support::{interrupt, paths, step_args};
 
-use crate::CommandOutcome;
-use crate::support::output::{self, Status, Stop};
-use crate::support::programs::Programs;
-use crate::support::{interrupt, learner, paths, step_args};
+use crate::learner;
 
 #[derive(clap::Args)]
 #[command(

@@ -11,10 +11,12 @@ use anyhow::{Result, bail};
 use catalog::provenance::sha256;
 use catalog::text::Paint;
 use tasks::Task;
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Stop};
+use xtask_support::{interrupt, paths, source};
 
-use crate::CommandOutcome;
-use crate::support::output::{self, Stop};
-use crate::support::{interrupt, judge, learner, paths, source};
+use crate::commands::learn::judge;
+use crate::learner;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask watch v05\n\nStop it with Ctrl-C.")]

@@ -4,11 +4,10 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-
-use crate::CommandOutcome;
-use crate::support::interrupt::{self, Waiting};
-use crate::support::output::{self, Stop};
-use crate::support::paths;
+use xtask_support::CommandOutcome;
+use xtask_support::interrupt::{self, Waiting};
+use xtask_support::output::{self, Stop};
+use xtask_support::paths;
 
 /// Command line of `book`: bookbuild explains it.
 #[derive(clap::Args)]

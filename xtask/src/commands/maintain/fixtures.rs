@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use tasks::fixtures::{self, Fixture};
+use xtask_support::CommandOutcome;
+use xtask_support::compiler::Compiler;
+use xtask_support::nvrtc::Nvrtc;
+use xtask_support::{committed, output, paths};
 
-use crate::CommandOutcome;
-use crate::support::compiler::Compiler;
-use crate::support::nvrtc::Nvrtc;
-use crate::support::packed::{Kernel, Pack, Request};
-use crate::support::{committed, output, paths};
+use crate::commands::maintain::packed::{Kernel, Pack, Request};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask fixtures --show out_of_bounds_broken")]

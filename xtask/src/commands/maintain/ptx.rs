@@ -8,12 +8,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use xtask_support::CommandOutcome;
+use xtask_support::committed::compile_all;
+use xtask_support::output;
+use xtask_support::paths::repository;
 
-use crate::CommandOutcome;
 use crate::commands::maintain::readme;
-use crate::support::committed::compile_all;
-use crate::support::output;
-use crate::support::paths::repository;
 
 /// Folders in which sources are looked for.
 const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];

@@ -11,9 +11,10 @@ use catalog::{STEPS, Shape, Work, provenance};
 use clap::Parser;
 use records::record::{Measurement, Outcome, Passed, Record, Samples};
 use serde_json::Value;
+use xtask_support::CommandOutcome;
+use xtask_support::{output, table};
 
-use crate::support::{output, table};
-use crate::{CommandOutcome, command_line};
+use crate::command_line;
 
 /// Command line of `readme`.
 #[derive(Parser)]
@@ -28,7 +29,7 @@ const FILES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "steps/README.md", "ke
 
 /// Fills the parts, or with `--check` lists the stale ones.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
-    let root = crate::support::paths::repository();
+    let root = xtask_support::paths::repository();
     if !args.check {
         return fill_all(&root);
     }
@@ -348,7 +349,7 @@ mod tests {
     /// The launches that kernels/README.md states are those that were measured.
     #[test]
     fn stated_launches_are_the_recorded_ones() {
-        let root = crate::support::paths::repository();
+        let root = xtask_support::paths::repository();
         let record = Record::load(&root.join("book/data/h200.json")).expect("a record");
         let text = read(&root, "kernels/README.md").expect("a README");
         let (mut columns, mut found) = (Vec::new(), 0);
@@ -400,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_part_without_an_end_is_an_error() {
-        let error = fill("<!-- include: Cargo.toml -->\n", &crate::support::paths::repository());
+        let error = fill("<!-- include: Cargo.toml -->\n", &xtask_support::paths::repository());
         assert!(error.is_err_and(|error| error.to_string().contains("no `<!-- end -->`")));
     }
 

@@ -8,12 +8,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-
-use crate::CommandOutcome;
-use crate::support::nvrtc::Nvrtc;
-use crate::support::wheels::{IS_OFFERED, VERSION, WHEELS, Wheel, directory};
-use crate::support::{output, paths, wheel};
 use catalog::provenance;
+use xtask_support::CommandOutcome;
+use xtask_support::nvrtc::Nvrtc;
+use xtask_support::wheels::{IS_OFFERED, VERSION, WHEELS, Wheel, directory};
+use xtask_support::{output, paths};
+
+use crate::commands::maintain::wheel;
 
 /// Takes what is there, or downloads it.
 pub(crate) fn run() -> Result<CommandOutcome> {

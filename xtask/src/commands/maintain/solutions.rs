@@ -4,13 +4,13 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use tasks::solutions::{self, Solution};
+use xtask_support::CommandOutcome;
+use xtask_support::compiler::{Compiler, DoesNotCompile};
+use xtask_support::nvrtc::Nvrtc;
+use xtask_support::source::Job;
+use xtask_support::{committed, paths};
 
-use crate::CommandOutcome;
-use crate::support::compiler::{Compiler, DoesNotCompile};
-use crate::support::nvrtc::Nvrtc;
-use crate::support::packed::{Kernel, Pack, Request};
-use crate::support::source::Job;
-use crate::support::{committed, paths};
+use crate::commands::maintain::packed::{Kernel, Pack, Request};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask solutions --check v05/no-padding")]

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use catalog::files::write_whole;
 use tasks::Catalogue;
+use xtask_support::CommandOutcome;
+use xtask_support::output;
 
-use crate::CommandOutcome;
-use crate::support::{learner, output};
+use crate::learner;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask starters && cargo xtask ptx")]

@@ -13,12 +13,12 @@ use records::record::Record;
 use records::{busiest, counters, sanitizer, sums};
 use serde_json::{Value, json};
 
-use crate::support::staleness::{self, State};
 use tasks::markers;
+use xtask_support::CommandOutcome;
+use xtask_support::staleness::{self, State};
+use xtask_support::{output, paths};
 
-use crate::CommandOutcome;
 use crate::commands::maintain::readme;
-use crate::support::{output, paths};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask tidy")]

@@ -14,10 +14,9 @@ use catalog::files::write_whole;
 use catalog::process;
 use catalog::time;
 use serde_json::Value;
-
-use crate::CommandOutcome;
-use crate::support::output::{self, Stop};
-use crate::support::{interrupt, paths, programs};
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Stop};
+use xtask_support::{interrupt, paths, programs};
 
 #[derive(clap::Args)]
 #[command(

@@ -7,11 +7,12 @@ use catalog::find;
 use catalog::text::Paint;
 use records::record::Roofline;
 use serde_json::json;
+use xtask_support::CommandOutcome;
+use xtask_support::nvrtc::Nvrtc;
+use xtask_support::programs::Programs;
+use xtask_support::{interrupt, nvrtc, output, paths};
 
-use crate::CommandOutcome;
-use crate::support::nvrtc::Nvrtc;
-use crate::support::programs::Programs;
-use crate::support::{interrupt, nvrtc, output, paths, tools};
+use crate::commands::measure::tools;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask doctor --json")]

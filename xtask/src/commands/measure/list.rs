@@ -7,10 +7,9 @@ use catalog::text::Paint;
 use catalog::{Kernel, PROGRAMS, STEPS, Standalone, Step, Work};
 use records::record::{Measurement, Outcome, Record};
 use serde_json::json;
-
-use crate::CommandOutcome;
-use crate::support::staleness::{self, State};
-use crate::support::{output, paths, table};
+use xtask_support::CommandOutcome;
+use xtask_support::staleness::{self, State};
+use xtask_support::{output, paths, table};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask list --json")]

@@ -12,11 +12,12 @@ use catalog::{STEPS, Shape, Step};
 use records::counters::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
 use records::record::{Launched, Line, Run};
 use serde_json::json;
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Status, Stop};
+use xtask_support::programs::Programs;
+use xtask_support::{interrupt, kernels, paths, record_files, step_args};
 
-use crate::CommandOutcome;
-use crate::support::output::{self, Status, Stop};
-use crate::support::programs::Programs;
-use crate::support::{interrupt, kernels, paths, record_files, step_args, tools};
+use crate::commands::measure::tools;
 
 const PROFILER: &str = "ncu";
 

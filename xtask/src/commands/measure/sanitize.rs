@@ -10,11 +10,12 @@ use catalog::Step;
 use catalog::text::{Paint, Table};
 use records::record::{Line, Run};
 use records::sanitizer::{Record, Session as Checked, TOOLS, Verdict as Said};
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Status, Stop};
+use xtask_support::programs::Programs;
+use xtask_support::{interrupt, kernels, paths, record_files, step_args};
 
-use crate::CommandOutcome;
-use crate::support::output::{self, Status, Stop};
-use crate::support::programs::Programs;
-use crate::support::{interrupt, kernels, paths, record_files, step_args, tools};
+use crate::commands::measure::tools;
 
 const SANITIZER: &str = "compute-sanitizer";
 

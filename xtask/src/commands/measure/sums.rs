@@ -11,11 +11,10 @@ use catalog::text::{Paint, Table};
 use records::record::{Line, Run};
 use records::sums::{Beside, Record, Sum, short};
 use step_cli::PassedOn;
-
-use crate::CommandOutcome;
-use crate::support::output::{self, Status, Stop};
-use crate::support::programs::{self, Programs};
-use crate::support::{interrupt, kernels, paths, record_files, step_args};
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Status, Stop};
+use xtask_support::programs::{self, Programs};
+use xtask_support::{interrupt, kernels, paths, record_files, step_args};
 
 #[derive(clap::Args)]
 #[command(

@@ -5,11 +5,10 @@ mod search;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-
-use crate::CommandOutcome;
-use crate::support::output::{self, Stop};
-use crate::support::programs::Programs;
-use crate::support::{interrupt, kernels, paths, step_args};
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Stop};
+use xtask_support::programs::Programs;
+use xtask_support::{interrupt, kernels, paths, step_args};
 
 /// The step that chooses.
 const STEP: &str = "v11";

@@ -6,8 +6,9 @@ use catalog::text::{Paint, Table};
 use tasks::progress::{Progress, TaskProgress};
 use tasks::quiz::{self, QuestionState};
 use tasks::{Catalogue, Task};
+use xtask_support::output;
 
-use crate::support::{learner, output};
+use crate::learner;
 
 /// Catalogues and progress of a checkout.
 pub(super) struct State {

@@ -11,15 +11,15 @@ use anyhow::{Context, Result, bail};
 use catalog::Step;
 use catalog::files::write_whole_bytes;
 use serde::Deserialize;
-
-use crate::support::committed::resources;
-use crate::support::compiler::{Compiler, DoesNotCompile};
-use crate::support::cubin::without_ptx;
-use crate::support::nvrtc::Nvrtc;
-use crate::support::output::{self, Status, Stop};
-use crate::support::programs::Programs;
-use crate::support::source::{self, Job};
-use crate::support::{interrupt, learner};
+use xtask_support::committed::resources;
+use xtask_support::compile_cache;
+use xtask_support::compiler::{Compiler, DoesNotCompile};
+use xtask_support::cubin::without_ptx;
+use xtask_support::interrupt;
+use xtask_support::nvrtc::Nvrtc;
+use xtask_support::output::{self, Status, Stop};
+use xtask_support::programs::Programs;
+use xtask_support::source::{self, Job};
 
 /// The architecture that plans are compiled for.
 const GPU: &str = "90a";
@@ -186,7 +186,7 @@ impl Search<'_> {
         let path = self.root.join("kernels/candidate.cu");
         let job = Job::of_text(self.root, &path, text.to_owned());
         let includes = source::local_includes(self.root, &path, text)?;
-        let key = learner::key(&job, &includes, &format!("{}\nsm_{GPU}", learner::NVRTC))?;
+        let key = compile_cache::key(&job, &includes, &format!("{}\nsm_{GPU}", compile_cache::NVRTC))?;
         let base = self.folder().join(key);
         let log = match std::fs::read_to_string(base.with_extension("log")) {
             Ok(log) => log,

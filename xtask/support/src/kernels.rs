@@ -6,13 +6,13 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use catalog::{Step, provenance};
 
-use crate::support::learner::Folder;
-use crate::support::staleness::{self, State};
-use crate::support::{committed, output, paths};
+use crate::compile_cache::CompileCache;
+use crate::staleness::{self, State};
+use crate::{committed, output, paths};
 
 /// Compiles what was edited where Cargo builds the steps. Programs that are not built again carry the PTX of the time
 /// when they were built, which an edit does not reach.
-pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
+pub fn compile_edited(steps: &[&Step]) -> Result<()> {
     let Some(root) = paths::checkout() else {
         return Ok(());
     };
@@ -63,7 +63,7 @@ fn lacks_cubin(root: &Path, source: &Path) -> bool {
 }
 
 /// Machine code of the kernels as it was at the last commit, of those that have other code now.
-pub(crate) fn before(steps: &[&Step]) -> Vec<PathBuf> {
+pub fn before(steps: &[&Step]) -> Vec<PathBuf> {
     let Some(root) = paths::checkout().filter(|root| paths::builder(root).is_some()) else {
         return Vec::new();
     };
@@ -81,11 +81,11 @@ pub(crate) fn before(steps: &[&Step]) -> Vec<PathBuf> {
     words.extend(cubins.iter().map(String::as_str));
     let changed = git(&words).unwrap_or_default();
     let changed = String::from_utf8_lossy(&changed);
-    let folder = Folder::of(&root);
+    let cache = CompileCache::of(&root);
     let keep = |name: &str| {
         let bytes = git(&["show", &format!("HEAD:./{name}")])?;
         let stem = Path::new(name).file_stem()?.to_str()?;
-        folder.put(&format!("{stem}.before"), bytes).ok()
+        cache.put(&format!("{stem}.before"), bytes).ok()
     };
     changed.lines().filter_map(keep).collect()
 }
@@ -111,7 +111,7 @@ fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
 }
 
 /// Sources of their kernels, each once.
-pub(crate) fn sources(steps: &[&Step]) -> Vec<&'static str> {
+pub fn sources(steps: &[&Step]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for name in steps.iter().flat_map(|step| step.kernels).filter_map(|kernel| kernel.source) {
         if !names.contains(&name) {

@@ -1,29 +1,23 @@
 //! The learner's copies under `my/`, and compiling them.
-//!
-//! Compiled copies are kept under `target/my` by the hash of everything that goes in, so that a check of an
-//! unchanged copy starts no compiler.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
-use catalog::files::write_whole_bytes;
 use catalog::provenance::sha256;
 use tasks::compile::Refused;
 use tasks::{Catalogue, Task, TaskName, progress};
+use xtask_support::compile_cache::{self, CompileCache, NVRTC, PTX};
+use xtask_support::compiler::{Compiler, DoesNotCompile};
+use xtask_support::nvrtc::Nvrtc;
+use xtask_support::output::{self, Stop};
+use xtask_support::source::Job;
+use xtask_support::{interrupt, paths, source, wheels};
 
-use crate::support::clang::{self, Clang};
-use crate::support::compiler::{Compiler, DoesNotCompile};
-use crate::support::nvrtc::Nvrtc;
-use crate::support::output::{self, Stop};
-use crate::support::source::{Include, Job};
-use crate::support::{interrupt, paths, source, wheels};
+use crate::clang::{self, Clang};
 
 /// Chooses the compiler: `nvrtc` or `clang`.
 pub const COMPILER: &str = "TILE_COMPILER";
-/// Compiled copies that are kept.
-const MOST_KEPT: usize = 64;
 
 /// The checkout, which has the tasks.
 pub fn root() -> Result<PathBuf> {
@@ -125,10 +119,10 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     let includes = source::local_includes(root, path, &job.source)?;
     let mut sources = vec![path.to_owned()];
     sources.extend(includes.iter().map(|include| include.path.clone()));
-    let key = |compiler: &str| key(&job, &includes, compiler);
-    let folder = Folder::of(root);
+    let key = |compiler: &str| compile_cache::key(&job, &includes, compiler);
+    let cache = CompileCache::of(root);
     if choice != Choice::Clang
-        && let Some(ptx) = folder.known(&key(NVRTC)?, PTX)
+        && let Some(ptx) = cache.known(&key(NVRTC)?, PTX)
     {
         return Ok(Compiled::Ptx { ptx, sources });
     }
@@ -155,7 +149,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
         None => {
             let clang = Clang::find().context(clang::MISSING)?;
             let key = key(&clang.key()?)?;
-            if let Some(ptx) = folder.known(&key, PTX) {
+            if let Some(ptx) = cache.known(&key, PTX) {
                 return Ok(Compiled::Ptx { ptx, sources });
             }
             (key, clang.compile(root, path, &job))
@@ -166,7 +160,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     }
     match compiled {
         Ok(text) => {
-            let ptx = folder.keep(&key, PTX, text.as_bytes())?;
+            let ptx = cache.keep(&key, PTX, text.as_bytes())?;
             Ok(Compiled::Ptx { ptx, sources })
         }
         Err(error) => match error.downcast::<DoesNotCompile>() {
@@ -174,79 +168,4 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
             Err(other) => Err(other),
         },
     }
-}
-
-/// Part of a key: the one version that is used.
-pub(crate) const NVRTC: &str = "NVRTC 12.4";
-/// Endings of compiled files that are kept.
-const PTX: &str = "ptx";
-pub(crate) const CUBIN: &str = "cubin";
-
-/// A hash of everything that goes into what a compiler makes of a source.
-pub(crate) fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<String> {
-    let mut parts = vec![job.name.clone(), job.source.clone()];
-    for Include { path, .. } in includes {
-        parts.push(path.display().to_string());
-        parts.push(source::read_source(path)?);
-    }
-    parts.extend(job.shown());
-    let text: String = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();
-    Ok(sha256(format!("{compiler}\n{text}").as_bytes()))
-}
-
-/// Where compiled copies are kept: in the checkout, or where that cannot be written, in a folder for temporary files.
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn of(root: &Path) -> Self {
-        let inside = root.join("target/my");
-        let works = std::fs::create_dir_all(&inside).is_ok() && {
-            let probe = inside.join(format!("probe.{}.tmp", std::process::id()));
-            let written = std::fs::write(&probe, "").is_ok();
-            let _ = std::fs::remove_file(&probe);
-            written
-        };
-        match works {
-            true => Self(inside),
-            false => Self(std::env::temp_dir().join(format!("tile-by-tile-{}", user()))),
-        }
-    }
-
-    pub(crate) fn known(&self, key: &str, ending: &str) -> Option<PathBuf> {
-        let path = self.0.join(key).with_extension(ending);
-        path.is_file().then_some(path)
-    }
-
-    pub(crate) fn keep(&self, key: &str, ending: &str, contents: &[u8]) -> Result<PathBuf> {
-        self.forget_the_oldest(ending);
-        self.put(&format!("{key}.{ending}"), contents)
-    }
-
-    /// Writes a file of this folder.
-    pub(crate) fn put(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<PathBuf> {
-        let path = self.0.join(name);
-        std::fs::create_dir_all(&self.0).with_context(|| format!("making {}", self.0.display()))?;
-        write_whole_bytes(&path, contents.as_ref()).with_context(|| format!("writing {}", path.display()))?;
-        Ok(path)
-    }
-
-    fn forget_the_oldest(&self, ending: &str) {
-        let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
-        let mut files: Vec<(SystemTime, PathBuf)> = entries
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == ending))
-            .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
-            .collect();
-        files.sort();
-        let n = files.len().saturating_sub(MOST_KEPT - 1);
-        for (_, path) in &files[..n] {
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
-
-/// So that two users of a machine do not share a folder for temporary files.
-fn user() -> String {
-    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME")).unwrap_or_default();
-    name.chars().filter(|c| c.is_ascii_alphanumeric()).collect()
 }

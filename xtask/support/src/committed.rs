@@ -8,10 +8,10 @@ use anyhow::Context;
 use catalog::files::write_whole_bytes;
 use catalog::provenance::{cubin_of, sha256, target_of};
 
-use crate::support::compiler::Compiler;
-use crate::support::nvrtc::{Compiled, Nvrtc};
-use crate::support::source::{Include, Job, local_includes, read_source};
-use crate::support::{cubin, output};
+use crate::compiler::Compiler;
+use crate::nvrtc::{Compiled, Nvrtc};
+use crate::source::{Include, Job, local_includes, read_source};
+use crate::{cubin, output};
 
 /// Devices whose register counts are noted in the header.
 const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
@@ -20,7 +20,7 @@ const TRIES: u32 = 20;
 
 /// Compiles sources, several at a time, and returns how many results differ from the committed ones. With `check`,
 /// nothing is written.
-pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
+pub fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
     let nvrtc = Nvrtc::find()?;
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len());
     let next = AtomicUsize::new(0);
@@ -106,7 +106,7 @@ fn changed(
 }
 
 /// The PTX of a text that need not lie at its path, which is absolute; `old` where nothing has changed.
-pub(crate) fn ptx_of_text(
+pub fn ptx_of_text(
     nvrtc: &Nvrtc,
     compiler: &mut Compiler,
     root: &Path,
@@ -129,7 +129,7 @@ pub(crate) fn ptx_of_text(
 
 /// Compiles until the result is the expected one, but not for ever. For some kernels NVRTC chooses between two orders by
 /// the addresses of its own memory: what is committed may be the other one, which this process will not give.
-pub(crate) fn compile_until<T>(
+pub fn compile_until<T>(
     nvrtc: &Nvrtc,
     compiler: &mut Compiler,
     mut compile: impl FnMut(&mut Compiler) -> anyhow::Result<T>,
@@ -281,7 +281,7 @@ impl Made {
 }
 
 /// `kernel: 32 registers, 2048 bytes smem, 0 bytes spilled` from the words of `ptxas -v`.
-pub(crate) fn resources(log: &str) -> Vec<String> {
+pub fn resources(log: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut kernel, mut spilled) = (String::new(), 0u32);
     for line in log.lines() {

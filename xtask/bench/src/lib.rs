@@ -1,24 +1,29 @@
 //! `cargo xtask bench`: a step's own page, or one table over several steps; and the records of both.
+//!
+//! It is a crate with a program of its own, because it is the first command that a reader runs: neither the tasks nor the
+//! other commands are built for it. `xtask` has it too, for its help and for folders of copied programs.
 
-use std::path::PathBuf;
+#![forbid(unsafe_code)]
+#![warn(clippy::print_stderr)]
+
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use catalog::Step;
 use catalog::text::Paint;
 use records::record::{Line, Measurement, Outcome, Record, Run};
 use step_cli::PassedOn;
-
-use crate::CommandOutcome;
-use crate::commands::maintain::readme;
-use crate::support::output::{self, Status, Stop};
-use crate::support::programs::{Ended, Programs};
-use crate::support::{interrupt, kernels, paths, programs, record_files, step_args, table};
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Status, Stop};
+use xtask_support::programs::{Ended, Programs};
+use xtask_support::{interrupt, kernels, paths, programs, record_files, step_args, table};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask bench v05\n          \
     cargo xtask bench v04 v05 --size 1024,1025x1023x1021\n          \
     cargo xtask bench v08 --size 30000x333\n          cargo xtask bench all --save")]
-pub(crate) struct Args {
+/// Command line of `bench`.
+pub struct Args {
     /// Steps: `v05`, `5`, `bank-conflict-free`, or `all`
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
@@ -36,8 +41,12 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Runs the steps, and saves their measurements where that is asked for.
-pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
+/// Runs the steps, and saves their measurements where that is asked for. `fill_documents` writes the tables of a checkout
+/// that show them.
+///
+/// # Errors
+/// When something cannot be run or saved.
+pub fn run(args: &Args, fill_documents: FillDocuments) -> Result<CommandOutcome> {
     let steps = step_args::steps("bench", &args.steps)?;
     let shapes = step_args::shapes(&args.bench.options.sizes, &steps)?;
     let records = args.save.then(Records::open).transpose()?;
@@ -60,10 +69,13 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         ([step], false, None) => page(&programs, step, &words),
         _ => {
             words.push("--json".into());
-            many(args, &programs, &steps, &words, records)
+            many(args, &programs, &steps, &words, records, fill_documents)
         }
     }
 }
+
+/// Fills the parts of the documents in a checkout that come from records.
+pub type FillDocuments = fn(&Path) -> Result<CommandOutcome>;
 
 /// A folder where the steps keep reference answers for each other, gone at the end.
 struct Answers {
@@ -109,6 +121,7 @@ fn many(
     steps: &[&'static Step],
     words: &[String],
     mut records: Option<Records>,
+    fill_documents: FillDocuments,
 ) -> Result<CommandOutcome> {
     let status = Status::on_stderr();
     let mut all = Record::default();
@@ -159,7 +172,7 @@ fn many(
         )),
         Some(records) => {
             output::note(&records.tell());
-            records.refresh()?;
+            records.refresh(fill_documents)?;
         }
         None => {}
     }
@@ -298,11 +311,11 @@ impl Records {
     }
 
     /// READMEs have tables of them.
-    fn refresh(&self) -> Result<()> {
+    fn refresh(&self, fill_documents: FillDocuments) -> Result<()> {
         match paths::checkout().filter(|root| root.join("README.md").is_file()) {
             Some(root) => {
                 let _lock = catalog::files::lock_folder(&self.folder)?;
-                readme::fill_all(&root).map(|_| ())
+                fill_documents(&root).map(|_| ())
             }
             None => Ok(()),
         }

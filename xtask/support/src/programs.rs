@@ -14,15 +14,15 @@ use catalog::text::shell_word;
 use records::record::{Line, Roofline};
 
 use crate::CommandOutcome;
-use crate::support::interrupt::{self, Waiting};
-use crate::support::output::{self, Status, Stop};
-use crate::support::paths;
+use crate::interrupt::{self, Waiting};
+use crate::output::{self, Status, Stop};
+use crate::paths;
 
 /// Variable in which the loader looks for libraries first.
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
 /// The programs of some steps, ready to run.
-pub(crate) struct Programs {
+pub struct Programs {
     paths: BTreeMap<&'static str, PathBuf>,
     /// Folders that the loader searches before its default ones.
     libraries: Vec<PathBuf>,
@@ -31,21 +31,21 @@ pub(crate) struct Programs {
 }
 
 /// How a step ended.
-pub(crate) struct Ended {
+pub struct Ended {
     /// Its exit code; `None` when it was killed.
-    pub(crate) code: Option<i32>,
+    pub code: Option<i32>,
     /// Its standard error.
-    pub(crate) stderr: String,
+    pub stderr: String,
 }
 
 impl Ended {
     /// A sentence for a step that neither passed nor failed.
-    pub(crate) fn could_not_run(&self, step: &Step) -> String {
+    pub fn could_not_run(&self, step: &Step) -> String {
         format!("{} could not run: {}", step.id, self.message(step))
     }
 
     /// Its last words on standard error.
-    pub(crate) fn message(&self, step: &Step) -> String {
+    pub fn message(&self, step: &Step) -> String {
         let text = self.stderr.trim();
         let text = text.strip_prefix("error: ").unwrap_or(text);
         match (text.is_empty(), self.code) {
@@ -59,7 +59,7 @@ impl Ended {
 impl Programs {
     /// Builds them when Cargo started this program or this program lies in the checkout; otherwise takes those
     /// beside it.
-    pub(crate) fn ready(steps: &[&'static Step]) -> Result<Self> {
+    pub fn ready(steps: &[&'static Step]) -> Result<Self> {
         let Some(root) = paths::checkout() else {
             return Self::prebuilt(steps);
         };
@@ -113,19 +113,19 @@ impl Programs {
     }
 
     /// With a folder in which the steps keep reference answers for each other.
-    pub(crate) fn sharing(self, answers: Option<PathBuf>) -> Self {
+    pub fn sharing(self, answers: Option<PathBuf>) -> Self {
         Self { answers, ..self }
     }
 
     /// Runs a step that prints to the terminal itself.
-    pub(crate) fn page(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
+    pub fn page(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
         let mut child = self.start(&[], step, args, |_| ())?;
         let _waiting = Waiting::for_child(&child);
         Ok(child.wait()?)
     }
 
     /// Runs a step with `--json` and hands over its lines as they come.
-    pub(crate) fn lines(
+    pub fn lines(
         &self,
         step: &Step,
         args: &[String],
@@ -137,7 +137,7 @@ impl Programs {
 
     /// Runs a step as [`Self::lines`] does, under a tool such as a profiler: a command that takes a program and its
     /// arguments.
-    pub(crate) fn lines_under(
+    pub fn lines_under(
         &self,
         tool: &[String],
         step: &Step,
@@ -176,7 +176,7 @@ impl Programs {
     }
 
     /// Asks a step for the ceilings of the device.
-    pub(crate) fn roofline(&self, step: &Step) -> Result<Roofline> {
+    pub fn roofline(&self, step: &Step) -> Result<Roofline> {
         let words = ["roofline", "--json"].map(String::from);
         let child = self.start(&[], step, &words, |command| {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -194,7 +194,7 @@ impl Programs {
     }
 
     /// Runs a step whose page goes to the terminal on standard error, and gives what it prints.
-    pub(crate) fn output_of(&self, step: &Step, args: &[String]) -> Result<String> {
+    pub fn output_of(&self, step: &Step, args: &[String]) -> Result<String> {
         let child = self.start(&[], step, args, |command| {
             command.stdout(Stdio::piped());
         })?;
@@ -225,7 +225,7 @@ impl Programs {
     }
 
     /// The command that would run, as one would type it.
-    pub(crate) fn command_line(&self, tool: &[String], step: &Step, args: &[String]) -> String {
+    pub fn command_line(&self, tool: &[String], step: &Step, args: &[String]) -> String {
         let (command, folders) = self.command(tool, step, args);
         shown(&command, &folders)
     }
@@ -250,11 +250,7 @@ impl Programs {
 }
 
 /// Builds programs, each named as its package, and returns their paths.
-pub(crate) fn build(
-    cargo: &Path,
-    root: &Path,
-    names: &[&'static str],
-) -> Result<BTreeMap<&'static str, PathBuf>> {
+pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeMap<&'static str, PathBuf>> {
     let mut command = Command::new(cargo);
     command.arg("build");
     let is_first = is_first_build(names);
@@ -377,7 +373,7 @@ fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
 }
 
 /// The command as one would type it.
-pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
+pub fn shown(command: &Command, libraries: &[PathBuf]) -> String {
     let word = |text: &OsStr| shell_word(&text.to_string_lossy());
     let path = |path: &Path| word(&OsString::from(paths::shown(path)));
     let mut words: Vec<String> = command
@@ -407,7 +403,7 @@ pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
 }
 
 /// Passed, or the reasons why some steps did not run.
-pub(crate) fn passed_unless(failures: &[String], n_steps: usize) -> Result<CommandOutcome> {
+pub fn passed_unless(failures: &[String], n_steps: usize) -> Result<CommandOutcome> {
     match failures {
         [] => Ok(CommandOutcome::Passed),
         [only] => Err(anyhow!("{only}")),

@@ -9,12 +9,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::process;
 use catalog::programs::on_path;
-
-use crate::support::compiler::DoesNotCompile;
-use crate::support::learner::Folder;
-use crate::support::output::Stop;
-use crate::support::source::Job;
-use crate::support::{interrupt, source, wheels};
+use xtask_support::compile_cache::CompileCache;
+use xtask_support::compiler::DoesNotCompile;
+use xtask_support::output::Stop;
+use xtask_support::source::Job;
+use xtask_support::{interrupt, source, wheels};
 
 /// When there is none.
 pub const MISSING: &str = match wheels::IS_OFFERED {
@@ -78,7 +77,7 @@ impl Clang {
 
     /// PTX with paths as seen from the root.
     pub(crate) fn compile(&self, root: &Path, path: &Path, job: &Job) -> Result<String> {
-        let prelude = Folder::of(root).put("prelude.cuh", PRELUDE)?;
+        let prelude = CompileCache::of(root).put("prelude.cuh", PRELUDE)?;
         self.compile_after(&prelude, root, path, job)
     }
 

@@ -6,7 +6,7 @@ use catalog::provenance::{self, Stale, target_of};
 
 /// The state of the PTX of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum State {
     /// Made from the source as it is.
     Fresh,
     /// This file, the source or one that it includes, is not what was compiled.
@@ -18,7 +18,7 @@ pub(crate) enum State {
 }
 
 /// Looks at the PTX of `kernels/NAME.cu` or of any other source in the checkout.
-pub(crate) fn state(root: &Path, source: &Path) -> State {
+pub fn state(root: &Path, source: &Path) -> State {
     let Ok(bytes) = std::fs::read(target_of(root, source)) else {
         return State::Missing;
     };
@@ -37,7 +37,7 @@ pub(crate) fn state(root: &Path, source: &Path) -> State {
 }
 
 /// Names of the kernels in a PTX text.
-pub(crate) fn entries(ptx: &str) -> impl Iterator<Item = &str> {
+pub fn entries(ptx: &str) -> impl Iterator<Item = &str> {
     ptx.lines()
         .filter_map(|line| line.split(".entry ").nth(1))
         .map(|rest| rest.split(['(', ' ']).next().unwrap_or(rest).trim())
@@ -56,6 +56,6 @@ fn whole(ptx: &str) -> Option<&'static str> {
 }
 
 /// The source of a kernel in the catalogue.
-pub(crate) fn source_of(root: &Path, name: &str) -> PathBuf {
+pub fn source_of(root: &Path, name: &str) -> PathBuf {
     root.join("kernels").join(name).with_extension("cu")
 }

@@ -3,12 +3,12 @@
 use catalog::{STEPS, Shape, Step, WrongSize};
 use step_cli::Sizes;
 
-use crate::support::output::Stop;
-use crate::support::paths;
+use crate::output::Stop;
+use crate::paths;
 
 /// Steps by number or name, each once; all of them for `all`. `command` is the subcommand, for the example in the
 /// message.
-pub(crate) fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
+pub fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
     let mut chosen: Vec<&'static Step> = Vec::new();
     for text in asked {
         let found = match text.as_str() {
@@ -31,7 +31,7 @@ pub(crate) fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step
 }
 
 /// As [`steps`]; all steps when none is named.
-pub(crate) fn steps_or_all(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
+pub fn steps_or_all(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
     match asked.is_empty() {
         true => Ok(STEPS.iter().collect()),
         false => steps(command, asked),
@@ -39,7 +39,7 @@ pub(crate) fn steps_or_all(command: &str, asked: &[String]) -> Result<Vec<&'stat
 }
 
 /// The sizes that are asked for, each one of all these steps; none when the steps choose.
-pub(crate) fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
+pub fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
     let usage = |error: WrongSize| Stop::Usage(error.to_string());
     let shapes = sizes.asked().map_err(usage)?;
     for step in steps {
@@ -52,7 +52,7 @@ pub(crate) fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop>
 }
 
 /// The options that give these sizes to a step.
-pub(crate) fn arguments(shapes: &[Shape]) -> Vec<String> {
+pub fn arguments(shapes: &[Shape]) -> Vec<String> {
     let typed: Vec<String> = shapes.iter().map(|shape| shape.typed()).collect();
     match typed.is_empty() {
         true => Vec::new(),
@@ -61,7 +61,7 @@ pub(crate) fn arguments(shapes: &[Shape]) -> Vec<String> {
 }
 
 /// Steps that have kernels of ours; the others have nothing to look at.
-pub(crate) fn with_kernels(steps: &[&'static Step]) -> Result<Vec<&'static Step>, Stop> {
+pub fn with_kernels(steps: &[&'static Step]) -> Result<Vec<&'static Step>, Stop> {
     let has = |step: &&&Step| step.kernels.iter().any(|kernel| kernel.source.is_some());
     match (steps.iter().copied().filter(|step| has(&step)).collect::<Vec<_>>(), steps) {
         (with, [only]) if with.is_empty() => {

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use tasks::solutions::{Compiled, pack};
-
-use crate::CommandOutcome;
-use crate::support::compiler::Compiler;
-use crate::support::nvrtc::Nvrtc;
-use crate::support::output::{self, Stop};
+use xtask_support::CommandOutcome;
+use xtask_support::compiler::Compiler;
+use xtask_support::nvrtc::Nvrtc;
+use xtask_support::output::{self, Stop};
 
 /// A kernel whose PTX is packed.
 pub(crate) trait Kernel {

@@ -13,9 +13,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::CommandOutcome;
-use crate::support::nvrtc::{Compiled, Nvrtc, Unit};
-use crate::support::output::Stop;
-use crate::support::{interrupt, paths};
+use crate::nvrtc::{Compiled, Nvrtc, Unit};
+use crate::output::Stop;
+use crate::{interrupt, paths};
 
 /// The slowest source here takes a few seconds.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -25,7 +25,7 @@ const MEMORY: libc::rlim_t = 8 << 30;
 
 /// Starts in place of a command of the user.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub struct Args {
     /// Folder of NVRTC
     directory: PathBuf,
 }
@@ -51,7 +51,7 @@ impl From<anyhow::Error> for Failure {
 }
 
 /// Answers requests until standard input ends.
-pub(crate) fn serve(args: &Args) -> Result<CommandOutcome> {
+pub fn serve(args: &Args) -> Result<CommandOutcome> {
     #[cfg(unix)]
     {
         let limit = libc::rlimit { rlim_cur: MEMORY, rlim_max: MEMORY };
@@ -94,7 +94,7 @@ impl std::fmt::Display for DoesNotCompile {
 impl std::error::Error for DoesNotCompile {}
 
 /// A compiler that runs elsewhere.
-pub(crate) struct Compiler {
+pub struct Compiler {
     child: Child,
     requests: ChildStdin,
     answers: Receiver<String>,
@@ -103,7 +103,7 @@ pub(crate) struct Compiler {
 
 impl Compiler {
     /// Starts one for the NVRTC in `directory`.
-    pub(crate) fn start(directory: &Path) -> Result<Self> {
+    pub fn start(directory: &Path) -> Result<Self> {
         // NVRTC writes where a source lies as seen from its working directory: what comes out must not depend on ours.
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let mut command = Command::new(std::env::current_exe()?);
@@ -126,7 +126,7 @@ impl Compiler {
 
     /// Compiles one source. After an error that is not the compiler's answer the process is gone, and so are further
     /// answers.
-    pub(crate) fn compile(&mut self, unit: &Unit) -> Result<Compiled> {
+    pub fn compile(&mut self, unit: &Unit) -> Result<Compiled> {
         let name = &unit.name;
         let sent = writeln!(self.requests, "{}", serde_json::to_string(unit)?);
         let answer = match sent {

@@ -7,7 +7,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
 /// Exit code after an interrupt.
-pub(crate) const EXIT_CODE: u8 = 130;
+pub const EXIT_CODE: u8 = 130;
 
 /// From now on interrupts are kept for [`happened`]; a second one ends this program at once.
 pub fn watch() {
@@ -37,11 +37,11 @@ pub fn happened() -> bool {
 }
 
 /// Guard while a child process runs.
-pub(crate) struct Waiting;
+pub struct Waiting;
 
 impl Waiting {
     /// From now on an interrupt ends this child.
-    pub(crate) fn for_child(child: &std::process::Child) -> Self {
+    pub fn for_child(child: &std::process::Child) -> Self {
         CHILD.store(child.id().try_into().unwrap_or(0), Ordering::SeqCst);
         #[cfg(unix)]
         if happened() {

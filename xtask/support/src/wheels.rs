@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 
-use crate::support::paths;
+use crate::paths;
 
 /// The release of both packages.
-pub(crate) const VERSION: &str = "12.4.127";
+pub const VERSION: &str = "12.4.127";
 
 /// A file of one release of a package, and what it must be.
-pub(crate) struct Wheel {
-    pub(crate) package: &'static str,
-    pub(crate) file: &'static str,
-    pub(crate) sha256: &'static str,
+pub struct Wheel {
+    pub package: &'static str,
+    pub file: &'static str,
+    pub sha256: &'static str,
     /// The folder to extract.
-    pub(crate) folder: &'static str,
+    pub folder: &'static str,
 }
 
 const fn wheel(
@@ -32,7 +32,7 @@ const RUNTIME: &str = "nvidia-cuda-runtime-cu12";
 
 /// For this kind of machine. The hashes are those that PyPI lists.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(crate) const WHEELS: &[Wheel] = &[
+pub const WHEELS: &[Wheel] = &[
     wheel(
         NVRTC,
         "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl",
@@ -47,7 +47,7 @@ pub(crate) const WHEELS: &[Wheel] = &[
     ),
 ];
 #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-pub(crate) const WHEELS: &[Wheel] = &[
+pub const WHEELS: &[Wheel] = &[
     wheel(
         NVRTC,
         "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_aarch64.whl",
@@ -62,12 +62,12 @@ pub(crate) const WHEELS: &[Wheel] = &[
     ),
 ];
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub(crate) const WHEELS: &[Wheel] = &[];
+pub const WHEELS: &[Wheel] = &[];
 
 /// True where NVIDIA publishes wheels for this kind of machine.
-pub(crate) const IS_OFFERED: bool = !WHEELS.is_empty();
+pub const IS_OFFERED: bool = !WHEELS.is_empty();
 
 /// The folder that receives the compiler.
-pub(crate) fn directory() -> PathBuf {
+pub fn directory() -> PathBuf {
     paths::repository().join("target/nvrtc")
 }

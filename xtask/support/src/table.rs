@@ -6,7 +6,7 @@ use counters::{SECTOR_BYTES, TENSOR_PRODUCT, WARP};
 use records::record::{Measurement, Outcome, Passed, Record, Run};
 
 /// Real devices first: times, and what part of the device they reach; then the emulated one: what it counted.
-pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
+pub fn measurements(all: &Record, paint: Paint) -> String {
     let mut out = String::new();
     let (mut products, mut moves, mut counted) = (products(), moves(), counted());
     let mut others = Vec::new();
@@ -94,24 +94,24 @@ fn work(one: &Measurement) -> Work {
 }
 
 /// The time that counts: of the kernel where there is one.
-pub(crate) fn time_ms(passed: &Passed) -> Option<f64> {
+pub fn time_ms(passed: &Passed) -> Option<f64> {
     let hot = passed.hot.as_ref().map(records::Samples::median);
     hot.or(passed.cpu_ms).filter(|ms| *ms > 0.0)
 }
 
 /// Floating-point operations per second, in billions.
-pub(crate) fn gflops(one: &Measurement, passed: &Passed) -> Option<f64> {
+pub fn gflops(one: &Measurement, passed: &Passed) -> Option<f64> {
     let flops = work(one).flops(one.shape);
     Some(flops / (time_ms(passed)? * 1e6)).filter(|_| flops > 0.0)
 }
 
 /// Bytes per second, in billions, counting what must move at least.
-pub(crate) fn gbs(one: &Measurement, passed: &Passed) -> Option<f64> {
+pub fn gbs(one: &Measurement, passed: &Passed) -> Option<f64> {
     Some(work(one).bytes(one.shape) / (time_ms(passed)? * 1e6))
 }
 
 /// Time of the yardstick over time of the kernel, in per cent.
-pub(crate) fn of_yardstick(passed: &Passed) -> Option<f64> {
+pub fn of_yardstick(passed: &Passed) -> Option<f64> {
     let yardstick = passed.yardstick.as_ref()?;
     Some(yardstick.hot.median() / time_ms(passed)? * 100.0)
 }
@@ -192,7 +192,7 @@ fn cell(value: Option<f64>) -> String {
 }
 
 /// A rate, with enough digits to compare.
-pub(crate) fn rate(value: f64) -> String {
+pub fn rate(value: f64) -> String {
     match value {
         value if value >= 10.0 => format!("{value:.0}"),
         value => format!("{value:.2}"),
@@ -200,7 +200,7 @@ pub(crate) fn rate(value: f64) -> String {
 }
 
 /// A time with enough digits to compare.
-pub(crate) fn milliseconds(ms: f64) -> String {
+pub fn milliseconds(ms: f64) -> String {
     match ms {
         ms if ms >= 100.0 => format!("{ms:.0}"),
         ms if ms >= 10.0 => format!("{ms:.1}"),

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 /// The folder of the workspace: Cargo's, else the one around the current folder.
-pub(crate) fn checkout() -> Option<PathBuf> {
+pub fn checkout() -> Option<PathBuf> {
     if let Some(manifest) = std::env::var_os("CARGO_MANIFEST_DIR") {
-        let root = Path::new(&manifest).parent()?.to_path_buf();
-        if is_checkout(&root) {
-            return Some(root);
+        if let Some(root) = Path::new(&manifest).ancestors().find(|folder| is_checkout(folder)) {
+            return Some(root.to_path_buf());
         }
     }
     let here = std::env::current_dir().ok()?;
@@ -15,7 +14,7 @@ pub(crate) fn checkout() -> Option<PathBuf> {
 }
 
 /// The folder of the workspace; where there is none, the current one.
-pub(crate) fn repository() -> PathBuf {
+pub fn repository() -> PathBuf {
     checkout().unwrap_or_else(|| PathBuf::from("."))
 }
 
@@ -24,7 +23,7 @@ fn is_checkout(folder: &Path) -> bool {
 }
 
 /// The folder of this program.
-pub(crate) fn program_folder() -> Option<PathBuf> {
+pub fn program_folder() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
 }
 
@@ -35,7 +34,7 @@ pub fn cargo() -> Option<PathBuf> {
 
 /// Cargo, when the programs are to be built before they run: it started this program, or this program lies in the
 /// `target` folder of the checkout, where what lies beside it may be older than the sources.
-pub(crate) fn builder(root: &Path) -> Option<PathBuf> {
+pub fn builder(root: &Path) -> Option<PathBuf> {
     cargo().or_else(|| match is_built_in(root) {
         true => catalog::programs::on_path("cargo"),
         false => None,
@@ -43,7 +42,7 @@ pub(crate) fn builder(root: &Path) -> Option<PathBuf> {
 }
 
 /// Returns whether this program lies inside the checkout, and was not copied somewhere else.
-pub(crate) fn is_built_in(root: &Path) -> bool {
+pub fn is_built_in(root: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().ok();
     match (program_folder().as_deref().and_then(whole), whole(root)) {
         (Some(folder), Some(root)) => folder.starts_with(root),
@@ -70,6 +69,6 @@ pub fn shown(path: &Path) -> String {
 }
 
 /// Returns whether there is an NVIDIA GPU, by the files that its driver makes.
-pub(crate) fn has_gpu() -> bool {
+pub fn has_gpu() -> bool {
     ["/dev/nvidiactl", "/dev/dxg"].iter().any(|path| Path::new(path).exists())
 }

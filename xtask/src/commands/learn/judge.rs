@@ -13,10 +13,11 @@ use tasks::explain::Explained;
 use tasks::progress::Progress;
 use tasks::verdict::{Part, Status, Verdict};
 use tasks::{Task, TaskName};
+use xtask_support::compile_cache::CompileCache;
+use xtask_support::output::{self, Stop};
+use xtask_support::{interrupt, paths, programs};
 
-use crate::support::learner::{self, Compiled, Folder};
-use crate::support::output::{self, Stop};
-use crate::support::{interrupt, paths, programs};
+use crate::learner::{self, Compiled};
 
 /// A kernel that runs into its budget of instructions on the first shape takes a second.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -81,7 +82,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
 ) -> Result<Option<T>> {
     let program = programs::one("judge")?;
     let json = serde_json::to_string(task)?;
-    let described = Folder::of(root).put(&format!("{}.task.json", task.name), &json)?;
+    let described = CompileCache::of(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);
     command.arg("--task").arg(described);
     if let Some(ptx) = ptx {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use records::record::Run;
 
-use crate::support::paths;
+use crate::paths;
 
 /// Finds out before anything is measured whether it can be kept. `instead`: what to do where it cannot.
-pub(crate) fn folder(instead: &str) -> Result<PathBuf> {
+pub fn folder(instead: &str) -> Result<PathBuf> {
     let root = paths::checkout().ok_or_else(|| {
         anyhow!("--save keeps records in book/data of a checkout, and this is none; {instead}")
     })?;
@@ -24,7 +24,7 @@ pub(crate) fn folder(instead: &str) -> Result<PathBuf> {
 }
 
 /// A name for the file of a machine: `h200` for `NVIDIA H200`.
-pub(crate) fn slug(run: &Run) -> String {
+pub fn slug(run: &Run) -> String {
     if run.emulated {
         return "emulated".into();
     }

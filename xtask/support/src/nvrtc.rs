@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use anyhow::{Context, anyhow, bail};
 use libloading::Library;
 
-use crate::support::compiler::DoesNotCompile;
+use crate::compiler::DoesNotCompile;
 
 type Program = *mut c_void;
 type Create = unsafe extern "C" fn(
@@ -27,7 +27,7 @@ type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
 type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
 /// Committed PTX is PTX ISA 8.4, so that every driver since CUDA 12.4 reads it.
-pub(crate) const VERSION: (i32, i32) = (12, 4);
+pub const VERSION: (i32, i32) = (12, 4);
 /// Names a folder in which it is.
 const VARIABLE: &str = "TILE_NVRTC";
 
@@ -43,7 +43,7 @@ pub struct Nvrtc {
     log_size: Size,
     log: Text,
     /// Version of the compiler: major and minor, such as `(12, 4)`.
-    pub(crate) version: (i32, i32),
+    pub version: (i32, i32),
     /// Where it was found.
     pub directory: PathBuf,
     /// Folder with `cuda_fp16.h`, where one was found.
@@ -54,27 +54,27 @@ pub struct Nvrtc {
 
 /// A source, and how to compile it.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Unit {
+pub struct Unit {
     /// Text of the source.
-    pub(crate) source: String,
+    pub source: String,
     /// As it is called in messages and in the lines of the code.
-    pub(crate) name: String,
+    pub name: String,
     /// Headers that are not looked for in folders: as `#include` names them, and their text.
-    pub(crate) headers: Vec<(String, String)>,
+    pub headers: Vec<(String, String)>,
     /// Options of the compiler.
-    pub(crate) options: Vec<String>,
+    pub options: Vec<String>,
 }
 
 /// The results of compiling a source.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Compiled {
+pub struct Compiled {
     /// PTX as the compiler printed it.
-    pub(crate) ptx: String,
+    pub ptx: String,
     /// Machine code, where the architecture in the options is an `sm_XX`.
     #[serde(default)]
-    pub(crate) cubin: Vec<u8>,
+    pub cubin: Vec<u8>,
     /// Warnings, and the messages of ptxas.
-    pub(crate) log: String,
+    pub log: String,
 }
 
 impl Nvrtc {
@@ -144,12 +144,12 @@ impl Nvrtc {
     /// `NVRTC 12.4 in /folder`
     pub fn title(&self) -> String {
         let (major, minor) = self.version;
-        format!("NVRTC {major}.{minor} in {}", crate::support::paths::shown(&self.directory))
+        format!("NVRTC {major}.{minor} in {}", crate::paths::shown(&self.directory))
     }
 
-    /// Compiles one source in this process: there is no way to stop it. See [`crate::support::compiler`]. A fault of the source is
+    /// Compiles one source in this process: there is no way to stop it. See [`crate::compiler`]. A fault of the source is
     /// [`DoesNotCompile`]; any other error lies here.
-    pub(crate) fn compile(&self, unit: &Unit) -> anyhow::Result<Compiled> {
+    pub fn compile(&self, unit: &Unit) -> anyhow::Result<Compiled> {
         let name = &unit.name;
         let text_of = |text: &str, name: &str| {
             CString::new(text).map_err(|_| anyhow!(DoesNotCompile(format!("{name} is not text"))))
@@ -267,7 +267,7 @@ fn candidate_directories() -> Vec<PathBuf> {
         // No other folder is tried when it is set.
         return vec![in_packages(&directory), directory.join("lib64"), directory.join("lib"), directory];
     }
-    found.push(in_packages(&crate::support::wheels::directory()));
+    found.push(in_packages(&crate::wheels::directory()));
     if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
         found.extend(std::env::split_paths(&path));
     }
@@ -279,7 +279,7 @@ fn candidate_directories() -> Vec<PathBuf> {
 }
 
 /// Folders in which Python looks for packages.
-pub(crate) fn site_packages() -> Vec<PathBuf> {
+pub fn site_packages() -> Vec<PathBuf> {
     let script = "import site, sys; print('\\n'.join(site.getsitepackages() + [site.getusersitepackages()]))";
     let output = std::process::Command::new("python3").args(["-c", script]).output();
     let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();

@@ -8,22 +8,22 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use catalog::provenance::{cubin_hash, cubin_of, sha256, target_of};
 
-use crate::support::compiler::Compiler;
-use crate::support::learner::{self, Folder};
-use crate::support::nvrtc::Nvrtc;
-use crate::support::output::Stop;
-use crate::support::source::Job;
-use crate::support::staleness::{self, State};
-use crate::support::{interrupt, source};
+use crate::compile_cache::{self, CompileCache};
+use crate::compiler::Compiler;
+use crate::nvrtc::Nvrtc;
+use crate::output::Stop;
+use crate::source::Job;
+use crate::staleness::{self, State};
+use crate::{interrupt, source};
 
 /// The GPU that machine code is made for: `sm_90`.
-pub(crate) const GPU: u32 = 90;
+pub const GPU: u32 = 90;
 
 /// The file with the machine code of a source, a kernel of the checkout or a learner's.
 ///
-/// If the compiler refuses the source, the error is a [`DoesNotCompile`](crate::support::compiler::DoesNotCompile). If
+/// If the compiler refuses the source, the error is a [`DoesNotCompile`](crate::compiler::DoesNotCompile). If
 /// a compiler is needed and there is none, the error names the command that fetches one.
-pub(crate) fn of(root: &Path, source: &Path) -> Result<PathBuf> {
+pub fn of(root: &Path, source: &Path) -> Result<PathBuf> {
     if let Some(path) = committed(root, source) {
         return Ok(path);
     }
@@ -38,9 +38,9 @@ pub(crate) fn of(root: &Path, source: &Path) -> Result<PathBuf> {
         _ => job.capability().to_owned(),
     };
     let includes = source::local_includes(root, source, &job.source)?;
-    let key = learner::key(&job, &includes, &format!("{}\nsm_{sm}", learner::NVRTC))?;
-    let folder = Folder::of(root);
-    if let Some(path) = folder.known(&key, learner::CUBIN) {
+    let key = compile_cache::key(&job, &includes, &format!("{}\nsm_{sm}", compile_cache::NVRTC))?;
+    let cache = CompileCache::of(root);
+    if let Some(path) = cache.known(&key, compile_cache::CUBIN) {
         return Ok(path);
     }
     let nvrtc = Nvrtc::find()?;
@@ -49,11 +49,11 @@ pub(crate) fn of(root: &Path, source: &Path) -> Result<PathBuf> {
     if interrupt::happened() {
         bail!(Stop::Interrupted(format!("{} was not compiled", job.name)));
     }
-    folder.keep(&key, learner::CUBIN, &without_ptx(compiled?.cubin)?)
+    cache.keep(&key, compile_cache::CUBIN, &without_ptx(compiled?.cubin)?)
 }
 
 /// The committed one, if it was made from the sources as they are.
-pub(crate) fn committed(root: &Path, source: &Path) -> Option<PathBuf> {
+pub fn committed(root: &Path, source: &Path) -> Option<PathBuf> {
     let path = cubin_of(root, source)?;
     if staleness::state(root, source) != State::Fresh {
         return None;
@@ -64,7 +64,7 @@ pub(crate) fn committed(root: &Path, source: &Path) -> Option<PathBuf> {
 }
 
 /// A cubin as NVRTC makes it, without the copy of the PTX, which is most of it.
-pub(crate) fn without_ptx(mut cubin: Vec<u8>) -> Result<Vec<u8>> {
+pub fn without_ptx(mut cubin: Vec<u8>) -> Result<Vec<u8>> {
     cut(&mut cubin, b".nv_debug_ptx_txt\0").context("NVRTC made something else than a cubin")?;
     Ok(cubin)
 }

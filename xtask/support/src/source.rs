@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 
-use crate::support::compiler::Compiler;
-use crate::support::nvrtc::{Compiled, Nvrtc, Unit};
+use crate::compiler::Compiler;
+use crate::nvrtc::{Compiled, Nvrtc, Unit};
 
 /// The architecture to compile for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
@@ -17,24 +17,24 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 /// A source to compile, with its options.
 pub struct Job {
     /// Text of the source.
-    pub(crate) source: String,
+    pub source: String,
     /// As the compiler calls it in messages: from the root of the checkout.
-    pub(crate) name: String,
+    pub name: String,
     architecture: String,
     /// Options that a source adds to those that all have, as `--device-int128`.
     extra: Vec<String>,
     /// Folders for `#include "…"`.
-    pub(crate) folders: [PathBuf; 2],
+    pub folders: [PathBuf; 2],
 }
 
 impl Job {
     /// Reads a source file and its options.
-    pub(crate) fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
+    pub fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
         Ok(Self::of_text(root, path, read_source(path)?))
     }
 
     /// A source whose text need not lie at its path.
-    pub(crate) fn of_text(root: &Path, path: &Path, source: String) -> Self {
+    pub fn of_text(root: &Path, path: &Path, source: String) -> Self {
         let architecture = source
             .lines()
             .find_map(|l| l.strip_prefix("// arch: "))
@@ -73,7 +73,7 @@ impl Job {
     }
 
     /// A learner's source that lies in no file, with the folder of the file that it was made from.
-    pub(crate) fn of_solution(root: &Path, base: &Path, name: &str, source: &str) -> Self {
+    pub fn of_solution(root: &Path, base: &Path, name: &str, source: &str) -> Self {
         Self {
             source: source.to_owned(),
             name: format!("{name}.cu"),
@@ -84,12 +84,12 @@ impl Job {
     }
 
     /// The number of the architecture: `80` of `compute_80`.
-    pub(crate) fn capability(&self) -> &str {
+    pub fn capability(&self) -> &str {
         self.architecture.trim_start_matches("compute_")
     }
 
     /// Options that change what comes out.
-    pub(crate) fn shown(&self) -> Vec<String> {
+    pub fn shown(&self) -> Vec<String> {
         let mut options = vec![
             format!("--gpu-architecture={}", self.architecture),
             "--std=c++17".to_string(),
@@ -106,12 +106,7 @@ impl Job {
     }
 
     /// PTX with paths as seen from the root, and the compiler's warnings.
-    pub(crate) fn compile(
-        &self,
-        nvrtc: &Nvrtc,
-        compiler: &mut Compiler,
-        root: &Path,
-    ) -> anyhow::Result<Compiled> {
+    pub fn compile(&self, nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path) -> anyhow::Result<Compiled> {
         let compiled = compiler.compile(&self.unit(nvrtc, self.shown()))?;
         Ok(Compiled { ptx: normalise(&compiled.ptx, root, nvrtc.include.as_deref()), ..compiled })
     }
@@ -130,7 +125,7 @@ impl Job {
 
     /// Machine code for an `sm_XX` with the lines of the source, and ptxas's report on its registers. `includes` are the
     /// headers that the source includes from the checkout: their names are relative to it.
-    pub(crate) fn compile_for(
+    pub fn compile_for(
         &self,
         sm: &str,
         includes: &[Include],
@@ -164,14 +159,14 @@ fn include_folders(root: &Path, path: &Path) -> [PathBuf; 2] {
 
 /// A file of the repository that a source includes with quotes.
 #[derive(Debug, Clone)]
-pub(crate) struct Include {
+pub struct Include {
     /// Its name in the `#include` of the source.
-    pub(crate) written: String,
-    pub(crate) path: PathBuf,
+    pub written: String,
+    pub path: PathBuf,
 }
 
 /// The files that the source includes with quotes, and those that they include, each once.
-pub(crate) fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<Vec<Include>> {
+pub fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<Vec<Include>> {
     let mut found = Vec::new();
     add_includes(root, path, source, &mut vec![path.to_owned()], &mut found)?;
     Ok(found)
@@ -223,7 +218,7 @@ pub fn read_source(path: &Path) -> anyhow::Result<String> {
 }
 
 /// `.file` paths as seen from the repository, and header files by their names alone.
-pub(crate) fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
+pub fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
     // The headers may lie inside the repository, so their folder goes first.
     let resolved = include.and_then(|folder| folder.canonicalize().ok());
     let folders: Vec<&Path> = [resolved.as_deref(), include, Some(root)].into_iter().flatten().collect();

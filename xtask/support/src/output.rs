@@ -59,7 +59,7 @@ pub fn note(text: &str) {
 }
 
 /// Prints a command that is about to run, so that it can be run by hand.
-pub(crate) fn command(text: &str) {
+pub fn command(text: &str) {
     note(&match colours_on_stderr() {
         true => format!("\x1b[2m$ {text}\x1b[0m"),
         false => format!("$ {text}"),
@@ -67,7 +67,7 @@ pub(crate) fn command(text: &str) {
 }
 
 /// Prints an error; `error:` is red on a terminal.
-pub(crate) fn error(text: &str) {
+pub fn error(text: &str) {
     note(&match colours_on_stderr() {
         true => format!("\x1b[1;31merror:\x1b[0m {text}"),
         false => format!("error: {text}"),
@@ -106,7 +106,7 @@ impl Status {
     }
 
     /// Removes the line; printing anything else does that, too.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         clear_status();
     }
 }

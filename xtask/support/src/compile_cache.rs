@@ -1,0 +1,88 @@
+//! Compiled sources, kept under `target/my` by the hash of everything that goes in, so that a source that is unchanged
+//! starts no compiler.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result};
+use catalog::files::write_whole_bytes;
+use catalog::provenance::sha256;
+
+use crate::source::{self, Include, Job};
+
+/// Compiled files that are kept.
+const MOST_KEPT: usize = 64;
+/// Part of a key: the one version that is used.
+pub const NVRTC: &str = "NVRTC 12.4";
+/// Endings of compiled files that are kept.
+pub const PTX: &str = "ptx";
+pub const CUBIN: &str = "cubin";
+
+/// A hash of everything that goes into what a compiler makes of a source.
+pub fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<String> {
+    let mut parts = vec![job.name.clone(), job.source.clone()];
+    for Include { path, .. } in includes {
+        parts.push(path.display().to_string());
+        parts.push(source::read_source(path)?);
+    }
+    parts.extend(job.shown());
+    let text: String = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();
+    Ok(sha256(format!("{compiler}\n{text}").as_bytes()))
+}
+
+/// Where compiled copies are kept: in the checkout, or where that cannot be written, in a folder for temporary files.
+pub struct CompileCache(PathBuf);
+
+impl CompileCache {
+    pub fn of(root: &Path) -> Self {
+        let inside = root.join("target/my");
+        let works = std::fs::create_dir_all(&inside).is_ok() && {
+            let probe = inside.join(format!("probe.{}.tmp", std::process::id()));
+            let written = std::fs::write(&probe, "").is_ok();
+            let _ = std::fs::remove_file(&probe);
+            written
+        };
+        match works {
+            true => Self(inside),
+            false => Self(std::env::temp_dir().join(format!("tile-by-tile-{}", user()))),
+        }
+    }
+
+    pub fn known(&self, key: &str, ending: &str) -> Option<PathBuf> {
+        let path = self.0.join(key).with_extension(ending);
+        path.is_file().then_some(path)
+    }
+
+    pub fn keep(&self, key: &str, ending: &str, contents: &[u8]) -> Result<PathBuf> {
+        self.forget_the_oldest(ending);
+        self.put(&format!("{key}.{ending}"), contents)
+    }
+
+    /// Writes a file of this folder.
+    pub fn put(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<PathBuf> {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(&self.0).with_context(|| format!("making {}", self.0.display()))?;
+        write_whole_bytes(&path, contents.as_ref()).with_context(|| format!("writing {}", path.display()))?;
+        Ok(path)
+    }
+
+    fn forget_the_oldest(&self, ending: &str) {
+        let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let mut files: Vec<(SystemTime, PathBuf)> = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == ending))
+            .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
+            .collect();
+        files.sort();
+        let n = files.len().saturating_sub(MOST_KEPT - 1);
+        for (_, path) in &files[..n] {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// So that two users of a machine do not share a folder for temporary files.
+fn user() -> String {
+    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME")).unwrap_or_default();
+    name.chars().filter(|c| c.is_ascii_alphanumeric()).collect()
+}

@@ -1,0 +1,70 @@
+//! Parts that the commands of `cargo xtask` share: compilers, building and starting the steps' programs, printing.
+
+#![deny(unsafe_code)]
+#![warn(clippy::print_stderr)]
+
+pub mod committed;
+pub mod compile_cache;
+#[expect(unsafe_code, reason = "a limit for a child process")]
+pub mod compiler;
+pub mod cubin;
+#[expect(unsafe_code, reason = "signals")]
+pub mod interrupt;
+pub mod kernels;
+#[expect(unsafe_code, reason = "a C library")]
+pub mod nvrtc;
+pub mod output;
+pub mod paths;
+pub mod programs;
+pub mod record_files;
+pub mod source;
+pub mod staleness;
+pub mod step_args;
+pub mod table;
+pub mod wheels;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+/// The outcome of a command that could run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandOutcome {
+    /// Exit code 0.
+    Passed,
+    /// Exit code 1.
+    Failed,
+    /// Nothing failed, and something could not be run.
+    NotRun,
+}
+
+/// Prints why a command ended early, and returns its exit code.
+pub fn exit_code(result: Result<CommandOutcome>) -> ExitCode {
+    let error = match result {
+        Ok(CommandOutcome::Passed) => return ExitCode::SUCCESS,
+        Ok(CommandOutcome::Failed) => return ExitCode::from(1),
+        Ok(CommandOutcome::NotRun) => return ExitCode::from(3),
+        Err(error) => error,
+    };
+    match error.downcast_ref::<output::Stop>() {
+        Some(output::Stop::ClosedPipe) => ExitCode::SUCCESS,
+        Some(output::Stop::Ended(code)) => ExitCode::from(*code),
+        Some(output::Stop::Usage(_)) => {
+            output::error(&format!("{error:#}"));
+            ExitCode::from(2)
+        }
+        Some(output::Stop::Signal(signal, _)) => {
+            const BY_SIGNAL: u8 = 128;
+            output::note(&format!("{error:#}"));
+            ExitCode::from(BY_SIGNAL.saturating_add(*signal))
+        }
+        Some(output::Stop::Interrupted(_)) => {
+            output::note(&format!("{error:#}"));
+            ExitCode::from(interrupt::EXIT_CODE)
+        }
+        None => {
+            output::error(&format!("{error:#}"));
+            ExitCode::from(3)
+        }
+    }
+}
