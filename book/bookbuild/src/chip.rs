@@ -1,15 +1,22 @@
 //! `{{#n chip FIELD}}`: a measured constant of the H200, from the data of the timing model.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::RepoPaths;
 use crate::quote::{Sources, quoted};
 
-const FILE: &str = "emulator/timing/data/h200.toml";
+const FILE: &str = "emulator/timing/data/h200.json";
+
+#[derive(Deserialize)]
+struct File {
+    constants: Vec<Constant>,
+}
 
 #[derive(Deserialize)]
 struct Constant {
-    value: toml::Value,
+    constant: String,
+    value: Value,
     how: String,
     measured: String,
 }
@@ -25,20 +32,16 @@ pub(crate) fn number(repo: &RepoPaths, args: &[&str], sources: &mut Sources) -> 
     };
     let path = repo.root().join(FILE);
     let text = repo.read(&path)?;
-    let file: toml::Table = toml::from_str(&text).map_err(|error| format!("{FILE}: {error}"))?;
-    let constant = file.get(name).filter(|value| value.is_table());
-    let constant = constant.ok_or_else(|| {
-        let tables = file.iter().filter(|(_, value)| value.is_table());
-        let names: Vec<&str> = tables.map(|(name, _)| name.as_str()).collect();
+    let file: File = serde_json::from_str(&text).map_err(|error| format!("{FILE}: {error}"))?;
+    let constant = file.constants.iter().find(|constant| constant.constant == name).ok_or_else(|| {
+        let names: Vec<&str> = file.constants.iter().map(|constant| constant.constant.as_str()).collect();
         format!("{FILE} has no constant `{name}`; it has {}", names.join(", "))
     })?;
-    let constant: Constant =
-        constant.clone().try_into().map_err(|error| format!("{name} in {FILE}: {error}"))?;
     let value = match (&constant.value, place) {
-        (toml::Value::Array(values), Some(place)) => {
+        (Value::Array(values), Some(place)) => {
             values.get(place).ok_or_else(|| format!("{FILE} has {} values for {name}", values.len()))?
         }
-        (toml::Value::Array(_), None) => {
+        (Value::Array(_), None) => {
             return Err(format!("{FILE} has {name} as a list; name the place in it"));
         }
         (_, Some(_)) => return Err(format!("{FILE} has a single value for {name}")),

@@ -1,8 +1,9 @@
 //! Measured costs of a GPU, from a data file that holds each with its unit and its measurement.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use toml::{Table, Value};
+use serde_json::{Map, Value};
 
 /// Declares [`Chip`], and reads it key by key: derived code for a file of fifty constants is a third of this crate.
 macro_rules! chip {
@@ -18,13 +19,11 @@ macro_rules! chip {
         impl Chip {
             /// Reads a data file. An error names the constant.
             pub fn read(text: &str) -> Result<Chip, String> {
-                let mut file: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
-                let name = match file.remove("name") {
-                    Some(Value::String(name)) => name,
-                    _ => return Err("name: it has none, or it is no text".into()),
-                };
-                let chip = Chip { name, $($name: constant(&mut file, stringify!($name))?,)* };
-                match file.keys().next() {
+                let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+                let name = file["name"].as_str().ok_or("name: it has none, or it is no text")?.to_owned();
+                let mut constants = by_name(&file)?;
+                let chip = Chip { name, $($name: constant(&mut constants, stringify!($name))?,)* };
+                match constants.keys().next() {
                     None => Ok(chip),
                     Some(unknown) => Err(format!("{unknown}: there is no such constant")),
                 }
@@ -129,19 +128,19 @@ trait Number: Sized {
 
 impl Number for u64 {
     fn of(value: &Value) -> Option<Self> {
-        value.as_integer()?.try_into().ok()
+        value.as_u64()
     }
 }
 
 impl Number for u32 {
     fn of(value: &Value) -> Option<Self> {
-        value.as_integer()?.try_into().ok()
+        value.as_u64()?.try_into().ok()
     }
 }
 
 impl Number for f64 {
     fn of(value: &Value) -> Option<Self> {
-        value.as_float().or_else(|| Some(value.as_integer()? as f64))
+        value.as_f64()
     }
 }
 
@@ -154,34 +153,43 @@ impl Number for [u64; 3] {
     }
 }
 
-/// Takes a constant out of the file: its value, beside which its unit and its measurement must be told.
-fn constant<T: Number>(file: &mut Table, name: &str) -> Result<T, String> {
-    let value = value(file, name)?;
-    T::of(&value).ok_or_else(|| format!("{name}: {value} is of another type, or out of range"))
+/// Constants of a file, each with the fields beside its name.
+type Constants = BTreeMap<String, Map<String, Value>>;
+
+fn by_name(file: &Value) -> Result<Constants, String> {
+    let mut constants = Constants::new();
+    for constant in file["constants"].as_array().ok_or("constants: there is no such list")? {
+        let mut fields = constant.as_object().ok_or("constants: an entry has no fields")?.clone();
+        match fields.remove("constant") {
+            Some(Value::String(name)) if !constants.contains_key(&name) => constants.insert(name, fields),
+            Some(name) => return Err(format!("{name}: there is another, or it is no name")),
+            None => return Err("constants: an entry has no `constant`".into()),
+        };
+    }
+    Ok(constants)
 }
 
-fn value(file: &mut Table, name: &str) -> Result<Value, String> {
-    let Some(Value::Table(mut constant)) = file.remove(name) else {
-        return Err(format!("{name}: the constant is missing"));
-    };
-    let value = constant.remove("value").ok_or_else(|| format!("{name}: it has no value"))?;
+/// Takes a constant out of the file: its value, which needs a unit and a measurement beside it.
+fn constant<T: Number>(constants: &mut Constants, name: &str) -> Result<T, String> {
+    let mut fields = constants.remove(name).ok_or_else(|| format!("{name}: the constant is missing"))?;
+    let value = fields.remove("value").ok_or_else(|| format!("{name}: it has no value"))?;
     for key in ["unit", "how", "measured"] {
-        if !constant.remove(key).is_some_and(|text| text.is_str()) {
-            let instead: Vec<&String> = constant.keys().collect();
+        if !fields.remove(key).is_some_and(|text| text.is_string()) {
+            let instead: Vec<&String> = fields.keys().collect();
             return Err(format!("{name}: `{key}` is missing; besides there are {instead:?}"));
         }
     }
-    match constant.keys().next() {
-        None => Ok(value),
-        Some(unknown) => Err(format!("{name}: there is no key `{unknown}`")),
+    if let Some(unknown) = fields.keys().next() {
+        return Err(format!("{name}: there is no key `{unknown}`"));
     }
+    T::of(&value).ok_or_else(|| format!("{name}: {value} is of another type, or out of range"))
 }
 
 static H200: LazyLock<Chip> =
-    LazyLock::new(|| Chip::read(include_str!("../data/h200.toml")).expect("a test reads the committed file"));
+    LazyLock::new(|| Chip::read(include_str!("../data/h200.json")).expect("a test reads the committed file"));
 
 impl Chip {
-    /// The constants of an NVIDIA H200, from `data/h200.toml`.
+    /// The constants of an NVIDIA H200, from `data/h200.json`.
     pub fn h200() -> &'static Chip {
         &H200
     }
@@ -208,8 +216,10 @@ mod tests {
 
     #[test]
     fn a_constant_without_its_measurement_is_refused() {
-        let text = include_str!("../data/h200.toml").replacen("measured = ", "told = ", 1);
+        let text = include_str!("../data/h200.json").replacen("\"measured\"", "\"noted\"", 1);
         let error = Chip::read(&text).expect_err("a field is missing");
-        assert_eq!(error, "sms: `measured` is missing; besides there are [\"told\"]");
+        assert_eq!(error, "sms: `measured` is missing; besides there are [\"noted\"]");
+        let text = include_str!("../data/h200.json").replacen("\"fma\"", "\"sms\"", 1);
+        assert_eq!(Chip::read(&text).expect_err("sms twice"), "\"sms\": there is another, or it is no name");
     }
 }

@@ -396,12 +396,14 @@ fn numbers_of_ptxas_in_a_sentence() {
 
 #[test]
 fn measured_costs_in_a_sentence() {
-    let costs = "name = \"A Card\"\n[barrier]\nvalue = 12\nunit = \"clocks\"\nhow = \"a loop\"\nmeasured = \"2026\"\n\
-                 [width]\nvalue = [4, 6]\nunit = \"clocks\"\nhow = \"another\"\nmeasured = \"2025\"\n";
-    let with = |chapter: &str| Small::new(chapter).with("emulator/timing/data/h200.toml", costs);
+    let costs = r#"{ "name": "A Card", "constants": [
+        { "constant": "barrier", "value": 12, "unit": "clocks", "how": "a loop", "measured": "2026" },
+        { "constant": "width", "value": [4, 6], "unit": "clocks", "how": "another", "measured": "2025" }
+    ] }"#;
+    let with = |chapter: &str| Small::new(chapter).with("emulator/timing/data/h200.json", costs);
     insta::assert_snapshot!(with("{{#n chip barrier}} and {{#n chip width 1}}").page(), @r#"
-    <p><span class="measured" title="barrier in emulator/timing/data/h200.toml: a loop; 2026">12</span> and <span class="measured" title="width in emulator/timing/data/h200.toml: another; 2025">6</span></p>
-    <p class="provenance">Where the recorded numbers on this page come from: <code>emulator/timing/data/h200.toml</code>.</p>
+    <p><span class="measured" title="barrier in emulator/timing/data/h200.json: a loop; 2026">12</span> and <span class="measured" title="width in emulator/timing/data/h200.json: another; 2025">6</span></p>
+    <p class="provenance">Where the recorded numbers on this page come from: <code>emulator/timing/data/h200.json</code>.</p>
     "#);
     for (words, what) in [
         ("name", "has no constant `name`; it has barrier, width"),
@@ -411,7 +413,7 @@ fn measured_costs_in_a_sentence() {
     ] {
         assert_eq!(
             with(&format!("{{{{#n chip {words}}}}}")).problems(false),
-            format!("book/src/chapter.md:3: emulator/timing/data/h200.toml {what}")
+            format!("book/src/chapter.md:3: emulator/timing/data/h200.json {what}")
         );
     }
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask calibrate`: measures what instructions cost on this machine's GPU, and writes the constants from which
 //! times are predicted.
 //!
-//! The program `calibrate` measures; the table here maps measurements to constants. Comments of the file
-//! and constants that no measurement gives stay as they are, and are listed.
+//! The program `calibrate` measures; the table here maps measurements to constants. Constants that no measurement gives
+//! stay as they are, and are listed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,8 @@ use anyhow::{Context, Result, bail};
 use catalog::files::write_whole;
 use catalog::process;
 use catalog::time;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::{interrupt, paths, programs};
@@ -35,7 +36,7 @@ pub(crate) struct Args {
 /// Where the files are, one for each GPU.
 const FOLDER: &str = "emulator/timing/data";
 /// The file that a GPU without one begins with.
-const FIRST: &str = "h200.toml";
+const FIRST: &str = "h200.json";
 const LIMIT: Duration = Duration::from_secs(300);
 const MOST: usize = 1 << 20;
 
@@ -87,11 +88,11 @@ fn measure() -> Result<String> {
     String::from_utf8(ended.output).context("calibrate printed what is no text")
 }
 
-/// `h200.toml` for `NVIDIA H200`
+/// `h200.json` for `NVIDIA H200`
 fn file_name(device: &str) -> String {
     let words = device.trim_start_matches("NVIDIA ").to_lowercase();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    format!("{}.toml", words.chars().map(plain).collect::<String>())
+    format!("{}.json", words.chars().map(plain).collect::<String>())
 }
 
 /// The output of the program.
@@ -232,19 +233,18 @@ fn barrier(measured: &Measured) -> Result<(f64, f64)> {
 }
 
 impl Rule {
-    /// The value, formatted for the file.
-    fn value(&self, measured: &Measured) -> Result<String> {
-        let list = |values: Result<Vec<f64>>| -> Result<String> {
-            let words: Vec<String> = values?.into_iter().map(number).collect();
-            Ok(format!("[{}]", words.join(", ")))
+    /// The value, as the file has it.
+    fn value(&self, measured: &Measured) -> Result<Value> {
+        let list = |values: Result<Vec<f64>>| -> Result<Value> {
+            Ok(values?.into_iter().map(number).collect::<Vec<_>>().into())
         };
         match self {
-            Rule::Clocks(name) => Ok(number(measured.get(name)?.round())),
+            Rule::Clocks(name) => Ok(number(measured.get(name)?.round()).into()),
             Rule::ClocksOfWidths(names) => {
                 list(names.iter().map(|name| Ok(measured.get(name)?.round())).collect())
             }
-            Rule::AsMeasured(name) => Ok(number(measured.get(name)?)),
-            Rule::Of(value) => Ok(number(value(measured)?)),
+            Rule::AsMeasured(name) => Ok(number(measured.get(name)?).into()),
+            Rule::Of(value) => Ok(number(value(measured)?).into()),
             Rule::OfWidths(value) => {
                 list(WIDTHS.iter().map(|(bytes, wavefronts)| value(measured, bytes, *wavefronts)).collect())
             }
@@ -252,13 +252,32 @@ impl Rule {
     }
 }
 
-/// Three digits are more than two measurements share.
-fn number(value: f64) -> String {
+/// A whole number, or three digits: more than two measurements share.
+fn number(value: f64) -> Number {
     if value.fract() == 0.0 {
-        return format!("{value}");
+        return (value as i64).into();
     }
     let digits = (2 - value.abs().log10().floor() as i32).clamp(0, 6) as usize;
-    format!("{value:.digits$}")
+    format!("{value:.digits$}").parse().expect("digits with a point are a number")
+}
+
+/// A data file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    about: Vec<String>,
+    name: String,
+    constants: Vec<Constant>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Constant {
+    constant: String,
+    value: Value,
+    unit: String,
+    how: String,
+    measured: String,
 }
 
 /// A file with new constants.
@@ -271,55 +290,47 @@ struct Updated {
 }
 
 fn update(old: &str, measured: &Measured, is_new: bool) -> Result<Updated> {
-    let mut updated = Updated { text: String::new(), changes: Vec::new(), left: Vec::new() };
-    let mut section = String::new();
-    let mut value: Option<String> = None;
-    let mut seen = 0;
-    for line in old.lines() {
-        let mut line = line.to_owned();
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = name.to_owned();
-            let rule = RULES.iter().find(|(constant, _)| *constant == section);
-            value = match rule {
-                Some((_, rule)) => Some(rule.value(measured).with_context(|| section.clone())?),
-                None => {
-                    updated.left.push(section.clone());
-                    None
-                }
-            };
-            seen += usize::from(value.is_some());
-        } else if section.is_empty() && line.starts_with("name = ") {
-            line = format!("name = {:?}", measured.device);
-        } else if let (Some(was), Some(value)) = (line.strip_prefix("value = "), &value) {
-            if was != value {
-                updated.changes.push(format!("{section}: {value}, was {was}"));
-            }
-            line = format!("value = {value}");
-        } else if line.starts_with("measured = ") {
-            match (&value, is_new) {
-                (Some(_), _) => line = format!("measured = {:?}", measured.from),
-                (None, true) => line = format!("measured = \"not on this GPU: taken over from {FIRST}\""),
-                (None, false) => {}
-            }
-        }
-        updated.text.push_str(&line);
-        updated.text.push('\n');
-    }
-    if seen < RULES.len() {
-        let known = |name: &str| old.lines().any(|line| line == format!("[{name}]"));
-        let missing: Vec<&str> = RULES.iter().map(|(name, _)| *name).filter(|name| !known(name)).collect();
+    let mut file: File = serde_json::from_str(old)?;
+    let missing: Vec<&str> = RULES
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| !file.constants.iter().any(|constant| constant.constant == *name))
+        .collect();
+    if !missing.is_empty() {
         bail!("the file has no constant called {}", missing.join(", "));
     }
-    Ok(updated)
+    file.name.clone_from(&measured.device);
+    let (mut changes, mut left) = (Vec::new(), Vec::new());
+    for Constant { constant, value: was, measured: origin, .. } in &mut file.constants {
+        match RULES.iter().find(|(name, _)| name == constant) {
+            Some((_, rule)) => {
+                let value = rule.value(measured).with_context(|| constant.clone())?;
+                if *was != value {
+                    changes.push(format!("{constant}: {value}, was {was}"));
+                }
+                *was = value;
+                origin.clone_from(&measured.from);
+            }
+            None => {
+                left.push(constant.clone());
+                if is_new {
+                    *origin = format!("not on this GPU: taken over from {FIRST}");
+                }
+            }
+        }
+    }
+    Ok(Updated { text: serde_json::to_string_pretty(&file)? + "\n", changes, left })
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const PRINTED: &str = include_str!("../../../tests/data/calibrate.json");
     /// The file of the GPU that this was measured on.
-    const OF_H200: &str = include_str!("../../../../emulator/timing/data/h200.toml");
+    const OF_H200: &str = include_str!("../../../../emulator/timing/data/h200.json");
 
     #[test]
     fn every_constant_follows_from_what_was_printed() {
@@ -327,38 +338,52 @@ mod tests {
         assert_eq!(file_name(&measured.device), FIRST);
         for (name, rule) in &RULES {
             let value = rule.value(&measured).unwrap_or_else(|error| panic!("{name}: {error:#}"));
-            assert!(value.parse::<f64>().is_ok() || value.starts_with('['), "{name} = {value}");
+            assert!(value.is_number() || value.is_array(), "{name} = {value}");
         }
         let updated = update(OF_H200, &measured, false).expect("it has every constant");
         assert_eq!(updated.text.lines().count(), OF_H200.lines().count());
     }
 
     #[test]
-    fn comments_and_other_constants_stay() {
-        let old = file("# Why.\n[queue]\nvalue = 12\nmeasured = \"assumed\"\n");
+    fn other_constants_stay() {
+        let queue = constant("queue", 12, "assumed");
+        let old = file(std::slice::from_ref(&queue));
         let measured = Measured::read(PRINTED).expect("it is what calibrate prints");
         let new = update(&old, &measured, false).expect("it has every constant");
-        assert!(new.text.contains("# Why.\n[queue]\nvalue = 12\nmeasured = \"assumed\"\n"));
-        assert!(new.text.contains("[fma]\nvalue = 1\nmeasured = \"cargo xtask calibrate, NVIDIA H200"));
+        let text: Value = serde_json::from_str(&new.text).expect("it is written whole");
+        let find = |name: &str| {
+            let mut constants = text["constants"].as_array().into_iter().flatten();
+            constants.find(|constant| constant["constant"] == name).expect("it is there")
+        };
+        assert_eq!(*find("queue"), queue);
+        assert_eq!(find("fma")["value"], 1);
+        let origin = find("fma")["measured"].as_str().unwrap_or_default();
+        assert!(origin.starts_with("cargo xtask calibrate, NVIDIA H200"), "{origin}");
         assert_eq!(new.left, ["queue"]);
         assert!(new.changes.iter().any(|change| change == "fma: 1, was 7"));
         let of_another = update(&old, &measured, true).expect("it has every constant");
         assert!(of_another.text.contains("not on this GPU"));
+        let error = update(&old.replacen("\"fma\"", "\"fmb\"", 1), &measured, false).err();
+        assert_eq!(error.expect("one is missing").to_string(), "the file has no constant called fma");
     }
 
     #[test]
     fn what_cannot_be_is_refused_by_name() {
         let text = PRINTED.replace("\"name\":\"cost_fma\"", "\"name\":\"cost_nothing\"");
         let measured = Measured::read(&text).expect("the lines are as they should be");
-        let error = update(&file(""), &measured, false).err().expect("fma cannot be known");
+        let error = update(&file(&[]), &measured, false).err().expect("fma cannot be known");
         assert_eq!(format!("{error:#}"), "fma: there is no measurement called cost_fma");
         assert!(Measured::read("").is_err());
         assert!(Measured::read("NVIDIA H200").is_err());
     }
 
-    fn file(rest: &str) -> String {
-        let section = |(name, _): &(&str, Rule)| format!("[{name}]\nvalue = 7\nmeasured = \"\"\n");
-        let constants: String = RULES.iter().map(section).collect();
-        format!("name = \"NVIDIA H200\"\n{constants}{rest}")
+    fn constant(name: &str, value: u32, measured: &str) -> Value {
+        json!({ "constant": name, "value": value, "unit": "", "how": "", "measured": measured })
+    }
+
+    fn file(rest: &[Value]) -> String {
+        let mut constants: Vec<Value> = RULES.iter().map(|(name, _)| constant(name, 7, "")).collect();
+        constants.extend_from_slice(rest);
+        json!({ "about": [], "name": "NVIDIA H200", "constants": constants }).to_string()
     }
 }
