@@ -44,25 +44,19 @@ pub enum Support {
     Refused(&'static str),
 }
 
-/// Rows of one section: pattern, operands, meaning.
-struct Section {
-    title: &'static str,
-    refused: Option<&'static str>,
-    rows: &'static [(&'static str, &'static str, &'static str)],
-}
+/// Section of the manual, pattern, operands, meaning.
+type RowText = (&'static str, &'static str, &'static str, &'static str);
 
-/// Supported rows stand before refused ones, so that a wide pattern only catches what is left.
-const SECTIONS: [&[Section]; 10] = [
-    integer::SECTIONS,
-    float::SECTIONS,
-    half::SECTIONS,
-    compare::SECTIONS,
-    convert::SECTIONS,
-    memory::SECTIONS,
-    control::SECTIONS,
-    tensor::SECTIONS,
-    matrix::SECTIONS,
-    refused::SECTIONS,
+const SUPPORTED: [&[RowText]; 9] = [
+    integer::ROWS,
+    float::ROWS,
+    half::ROWS,
+    compare::ROWS,
+    convert::ROWS,
+    memory::ROWS,
+    control::ROWS,
+    tensor::ROWS,
+    matrix::ROWS,
 ];
 
 struct Table {
@@ -80,14 +74,15 @@ struct Reading {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table { rows: Vec::new(), readings: Vec::new(), opcodes: HashMap::new() };
-    for section in SECTIONS.into_iter().flatten() {
-        let support = section.refused.map_or(Support::Supported, Support::Refused);
-        for &(pattern, operands, meaning) in section.rows {
-            let opcode = pattern::opcode(pattern);
-            table.opcodes.entry(opcode).or_default().push(table.rows.len());
-            table.readings.push(OnceLock::new());
-            table.rows.push(Row { pattern, operands, section: section.title, meaning, support });
-        }
+    let supported = SUPPORTED.into_iter().flatten().map(|row| (Support::Supported, row));
+    let refused =
+        refused::ROWS.iter().flat_map(|(why, rows)| rows.iter().map(|row| (Support::Refused(why), row)));
+    // Supported rows stand before refused ones, so that a wide pattern only catches what is left.
+    for (support, &(section, pattern, operands, meaning)) in supported.chain(refused) {
+        let opcode = pattern::opcode(pattern);
+        table.opcodes.entry(opcode).or_default().push(table.rows.len());
+        table.readings.push(OnceLock::new());
+        table.rows.push(Row { pattern, operands, section, meaning, support });
     }
     table
 });
@@ -208,14 +203,6 @@ fn best(opcode: &str, modifiers: &[&str], n_operands: usize) -> Option<&'static 
         found = found.or(Some(&TABLE.rows[at]));
     }
     found
-}
-
-/// The first row with this mnemonic, `fma.rn.f32`, whatever its operands.
-pub fn lookup_mnemonic(mnemonic: &str) -> Option<&'static Row> {
-    let mut words = mnemonic.split('.');
-    let opcode = words.next()?;
-    let modifiers: Vec<&str> = words.collect();
-    matching(opcode, &modifiers).next()
 }
 
 fn matching<'a>(opcode: &str, modifiers: &'a [&str]) -> impl Iterator<Item = &'static Row> + use<'a> {
