@@ -11,6 +11,7 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 mod display;
+#[macro_use]
 mod error;
 #[cfg(test)]
 mod fuzz;
@@ -50,9 +51,7 @@ pub fn decode_within(
     account: &Account,
 ) -> Result<Program> {
     let nowhere = ::ptx::Span::default();
-    if module.address_size == 32 {
-        return Err(unsupported(nowhere, "`.address_size 32`"));
-    }
+    refuse_if!(module.address_size == 32, unsupported(nowhere, "`.address_size 32`"));
     let index = Index::new(module, account);
     let mut kernels = Vec::new();
     let mut refused = Vec::new();

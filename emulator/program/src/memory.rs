@@ -55,6 +55,16 @@ pub struct Access {
     pub order: Order,
 }
 
+impl Access {
+    /// A weak access to elements without sign, in 32-bit registers.
+    pub fn new(space: MemSpace, addr: Addr, element: u8, registers: &[i32]) -> Access {
+        let mut regs = [arithmetic::lanes::NONE; 8];
+        regs[..registers.len()].copy_from_slice(registers);
+        let n = registers.len() as u8;
+        Access { space, addr, element, n, regs, wide: false, signed: false, order: Order::Weak }
+    }
+}
+
 /// Operation of an atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AtomicKind {

@@ -10,19 +10,13 @@ use program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKi
 /// ops with their operand classes.
 pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), String> {
     let n_ops = kernel.ops.len() as u32;
-    if ops.len() != kernel.ops.len() {
-        return Err("ops out of step".to_owned());
-    }
+    refuse_if!(ops.len() != kernel.ops.len(), "ops out of step".to_owned());
     let ends = kernel.ops.last().is_some_and(|op| {
         op.guard.pred == 0
             && matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Return | OpKind::Branch { .. })
     });
-    if !ends {
-        return Err("the last op falls through".to_owned());
-    }
-    if kernel.n_preds < 2 {
-        return Err("no constant predicates".to_owned());
-    }
+    refuse_if!(!ends, "the last op falls through".to_owned());
+    refuse_if!(kernel.n_preds < 2, "no constant predicates".to_owned());
     for (at, op) in ops.iter_mut().enumerate() {
         let wrong = |what: &str| Err(format!("op {at}: {what} out of range"));
         if op.instr as usize >= kernel.instrs.len() {

@@ -70,7 +70,7 @@ impl<'a> Lower<'a> {
                 }
                 place
             }
-            _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            _ => return Err(self.not_supported(instruction)),
         };
         (made.addr, made.space) = self.address(place, space)?;
         self.emit(OpKind::Mbarrier(Box::new(made)))
@@ -117,7 +117,7 @@ impl<'a> Lower<'a> {
                 };
                 self.emit(OpKind::BulkWait { pending })
             }
-            _ => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            _ => Err(self.not_supported(instruction)),
         }
     }
 
@@ -126,10 +126,7 @@ impl<'a> Lower<'a> {
         if instruction.has("prefetch") {
             return self.emit(OpKind::Nop);
         }
-        let operands = match &instruction.operands[..] {
-            [rest @ .., _] if instruction.has("L2::cache_hint") => rest,
-            all => all,
-        };
+        let operands = self.operands_without_policy(instruction);
         let (operands, blocks) = self.destination_blocks(instruction, operands)?;
         let within_cluster = instruction.has("shared::cluster") && instruction.has("shared::cta");
         let (shared, global, bytes, way) = match operands {

@@ -138,9 +138,7 @@ impl<'a> Lower<'a> {
             _ if self.is_register(from, Class::Bits32)? => Class::Bits32,
             _ => super::class_of(ty.bytes()),
         };
-        if class == Class::Bits32 && ty.bytes() == 8 {
-            return Err(self.invalid("8 bytes from a 32-bit register"));
-        }
+        refuse_if!(class == Class::Bits32 && ty.bytes() == 8, self.invalid("8 bytes from a 32-bit register"));
         let src = self.source(from, class, Some(ty))?;
         let src = if class == Class::Bits64 && ty.bytes() < 8 {
             self.value(Builtin::Lo32Of64, &[src])?

@@ -12,7 +12,7 @@ use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{AccumulatorType, FactorType};
 use program::mma::fragment::parse_shape;
 use program::mma::layout::MmaForm;
-use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind, Order};
+use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind};
 
 /// A fragment: positions of its registers in the matrix.
 ///
@@ -119,7 +119,7 @@ impl<'a> Lower<'a> {
             }
             _ => None,
         };
-        done.ok_or_else(|| self.unsupported(format!("`{}`", instruction.mnemonic())))
+        done.ok_or_else(|| self.not_supported(instruction))
     }
 
     fn fragment_place(
@@ -141,9 +141,7 @@ impl<'a> Lower<'a> {
     }
 
     fn lane(&mut self) -> Result<Src> {
-        let Some(special) = special::find("%laneid") else {
-            return Err(self.unsupported("`wmma`"));
-        };
+        let special = special::find("%laneid").ok_or_else(|| self.unsupported("`wmma`"))?;
         self.special(special, "%laneid", Class::Bits32)
     }
 
@@ -203,18 +201,8 @@ impl<'a> Lower<'a> {
         registers: &[i32],
         load: bool,
     ) -> Result<()> {
-        let mut regs = [NONE; 8];
-        regs[..registers.len()].copy_from_slice(registers);
-        let access = Box::new(Access {
-            space: place.space,
-            addr,
-            element: bytes as u8,
-            n: registers.len() as u8,
-            regs,
-            wide: bytes == 8,
-            signed: false,
-            order: Order::Weak,
-        });
+        let access = Access::new(place.space, addr, bytes as u8, registers);
+        let access = Box::new(Access { wide: bytes == 8, ..access });
         self.emit(if load { OpKind::Load(access) } else { OpKind::Store(access) })
     }
 
@@ -315,13 +303,9 @@ impl<'a> Lower<'a> {
             let addr = self.element(place, far, near, 2)?;
             let mut regs = [NONE; 4];
             regs[..count].copy_from_slice(&registers[first..first + count]);
-            self.emit(OpKind::MatrixLoad(Box::new(MatrixAccess {
-                space: place.space,
-                addr,
-                n: count as u8,
-                transposed: !place.along,
-                regs,
-            })))?;
+            let (n, transposed) = (count as u8, !place.along);
+            let access = MatrixAccess { space: place.space, addr, n, transposed, regs };
+            self.emit(OpKind::MatrixLoad(Box::new(access)))?;
         }
         Ok(())
     }

@@ -120,9 +120,7 @@ fn kernel(
         }
         lower.end()?;
     }
-    if !refused.is_empty() {
-        return Err(DecodeError::Refused(refused));
-    }
+    refuse_if!(!refused.is_empty(), DecodeError::Refused(refused));
     // Target behind the code, and of returns that follow no call.
     starts.push(lower.ops.len() as u32);
     (lower.guard, lower.negated, lower.first) = (TRUE, false, false);
@@ -140,9 +138,7 @@ fn kernel(
     let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;
     account.steps(live.n_pairs as u64)?;
     let allocation = registers::allocate(&mut ops, &live, &lower.registers.classes, account)?;
-    if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
-        return Err(too_big());
-    }
+    refuse_if!(allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX), too_big());
     let place = |register: &u32| allocation.place[*register as usize];
     let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
     for op in &mut ops {

@@ -104,13 +104,8 @@ impl Lower<'_> {
         for (at, dst) in (0..n).zip(&mut regs) {
             *dst = self.dst_word(at)? as i32;
         }
-        self.emit(OpKind::MatrixLoad(Box::new(MatrixAccess {
-            space: MemSpace::Shared,
-            addr,
-            n,
-            transposed,
-            regs,
-        })))
+        let access = MatrixAccess { space: MemSpace::Shared, addr, n, transposed, regs };
+        self.emit(OpKind::MatrixLoad(Box::new(access)))
     }
 
     /// `STSM`
@@ -119,13 +114,8 @@ impl Lower<'_> {
         let (n, transposed) = self.matrices();
         let mut regs = [NONE; 4];
         self.fragment(1, false, &mut regs[..usize::from(n)])?;
-        self.emit(OpKind::MatrixStore(Box::new(MatrixAccess {
-            space: MemSpace::Shared,
-            addr,
-            n,
-            transposed,
-            regs,
-        })))
+        let access = MatrixAccess { space: MemSpace::Shared, addr, n, transposed, regs };
+        self.emit(OpKind::MatrixStore(Box::new(access)))
     }
 
     /// `MOVM`

@@ -16,29 +16,10 @@ pub(super) struct Seen {
 }
 
 /// Modifiers that change no result of any instruction: cache hints, scopes, and parts of every instruction's name.
+#[rustfmt::skip]
 const HINTS: [&str; 22] = [
-    "BYPASS",
-    "CONSTANT",
-    "CTA",
-    "DEFER_BLOCKING",
-    "E",
-    "EF",
-    "EL",
-    "EU",
-    "GPU",
-    "LTC128B",
-    "LTC256B",
-    "LTC64B",
-    "LU",
-    "LUT",
-    "MMIO",
-    "NA",
-    "NODEC",
-    "NOINC",
-    "REL",
-    "SM",
-    "STRONG",
-    "SYS",
+    "BYPASS", "CONSTANT", "CTA", "DEFER_BLOCKING", "E", "EF", "EL", "EU", "GPU", "LTC128B", "LTC256B",
+    "LTC64B", "LU", "LUT", "MMIO", "NA", "NODEC", "NOINC", "REL", "SM", "STRONG", "SYS",
 ];
 
 /// Modifiers that change no result of some operations.
@@ -72,6 +53,11 @@ impl Lower<'_> {
     /// First of these lower-case names that the instruction has as a modifier; marks it read.
     pub(super) fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
         { names.iter().copied() }.find(|name| self.has_such(|own| own.eq_ignore_ascii_case(name)))
+    }
+
+    /// Value of the first of these modifiers that the instruction has; marks it read.
+    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
+        choices.iter().find(|(name, _)| self.has(name)).map(|&(_, chosen)| chosen)
     }
 
     fn has_such(&self, is: impl Fn(&str) -> bool) -> bool {
