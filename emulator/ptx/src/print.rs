@@ -54,51 +54,6 @@ impl Linkage {
     }
 }
 
-impl Display for Space {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Space::Reg => "reg",
-            Space::Sreg => "sreg",
-            Space::Const => "const",
-            Space::Global => "global",
-            Space::Local => "local",
-            Space::Param => "param",
-            Space::Shared => "shared",
-            Space::Tex => "tex",
-        })
-    }
-}
-
-impl Display for Type {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Type::B8 => "b8",
-            Type::B16 => "b16",
-            Type::B32 => "b32",
-            Type::B64 => "b64",
-            Type::B128 => "b128",
-            Type::U8 => "u8",
-            Type::U16 => "u16",
-            Type::U32 => "u32",
-            Type::U64 => "u64",
-            Type::S8 => "s8",
-            Type::S16 => "s16",
-            Type::S32 => "s32",
-            Type::S64 => "s64",
-            Type::F16 => "f16",
-            Type::F16x2 => "f16x2",
-            Type::Bf16 => "bf16",
-            Type::Bf16x2 => "bf16x2",
-            Type::F32 => "f32",
-            Type::F64 => "f64",
-            Type::Pred => "pred",
-            Type::TexRef => "texref",
-            Type::SamplerRef => "samplerref",
-            Type::SurfRef => "surfref",
-        })
-    }
-}
-
 fn attributes(f: &mut Formatter<'_>, attributes: &[String]) -> fmt::Result {
     attributes.iter().try_for_each(|attribute| write!(f, ".attribute(.{attribute}) "))
 }
