@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{ReadError, ReadErrorKind};
+use crate::error::{ReadError, damaged};
 use crate::module::Parameter;
 
 /// Kind of an attribute whose value has that many bytes; the value of other kinds is the two bytes in place of the
@@ -109,7 +109,7 @@ impl Attributes {
         found.parameters = parameters.into_iter().map(|(_, parameter)| parameter).collect();
         let end = found.parameters.iter().map(|p| p.offset + p.size).max().unwrap_or(0);
         if end > MAX_PARAMETER_BYTES {
-            return Err(ReadErrorKind::Damaged("its parameters are too long".into()).at(section));
+            return Err(damaged("its parameters are too long", section));
         }
         Ok(found)
     }
