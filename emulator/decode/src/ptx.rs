@@ -53,7 +53,7 @@ use layout::SharedLayout;
 use module_variables::Symbols;
 use names::{Binding, Prototype, Scope};
 use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
-use program::{AtomicForm, DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, SourceLoc, Special};
+use program::{DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, SourceLoc, Special};
 
 pub(super) struct Lower<'a> {
     pub(super) index: &'a Index<'a>,
@@ -187,11 +187,7 @@ impl<'a> Lower<'a> {
                 self.instrs.push(InstrInfo {
                     text: "}".to_owned(),
                     ptx_line: kernel.span.line,
-                    source: None,
-                    calls: Box::default(),
-                    fmas: 0,
-                    merge: None,
-                    atomic: AtomicForm::Native,
+                    ..InstrInfo::default()
                 });
                 self.starts.push(kernel.span.end);
             }

@@ -31,7 +31,7 @@ use crate::virt::{FALSE, Registers, TRUE, VirtualOp};
 use arithmetic::lanes::{CpuLevel, Src};
 use operand::LineId;
 use program::limits::{Account, INSTR_BYTES};
-use program::{AtomicForm, InstrInfo, MemSpace, OpKind, SourceLoc, Special};
+use program::{InstrInfo, MemSpace, OpKind, SourceLoc, Special};
 
 const BYTES: u32 = 16;
 
@@ -166,15 +166,7 @@ impl<'a> Lower<'a> {
             "HFMA2" if !(zero(0) && zero(1)) => 2,
             _ => 0,
         };
-        self.instrs.push(InstrInfo {
-            text,
-            ptx_line: at + 1,
-            source,
-            calls: Box::default(),
-            fmas,
-            merge: None,
-            atomic: AtomicForm::Native,
-        });
+        self.instrs.push(InstrInfo { text, ptx_line: at + 1, source, fmas, ..InstrInfo::default() });
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 pub const MAX_CALLS: usize = 4;
 
 /// One instruction of the source, for counters and messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InstrInfo {
     /// Text, such as `fma.rn.f32 %f3, %f1, %f2, %f3;`
     pub text: String,

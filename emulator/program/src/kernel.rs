@@ -19,7 +19,7 @@ pub struct Program {
 }
 
 /// An entry point: its operations, and what a launch has to set up and check for them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Kernel {
     /// Symbol in PTX.
     pub name: String,
@@ -127,9 +127,10 @@ pub struct ClusterDirectives {
 }
 
 /// Order of a kernel's blocks. Results must not depend on the number of threads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BlockOrder {
     /// Blocks run in parallel.
+    #[default]
     Any,
     /// Blocks run in index order, on one thread.
     ByIndex,

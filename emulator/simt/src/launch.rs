@@ -124,9 +124,6 @@ pub struct Environment<'a> {
 }
 
 /// Runs a kernel to its end.
-///
-/// # Errors
-/// When the launch does not start.
 pub fn launch(
     memory: &Memory,
     loaded: &LoadedKernel,
@@ -137,9 +134,6 @@ pub fn launch(
 }
 
 /// Runs like [`launch`], always counted, and records the steps of one warp.
-///
-/// # Errors
-/// When the launch does not start.
 pub fn trace(
     memory: &Memory,
     loaded: &LoadedKernel,
@@ -153,9 +147,6 @@ pub fn trace(
 }
 
 /// Runs like [`launch`], always counted, under an observer.
-///
-/// # Errors
-/// When the launch does not start.
 pub fn observe(
     memory: &Memory,
     loaded: &LoadedKernel,

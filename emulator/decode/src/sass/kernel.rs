@@ -10,7 +10,7 @@ use crate::passes::{order, registers, sync_patterns, validate};
 use crate::virt::{Registers, TRUE};
 use arithmetic::lanes::CpuLevel;
 use program::limits::{Account, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
-use program::{ClusterDirectives, DeclaredArray, Kernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};
+use program::{DeclaredArray, Kernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};
 
 /// Static shared memory that any device has, with opt-in.
 const MAX_SHARED: u32 = 227 << 10;
@@ -192,19 +192,13 @@ fn kernel(
         shared_dynamic_align: 16,
         shared: shared.into_iter().collect(),
         local_bytes: code.frame_bytes,
-        local: Vec::new(),
         max_threads: code.max_threads,
-        max_registers: None,
-        required_threads: None,
-        cluster: ClusterDirectives::default(),
-        min_blocks_per_sm: None,
         order,
         shared_subword: lower.shared_subword,
-        calls: None,
         shapes: ops.iter().map(shape).collect(),
         machine_code: true,
-        in_flight: None,
-        unset: Vec::new(),
+        // Machine code has none of the rest.
+        ..Kernel::default()
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)

@@ -568,6 +568,13 @@ pub struct BadAccess {
     pub bytes: u32,
 }
 
+impl BadAccess {
+    /// An access to the same address by all lanes.
+    pub(crate) fn at(kind: AccessKind, space: MemSpace, address: u64, bytes: u32) -> BadAccess {
+        BadAccess { kind, space, address, high: address, bytes }
+    }
+}
+
 /// Threads of one block at one barrier, or elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BarrierGroup {

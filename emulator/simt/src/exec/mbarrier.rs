@@ -384,13 +384,7 @@ impl Worker<'_> {
         };
         self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
-            let access = BadAccess {
-                kind: AccessKind::Atomic,
-                space: MemSpace::Shared,
-                address: offset,
-                high: offset,
-                bytes: BYTES,
-            };
+            let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
             self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
             return true;
         }
@@ -497,7 +491,7 @@ impl Worker<'_> {
             true => (MemSpace::Shared, offset),
             false => (MemSpace::Generic, address),
         };
-        let access = BadAccess { kind: AccessKind::Atomic, space, address, high: address, bytes: BYTES };
+        let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
         self.report(pc, code, 1 << lane, Details::Access(access));
         None
     }

@@ -149,13 +149,7 @@ impl Worker<'_> {
             let tag = u64::from(self.block.rank + 1) << RANK_SHIFT;
             return Some(window::SHARED + tag + own);
         }
-        let access = BadAccess {
-            kind: AccessKind::Read,
-            space: MemSpace::Shared,
-            address: offset,
-            high: offset,
-            bytes,
-        };
+        let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, offset, bytes);
         self.report(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
         None
     }
@@ -202,13 +196,7 @@ impl Worker<'_> {
         lane: usize,
     ) {
         if let Some(problem) = self.remote_problem(offset) {
-            let access = BadAccess {
-                kind: AccessKind::Write,
-                space: MemSpace::Shared,
-                address: offset,
-                high: offset,
-                bytes: BULK_ALIGN,
-            };
+            let access = BadAccess::at(AccessKind::Write, MemSpace::Shared, offset, BULK_ALIGN);
             self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
             self.copy_left_out();
             return;

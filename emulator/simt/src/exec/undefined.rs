@@ -191,8 +191,7 @@ impl Worker<'_> {
         if guilty != 0 {
             let lane = guilty.trailing_zeros() as usize;
             let address = self.checks.fresh.address[lane] - window::SHARED;
-            let access =
-                BadAccess { kind: AccessKind::Read, space: MemSpace::Shared, address, high: address, bytes };
+            let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address, bytes);
             let details = Details::Uninitialised {
                 access,
                 load,
@@ -355,7 +354,7 @@ impl Worker<'_> {
         } else {
             Box::default()
         };
-        let access = BadAccess { kind: AccessKind::Read, space, address, high: address, bytes: origin.bytes };
+        let access = BadAccess::at(AccessKind::Read, space, address, origin.bytes);
         let thread = self.warp.index * 32 + lanes.trailing_zeros();
         let fresh = match space {
             MemSpace::Shared => self.passed_fresh(thread),

@@ -108,10 +108,16 @@ impl Device {
         }
     }
 
+    /// Launches a grid of one dimension.
+    #[track_caller]
+    pub(crate) fn launch_line(&self, grid: u32, block: u32, params: &[Arg]) -> LaunchReport {
+        self.launch([grid, 1, 1], [block, 1, 1], 0, params)
+    }
+
     /// Launches; asserts that nothing is found.
     #[track_caller]
     pub(crate) fn run(&self, grid: u32, block: u32, params: &[Arg]) -> LaunchReport {
-        let report = self.launch([grid, 1, 1], [block, 1, 1], 0, params);
+        let report = self.launch_line(grid, block, params);
         assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         report
     }

@@ -188,13 +188,7 @@ impl Worker<'_> {
             self.out_of_order();
         }
         let instr = self.job.kernel.ops[pc as usize].instr;
-        let access = BadAccess {
-            kind: AccessKind::Read,
-            space: MemSpace::Shared,
-            address: address.into(),
-            high: address.into(),
-            bytes: element,
-        };
+        let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address.into(), element);
         let details = Details::Uninitialised {
             access,
             load: instr,
