@@ -1,5 +1,4 @@
-//! Forms against plain Rust of another method: integers in 128 bits, floats as an `f64` and the side on which the exact
-//! result lies, rounded to a grid.
+//! Forms against plain Rust of another method: integers in 128 bits, floats as `f64` and the side of the result.
 
 use super::tests::scalar;
 
@@ -80,10 +79,7 @@ impl Integers {
     }
 
     fn value(&self, bits: u64) -> i128 {
-        match self.signed {
-            true => signed(bits, self.bits),
-            false => i128::from(bits & mask(self.bits)),
-        }
+        if self.signed { signed(bits, self.bits) } else { i128::from(bits & mask(self.bits)) }
     }
 
     fn range(&self) -> (i128, i128) {

@@ -37,8 +37,7 @@ pub use ptx::module_variables::{
     ModuleVariable, Relocation, Symbols, module_variables, module_variables_within,
 };
 
-/// Decodes all kernels of a module that has passed [`::ptx::table::check`]. `symbols` has the addresses of its
-/// [`module_variables`].
+/// Decodes all kernels of a module that [`::ptx::table::check`] passes; `symbols` places its [`module_variables`].
 pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Program> {
     decode_within(module, symbols, level, &Account::default())
 }

@@ -1,7 +1,6 @@
 //! PTX: lowers the statements of a kernel, and of the functions that it calls, to virtual operations.
 //!
-//! Every instruction becomes at least one operation; a file per family. Device functions are inlined at each call,
-//! except those that [`call_graph`] keeps.
+//! Every instruction becomes at least one operation. Device functions are inlined but for those of [`call_graph`].
 
 mod activation;
 mod address;
@@ -106,7 +105,7 @@ pub(super) struct Lower<'a> {
     instr: u32,
     first: bool,
     span: Span,
-    /// Of the next operation.
+    /// Rules of the next operation.
     rule: BitRule,
     flow: Flow,
 }

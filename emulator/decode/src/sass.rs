@@ -52,7 +52,7 @@ struct Lower<'a> {
     level: CpuLevel,
     account: &'a Account,
     segments: &'a Segments,
-    /// Of the kernel in its module.
+    /// Number of the kernel in its module.
     number: usize,
     /// Offset of the parameters in constant bank 0.
     first_parameter: u32,
@@ -172,10 +172,7 @@ impl<'a> Lower<'a> {
 
     /// Adds a `Nop` if the instruction has no operation to count.
     fn end(&mut self) -> Result<()> {
-        match self.first {
-            true => self.emit(OpKind::Nop),
-            false => Ok(()),
-        }
+        if self.first { self.emit(OpKind::Nop) } else { Ok(()) }
     }
 
     /// Four bytes of a constant bank that no program can change.

@@ -110,7 +110,6 @@ pub struct Unset {
     /// First line, or number of the predicate.
     pub place: Dst,
     pub is_predicate: bool,
-    /// Width.
     pub bits: u32,
     /// First instruction in text order that reads the register and is more than a move; `u32::MAX` if there is none.
     pub reader: u32,

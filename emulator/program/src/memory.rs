@@ -26,11 +26,9 @@ pub struct Addr {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Weak,
-    /// An ordinary load whose value a compare-and-swap compares later: a stale value costs one more round. Race checks
-    /// treat it apart.
+    /// An ordinary load whose value a compare-and-swap compares later: a stale one costs one more round.
     Guess,
-    /// `.volatile` on shared memory, in a kernel where no thread waits for another's store: keeps accesses and orders
-    /// no threads.
+    /// `.volatile` on shared memory in a kernel without threads that wait for others' stores: orders no threads.
     InStep,
     /// `.volatile`, `.relaxed`, `.acquire`, `.release`, `.mmio`: visible to others while the kernel runs.
     Strong,
@@ -65,7 +63,6 @@ impl Access {
     }
 }
 
-/// Operation of an atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AtomicKind {
     Add,
@@ -136,7 +133,6 @@ pub struct BulkBytes {
     pub way: TensorWay,
 }
 
-/// An operation on an `mbarrier`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mbarrier {
     pub kind: MbarrierKind,
@@ -153,7 +149,6 @@ pub struct Mbarrier {
     pub done: i32,
 }
 
-/// Operations on an `mbarrier`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MbarrierKind {
     Init,

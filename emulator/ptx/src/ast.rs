@@ -1,7 +1,6 @@
 //! The tree of a PTX module.
 //!
-//! The tree keeps what was written: names, order, modifiers as text. The effect of an instruction is defined by the
-//! crate that executes it.
+//! The tree keeps names, order and modifiers as written. The crate that executes an instruction defines its effect.
 
 use crate::span::Span;
 

@@ -1,7 +1,6 @@
 //! Printing of trees: the printed text reads as the same tree, spans apart.
 //!
-//! A negative offset is printed as `+-8`, the only form that ptxas takes. The spelling of numbers (`0x10` is printed as
-//! `16`) and comments are lost.
+//! A negative offset is printed as `+-8`, the only form that ptxas takes. Comments and spellings (`0x10`) are lost.
 
 use crate::ast::*;
 use std::fmt::{self, Display, Formatter, Write};

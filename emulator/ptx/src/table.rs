@@ -118,9 +118,8 @@ fn words(instruction: &Instruction) -> Vec<&str> {
 }
 
 /// The modifiers in the manual's order, when they are written in another one. ptxas takes any (`div.ftz.rn.f32`,
-/// `setp.f32.lt`, `ld.shared.volatile.f32`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts and
-/// state spaces each keep their order, and words that name the operation stand behind the opcode; compilers, NVIDIA's
-/// own headers and programs make use of it.
+/// `setp.f32.lt`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts and state spaces each keep
+/// their order, and words that name the operation stand behind the opcode; compilers and NVIDIA's headers use it.
 fn arranged(instruction: &Instruction) -> Option<Vec<&'static str>> {
     let words = words(instruction);
     let (ordered, others): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| class(word).is_some());
@@ -274,8 +273,7 @@ fn check_statements(statements: &[Statement], refused: &mut Vec<Unsupported>) ->
     Ok(())
 }
 
-/// Looks one instruction up. Fails when it does not exist, or has too few or too many operands; those of a refused one
-/// are not counted.
+/// Looks one instruction up. Fails when it does not exist, or is supported and has too few or too many operands.
 pub fn check_instruction(instruction: &Instruction) -> Result<&'static Row, ParseError> {
     let Some(row) = lookup(instruction) else {
         return Err(unknown(instruction));
@@ -309,8 +307,7 @@ fn unknown(instruction: &Instruction) -> ParseError {
     ParseError { span: instruction.span, message }
 }
 
-/// Finds a similar mnemonic that exists: another opcode, or one modifier changed, added, moved or left out. Slow, so
-/// used for error messages only.
+/// Finds a similar mnemonic: another opcode, or one modifier changed, added, moved or left out. For errors only: slow.
 fn nearest(instruction: &Instruction) -> Option<String> {
     if instruction.modifiers.len() > 8 || instruction.opcode.len() > 40 {
         return None;

@@ -85,31 +85,10 @@ fn every_prefix_is_refused_or_read() {
 }
 
 /// Fragments that are likely to upset a parser.
+#[rustfmt::skip]
 const PIECES: [&str; 24] = [
-    "{",
-    "}",
-    "(",
-    ")",
-    "[",
-    "]",
-    "<",
-    ">",
-    ";",
-    ":",
-    ",",
-    "@",
-    "!",
-    "|",
-    "-",
-    "+",
-    "::",
-    ".",
-    "\"",
-    "/*",
-    "0x",
-    "99999999999999999999",
-    ".b32",
-    "generic(",
+    "{", "}", "(", ")", "[", "]", "<", ">", ";", ":", ",", "@", "!", "|", "-", "+", "::", ".", "\"",
+    "/*", "0x", "99999999999999999999", ".b32", "generic(",
 ];
 
 fn boundary(text: &str, at: prop::sample::Index) -> usize {

@@ -1,8 +1,7 @@
 //! Reading of cubins.
 //!
 //! A cubin is an ELF file with a section of code for each kernel. Nothing in it is trusted: every range is checked, and
-//! sections may not overlap so much that together they are much longer than the file, so that memory and time stay in
-//! proportion to it.
+//! overlapping sections are bounded, so that memory and time stay in proportion to the file.
 
 mod info;
 mod lines;
@@ -51,8 +50,7 @@ fn header(cubin: &[u8]) -> Result<&Header, ReadError> {
 }
 
 impl Module {
-    /// Reads a cubin. Fails when it is damaged, when it is for another architecture than those of [`Architecture`], or
-    /// when an instruction is not in the table.
+    /// Reads a cubin. Fails when it is damaged, for another [`Architecture`], or has an instruction outside the table.
     pub fn read(cubin: &[u8]) -> Result<Module, ReadError> {
         let (header, sm) = (header(cubin)?, sm_of(cubin)?);
         let Some(architecture) = Architecture::of(sm) else {

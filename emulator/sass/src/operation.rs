@@ -84,8 +84,7 @@ names! {
 }
 
 impl Operation {
-    /// Tests for an operation that executes once for the warp, on its registers, so that its guard is a predicate of
-    /// the warp.
+    /// Tests for an operation that executes once for the warp, under a predicate of the warp.
     pub fn is_uniform(self) -> bool {
         self.name().starts_with('U') || self == Operation::S2ur
     }

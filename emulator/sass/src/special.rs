@@ -2,7 +2,6 @@
 
 use crate::architecture::Architecture;
 
-/// A special register by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpecialRegister(pub u8);
 

@@ -120,7 +120,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Threads to measure with.
 fn thread_counts() -> Vec<usize> {
     match std::thread::available_parallelism().map_or(1, usize::from) {
         1 => vec![1],

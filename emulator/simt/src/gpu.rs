@@ -1,5 +1,4 @@
-//! The machine for programs in Rust: buffers of numbers, arguments, launches. (The driver has memory of its own, and
-//! other rules.)
+//! The machine for programs in Rust: buffers of numbers, arguments, launches. The driver has memory of its own.
 
 use std::sync::Arc;
 
@@ -132,7 +131,6 @@ impl Gpu {
         bytes.chunks_exact(T::BYTES).map(T::get).collect()
     }
 
-    /// Loads PTX.
     pub fn load(&self, text: &str) -> Result<Module, LoadError> {
         self.load_at(text, None)
     }

@@ -105,7 +105,6 @@ pub struct AddressError {
 pub struct AllocationInfo {
     /// Address of the first byte.
     pub base: u64,
-    /// Size in bytes.
     pub bytes: u64,
     /// Serial number: the first allocation of this memory is 1. Never used again.
     pub id: u64,
@@ -357,8 +356,7 @@ impl Memory {
         }
     }
 
-    /// Allocation of an address. Addresses a little outside an allocation still find it: compare with `base` and
-    /// `bytes`.
+    /// Allocation of an address, also of one a little outside: compare with `base` and `bytes`.
     pub fn lookup(&self, address: u64) -> Option<AllocationInfo> {
         self.read_state().table.info(address)
     }
@@ -400,8 +398,7 @@ impl Memory {
         self.with(address, n, |bytes, offset| bytes.fill(offset, pattern, count as usize)).map(|_| ())
     }
 
-    /// True where no byte of a range was ever written, by the host or by a kernel. False for what is no range of one
-    /// live allocation.
+    /// True where nothing ever wrote a byte of a range; false for what is no range of one live allocation.
     pub fn is_untouched(&self, address: u64, bytes: u64) -> bool {
         let untouched = |own: &Bytes, offset| own.is_untouched(offset, bytes as usize);
         self.with(address, bytes, untouched).unwrap_or(false)

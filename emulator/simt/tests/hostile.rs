@@ -1,5 +1,4 @@
-//! Modules and launches that ask for too much: each ends in words about what was too large, and what is counted stays
-//! within its bounds.
+//! Modules and launches that ask for too much: each ends in words about it, and counts stay within their bounds.
 
 mod common;
 

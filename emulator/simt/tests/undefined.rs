@@ -59,7 +59,6 @@ fn stored(body: &str) {
     assert_eq!(found(body).0, ["W-UNINIT"], "{body}");
 }
 
-/// It is used so.
 #[track_caller]
 fn used(body: &str, expected: fn(&Use) -> bool) {
     let (codes, uses) = found(body);

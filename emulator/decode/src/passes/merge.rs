@@ -155,8 +155,7 @@ fn places(
     all
 }
 
-/// An access that may be merged, with size and number of elements. Small vectors of small elements count as the word
-/// that they fill.
+/// An access that may be merged, with size and number of elements; small vectors count as the word that they fill.
 fn candidate(op: &VirtualOp) -> Option<(&Access, u8, usize)> {
     let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else {
         return None;

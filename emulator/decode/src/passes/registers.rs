@@ -154,8 +154,7 @@ fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
     false
 }
 
-/// Preferred registers to share a place with, up to two for each: a source of the same class of the op that writes it,
-/// and the target of a move.
+/// Preferred registers to share a place with, up to two: a source of the op that writes it, the target of a move.
 fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
     let mut hints = vec![[u32::MAX; 2]; n];
     for op in ops {

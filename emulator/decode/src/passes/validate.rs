@@ -6,8 +6,7 @@ use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::AccumulatorType;
 use program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
 
-/// Checks all operands against the sizes of the register file, the constants and the program. `ops` are the kernel's
-/// ops with their operand classes.
+/// Checks all operands against the register file, the constants and the program. `ops`: with their operand classes.
 pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), String> {
     let n_ops = kernel.ops.len() as u32;
     refuse_if!(ops.len() != kernel.ops.len(), "ops out of step".to_owned());
@@ -84,10 +83,7 @@ fn calls_in_range(kernel: &Kernel, calls: &Calls) -> Result<(), String> {
         }
         _ => true,
     });
-    match good && followed {
-        true => Ok(()),
-        false => Err("a call out of range".to_owned()),
-    }
+    if good && followed { Ok(()) } else { Err("a call out of range".to_owned()) }
 }
 
 fn targets_in_range(kind: &OpKind, n_ops: u32) -> bool {

@@ -123,8 +123,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Binding of a formal parameter: the caller's own variable where possible, since neither side writes it during the
-    /// call.
+    /// Binding of a formal parameter: the caller's own variable where possible, as neither side writes it in the call.
     fn pass(&mut self, formal: &'a Variable, actual: &'a Operand) -> Result<Binding> {
         let given = self.binding_of(actual)?;
         if let Some(given @ (Binding::ParamLocal(_) | Binding::ParamAt(_))) = &given

@@ -138,10 +138,7 @@ impl<'a> Lower<'a> {
             _ => return self.bulk_group(instruction),
         };
         let (shared, _) = self.address(shared, MemSpace::Shared)?;
-        let space = match within_cluster {
-            true => MemSpace::Shared,
-            false => MemSpace::Global,
-        };
+        let space = if within_cluster { MemSpace::Shared } else { MemSpace::Global };
         let (global, _) = self.address(global, space)?;
         let bytes = self.source(bytes, Class::Bits32, Some(Type::U32))?;
         self.emit(OpKind::BulkBytes(Box::new(BulkBytes {

@@ -16,8 +16,7 @@ use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind};
 
 /// A fragment: positions of its registers in the matrix.
 ///
-/// A lane's position is `lane / 4` along one axis, and along the other `lane % 4` times the elements in a register or
-/// pair.
+/// A lane is at `lane / 4` along one axis, and at `lane % 4` times the elements of a register or pair along the other.
 struct Fragment {
     /// Registers of the instruction: more than pieces, where they repeat.
     registers: usize,

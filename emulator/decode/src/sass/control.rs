@@ -360,9 +360,6 @@ impl Lower<'_> {
         let clock = if whole { Clock::Clock64 } else { Clock::Clock };
         let dst = self.registers.fresh(class);
         self.emit(OpKind::ReadClock { clock, dst })?;
-        match whole {
-            true => self.wide_write(dst as Src),
-            false => self.write_line(dst as Src),
-        }
+        if whole { self.wide_write(dst as Src) } else { self.write_line(dst as Src) }
     }
 }

@@ -1,5 +1,4 @@
-//! Adds operations. Intermediate values are computed by all converged lanes, into registers of their own; only results
-//! are written under the guard.
+//! Adds operations. All converged lanes compute intermediate values; only results are written under the guard.
 
 use super::Lower;
 use crate::error::{DecodeError, Result, refused};

@@ -142,10 +142,7 @@ impl Lower<'_> {
     }
 
     fn type_of_halves(&self) -> &'static str {
-        match self.has("BF16_V2") {
-            true => "bf16x2",
-            false => "f16x2",
-        }
+        if self.has("BF16_V2") { "bf16x2" } else { "f16x2" }
     }
 
     /// `DSETP.MIN`, `DSETP.MAX`: true if the first source is the result, and if both are NaN.

@@ -138,10 +138,7 @@ impl Lower<'_> {
         let wants = self.wanted_predicates();
         let (a, b) = (self.int(0)?, self.int(1)?);
         if self.has("X") || wants.iter().any(Option::is_some) {
-            let carry = match self.has("X") {
-                true => self.predicate(3)?,
-                false => super::FALSE as Src,
-            };
+            let carry = if self.has("X") { self.predicate(3)? } else { super::FALSE as Src };
             let (c, negated) = self.complement(2)?;
             refuse_if!(negated && !self.has("X"), self.unsupported());
             let zero = self.number(0)?;

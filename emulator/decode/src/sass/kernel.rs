@@ -49,10 +49,7 @@ pub fn decode(
             Err(other) => return Err(other),
         }
     }
-    match refused.is_empty() {
-        true => Ok(Program { kernels, files }),
-        false => Err(DecodeError::Refused(refused)),
-    }
+    if refused.is_empty() { Ok(Program { kernels, files }) } else { Err(DecodeError::Refused(refused)) }
 }
 
 /// Decodes a kernel. `files`: paths of sources, with their numbers.

@@ -31,28 +31,21 @@ impl Lower<'_> {
         let offset = i64::from(address.offset);
         let zero = address.base == Register::ZERO;
         if narrow {
-            let mut src = match zero {
-                true => None,
-                false => Some(self.line(LineId::Lane(address.base.0)) as Src),
-            };
+            let mut src = if zero { None } else { Some(self.line(LineId::Lane(address.base.0)) as Src) };
             if address.scale > 1
                 && let Some(base) = src
             {
                 let amount = self.number(address.scale.trailing_zeros())?;
                 src = Some(self.compute("shl", &["b32"], &[base, amount])?);
             }
-            let uniform = address.uniform.filter(|&register| register != Uniform::ZERO);
-            if let Some(Uniform(number)) = uniform {
+            if let Some(Uniform(number)) = address.uniform.filter(|&register| register != Uniform::ZERO) {
                 let more = self.line(LineId::Warp(number)) as Src;
                 src = Some(match src {
                     Some(base) => self.value(self.builtin(Builtin::Add32), &[base, more])?,
                     None => more,
                 });
             }
-            let src = match src {
-                Some(src) => src,
-                None => self.number(0)?,
-            };
+            let src = src.map_or_else(|| self.number(0), Ok)?;
             return Ok(Addr { src, wide: false, offset });
         }
         refuse_if!(address.scale > 1, self.unsupported());
@@ -71,10 +64,7 @@ impl Lower<'_> {
                 None => more,
             });
         }
-        let src = match src {
-            Some(src) => src,
-            None => self.wide_number(0)?,
-        };
+        let src = src.map_or_else(|| self.wide_number(0), Ok)?;
         Ok(Addr { src, wide: true, offset })
     }
 
@@ -92,10 +82,7 @@ impl Lower<'_> {
     }
 
     fn order(&self) -> Order {
-        match self.has("STRONG") || self.has("MMIO") {
-            true => Order::Strong,
-            false => Order::Weak,
-        }
+        if self.has("STRONG") || self.has("MMIO") { Order::Strong } else { Order::Weak }
     }
 
     /// `LDG`, `LD`, `LDS`, `LDL`

@@ -1,5 +1,4 @@
-//! Record of the modifiers and operands that lowering has read. An instruction with unread ones is refused, since they
-//! could mean anything.
+//! Record of the modifiers and operands that lowering has read: an instruction with unread ones is refused.
 
 use std::cell::Cell;
 

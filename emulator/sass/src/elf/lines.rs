@@ -172,8 +172,5 @@ fn name<R: Reader<Offset = usize>>(
     };
     let name = text(file.path_name())?;
     let folder = file.directory(header).map_or(Ok(String::new()), text)?;
-    Ok(Some(match folder.is_empty() || name.starts_with('/') {
-        true => name,
-        false => format!("{folder}/{name}"),
-    }))
+    Ok(Some(if folder.is_empty() || name.starts_with('/') { name } else { format!("{folder}/{name}") }))
 }

@@ -370,10 +370,7 @@ impl Operands {
                         true => modify(&mut token, 84, 83, reuse, 81),
                         false => modify(&mut token, 75, 74, reuse, 81),
                     }
-                    match uniform {
-                        true => Slot::Uniform(SLOT_C),
-                        false => Slot::Register(SLOT_C),
-                    }
+                    if uniform { Slot::Uniform(SLOT_C) } else { Slot::Register(SLOT_C) }
                 }
             }
             "R" => Slot::Register(low),

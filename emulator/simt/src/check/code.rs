@@ -92,9 +92,6 @@ codes! {
 impl Code {
     /// Error or warning: the letter in front says it.
     pub fn severity(self) -> Severity {
-        match self.as_str().starts_with('W') {
-            true => Severity::Warning,
-            false => Severity::Error,
-        }
+        if self.as_str().starts_with('W') { Severity::Warning } else { Severity::Error }
     }
 }

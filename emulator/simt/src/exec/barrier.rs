@@ -173,8 +173,7 @@ impl Worker<'_> {
     }
 
     /// An undefined value that is used or stored came from shared memory that nothing wrote. When threads had exited
-    /// before a barrier, it may be the value that they would have written; otherwise nothing follows from it, as
-    /// barriers do not wait for them.
+    /// before a barrier, it may be the value that they would have written.
     #[cold]
     pub(super) fn exited_matters(&mut self) {
         let Some((warp, mask, instr, details)) = &mut self.block.exited else {
@@ -227,10 +226,9 @@ impl Worker<'_> {
 
     /// Threads met at several barriers.
     ///
-    /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which
-    /// counts threads wherever they are. Whole warps count each for itself; that is a warning, as CUDA C++ requires
-    /// all threads at one `__syncthreads()`. Copies of one, as in an unrolled loop, count as one: they have the same
-    /// source line.
+    /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which counts
+    /// threads wherever they are. Whole warps at different ones are a warning, as CUDA C++ requires all threads at one
+    /// `__syncthreads()`. Copies of one, as in an unrolled loop, have the same source line and count as one.
     fn check_meeting(&mut self, groups: &[BarrierGroup], instr: u32, mask: u32) {
         let kernel = self.job.kernel;
         let place = |g: &BarrierGroup| {
@@ -274,8 +272,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Threads wait at a barrier which others, who have exited, had passed while these were at another one: the
-    /// block was out of step.
+    /// Threads wait at a barrier that others had passed, out of step, before they exited.
     fn check_left_behind(&mut self, groups: Vec<BarrierGroup>, instr: u32, mask: u32) {
         let gone = |g: &BarrierGroup| {
             let passed = self.block.apart.passed.iter().find(|then| then.instr == g.instr);

@@ -96,7 +96,6 @@ impl Worker<'_> {
         self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
     }
 
-    /// Starts a store of one lane.
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
         let thread = self.warp.index * 32 + lane as u32;
         if self.job.watch.checks() && !self.block.bulk.fenced {

@@ -1,7 +1,6 @@
 //! `cp.async`: copies that are done when somebody waits for them.
 //!
-//! Done as late as the program allows, so that a forgotten wait shows: until then, what the copy overwrites
-//! counts as never written.
+//! Done as late as possible, so that a forgotten wait shows: until then the destination counts as never written.
 
 use crate::check::AccessKind;
 use crate::lanes::NONE;

@@ -79,7 +79,6 @@ impl Fiber {
         !matches!(self.state, FiberState::Lanes { place: DONE_WARP_SYNC, .. })
     }
 
-    /// Lanes of all frames.
     pub(crate) fn lanes(&self) -> u32 {
         self.stack.iter().fold(0, |all, frame| all | frame.mask)
     }
@@ -204,7 +203,6 @@ impl Fiber {
     }
 }
 
-/// A phase that a fiber waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PhaseWait {
     /// Offset of the barrier in shared memory.
@@ -231,7 +229,6 @@ pub(crate) enum Pause {
     Ended,
     /// [`FiberState`] has the reason.
     Waits,
-    /// The turn is over.
     Turn,
     /// The fiber polls memory that others must change.
     Poll,

@@ -1,7 +1,6 @@
 //! Barriers in shared memory: phases that end when all arrivals have come and all bytes that were expected.
 //!
-//! The state of a barrier is kept beside shared memory, by its address. What a program finds in the eight bytes of a barrier
-//! is not defined by PTX, and zero here.
+//! The state of a barrier is kept beside shared memory, by address; the eight bytes themselves read as 0.
 
 use std::collections::BTreeSet;
 
@@ -229,8 +228,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Notes a reported mistake, from which later mistakes with barriers may follow. Returns whether there was one
-    /// before.
+    /// Notes a reported mistake, from which later ones may follow. Returns true if there was one before.
     pub(crate) fn out_of_order(&mut self) -> bool {
         std::mem::replace(&mut self.block.mbarriers.misused, true)
     }
@@ -240,8 +238,7 @@ impl Worker<'_> {
         self.block.mbarriers.misused
     }
 
-    /// A bulk copy to shared memory was left out for a mistake of its own: what is missing from now on follows from that,
-    /// in all blocks to which it may go.
+    /// A bulk copy was left out for a mistake of its own, from which follows what is missing in all its blocks.
     pub(crate) fn copy_left_out(&mut self) {
         self.out_of_order();
         if let Some(cluster) = &mut self.block.cluster {
@@ -309,10 +306,7 @@ impl Worker<'_> {
                 let last = |lane| self.block.mbarriers.waited.get(&(wait.at, thread(lane)));
                 let seen = bits(f.lanes()).map(|lane| last(lane).map_or(0, |waited| waited.ended)).min();
                 // Without checks, nothing is known of that.
-                let seen = match self.job.watch.checks() {
-                    true => seen.unwrap_or(0),
-                    false => u64::MAX,
-                };
+                let seen = if self.job.watch.checks() { seen.unwrap_or(0) } else { u64::MAX };
                 let never = bits(f.lanes()).all(|lane| last(lane).is_none());
                 if let Some(known) = waits.iter_mut().find(same) {
                     known.never &= never;
@@ -444,11 +438,12 @@ impl Worker<'_> {
 
     /// Address that an operand of a lane names in the one address space, seen from the block that runs.
     pub(crate) fn address_of(&self, addr: &Addr, space: MemSpace, lane: usize) -> u64 {
-        let value = match addr.wide {
-            true => self.u64_at(addr.src, lane),
-            false => u64::from(self.u32_at(addr.src, lane)),
-        };
-        self.seen_from_here(place(addr, bias(space), value))
+        self.seen_from_here(place(addr, bias(space), self.address_value(addr, lane)))
+    }
+
+    /// Register or constant of an address operand.
+    pub(super) fn address_value(&self, addr: &Addr, lane: usize) -> u64 {
+        if addr.wide { self.u64_at(addr.src, lane) } else { self.u32_at(addr.src, lane).into() }
     }
 
     pub(crate) fn mbarrier_phase(&self, at: u32) -> Option<u64> {
@@ -570,8 +565,7 @@ impl Worker<'_> {
     }
 }
 
-/// Smaller for what is more likely to be a cause: phases that passed a thread, then bytes that no copy brings, or that
-/// nobody expects.
+/// Rank of a likely cause, smallest first: phases that passed a thread, bytes that no copy brings, unexpected bytes.
 fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
     (wait.ended.saturating_sub(wait.seen) < 2, wait.pending != 0)
 }

@@ -423,7 +423,6 @@ impl Memo<'_> {
         self.tally.l1_passes += u64::from(self.l1_passes(base));
     }
 
-    /// As [`rules::l1_passes`].
     #[inline(always)]
     fn l1_passes(&mut self, base: u64) -> u8 {
         if base % rules::LINE != self.l1_at && base.wrapping_sub(self.l1_from) >= self.l1_len {

@@ -31,8 +31,7 @@ pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WAR
     spec::addresses(&worker.warp.lanes, spec.addr, spec.bias()).map(|address| worker.seen_from_here(address))
 }
 
-/// Finds each lane's memory and puts it in [`Worker`]'s `access.pointers`. Gives the lanes for which there is any: all of
-/// `on`, when the launch goes on unharmed.
+/// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `on` in a sound launch.
 #[cold]
 #[inline(never)]
 pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) -> u32 {

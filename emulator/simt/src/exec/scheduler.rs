@@ -32,8 +32,7 @@ pub(crate) enum Visit {
     Ended,
     /// The block waits for memory that another block must change.
     Stuck,
-    /// The threads that can run wait for phases of barriers in shared memory, which other blocks of the cluster may
-    /// end.
+    /// Threads that can run wait for phases of barriers, which other blocks of the cluster may end.
     Phases,
     /// No thread can run, and some wait for the threads of the cluster.
     Waits,

@@ -173,8 +173,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lanes that read shared memory to which an asynchronous copy is under way: that is a mistake whatever becomes
-    /// of the value.
+    /// Lanes that read what an asynchronous copy is still to write: a mistake whatever becomes of the value.
     fn report_in_flight(&mut self, lanes: u32, bytes: u32, load: u32) -> u32 {
         let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane]
             .checked_sub(window::SHARED)
@@ -619,8 +618,7 @@ impl Worker<'_> {
                 let dst = self.checks.shadow.line(a.dst as u32);
                 self.checks.shadow.undefine(dst, lane, all, Origins::one(origin));
             }
-            // Global memory stays as it is unless it is overwritten: other blocks, which run at the same time, find
-            // the same mistake.
+            // Global memory keeps the state unless it is overwritten: other blocks find the same mistake.
             if exchange || at >> window::BITS >= window::SHARED >> window::BITS {
                 self.set_written(at, bytes, 0, lane);
             }
@@ -653,8 +651,7 @@ impl Worker<'_> {
         undefined
     }
 
-    /// A bulk copy from shared memory has stored words that nothing wrote there: where in shared memory, bytes, and where
-    /// they lie now.
+    /// A bulk copy has stored words that nothing wrote: where in shared memory, bytes, and their new address.
     pub(super) fn leave_bulk_holes(&mut self, holes: &[(u32, u32, u64)], instr: u32, lane: u32) {
         let mut first = None;
         let (mut low, mut high) = (u64::MAX, 0);

@@ -1,9 +1,8 @@
 //! `wgmma`: products of four warps, in the background.
 //!
-//! A product is performed as late as the program allows: when one of the four warps waits for its group, and all four
-//! have issued it. Until then its factors stay in shared memory, and its sums are not in their registers. A warp that
-//! touches a register of a product under way gets the sums at once, so that what it does is the same on any number of
-//! threads; the checks report it.
+//! A product is performed as late as possible: when one of the four warps waits for its group, and all four have issued
+//! it. Until then its sums are not in their registers. A warp that touches a register of a product under way gets the
+//! sums at once, so that the result is the same on any number of threads; the checks report it.
 
 mod checks;
 mod multiply;
@@ -127,8 +126,7 @@ impl Worker<'_> {
         true
     }
 
-    /// Performs the products of the running warp's group up to this number; false: the warp waits for others that have
-    /// not issued them.
+    /// Performs the products of the warp's group up to this number; false if others have not issued them yet.
     fn wait_until(&mut self, end: u64, pc: u32) -> bool {
         let warp = self.warp.index;
         let first = warp / WARPS * WARPS;

@@ -142,10 +142,7 @@ pub fn check_cluster(kernel: &Kernel, grid: [u32; 3], asked: Option<[u32; 3]>) -
         return Err(LaunchRefused::OtherCluster { required });
     }
     let Some(cluster) = asked.or(directives.required) else {
-        return match directives.explicit {
-            true => Err(LaunchRefused::NoCluster),
-            false => Ok(()),
-        };
+        return if directives.explicit { Err(LaunchRefused::NoCluster) } else { Ok(()) };
     };
     let most = directives.most.unwrap_or(MAX_CLUSTER).min(MAX_CLUSTER);
     let blocks = cluster.iter().map(|&n| u64::from(n)).try_fold(1u64, u64::checked_mul);

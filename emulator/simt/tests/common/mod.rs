@@ -10,7 +10,6 @@ use simt::module::Module;
 use simt::report::LaunchReport;
 use simt::texture::Textures;
 
-/// A device with one module.
 pub(crate) struct Device {
     pub(crate) memory: Arc<Memory>,
     pub(crate) module: Module,
@@ -42,7 +41,6 @@ impl Device {
         self
     }
 
-    /// A buffer with these words.
     pub(crate) fn words(&self, words: &[u32]) -> u64 {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         let address = self.memory.alloc(bytes.len() as u64, Origin::new("test")).expect("there is room");

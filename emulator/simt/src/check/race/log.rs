@@ -49,7 +49,6 @@ struct Pattern {
     extent: (i32, i32),
 }
 
-/// The log of one interval.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) entries: Vec<LogEntry>,

@@ -57,7 +57,6 @@ pub(super) struct Unordered {
     pub(super) parties: [(Mark, u64, u32); 2],
 }
 
-/// Clocks of the blocks of a launch.
 #[derive(Debug, Default)]
 pub(super) struct BlockClocks {
     blocks: Chunks<Block>,

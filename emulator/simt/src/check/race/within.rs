@@ -13,7 +13,7 @@ const MAX_WITHIN: u32 = 256;
 /// Chunks for which owners of units are kept.
 const MAX_OWNED: usize = 1024;
 
-/// What an access met of one other instruction of its warp.
+/// Meeting of an access with another instruction of its warp.
 struct Conflict {
     /// Log entry of the other access.
     entry: u32,

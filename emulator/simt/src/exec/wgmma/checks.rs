@@ -297,8 +297,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Checks a product against what the warp has done before, and what the other warps have issued of it. Whether one
-    /// of these has the same B.
+    /// Checks a product against the warp's past and the other warps' parts. True if one of these has the same B.
     pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, on: u32, descriptors: [u64; 2]) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
@@ -427,9 +426,8 @@ impl Worker<'_> {
         self.report_wgmma(pc, on, problem);
     }
 
-    /// A bulk copy starts to write what a product under way reads. Reported where its thread has waited for an arrival behind
-    /// the product: that came before the product was waited for. Where it has not, that is a race like others. Whether it was
-    /// reported.
+    /// A bulk copy starts to write what a product under way reads. Returns true if that was reported: where its thread
+    /// has waited for an arrival behind the product, which was not waited for. Elsewhere it is a race like others.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
         let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;
@@ -523,5 +521,4 @@ fn is_off_by_rank(descriptor: u64, first: u64, rank: u32) -> bool {
     own != first && (own == (first + rank) & LEADING || own == first | rank)
 }
 
-/// The factors.
 pub(super) const NAMES: [char; 2] = ['A', 'B'];
