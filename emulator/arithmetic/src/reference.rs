@@ -480,9 +480,7 @@ fn floats(
             {
                 continue;
             }
-            let Some(wanted) = format.round(exact.0, exact.1, mode, flush) else {
-                continue;
-            };
+            let Some(wanted) = format.round(exact.0, exact.1, mode, flush) else { continue };
             let got = scalar(&mnemonic, &operands[..n], 0);
             assert_eq!(
                 got,
@@ -566,9 +564,7 @@ fn conversions_of_floats() {
                 if value == 0.0 {
                     continue;
                 }
-                let Some(wanted) = to.round(value, 0, mode, false) else {
-                    continue;
-                };
+                let Some(wanted) = to.round(value, 0, mode, false) else { continue };
                 let got = scalar(&mnemonic, &[from.bits(value)], 0);
                 assert_eq!(got, to.bits(wanted), "{mnemonic} of {value:e}");
             }
@@ -587,9 +583,7 @@ fn conversions_between_integers_and_floats() {
             let near = value as f64;
             let missing = side((value - near as i128) as f64);
             for format in [F32, F16] {
-                let Some(wanted) = format.round(near, missing, mode, false) else {
-                    continue;
-                };
+                let Some(wanted) = format.round(near, missing, mode, false) else { continue };
                 let mnemonic = format!("cvt.{mode}.{}.{ty}", format.name);
                 let got = scalar(&mnemonic, &[bits], 0);
                 assert_eq!(got, format.bits(wanted), "{mnemonic} of {value}");

@@ -31,9 +31,7 @@ fn second(mode: u32) -> Second {
 }
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
-    let [d, a, b, rest @ ..] = modifiers else {
-        return None;
-    };
+    let [d, a, b, rest @ ..] = modifiers else { return None };
     let bits = match opcode {
         "vabsdiff" => 32,
         "vabsdiff2" => 16,

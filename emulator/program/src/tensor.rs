@@ -249,9 +249,7 @@ impl TensorMap {
                 }
             }
             // Next row: the second dimension runs fastest.
-            let Some(d) = (1..RANKS).find(|&d| index[d] + 1 < extent[d]) else {
-                return;
-            };
+            let Some(d) = (1..RANKS).find(|&d| index[d] + 1 < extent[d]) else { return };
             index[1..d].fill(0);
             index[d] += 1;
         }

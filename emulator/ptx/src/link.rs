@@ -359,9 +359,7 @@ fn rename_item(item: &mut Item, names: &HashMap<String, String>, files: &BTreeMa
         }
         Item::Function(f) => {
             rename(&mut f.name, names);
-            let Some(body) = &mut f.body else {
-                return;
-            };
+            let Some(body) = &mut f.body else { return };
             let mut own = HashSet::new();
             own.extend(f.returns.iter().chain(&f.params).map(|v| v.name.clone()));
             declared(body, &mut own);

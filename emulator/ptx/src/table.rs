@@ -275,9 +275,7 @@ fn check_statements(statements: &[Statement], refused: &mut Vec<Unsupported>) ->
 
 /// Looks one instruction up. Fails when it does not exist, or is supported and has too few or too many operands.
 pub fn check_instruction(instruction: &Instruction) -> Result<&'static Row, ParseError> {
-    let Some(row) = lookup(instruction) else {
-        return Err(unknown(instruction));
-    };
+    let Some(row) = lookup(instruction) else { return Err(unknown(instruction)) };
     let (arity, found) = (row.arity(), instruction.operands.len());
     if !row.is_supported() || arity.contains(&found) {
         return Ok(row);

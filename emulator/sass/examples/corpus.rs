@@ -75,9 +75,7 @@ fn main() -> Result<()> {
         let (mut all, mut corpus) = (BTreeSet::new(), Corpus::new());
         for path in &sources {
             // Some are there to be refused.
-            let Ok(cubin) = programs.assemble(sm, path) else {
-                continue;
-            };
+            let Ok(cubin) = programs.assemble(sm, path) else { continue };
             for (_, words) in code(&cubin)? {
                 for word in words {
                     all.insert(word);

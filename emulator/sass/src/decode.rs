@@ -15,9 +15,7 @@ pub fn decode(architecture: Architecture, word: u128, address: u32) -> Result<In
     let mut seen = None;
     for row in table::of(opcode).filter(|row| row.is_on(architecture)) {
         seen.get_or_insert(row.operation);
-        let Some(modifiers) = row.layout.modifiers(architecture, word) else {
-            continue;
-        };
+        let Some(modifiers) = row.layout.modifiers(architecture, word) else { continue };
         let Some(operands) =
             row.slots.tokens.iter().map(|token| operand(architecture, word, address, token)).collect()
         else {

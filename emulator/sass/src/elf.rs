@@ -129,9 +129,7 @@ impl<'a> File<'a> {
 
     /// Size of a section without contents.
     fn size(&self, name: &str) -> Result<u64, ReadError> {
-        let Some(&at) = self.by_name.get(name) else {
-            return Ok(0);
-        };
+        let Some(&at) = self.by_name.get(name) else { return Ok(0) };
         Ok(self.section(at)?.sh_size.get(ENDIAN))
     }
 
@@ -143,9 +141,7 @@ impl<'a> File<'a> {
     fn module(mut self, architecture: Architecture) -> Result<Module, ReadError> {
         let mut texts = Vec::new();
         for (at, name) in self.names.clone().into_iter().enumerate() {
-            let Some(kernel) = name.strip_prefix(".text.") else {
-                continue;
-            };
+            let Some(kernel) = name.strip_prefix(".text.") else { continue };
             let place = texts.len();
             self.segments.insert(at, Segment::Code(place));
             for (prefix, segment) in
@@ -274,9 +270,7 @@ impl<'a> File<'a> {
         let mut found = Vec::new();
         for (at, section) in self.sections.iter().enumerate() {
             let place = section.sh_info.get(ENDIAN) as usize;
-            let Some(&segment) = self.segments.get(&place) else {
-                continue;
-            };
+            let Some(&segment) = self.segments.get(&place) else { continue };
             if !matches!(section.sh_type.get(ENDIAN), SHT_REL | SHT_RELA) {
                 continue;
             }

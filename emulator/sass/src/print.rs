@@ -59,9 +59,7 @@ fn short_form(instruction: &Instruction) -> Option<(&'static str, &[Modifier])> 
         return None;
     }
     let modifiers = instruction.modifiers.as_slice();
-    let [.., a, b, c] = instruction.operands.as_slice() else {
-        return None;
-    };
+    let [.., a, b, c] = instruction.operands.as_slice() else { return None };
     let zero = |operand: &Operand| operand.value == Value::Register(Register::ZERO);
     let immediate = |operand: &Operand| match operand.value {
         Value::Immediate(value) => Some(value),

@@ -323,9 +323,7 @@ impl Memory {
     pub unsafe fn map_host(&self, start: *mut u8, bytes: usize, origin: Origin) -> Result<u64, AddressError> {
         let address = start as u64;
         let error = |near| AddressError { address, bytes: bytes as u64, near };
-        let Some(end) = address.checked_add(bytes as u64) else {
-            return Err(error(None));
-        };
+        let Some(end) = address.checked_add(bytes as u64) else { return Err(error(None)) };
         if address == 0 || end >> window::BITS >= FIRST_NUMBER {
             return Err(error(None));
         }

@@ -210,9 +210,7 @@ impl Variables {
         let mut fixed = HashMap::new();
         let tables = (0..module.kernels.len()).map(Segment::Tables);
         for segment in tables.chain([Segment::Addresses]) {
-            let Some(bytes) = contents.get(&segment).filter(|bytes| !bytes.is_empty()) else {
-                continue;
-            };
+            let Some(bytes) = contents.get(&segment).filter(|bytes| !bytes.is_empty()) else { continue };
             let origin =
                 Origin { label: "constants of the compiler".to_owned(), read_only: true, symbol: true };
             let name = &origin.label.clone();

@@ -172,9 +172,7 @@ fn order_of_atomics(
             if kind.commutes_with(other) {
                 continue;
             }
-            let (Some((a, x)), Some((b, y))) = (place, elsewhere) else {
-                return BlockOrder::ByIndex;
-            };
+            let (Some((a, x)), Some((b, y))) = (place, elsewhere) else { return BlockOrder::ByIndex };
             match (a == b, x, y) {
                 (true, Some(x), Some(y))
                     if ends_before(*x, kind.bytes, *y) || ends_before(*y, other.bytes, *x) => {}

@@ -158,9 +158,7 @@ fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
 fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
     let mut hints = vec![[u32::MAX; 2]; n];
     for op in ops {
-        let OpKind::Alu { args, .. } = &op.kind else {
-            continue;
-        };
+        let OpKind::Alu { args, .. } = &op.kind else { continue };
         let dst = args.dst;
         let same = |&(s, class): &(i32, &Class)| s >= 0 && *class == op.classes.dst;
         let mut sources = args.src.iter().copied().zip(op.classes.srcs);

@@ -206,9 +206,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Resume { site })?;
 
         for (at, (passed, actual)) in signature.returns.iter().zip(returns).enumerate() {
-            let Passed::Register(class, bytes) = *passed else {
-                continue;
-            };
+            let Passed::Register(class, bytes) = *passed else { continue };
             let from = self.handing(true, at, class);
             let given = match actual {
                 Operand::Name(name) if name == "_" => continue,

@@ -49,9 +49,7 @@ impl<'a> Lower<'a> {
         offset: i64,
         space: MemSpace,
     ) -> Result<(Addr, MemSpace)> {
-        let Some(name) = base else {
-            return Ok((self.fixed(offset as u64, space)?, space));
-        };
+        let Some(name) = base else { return Ok((self.fixed(offset as u64, space)?, space)) };
         let binding = self.find(name)?.ok_or_else(|| self.undeclared(name))?;
         let own = match &binding {
             Binding::Register(reg) => {

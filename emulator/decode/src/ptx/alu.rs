@@ -94,9 +94,7 @@ impl<'a> Lower<'a> {
                 self.source(operand, class, instruction.types().last())?
             };
         }
-        let Some(reg) = self.wanted(&instruction.operands[0])? else {
-            return Ok(());
-        };
+        let Some(reg) = self.wanted(&instruction.operands[0])? else { return Ok(()) };
         if reg.class == form.dst {
             self.rule = rule(instruction);
             self.flow = flow_of(instruction);

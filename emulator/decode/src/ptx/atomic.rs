@@ -41,9 +41,7 @@ impl<'a> Lower<'a> {
                 }
             });
         }
-        let (Some(kind), Some(ty)) = (kind, ty) else {
-            return Err(self.not_supported(instruction));
-        };
+        let (Some(kind), Some(ty)) = (kind, ty) else { return Err(self.not_supported(instruction)) };
         let space = space_of(instruction).unwrap_or(MemSpace::Generic);
         let has_atomics = matches!(space, MemSpace::Global | MemSpace::Shared | MemSpace::Generic);
         refuse_if!(!has_atomics || !supported(kind, ty), self.not_supported(instruction));

@@ -243,9 +243,7 @@ impl<'a> Lower<'a> {
     }
 
     fn printf(&mut self, returns: &'a [Operand], arguments: &'a [Operand]) -> Result<()> {
-        let [format, values] = arguments else {
-            return Err(self.invalid("`vprintf` takes 2 arguments"));
-        };
+        let [format, values] = arguments else { return Err(self.invalid("`vprintf` takes 2 arguments")) };
         let format = self.argument(format, Class::Bits64)?;
         let arguments = self.argument(values, Class::Bits64)?;
         let (mut dst, mut in_memory) = (NONE, None);

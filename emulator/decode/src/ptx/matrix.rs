@@ -13,9 +13,7 @@ use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
 /// Form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
 fn form(modifiers: &[&str]) -> Option<MmaForm> {
-    let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else {
-        return None;
-    };
+    let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else { return None };
     let (m, rest) = shape.strip_prefix('m')?.split_once("n8k")?;
     let types = match (*d, *a, *b, *c) {
         ("f64", "f64", "f64", "f64") => None,

@@ -79,9 +79,7 @@ impl<'a> Lower<'a> {
     /// `mbarrier.pending_count.b64 n, token;`: the low bits of a token hold the pending arrivals.
     fn pending_count(&mut self, to: &'a Operand, token: &'a Operand) -> Result<()> {
         let forms = (lookup("cvt", &["u32", "u64"], 0, self.level), lookup("and", &["b32"], 0, self.level));
-        let (Some(low), Some(and)) = forms else {
-            return Err(self.unsupported("`mbarrier.pending_count`"));
-        };
+        let (Some(low), Some(and)) = forms else { return Err(self.unsupported("`mbarrier.pending_count`")) };
         let token = self.source(token, Class::Bits64, None)?;
         let to = self.destination(to, Class::Bits32)?;
         let part = self.registers.fresh(Class::Bits32);

@@ -169,9 +169,7 @@ impl<'a> Lower<'a> {
 
     /// Register of a call's parameter, if it is kept in one.
     fn param_register(&mut self, operand: &'a Operand) -> Result<Option<(super::Reg, u32)>> {
-        let Operand::Address { base: Some(name), offset } = operand else {
-            return Ok(None);
-        };
+        let Operand::Address { base: Some(name), offset } = operand else { return Ok(None) };
         match self.find(name)? {
             Some(Binding::ParamRegister(..)) if *offset != 0 => {
                 Err(self.invalid(format!("`{name}` is not that big")))

@@ -106,9 +106,7 @@ impl<'a> Lower<'a> {
         if ty.bytes() > bytes {
             return Err(self.invalid(format!("{} bytes of a parameter of {bytes}", ty.bytes())));
         }
-        let Some(reg) = self.wanted(to)? else {
-            return Ok(());
-        };
+        let Some(reg) = self.wanted(to)? else { return Ok(()) };
         let src = self.low_part(from, ty)?;
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32);
         let bits = 8 * ty.bytes() as u8;

@@ -76,9 +76,7 @@ impl<'a> Lower<'a> {
                 return Ok(Some(binding));
             }
         }
-        let Some(v) = self.index.variable(name) else {
-            return Ok(None);
-        };
+        let Some(v) = self.index.variable(name) else { return Ok(None) };
         Ok(Some(match v.space {
             Space::Shared => match self.shared.offset(v) {
                 Some(offset) => Binding::Shared(offset),

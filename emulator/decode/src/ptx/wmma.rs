@@ -213,9 +213,7 @@ impl<'a> Lower<'a> {
         shape: &str,
         ty: &str,
     ) -> Result<Option<()>> {
-        let Some(fragment) = Fragment::new(part, shape, ty) else {
-            return Ok(None);
-        };
+        let Some(fragment) = Fragment::new(part, shape, ty) else { return Ok(None) };
         let (to, address, stride) = match &instruction.operands[..] {
             [to, address] => (to, address, None),
             [to, address, stride] => (to, address, Some(stride)),
@@ -316,9 +314,7 @@ impl<'a> Lower<'a> {
         shape: &str,
         ty: &str,
     ) -> Result<Option<()>> {
-        let Some(fragment) = Fragment::new("d", shape, ty) else {
-            return Ok(None);
-        };
+        let Some(fragment) = Fragment::new("d", shape, ty) else { return Ok(None) };
         let (address, from, stride) = match &instruction.operands[..] {
             [address, from] => (address, from, None),
             [address, from, stride] => (address, from, Some(stride)),
@@ -373,15 +369,11 @@ impl<'a> Lower<'a> {
             Fragment::new("c", shape, sum),
             parse_shape(shape),
         );
-        let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else {
-            return Ok(None);
-        };
+        let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else { return Ok(None) };
         // sm_90 multiplies TF32 of `wmma` in steps of four k.
         let step = if factors == "tf32" { 4 } else { k };
         let rows = if kinds.is_none() { 8 } else { 16 };
-        let Some(form) = MmaForm::new(rows, step as u8, kinds) else {
-            return Ok(None);
-        };
+        let Some(form) = MmaForm::new(rows, step as u8, kinds) else { return Ok(None) };
         self.count(instruction, 4)?;
         let operands = &instruction.operands;
         let class = a.class();

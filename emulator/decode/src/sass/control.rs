@@ -158,9 +158,7 @@ impl Lower<'_> {
             _ => Err(lower.unsupported()),
         };
         // A repeated register packs number and threads.
-        let [id, count] = &values[..] else {
-            return Err(self.unsupported());
-        };
+        let [id, count] = &values[..] else { return Err(self.unsupported()) };
         refuse_if!(!matches!(count, Value::Immediate(_)), self.unsupported());
         let (id, count) = (number(self, id)?, number(self, count)?);
         let kind = if self.has("SYNC") {

@@ -248,9 +248,7 @@ impl Lower<'_> {
                 };
                 let list: Vec<&str> = self.modifiers().into_iter().filter_map(name).collect();
                 ["F16", "F32", "F64", "BF16"].iter().for_each(|name| _ = self.has(name));
-                let [to, from] = list[..] else {
-                    return Err(self.unsupported());
-                };
+                let [to, from] = list[..] else { return Err(self.unsupported()) };
                 (to, from)
             }
         };

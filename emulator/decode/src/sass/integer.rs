@@ -256,9 +256,7 @@ impl Lower<'_> {
         let wanted = self.wanted_predicate(0);
         let dst = self.dst()?;
         let known = self.known_predicate(4)?;
-        let Some(pred) = wanted else {
-            return self.result(function, dst, &sources);
-        };
+        let Some(pred) = wanted else { return self.result(function, dst, &sources) };
         let value = self.value(function, &sources)?;
         let any = self.value(self.builtin(Builtin::PredOf32), &[value])?;
         let any = match known {
@@ -429,9 +427,7 @@ impl Lower<'_> {
 
     /// `R2P PR, R, mask`
     pub(super) fn register_to_predicates(&mut self) -> Result<()> {
-        let (value, Some(mask)) = (self.int(0)?, self.immediate(1)) else {
-            return Err(self.unsupported());
-        };
+        let (value, Some(mask)) = (self.int(0)?, self.immediate(1)) else { return Err(self.unsupported()) };
         let shift = self.byte_of_predicates();
         let mut writes = Vec::new();
         for number in (0..7u8).filter(|number| mask >> number & 1 == 1) {

@@ -68,9 +68,7 @@ impl Lower<'_> {
 
     fn fragment(&mut self, at: usize, wide: bool, to: &mut [Src]) -> Result<()> {
         let value = self.look_at(at).map(|operand| operand.value);
-        let Some(value @ Value::Register(first)) = value else {
-            return Err(self.unsupported());
-        };
+        let Some(value @ Value::Register(first)) = value else { return Err(self.unsupported()) };
         for (n, place) in (0..).zip(to) {
             *place = match wide {
                 false => self.word(value, n)?,

@@ -138,18 +138,14 @@ impl Lower<'_> {
             Value::Constant(constant) => Some(constant),
             _ => None,
         });
-        let Some((_, constant)) = constant else {
-            return Err(self.unsupported());
-        };
+        let Some((_, constant)) = constant else { return Err(self.unsupported()) };
         let (element, n, signed) = self.size();
         let known = matches!(
             constant.index,
             Index::None | Index::Register(Register::ZERO) | Index::Uniform(Uniform::ZERO)
         );
         if known && constant.bank != 3 {
-            let Ok(offset) = u32::try_from(constant.offset) else {
-                return Err(self.unsupported());
-            };
+            let Ok(offset) = u32::try_from(constant.offset) else { return Err(self.unsupported()) };
             if element == 4 {
                 for at in 0..n {
                     let word = self.word_of_bank(constant.bank, offset + 4 * u32::from(at))?;

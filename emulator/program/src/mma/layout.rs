@@ -105,9 +105,7 @@ impl MmaForm {
 
     /// Computes D of a warp from its registers in order; `d` holds C before.
     pub fn multiply(self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]]) {
-        let Types::Small(kind_a, kind_b, sum) = self.types else {
-            return;
-        };
+        let Types::Small(kind_a, kind_b, sum) = self.types else { return };
         let (k, packed) = (usize::from(self.k), self.packed());
         let bits = 32 / packed as u32;
         let groups = k.div_ceil(8);

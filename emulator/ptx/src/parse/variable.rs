@@ -93,9 +93,7 @@ impl Parser<'_> {
             }
             self.bump()?;
         }
-        let Some(ty) = ty else {
-            return Err(self.expected("a type such as `.b32`"));
-        };
+        let Some(ty) = ty else { return Err(self.expected("a type such as `.b32`")) };
         Ok(VariableHead { span, space, align, vector, ty, ptr, attributes })
     }
 

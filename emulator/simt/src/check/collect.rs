@@ -362,9 +362,7 @@ impl Sites {
 fn sites(kernel: &Kernel) -> Vec<u32> {
     let mut does = vec![Does::Nothing; kernel.instrs.len()];
     for op in &kernel.ops {
-        let Some(slot) = does.get_mut(op.instr as usize) else {
-            continue;
-        };
+        let Some(slot) = does.get_mut(op.instr as usize) else { continue };
         *slot = match &op.kind {
             OpKind::Load(_) => Does::Access(AccessKind::Read),
             OpKind::Store(_) => Does::Access(AccessKind::Write),

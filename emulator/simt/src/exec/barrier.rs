@@ -148,9 +148,7 @@ impl Worker<'_> {
         let groups = self.groups(|s| s == FiberState::Barrier(id as u8));
         let Some(first) = groups.first() else { return };
         let instr = first.instr;
-        let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
-            return;
-        };
+        let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
         let mask = first.threads[warp];
         let running = std::mem::replace(&mut self.warp.index, warp as u32);
         if groups.len() > 1 {
@@ -176,9 +174,7 @@ impl Worker<'_> {
     /// before a barrier, it may be the value that they would have written.
     #[cold]
     pub(super) fn exited_matters(&mut self) {
-        let Some((warp, mask, instr, details)) = &mut self.block.exited else {
-            return;
-        };
+        let Some((warp, mask, instr, details)) = &mut self.block.exited else { return };
         let (warp, mask, instr) = (*warp, *mask, *instr);
         if let Some(details) = details.take() {
             let running = std::mem::replace(&mut self.warp.index, warp);
@@ -203,9 +199,7 @@ impl Worker<'_> {
 
     /// The barrier is complete: did the rest of a warp exit, instead of coming to it?
     fn check_part(&mut self, id: u32) {
-        let Some(part) = self.block.apart.part.take_if(|part| part.id == id) else {
-            return;
-        };
+        let Some(part) = self.block.apart.part.take_if(|part| part.id == id) else { return };
         let warp = &self.block.warps[part.warp as usize];
         if warp.live & part.missing != 0 {
             return;
@@ -279,9 +273,7 @@ impl Worker<'_> {
             let warps = passed.map(|then| self.block.warps.iter().zip(&then.threads));
             warps.is_some_and(|mut warps| warps.any(|(w, threads)| threads & !w.live != 0))
         };
-        let Some(late) = groups.into_iter().find(gone) else {
-            return;
-        };
+        let Some(late) = groups.into_iter().find(gone) else { return };
         self.block.apart.told = true;
         let details =
             Details::Barrier { groups: self.block.apart.first.clone(), deadlock: false, late: Some(late) };

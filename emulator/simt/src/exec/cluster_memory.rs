@@ -26,9 +26,7 @@ pub(crate) enum Holder {
 impl Worker<'_> {
     /// Puts another block of the cluster in the place of the one that runs.
     pub(super) fn exchange(&mut self, rank: u32) {
-        let Some(mut cluster) = self.block.cluster.take() else {
-            return;
-        };
+        let Some(mut cluster) = self.block.cluster.take() else { return };
         let own = self.block.rank as usize;
         match cluster.members.get_mut(rank as usize).and_then(Option::take) {
             Some(next) => cluster.members[own] = Some(std::mem::replace(&mut self.block, next)),

@@ -129,9 +129,7 @@ impl Fiber {
     /// Lanes no longer go to `meet`: they go to where those that meet there are going next.
     pub(crate) fn leave(&mut self, lanes: u32, meet: u32) {
         let is_joint = |frame: &Frame| frame.pc == meet && frame.meet != meet;
-        let Some(joint) = self.stack.iter().rposition(is_joint) else {
-            return;
-        };
+        let Some(joint) = self.stack.iter().rposition(is_joint) else { return };
         let above = self.stack.split_off(joint + 1);
         self.stack[joint].mask &= !lanes;
         let next = self.stack[joint].meet;

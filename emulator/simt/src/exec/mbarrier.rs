@@ -32,9 +32,7 @@ impl Worker<'_> {
             if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {
                 continue;
             }
-            let Some(at) = self.mbarrier_at(&b.addr, b.space, pc, lane) else {
-                continue;
-            };
+            let Some(at) = self.mbarrier_at(&b.addr, b.space, pc, lane) else { continue };
             let number = match b.number {
                 NONE => 1,
                 src => self.u32_at(src, lane),
@@ -72,9 +70,7 @@ impl Worker<'_> {
                     self.bad_barrier(pc, lane, at, BadBarrier::NotSettled { maker });
                 }
             }
-            let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
-                continue;
-            };
+            let Some(state) = self.block.mbarriers.states.get_mut(&at) else { continue };
             let gives = matches!(
                 b.kind,
                 MbarrierKind::Complete
@@ -118,9 +114,7 @@ impl Worker<'_> {
                             let thread = self.warp.index * 32 + lane as u32;
                             self.block.mbarriers.arrived.entry(at).or_default().insert(thread);
                         }
-                        let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
-                            continue;
-                        };
+                        let Some(state) = self.block.mbarriers.states.get_mut(&at) else { continue };
                         // Arrivals behind copies are not among those of each phase.
                         state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
                         state.end_phase();
@@ -296,9 +290,7 @@ impl Worker<'_> {
         let mut waits: Vec<PhaseWaits> = Vec::new();
         for (w, warp) in self.block.warps.iter().enumerate() {
             for f in &warp.fibers {
-                let (FiberState::Ready, Some(wait)) = (f.state, f.phase) else {
-                    continue;
-                };
+                let (FiberState::Ready, Some(wait)) = (f.state, f.phase) else { continue };
                 let same = |other: &&mut PhaseWaits| {
                     (other.group.instr, other.offset, other.parity) == (wait.instr, wait.at, wait.parity)
                 };
@@ -314,9 +306,7 @@ impl Worker<'_> {
                     known.seen = known.seen.min(seen);
                     continue;
                 }
-                let Some(state) = self.block.mbarriers.states.get(&wait.at) else {
-                    continue;
-                };
+                let Some(state) = self.block.mbarriers.states.get(&wait.at) else { continue };
                 let mut threads = vec![0; n_warps].into_boxed_slice();
                 threads[w] = f.lanes();
                 waits.push(PhaseWaits {
@@ -359,9 +349,7 @@ impl Worker<'_> {
         let others = self.groups(|state| state != FiberState::Ready);
         let Some(first) = waits.first() else { return };
         let instr = first.group.instr;
-        let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else {
-            return;
-        };
+        let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else { return };
         let mask = first.group.threads[warp];
         self.warp.index = warp as u32;
         self.report_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
@@ -388,9 +376,7 @@ impl Worker<'_> {
         };
         let thread = ((self.block.rank + 1) << 16) | (self.warp.index * 32 + lane as u32);
         self.in_block(rank, |worker| {
-            let Some(at) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else {
-                return;
-            };
+            let Some(at) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else { return };
             let Some(state) = worker.block.mbarriers.states.get_mut(&at) else {
                 worker.not_initialised(pc, lane, at);
                 return;
@@ -546,9 +532,7 @@ impl Worker<'_> {
                 }
                 _ => return false,
             }
-            let Some(bytes) = self.perform_next(at) else {
-                return false;
-            };
+            let Some(bytes) = self.perform_next(at) else { return false };
             self.activity.progress = true;
             if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
                 state.bring(bytes);

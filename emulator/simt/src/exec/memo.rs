@@ -295,9 +295,7 @@ impl Memo<'_> {
         let (mut low, mut high, mut align) = (0i64, 0i64, 0);
         for lane in bits(on) {
             let distance = addresses[lane].wrapping_sub(base) as i64;
-            let Ok(delta) = i32::try_from(distance) else {
-                return false;
-            };
+            let Ok(delta) = i32::try_from(distance) else { return false };
             self.delta[lane] = delta;
             low = low.min(distance);
             high = high.max(distance);

@@ -174,9 +174,7 @@ fn find(
 
 /// Problem of an address in another block, where the instruction names the block's own shared memory.
 fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<RemoteProblem> {
-    let Holder::Other(rank, _) = worker.holder(offset) else {
-        return None;
-    };
+    let Holder::Other(rank, _) = worker.holder(offset) else { return None };
     let kernel = worker.job.kernel;
     let instr = kernel.ops[spec.pc as usize].instr;
     let reaches_all = spec.space == MemSpace::Generic
@@ -196,9 +194,7 @@ fn find_remote(
         return Err((Code::Cluster, MemSpace::Shared, given));
     }
     let inside = |(_, to): (u32, u32)| bytes <= u64::from(to) - offset;
-    let Some(block) = worker.member_mut(rank) else {
-        return Err((Code::Cluster, MemSpace::Shared, given));
-    };
+    let Some(block) = worker.member_mut(rank) else { return Err((Code::Cluster, MemSpace::Shared, given)) };
     if !block.shared_range(job, offset).is_some_and(inside) {
         return Err((Code::OutOfBounds, MemSpace::Shared, given));
     }
@@ -266,9 +262,7 @@ fn check(
                 }
             }
             MemSpace::Global => {
-                let Some((allocation, offset)) = job.table.find(at, n as u64) else {
-                    continue;
-                };
+                let Some((allocation, offset)) = job.table.find(at, n as u64) else { continue };
                 if writes {
                     allocation.bytes.mark(offset, n);
                 } else if !allocation.bytes.is_written(offset, n) {

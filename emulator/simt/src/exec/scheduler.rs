@@ -144,9 +144,7 @@ impl Worker<'_> {
         self.warp.left = TURN;
         loop {
             let fibers = &mut self.block.warps[index].fibers;
-            let Some(i) = fibers.iter().position(|f| f.state == FiberState::Ready) else {
-                break;
-            };
+            let Some(i) = fibers.iter().position(|f| f.state == FiberState::Ready) else { break };
             // Taken from the front and put back at the end: all get their turn.
             self.warp.fiber = fibers.remove(i);
             self.warp.turn_start = self.warp.left;

@@ -283,9 +283,7 @@ impl Worker<'_> {
         let each = copy.map.element.bytes();
         let mut found: Option<(LaneFault, u64)> = None;
         copy.map.runs(copy.at, copy.shared, |run| {
-            let Some(start) = run.global.filter(|start| *start < window::SHARED) else {
-                return;
-            };
+            let Some(start) = run.global.filter(|start| *start < window::SHARED) else { return };
             let Err((code, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes)
             else {
                 return;

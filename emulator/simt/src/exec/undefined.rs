@@ -223,9 +223,7 @@ impl Worker<'_> {
         let element = u32::from(a.element);
         let mut moved = 0;
         for &src in &a.regs[..usize::from(a.n)] {
-            let Some(spot) = self.checks.shadow.source(src) else {
-                continue;
-            };
+            let Some(spot) = self.checks.shadow.source(src) else { continue };
             let instr = self.job.kernel.ops[pc as usize].instr;
             let lanes = self.checks.shadow.lanes(spot) & on;
             let stored = if element >= 8 { u64::MAX } else { (1 << (8 * element)) - 1 };
@@ -253,9 +251,7 @@ impl Worker<'_> {
             let mut undefined = 0;
             let mut from = None;
             for (e, &src) in a.regs[..usize::from(a.n)].iter().enumerate() {
-                let Some(spot) = self.checks.shadow.source(src) else {
-                    continue;
-                };
+                let Some(spot) = self.checks.shadow.source(src) else { continue };
                 let skip = e as u32 * element;
                 let holes = holes(self.checks.shadow.bits(spot, lane), element);
                 if holes == 0 {
@@ -554,9 +550,7 @@ impl Worker<'_> {
     }
 
     fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, on: u32, instr: u32) {
-        let Some(shape) = self.job.kernel.shapes.get(pc as usize).copied() else {
-            return;
-        };
+        let Some(shape) = self.job.kernel.shapes.get(pc as usize).copied() else { return };
         let dst = match shape.dst {
             Class::Pred => self.checks.shadow.pred(args.dst),
             Class::Bits32 | Class::Bits64 => self.checks.shadow.line(args.dst),
@@ -701,9 +695,7 @@ impl Worker<'_> {
             self.checks.shadow.define(self.checks.shadow.pred(dst_pred as u32), on);
         }
         self.checks.shadow.define(dst, on);
-        let Some(src) = self.checks.shadow.source(src) else {
-            return;
-        };
+        let Some(src) = self.checks.shadow.source(src) else { return };
         for lane in bits(on) {
             let from = from[lane] as usize & 31;
             let undefined = self.checks.shadow.bits(src, from);

@@ -226,12 +226,8 @@ impl Worker<'_> {
         let mut wrong = None;
         for number in waited..issued {
             let place = group.place(number);
-            let Some(part) = group.products[place].parts[own].as_mut() else {
-                continue;
-            };
-            let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else {
-                continue;
-            };
+            let Some(part) = group.products[place].parts[own].as_mut() else { continue };
+            let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else { continue };
             let own_registers =
                 &{ kernel.in_flight.as_ref() }.map_or(&[][..], |all| &all.touches[part.pc as usize]);
             let is_own = |line: u32, register: u32| {
@@ -272,9 +268,7 @@ impl Worker<'_> {
         let job = self.job;
         let group = self.block.warpgroups.of(first_warp);
         let place = group.place(number);
-        let Some(mut part) = group.products.get_mut(place).and_then(|p| p.parts[own].take()) else {
-            return;
-        };
+        let Some(mut part) = group.products.get_mut(place).and_then(|p| p.parts[own].take()) else { return };
         if let (false, OpKind::Wgmma(wgmma)) = (part.done, &job.kernel.ops[part.pc as usize].kind) {
             for which in [0, 1] {
                 self.check_unchanged(&part.seen[which], which, part.pc, part.on);

@@ -167,9 +167,7 @@ impl Bytes {
 
     /// Repeats a pattern of 1, 2 or 4 bytes.
     pub(crate) fn fill(&self, offset: usize, pattern: &[u8], count: usize) -> bool {
-        let Some(n) = pattern.len().checked_mul(count) else {
-            return false;
-        };
+        let Some(n) = pattern.len().checked_mul(count) else { return false };
         if !self.contains(offset, n) {
             return false;
         }

@@ -58,9 +58,7 @@ fn states(places: &[Vec<(u32, Effect)>], cfg: &Cfg) -> Vec<MemoryVersion> {
     entry[0] = Some(0);
     let mut waiting: Vec<u32> = vec![0];
     while let Some(block) = waiting.pop() {
-        let Some(out) = after[block as usize].or(entry[block as usize]) else {
-            continue;
-        };
+        let Some(out) = after[block as usize].or(entry[block as usize]) else { continue };
         for &next in cfg.successors.of(block) {
             let known = &mut entry[next as usize];
             let met = match *known {

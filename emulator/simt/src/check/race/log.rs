@@ -105,9 +105,7 @@ impl Log {
     /// Adds an access. `changed`: it changes what another warp wrote.
     pub(super) fn push(&mut self, touch: &Touch<'_>, changed: bool) {
         self.clock = self.clock.saturating_add(1);
-        let Some(latest) = self.latest.get_mut(touch.instr as usize) else {
-            return;
-        };
+        let Some(latest) = self.latest.get_mut(touch.instr as usize) else { return };
         let same_pattern = latest.generation == self.generation && latest.pattern_id == touch.pattern;
         if same_pattern
             && latest.stamp == self.stamp

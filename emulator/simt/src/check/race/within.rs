@@ -40,9 +40,7 @@ impl<S: Space> Interval<S> {
             let start = touch.address(lane) >> self.shift;
             let end = (touch.address(lane) + u64::from(touch.bytes)).div_ceil(unit_bytes);
             for unit in start..end {
-                let Some((entry, rival)) = self.rival_owner(touch.kind, unit, lane) else {
-                    continue;
-                };
+                let Some((entry, rival)) = self.rival_owner(touch.kind, unit, lane) else { continue };
                 let address = unit << self.shift;
                 let instr = self.log.entries[entry as usize].instr;
                 let same = |found: &&mut Conflict| self.log.entries[found.entry as usize].instr == instr;
@@ -182,9 +180,7 @@ impl<S: Space> Interval<S> {
     }
 
     fn own(&mut self, unit: u64, kind: Mark, entry: u32, lane: u32) {
-        let Some(chunk) = self.space.chunk(unit / CHUNK) else {
-            return;
-        };
+        let Some(chunk) = self.space.chunk(unit / CHUNK) else { return };
         let chunk = chunk as usize;
         let partial = self.partial.is_some();
         if chunk >= self.owners.len() {

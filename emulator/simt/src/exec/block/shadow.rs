@@ -179,9 +179,7 @@ impl Shadow {
 
     /// The lanes are defined from now on.
     pub(crate) fn define(&mut self, spot: ShadowIndex, lanes: u32) {
-        let Some(Some(trace)) = self.traces.get_mut(spot.0) else {
-            return;
-        };
+        let Some(Some(trace)) = self.traces.get_mut(spot.0) else { return };
         if trace.lanes & lanes != 0 {
             trace.lanes &= !lanes;
             self.live -= usize::from(trace.lanes == 0);
@@ -193,9 +191,7 @@ impl Shadow {
         if bits == 0 {
             return self.define(spot, 1 << lane);
         }
-        let Some(place) = self.traces.get_mut(spot.0) else {
-            return;
-        };
+        let Some(place) = self.traces.get_mut(spot.0) else { return };
         let trace = place
             .get_or_insert_with(|| Box::new(Trace { lanes: 0, bits: [0; 32], origins: [Origins::NONE; 32] }));
         self.live += usize::from(trace.lanes == 0);
