@@ -78,8 +78,7 @@ fn div_full<const FTZ: bool>(a: f32, b: f32) -> f32 {
     div32::<FTZ>(a, b)
 }
 
-/// Divisors beyond 2^126 have a reciprocal that is flushed: the quotient is a zero, or NaN for an infinite
-/// dividend.
+/// Divisors beyond 2^126 have a flushed reciprocal: the quotient is a zero, or NaN for an infinite dividend.
 #[inline(always)]
 fn div_approx<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (read::<FTZ>(a), read::<FTZ>(b));

@@ -277,9 +277,7 @@ fn srcs(ty: u32, pred: bool) -> &'static [Class] {
 }
 
 fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
-    let (request, []) = parse(modifiers)? else {
-        return None;
-    };
+    let (request, []) = parse(modifiers)? else { return None };
     if part == 0
         && request.op == 0
         && let Some(form) = hot(&request.cmp, TYPES[request.ty as usize], request.ftz, level)
@@ -301,9 +299,7 @@ fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
 }
 
 fn set(modifiers: &[&str]) -> Option<Form> {
-    let (request, [to]) = parse(modifiers)? else {
-        return None;
-    };
+    let (request, [to]) = parse(modifiers)? else { return None };
     let half = TYPES[request.ty as usize];
     let ones = match (*to, request.pair) {
         ("u32" | "s32", false) => 0,

@@ -56,9 +56,7 @@ struct CvtRequest<'a> {
 }
 
 fn parse<'a>(modifiers: &[&'a str]) -> Option<CvtRequest<'a>> {
-    let [flags @ .., to, from] = modifiers else {
-        return None;
-    };
+    let [flags @ .., to, from] = modifiers else { return None };
     let mut request = CvtRequest { round: None, round_integer: None, flags: 0, to, from };
     for (position, &flag) in flags.iter().enumerate() {
         let rounding = |names: &[&str]| names.iter().position(|&name| name == flag).map(|code| code as u32);

@@ -169,10 +169,7 @@ pub(super) fn integer_of(bits: u64, width: u32, signed: bool) -> i128 {
 }
 
 pub(super) fn clamp(x: i128, bits: u32, signed: bool) -> i128 {
-    match signed {
-        true => x.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        false => x.clamp(0, (1 << bits) - 1),
-    }
+    if signed { x.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { x.clamp(0, (1 << bits) - 1) }
 }
 
 pub(super) fn to_integral64(x: f64, code: u32) -> f64 {

@@ -9,8 +9,7 @@
 //! So does every form where the CPU lacks the compiled widths, at about half the speed. The tests of this crate compile
 //! the chunks without target features instead, because other architectures run that code.
 //!
-//! The type of the function carries it: functions and closures without captures have no size, so a driver needs only
-//! the type to call one.
+//! The type of the function carries it: functions and closures without captures have no size.
 
 use super::Form;
 use super::lane::Lane;
@@ -211,8 +210,7 @@ moded_drivers!(moded1, moded1_run, (A, a, 0));
 moded_drivers!(moded2, moded2_run, (A, a, 0), (B, b, 1));
 moded_drivers!(moded3, moded3_run, (A, a, 0), (B, b, 1), (C, c, 2));
 
-/// Evaluates `$form` with `$alias` as the listed type whose PTX name is `$ty`; returns `None` from the caller for other
-/// names.
+/// Evaluates `$form` with `$alias` as the listed type of the PTX name `$ty`; other names return `None` from the caller.
 macro_rules! by_type {
     ($ty:expr, $alias:ident in $($ptx:ident)* => $form:expr) => {
         match $ty {

@@ -32,8 +32,7 @@ macro_rules! sum_to_odd {
     }};
 }
 
-/// Converts to `f32`, rounding to odd. An infinite `x` has the error NaN; a finite one that became infinite steps back to
-/// the largest.
+/// Converts to `f32`, rounding to odd. An infinite `x` has the error NaN; a finite one that overflows steps back.
 #[inline(always)]
 fn narrow_to_odd(x: f64) -> f32 {
     let near = x as f32;

@@ -93,18 +93,26 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
             cold3(|a: T, b: T, c: T| c.wrapping_add(a.abs_diff(b) as T))
         }),
 
-        ("dp4a", ["u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_u, byte_u)),
-        ("dp4a", ["u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_u, byte_s)),
-        ("dp4a", ["s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_s, byte_u)),
-        ("dp4a", ["s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_s, byte_s)),
-        ("dp2a", ["lo", "u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_u, byte_u)),
-        ("dp2a", ["lo", "u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_u, byte_s)),
-        ("dp2a", ["lo", "s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_s, byte_u)),
-        ("dp2a", ["lo", "s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_s, byte_s)),
-        ("dp2a", ["hi", "u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_u, byte_u)),
-        ("dp2a", ["hi", "u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_u, byte_s)),
-        ("dp2a", ["hi", "s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_s, byte_u)),
-        ("dp2a", ["hi", "s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_s, byte_s)),
+        ("dp4a", ["u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(4, a, b, c, byte_u, byte_u)),
+        ("dp4a", ["u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(4, a, b, c, byte_u, byte_s)),
+        ("dp4a", ["s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(4, a, b, c, byte_s, byte_u)),
+        ("dp4a", ["s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(4, a, b, c, byte_s, byte_s)),
+        ("dp2a", ["lo", "u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_u, byte_u)),
+        ("dp2a", ["lo", "u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_u, byte_s)),
+        ("dp2a", ["lo", "s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_s, byte_u)),
+        ("dp2a", ["lo", "s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_s, byte_s)),
+        ("dp2a", ["hi", "u32"], "u32") => {
+            cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_u, byte_u))
+        }
+        ("dp2a", ["hi", "u32"], "s32") => {
+            cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_u, byte_s))
+        }
+        ("dp2a", ["hi", "s32"], "u32") => {
+            cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_s, byte_u))
+        }
+        ("dp2a", ["hi", "s32"], "s32") => {
+            cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_s, byte_s))
+        }
         _ => return None,
     })
 }
@@ -216,12 +224,9 @@ fn word_s(x: u32, i: u32) -> i64 {
 
 type Part = fn(u32, u32) -> i64;
 
-fn dp4(a: u32, b: u32, c: u32, part_a: Part, part_b: Part) -> u32 {
-    (0..4).fold(c, |sum, i| sum.wrapping_add((part_a(a, i) * part_b(b, i)) as u32))
-}
-
-fn dp2(a: u32, b: u32, c: u32, part_a: Part, part_b: Part) -> u32 {
-    (0..2).fold(c, |sum, i| sum.wrapping_add((part_a(a, i) * part_b(b, i)) as u32))
+/// `c` and the products of `n` parts.
+fn dot(n: u32, a: u32, b: u32, c: u32, part_a: Part, part_b: Part) -> u32 {
+    (0..n).fold(c, |sum, i| sum.wrapping_add((part_a(a, i) * part_b(b, i)) as u32))
 }
 
 #[cfg(test)]

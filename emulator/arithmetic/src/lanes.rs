@@ -1,8 +1,7 @@
 //! Registers of a warp, and the type of the functions that work on all 32 lanes.
 //!
 //! A *line* holds one 32-bit value for each of the 32 lanes (16-bit values zero-extended). A 64-bit register is two
-//! neighbouring lines, read as 32 `u64`. A predicate is one bit per lane. Constants are lines too, shared by all warps
-//! of a program.
+//! neighbouring lines, read as 32 `u64`. A predicate is one bit per lane. Constants are lines that all warps share.
 
 /// Lanes in a warp.
 pub const WARP: usize = 32;

@@ -51,8 +51,7 @@ pub struct Form {
     pub dst: Class,
     /// Classes of the sources, in PTX order.
     pub srcs: &'static [Class],
-    /// Value of `src[3]` of the arguments, when there are fewer than four sources. Rare forms share a function and
-    /// choose by it; it is never an operand.
+    /// Value of `src[3]` where there are fewer than four sources: rare forms share a function and choose by it.
     pub variant: i32,
 }
 
@@ -84,8 +83,7 @@ pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Op
         .or_else(|| video::lookup(opcode, modifiers))
 }
 
-/// Detects the widest vector instructions that the CPU has and this crate was built with. Callers keep the answer:
-/// detection takes a moment.
+/// Detects the widest vector instructions of the CPU that this crate was built with; callers keep the answer.
 pub fn cpu_level() -> CpuLevel {
     #[cfg(target_arch = "x86_64")]
     {

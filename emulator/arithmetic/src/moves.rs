@@ -11,9 +11,7 @@ pub enum Builtin {
     Mov32,
     /// 64 bits to 64 bits.
     Mov64,
-    /// Copies a predicate.
     MovPred,
-    /// Negates a predicate.
     NotPred,
     /// 1 where the predicate holds, else 0.
     PredTo32,

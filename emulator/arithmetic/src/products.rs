@@ -100,7 +100,6 @@ const SPECIAL: i32 = 1 << 20;
 /// Smallest exponent that gives the unit of a sum.
 const FLOOR: i32 = -133;
 
-/// A single factor.
 #[derive(Debug, Clone, Copy)]
 struct Factor {
     nan: bool,
@@ -167,7 +166,6 @@ struct Format {
     /// Largest biased exponent.
     largest: i32,
     bias: i32,
-    /// Position of the sign.
     sign: u32,
     /// The largest exponent stands for infinities and NaNs; otherwise all ones are the only NaN.
     infinities: bool,
@@ -529,15 +527,9 @@ fn infinity(products: impl Iterator<Item = (Factor, Factor)>, c: Factor) -> Opti
     let products = products.filter_map(|(a, b)| {
         let special = a.exponent.max(b.exponent) == SPECIAL;
         let nan = a.nan || b.nan || a.exponent.min(b.exponent) == ZERO;
-        special.then_some(match nan {
-            true => Special::Nan,
-            false => Special::Infinity(a.sign ^ b.sign),
-        })
+        special.then_some(if nan { Special::Nan } else { Special::Infinity(a.sign ^ b.sign) })
     });
-    let c = (c.exponent == SPECIAL).then_some(match c.nan {
-        true => Special::Nan,
-        false => Special::Infinity(c.sign),
-    });
+    let c = (c.exponent == SPECIAL).then_some(if c.nan { Special::Nan } else { Special::Infinity(c.sign) });
     products.chain(c).reduce(|one, other| if one == other { one } else { Special::Nan })
 }
 

@@ -1,5 +1,4 @@
-//! Forms against plain Rust of another method: integers in 128 bits, floats as an `f64` and the side on which the exact
-//! result lies, rounded to a grid.
+//! Forms against plain Rust of another method: integers in 128 bits, floats as `f64` and the side of the result.
 
 use super::tests::scalar;
 
@@ -80,10 +79,7 @@ impl Integers {
     }
 
     fn value(&self, bits: u64) -> i128 {
-        match self.signed {
-            true => signed(bits, self.bits),
-            false => i128::from(bits & mask(self.bits)),
-        }
+        if self.signed { signed(bits, self.bits) } else { i128::from(bits & mask(self.bits)) }
     }
 
     fn range(&self) -> (i128, i128) {
@@ -484,9 +480,7 @@ fn floats(
             {
                 continue;
             }
-            let Some(wanted) = format.round(exact.0, exact.1, mode, flush) else {
-                continue;
-            };
+            let Some(wanted) = format.round(exact.0, exact.1, mode, flush) else { continue };
             let got = scalar(&mnemonic, &operands[..n], 0);
             assert_eq!(
                 got,
@@ -570,9 +564,7 @@ fn conversions_of_floats() {
                 if value == 0.0 {
                     continue;
                 }
-                let Some(wanted) = to.round(value, 0, mode, false) else {
-                    continue;
-                };
+                let Some(wanted) = to.round(value, 0, mode, false) else { continue };
                 let got = scalar(&mnemonic, &[from.bits(value)], 0);
                 assert_eq!(got, to.bits(wanted), "{mnemonic} of {value:e}");
             }
@@ -591,9 +583,7 @@ fn conversions_between_integers_and_floats() {
             let near = value as f64;
             let missing = side((value - near as i128) as f64);
             for format in [F32, F16] {
-                let Some(wanted) = format.round(near, missing, mode, false) else {
-                    continue;
-                };
+                let Some(wanted) = format.round(near, missing, mode, false) else { continue };
                 let mnemonic = format!("cvt.{mode}.{}.{ty}", format.name);
                 let got = scalar(&mnemonic, &[bits], 0);
                 assert_eq!(got, format.bits(wanted), "{mnemonic} of {value}");

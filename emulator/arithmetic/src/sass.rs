@@ -81,8 +81,7 @@ fn canonical(x: f64) -> f32 {
     if x.is_nan() { NAN32 } else { x }
 }
 
-/// NVIDIA documents no rule. Where neither the reciprocal nor the remainders leave the normal numbers, the short way is
-/// exact.
+/// NVIDIA documents no rule. The short way is exact where reciprocal and remainders stay normal numbers.
 fn division_is_hard(a: f32, b: f32) -> bool {
     let exponent = |x: f32| (x.to_bits() >> 23 & 0xff) as i32;
     let (a, b) = (exponent(a), exponent(b));

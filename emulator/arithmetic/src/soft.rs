@@ -1,8 +1,7 @@
 //! Floating point in integers: any binary format up to 64 bits, any rounding, one rounding per operation.
 //!
 //! A number is unpacked, an operation computes its exact result (or enough of it and a note that something follows),
-//! and [`round`] makes bits of that. Slow and plain: `float` and `half` have the common cases, and are tested against
-//! this.
+//! and [`round`] makes bits of that. Slow and plain: `float` and `half` have the common cases, tested against this.
 
 /// Rounding of a result that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +84,6 @@ pub(super) struct Exact {
     pub(super) sticky: bool,
 }
 
-/// An unpacked number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
     Nan,

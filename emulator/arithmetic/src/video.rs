@@ -10,7 +10,7 @@ const A_SIGNED: u32 = 1;
 const B_SIGNED: u32 = 2;
 const D_SIGNED: u32 = 4;
 const SAT: u32 = 8;
-/// What happens with `c`: two bits.
+/// Use of `c`: two bits.
 const SECOND_SHIFT: u32 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,9 +31,7 @@ fn second(mode: u32) -> Second {
 }
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
-    let [d, a, b, rest @ ..] = modifiers else {
-        return None;
-    };
+    let [d, a, b, rest @ ..] = modifiers else { return None };
     let bits = match opcode {
         "vabsdiff" => 32,
         "vabsdiff2" => 16,
@@ -73,10 +71,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
 /// The low `bits` of a register as a number.
 fn number(value: u32, bits: u32, signed: bool) -> i64 {
     let up = 32 - bits;
-    match signed {
-        true => i64::from((value << up).cast_signed() >> up),
-        false => i64::from(value << up >> up),
-    }
+    if signed { i64::from((value << up).cast_signed() >> up) } else { i64::from(value << up >> up) }
 }
 
 /// |a - b|, one bit wider than the parts.

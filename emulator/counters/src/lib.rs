@@ -132,8 +132,7 @@ counters! {
     constant_requests,
     /// Texture fetches: instructions, not lanes.
     texture_requests,
-    /// Bulk copies that were started (`cp.async.bulk`: of bytes, and of boxes of tensors). What they move is not counted:
-    /// neither sectors nor wavefronts.
+    /// Bulk copies that were started (`cp.async.bulk`: of bytes, and of boxes). The bytes moved are not counted.
     bulk_copies,
     /// Barriers that warps arrived at.
     barriers,

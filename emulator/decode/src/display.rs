@@ -1,8 +1,7 @@
 //! Kernels as text, for people and for snapshots.
 //!
 //! `r3` is a line, `d4` a pair of lines starting at 4, `p2` a predicate, by the table of [`crate::operands`].
-//! Arithmetic and addresses, whose classes a finished kernel no longer has, show line numbers. Constants show their
-//! value.
+//! Arithmetic and addresses, whose classes a finished kernel lacks, show line numbers; constants show values.
 
 use std::fmt;
 

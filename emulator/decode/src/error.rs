@@ -38,6 +38,15 @@ impl DecodeError {
     }
 }
 
+/// Returns the error if the condition holds.
+macro_rules! refuse_if {
+    ($condition:expr, $error:expr) => {
+        if $condition {
+            return Err($error);
+        }
+    };
+}
+
 pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 
 /// Error "`what` is not supported".

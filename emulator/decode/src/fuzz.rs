@@ -7,9 +7,7 @@ use super::*;
 /// Decodes what parses; any answer passes.
 fn survive(text: &str) {
     let Ok(module) = ::ptx::parse(text) else { return };
-    let Ok(variables) = module_variables(&module) else {
-        return;
-    };
+    let Ok(variables) = module_variables(&module) else { return };
     let mut symbols = Symbols::new();
     for (at, variable) in variables.iter().enumerate() {
         symbols.insert(&variable.name, (at as u64 + 1) << 40);

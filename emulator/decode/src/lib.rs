@@ -11,6 +11,7 @@
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
 mod display;
+#[macro_use]
 mod error;
 #[cfg(test)]
 mod fuzz;
@@ -36,8 +37,7 @@ pub use ptx::module_variables::{
     ModuleVariable, Relocation, Symbols, module_variables, module_variables_within,
 };
 
-/// Decodes all kernels of a module that has passed [`::ptx::table::check`]. `symbols` has the addresses of its
-/// [`module_variables`].
+/// Decodes all kernels of a module that [`::ptx::table::check`] passes; `symbols` places its [`module_variables`].
 pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Program> {
     decode_within(module, symbols, level, &Account::default())
 }
@@ -50,9 +50,7 @@ pub fn decode_within(
     account: &Account,
 ) -> Result<Program> {
     let nowhere = ::ptx::Span::default();
-    if module.address_size == 32 {
-        return Err(unsupported(nowhere, "`.address_size 32`"));
-    }
+    refuse_if!(module.address_size == 32, unsupported(nowhere, "`.address_size 32`"));
     let index = Index::new(module, account);
     let mut kernels = Vec::new();
     let mut refused = Vec::new();

@@ -1,7 +1,6 @@
 //! PTX: lowers the statements of a kernel, and of the functions that it calls, to virtual operations.
 //!
-//! Every instruction becomes at least one operation; a file per family. Device functions are inlined at each call,
-//! except those that [`call_graph`] keeps.
+//! Every instruction becomes at least one operation. Device functions are inlined but for those of [`call_graph`].
 
 mod activation;
 mod address;
@@ -53,7 +52,7 @@ use layout::SharedLayout;
 use module_variables::Symbols;
 use names::{Binding, Prototype, Scope};
 use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
-use program::{AtomicForm, DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, SourceLoc, Special};
+use program::{DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, SourceLoc, Special};
 
 pub(super) struct Lower<'a> {
     pub(super) index: &'a Index<'a>,
@@ -106,7 +105,7 @@ pub(super) struct Lower<'a> {
     instr: u32,
     first: bool,
     span: Span,
-    /// Of the next operation.
+    /// Rules of the next operation.
     rule: BitRule,
     flow: Flow,
 }
@@ -187,11 +186,7 @@ impl<'a> Lower<'a> {
                 self.instrs.push(InstrInfo {
                     text: "}".to_owned(),
                     ptx_line: kernel.span.line,
-                    source: None,
-                    calls: Box::default(),
-                    fmas: 0,
-                    merge: None,
-                    atomic: AtomicForm::Native,
+                    ..InstrInfo::default()
                 });
                 self.starts.push(kernel.span.end);
             }
@@ -206,9 +201,7 @@ impl<'a> Lower<'a> {
     pub(super) fn block(&mut self, body: &'a [Statement]) -> Result<()> {
         self.depth += 1;
         self.depth_in_function += 1;
-        if self.depth > 4 * MAX_DEPTH {
-            return Err(unsupported(self.span, "nesting as deep as this"));
-        }
+        refuse_if!(self.depth > 4 * MAX_DEPTH, unsupported(self.span, "nesting as deep as this"));
         self.index.account.steps((body.len() as u64 + 4) * STATEMENT_STEPS)?;
         let mut scope = Scope::default();
         for statement in body {
@@ -383,15 +376,46 @@ impl<'a> Lower<'a> {
         unsupported(self.span, what)
     }
 
+    /// [`unsupported`], for an instruction of this form.
+    fn not_supported(&self, instruction: &Instruction) -> DecodeError {
+        self.unsupported(format!("`{}`", instruction.mnemonic()))
+    }
+
     fn count(&self, instruction: &Instruction, n: usize) -> Result<()> {
-        if instruction.operands.len() == n {
-            return Ok(());
+        match instruction.operands.len() {
+            found if found == n => Ok(()),
+            found => {
+                Err(self.invalid(format!("`{}` takes {n} operands, not {found}", instruction.mnemonic())))
+            }
         }
-        Err(self.invalid(format!(
-            "`{}` takes {n} operands, not {}",
-            instruction.mnemonic(),
-            instruction.operands.len()
-        )))
+    }
+
+    /// Operands without the cache policy, which changes no results.
+    fn operands_without_policy(&self, instruction: &'a Instruction) -> &'a [Operand] {
+        match &instruction.operands[..] {
+            [rest @ .., _] if instruction.modifiers.iter().any(|m| m.ends_with("::cache_hint")) => rest,
+            all => all,
+        }
+    }
+
+    /// Binding of an operand that is a name.
+    fn binding_of(&mut self, operand: &'a Operand) -> Result<Option<Binding>> {
+        match operand {
+            Operand::Name(name) => self.find(name),
+            _ => Ok(None),
+        }
+    }
+
+    /// Branches around what follows where the guard does not hold; returns the label to place behind it.
+    fn branch_around(&mut self) -> Result<Option<u32>> {
+        if self.guard == TRUE {
+            return Ok(None);
+        }
+        let label = self.fresh_label();
+        self.negated = !self.negated;
+        self.emit(OpKind::Branch { target: label, reconverge: 0 })?;
+        (self.guard, self.negated) = (TRUE, false);
+        Ok(Some(label))
     }
 }
 

@@ -27,11 +27,11 @@ use sass::{Instruction, Segment};
 
 use crate::error::Result;
 use crate::passes::constants::Constants;
-use crate::virt::{AluClasses, BitRule, FALSE, Registers, TRUE, VirtualOp};
+use crate::virt::{FALSE, Registers, TRUE, VirtualOp};
 use arithmetic::lanes::{CpuLevel, Src};
 use operand::LineId;
 use program::limits::{Account, INSTR_BYTES};
-use program::{AtomicForm, Flow, InstrInfo, MemSpace, OpKind, SourceLoc, Special};
+use program::{InstrInfo, MemSpace, OpKind, SourceLoc, Special};
 
 const BYTES: u32 = 16;
 
@@ -52,7 +52,7 @@ struct Lower<'a> {
     level: CpuLevel,
     account: &'a Account,
     segments: &'a Segments,
-    /// Of the kernel in its module.
+    /// Number of the kernel in its module.
     number: usize,
     /// Offset of the parameters in constant bank 0.
     first_parameter: u32,
@@ -166,34 +166,13 @@ impl<'a> Lower<'a> {
             "HFMA2" if !(zero(0) && zero(1)) => 2,
             _ => 0,
         };
-        self.instrs.push(InstrInfo {
-            text,
-            ptx_line: at + 1,
-            source,
-            calls: Box::default(),
-            fmas,
-            merge: None,
-            atomic: AtomicForm::Native,
-        });
+        self.instrs.push(InstrInfo { text, ptx_line: at + 1, source, fmas, ..InstrInfo::default() });
         Ok(())
     }
 
     /// Adds a `Nop` if the instruction has no operation to count.
     fn end(&mut self) -> Result<()> {
-        if !std::mem::take(&mut self.first) {
-            return Ok(());
-        }
-        self.push(VirtualOp {
-            guard: self.guard,
-            negated: self.negated,
-            instr: self.instr,
-            first: true,
-            kind: OpKind::Nop,
-            classes: AluClasses::NONE,
-            moves: false,
-            rule: BitRule::Unknown,
-            flow: Flow::Mixed,
-        })
+        if self.first { self.emit(OpKind::Nop) } else { Ok(()) }
     }
 
     /// Four bytes of a constant bank that no program can change.
@@ -223,10 +202,8 @@ impl<'a> Lower<'a> {
             return Ok(());
         }
         self.instruction()?;
-        match self.is_all_seen() {
-            true => Ok(()),
-            false => Err(self.unsupported()),
-        }
+        refuse_if!(!self.is_all_seen(), self.unsupported());
+        Ok(())
     }
 
     fn instruction(&mut self) -> Result<()> {
@@ -245,24 +222,14 @@ impl<'a> Lower<'a> {
             "ISETP" | "UISETP" => self.compare_integers(),
             "IMNMX" | "VIMNMX" => self.integer_extremum(),
             "VIADDMNMX" => self.sum_extremum(),
-            "VABSDIFF" => {
-                let ty = if self.has("U32") { "u32" } else { "s32" };
-                self.plain("sad", &[ty], 3)
-            }
+            "VABSDIFF" => self.plain("sad", &[self.sign()], 3),
             "IDP" => self.dot_product(),
             "IABS" => self.plain("abs", &["s32"], 1),
             "POPC" | "UPOPC" => self.plain("popc", &["b32"], 1),
             "BREV" | "UBREV" => self.plain("brev", &["b32"], 1),
             "FLO" | "UFLO" => self.find_leading_one(),
-            "BMSK" | "UBMSK" => {
-                let mode = if self.has("W") { "wrap" } else { "clamp" };
-                self.plain("bmsk", &[mode, "b32"], 2)
-            }
-            "SGXT" | "USGXT" => {
-                let mode = if self.has("W") { "wrap" } else { "clamp" };
-                let ty = if self.has("U32") { "u32" } else { "s32" };
-                self.plain("szext", &[mode, ty], 2)
-            }
+            "BMSK" | "UBMSK" => self.plain("bmsk", &[self.overflow(), "b32"], 2),
+            "SGXT" | "USGXT" => self.plain("szext", &[self.overflow(), self.sign()], 2),
             "P2R" | "UP2UR" => self.predicates_to_register(),
             "R2P" => self.register_to_predicates(),
             "S2R" | "S2UR" | "CS2R" => self.special_register(),
@@ -316,7 +283,7 @@ impl<'a> Lower<'a> {
             "EXIT" => self.exit(),
             "BSSY" => self.converge(),
             "BREAK" => self.leave(),
-            "CALL" if self.has("REL") => self.call(),
+            "CALL" if self.has("REL") => self.branch(),
             "RET" if self.has("REL") => self.ret(),
             "BSYNC" => self.meet(),
             // Frames track convergence, so a saved barrier has no meaning.

@@ -260,8 +260,7 @@ fn shared_layout() {
     );
 }
 
-/// Checks the order of blocks: `any`, `by index`, or `by index if` two pointers (parameters by offset) lead to one
-/// allocation.
+/// Checks the order of blocks: `any`, `by index`, or `by index if` pointers (parameters by offset) may alias.
 #[track_caller]
 fn check_order(lines: &str, expected: &str) {
     use program::{BlockOrder, Pointer};

@@ -44,7 +44,6 @@ pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClass
 /// Effect of integer arithmetic on trailing zero bits, for [`crate::passes::merge`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum BitRule {
-    /// Unknown effect.
     #[default]
     Unknown,
     /// The first source, perhaps cut or extended.

@@ -16,8 +16,7 @@ pub mod window {
     pub const CODE: u64 = 0x7F_0003 << BITS;
 }
 
-/// Bits of an offset in one block's shared memory. The block's rank in its cluster is above them, in its own addresses
-/// too.
+/// Bits of an offset in one block's shared memory; the block's rank in its cluster is above them.
 pub const RANK_SHIFT: u32 = 24;
 
 /// Largest cluster of a kernel that allows sizes that not every device has.

@@ -34,10 +34,7 @@ impl Calls {
             let least = u64::from(callee.variables.next_multiple_of(8)) + 8;
             (u64::from(callee.frame) * u64::from(stack)).div_ceil(least)
         };
-        let again = match self.recursive {
-            true => self.callees.iter().map(more).max().unwrap_or(0),
-            false => 0,
-        };
+        let again = if self.recursive { self.callees.iter().map(more).max().unwrap_or(0) } else { 0 };
         u64::from(self.frame) + once + again
     }
 }

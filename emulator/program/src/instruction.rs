@@ -4,7 +4,7 @@
 pub const MAX_CALLS: usize = 4;
 
 /// One instruction of the source, for counters and messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InstrInfo {
     /// Text, such as `fma.rn.f32 %f3, %f1, %f2, %f3;`
     pub text: String,
@@ -12,13 +12,11 @@ pub struct InstrInfo {
     pub ptx_line: u32,
     /// Position in the source file, if the PTX names it.
     pub source: Option<SourceLoc>,
-    /// Positions of the inlined calls around the instruction, innermost first. At most [`MAX_CALLS`], which keeps
-    /// hostile modules small.
+    /// Inlined calls around it, innermost first: at most [`MAX_CALLS`], which keeps hostile modules small.
     pub calls: Box<[SourceLoc]>,
     /// Floating-point multiply-adds per lane: 1 for `fma.f32`, 2 for `fma.f16x2`.
     pub fmas: u8,
-    /// Wider shared-memory access that ptxas would make of this one and its neighbours; see `decode::passes::merge`.
-    /// `None`: counted as written.
+    /// Wider shared-memory access that ptxas makes of this one and its neighbours: `decode::passes::merge`.
     pub merge: Option<MergeGroup>,
     pub atomic: AtomicForm,
 }

@@ -19,7 +19,7 @@ pub struct Program {
 }
 
 /// An entry point: its operations, and what a launch has to set up and check for them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Kernel {
     /// Symbol in PTX.
     pub name: String,
@@ -110,7 +110,6 @@ pub struct Unset {
     /// First line, or number of the predicate.
     pub place: Dst,
     pub is_predicate: bool,
-    /// Width.
     pub bits: u32,
     /// First instruction in text order that reads the register and is more than a move; `u32::MAX` if there is none.
     pub reader: u32,
@@ -127,9 +126,10 @@ pub struct ClusterDirectives {
 }
 
 /// Order of a kernel's blocks. Results must not depend on the number of threads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BlockOrder {
     /// Blocks run in parallel.
+    #[default]
     Any,
     /// Blocks run in index order, on one thread.
     ByIndex,

@@ -26,11 +26,9 @@ pub struct Addr {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Weak,
-    /// An ordinary load whose value a compare-and-swap compares later: a stale value costs one more round. Race checks
-    /// treat it apart.
+    /// An ordinary load whose value a compare-and-swap compares later: a stale one costs one more round.
     Guess,
-    /// `.volatile` on shared memory, in a kernel where no thread waits for another's store: keeps accesses and orders
-    /// no threads.
+    /// `.volatile` on shared memory in a kernel without threads that wait for others' stores: orders no threads.
     InStep,
     /// `.volatile`, `.relaxed`, `.acquire`, `.release`, `.mmio`: visible to others while the kernel runs.
     Strong,
@@ -55,7 +53,16 @@ pub struct Access {
     pub order: Order,
 }
 
-/// Operation of an atomic.
+impl Access {
+    /// A weak access to elements without sign, in 32-bit registers.
+    pub fn new(space: MemSpace, addr: Addr, element: u8, registers: &[i32]) -> Access {
+        let mut regs = [arithmetic::lanes::NONE; 8];
+        regs[..registers.len()].copy_from_slice(registers);
+        let n = registers.len() as u8;
+        Access { space, addr, element, n, regs, wide: false, signed: false, order: Order::Weak }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AtomicKind {
     Add,
@@ -126,7 +133,6 @@ pub struct BulkBytes {
     pub way: TensorWay,
 }
 
-/// An operation on an `mbarrier`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mbarrier {
     pub kind: MbarrierKind,
@@ -143,7 +149,6 @@ pub struct Mbarrier {
     pub done: i32,
 }
 
-/// Operations on an `mbarrier`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MbarrierKind {
     Init,

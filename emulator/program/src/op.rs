@@ -34,7 +34,6 @@ pub enum OpKind {
     },
     Load(Box<Access>),
     Store(Box<Access>),
-    /// `atom` or `red`.
     Atomic(Box<Atomic>),
     /// Branch to `target` where the guard holds.
     Branch {
@@ -77,7 +76,6 @@ pub enum OpKind {
     Exit,
     /// Stops the launch with an error.
     Trap,
-    /// Barrier of the block.
     Barrier {
         kind: BarrierKind,
         /// Number of the barrier: a 32-bit operand.
@@ -174,7 +172,6 @@ pub enum OpKind {
         space: MemSpace,
         /// Only the block's own shared memory counts.
         own: bool,
-        /// A predicate.
         dst: Dst,
         /// Generic address: a 64-bit operand.
         src: Src,

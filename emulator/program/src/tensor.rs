@@ -1,9 +1,8 @@
 //! Tensor maps: an array in global memory of one to five dimensions, and the boxes that `cp.async.bulk.tensor` copies.
 //!
 //! [`TensorMap::new`] checks the rules of `cuTensorMapEncodeTiled`. [`TensorMap::runs`] gives the bytes that a copy
-//! moves: their addresses in global memory and in shared memory, where a swizzle exchanges 16-byte pieces.
-//! [`TensorMap::encode`] makes the 128 bytes that programs pass to kernels. CUDA declares them opaque; ours differ from
-//! those of NVIDIA's driver.
+//! moves: their addresses in global and in shared memory, where a swizzle exchanges 16-byte pieces.
+//! [`TensorMap::encode`] makes the 128 opaque bytes that kernels take; NVIDIA's differ.
 
 mod encode;
 mod rule;
@@ -20,7 +19,6 @@ pub const SHARED_ALIGN: u32 = 128;
 /// Bytes that a swizzle keeps together.
 const PIECE: u64 = 16;
 
-/// Element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     U8,
@@ -52,8 +50,7 @@ impl Element {
     }
 }
 
-/// Permutation of the 16-byte pieces in shared memory: bits of a piece's number are XORed with higher bits of its
-/// address.
+/// Permutation of the 16-byte pieces in shared memory: bits of their number are XORed with higher address bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Swizzle {
     None,
@@ -252,16 +249,13 @@ impl TensorMap {
                 }
             }
             // Next row: the second dimension runs fastest.
-            let Some(d) = (1..RANKS).find(|&d| index[d] + 1 < extent[d]) else {
-                return;
-            };
+            let Some(d) = (1..RANKS).find(|&d| index[d] + 1 < extent[d]) else { return };
             index[1..d].fill(0);
             index[d] += 1;
         }
     }
 
-    /// Value of an element outside the tensor, repeated to eight bytes. The NaN of each type consists of two equal
-    /// bytes, repeated, as on an H200.
+    /// Value of an element outside the tensor, repeated to eight bytes. NaNs are two equal bytes, as on an H200.
     pub fn outside(&self) -> u64 {
         match self.fill {
             Fill::Zeros => 0,

@@ -1,4 +1,4 @@
-//! How undefined bits pass through arithmetic.
+//! Passage of undefined bits through arithmetic.
 
 use arithmetic::lanes::Class;
 

@@ -1,9 +1,37 @@
 //! The tree of a PTX module.
 //!
-//! The tree keeps what was written: names, order, modifiers as text. The effect of an instruction is defined by the
-//! crate that executes it.
+//! The tree keeps names, order and modifiers as written. The crate that executes an instruction defines its effect.
 
 use crate::span::Span;
+
+/// Declares an enumeration of words of PTX.
+macro_rules! named {
+    ($(#[$outer:meta])* $type:ident { $($(#[$inner:meta])* $variant:ident $name:literal,)* }) => {
+        $(#[$outer])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $type {
+            $($(#[$inner])* $variant,)*
+        }
+
+        impl $type {
+            /// Looks a value up by its name in PTX, without the dot.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Some(match name {
+                    $($name => Self::$variant,)*
+                    _ => return None,
+                })
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self {
+                    $(Self::$variant => $name,)*
+                })
+            }
+        }
+    };
+}
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
@@ -62,46 +90,28 @@ pub enum Linkage {
     Common,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Space {
-    Reg,
-    /// `.sreg`: special registers, such as `%tid.x`.
-    Sreg,
-    Const,
-    Global,
-    Local,
-    Param,
-    Shared,
-    /// `.tex`: texture memory (deprecated).
-    Tex,
+named! {
+    Space {
+        Reg "reg",
+        /// `.sreg`: special registers, such as `%tid.x`.
+        Sreg "sreg",
+        Const "const",
+        Global "global",
+        Local "local",
+        Param "param",
+        Shared "shared",
+        /// `.tex`: texture memory (deprecated).
+        Tex "tex",
+    }
 }
 
-/// A fundamental or opaque type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Type {
-    B8,
-    B16,
-    B32,
-    B64,
-    B128,
-    U8,
-    U16,
-    U32,
-    U64,
-    S8,
-    S16,
-    S32,
-    S64,
-    F16,
-    F16x2,
-    Bf16,
-    Bf16x2,
-    F32,
-    F64,
-    Pred,
-    TexRef,
-    SamplerRef,
-    SurfRef,
+named! {
+    /// A fundamental or opaque type.
+    Type {
+        B8 "b8", B16 "b16", B32 "b32", B64 "b64", B128 "b128", U8 "u8", U16 "u16", U32 "u32", U64 "u64",
+        S8 "s8", S16 "s16", S32 "s32", S64 "s64", F16 "f16", F16x2 "f16x2", Bf16 "bf16", Bf16x2 "bf16x2",
+        F32 "f32", F64 "f64", Pred "pred", TexRef "texref", SamplerRef "samplerref", SurfRef "surfref",
+    }
 }
 
 /// A variable: module scope, function scope, or a parameter.
@@ -345,36 +355,6 @@ impl Instruction {
 }
 
 impl Type {
-    /// Looks a type up by its PTX name: `"f32"` is `F32`.
-    pub fn from_name(name: &str) -> Option<Type> {
-        Some(match name {
-            "b8" => Type::B8,
-            "b16" => Type::B16,
-            "b32" => Type::B32,
-            "b64" => Type::B64,
-            "b128" => Type::B128,
-            "u8" => Type::U8,
-            "u16" => Type::U16,
-            "u32" => Type::U32,
-            "u64" => Type::U64,
-            "s8" => Type::S8,
-            "s16" => Type::S16,
-            "s32" => Type::S32,
-            "s64" => Type::S64,
-            "f16" => Type::F16,
-            "f16x2" => Type::F16x2,
-            "bf16" => Type::Bf16,
-            "bf16x2" => Type::Bf16x2,
-            "f32" => Type::F32,
-            "f64" => Type::F64,
-            "pred" => Type::Pred,
-            "texref" => Type::TexRef,
-            "samplerref" => Type::SamplerRef,
-            "surfref" => Type::SurfRef,
-            _ => return None,
-        })
-    }
-
     /// Size in memory; a predicate has none.
     pub fn bytes(self) -> u32 {
         match self {

@@ -46,7 +46,6 @@ pub fn is_system_call(name: &str) -> bool {
     matches!(name, "vprintf" | "__assertfail" | "malloc" | "free")
 }
 
-/// Strength of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
     /// `.common`: the largest wins, and anything else wins over it.
@@ -133,8 +132,7 @@ pub struct Prototypes {
 }
 
 impl Prototypes {
-    /// Compares the functions of an input with those of the inputs before it. Fails when one has other results or
-    /// parameters than there.
+    /// Compares an input's functions with those of earlier inputs. Fails when results or parameters differ.
     pub fn add(&mut self, input: &Input) -> Result<(), LinkError> {
         for item in &input.module.items {
             let Item::Function(f) = item else { continue };
@@ -146,10 +144,7 @@ impl Prototypes {
             let defines = f.body.is_some();
             match self.known.get_mut(&f.name) {
                 Some((known, first, defined)) if *known != prototype => {
-                    let first = match defines && !*defined {
-                        true => &input.name,
-                        false => first,
-                    };
+                    let first = if defines && !*defined { &input.name } else { first };
                     return Err(LinkError::Prototype {
                         name: f.name.clone(),
                         input: input.name.clone(),
@@ -364,9 +359,7 @@ fn rename_item(item: &mut Item, names: &HashMap<String, String>, files: &BTreeMa
         }
         Item::Function(f) => {
             rename(&mut f.name, names);
-            let Some(body) = &mut f.body else {
-                return;
-            };
+            let Some(body) = &mut f.body else { return };
             let mut own = HashSet::new();
             own.extend(f.returns.iter().chain(&f.params).map(|v| v.name.clone()));
             declared(body, &mut own);

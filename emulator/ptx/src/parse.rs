@@ -147,6 +147,40 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// One item or more, with commas between them.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut found = vec![item(self)?];
+        while self.eat(b',')? {
+            found.push(item(self)?);
+        }
+        Ok(found)
+    }
+
+    /// Items in brackets, with commas between them. `what`: see [`Self::open`].
+    fn bracketed<T>(
+        &mut self,
+        [open, close]: [u8; 2],
+        what: &str,
+        mut item: impl FnMut(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        self.open(open, what)?;
+        let mut found = Vec::new();
+        while !self.at(close) {
+            found.push(item(self)?);
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.close(close)?;
+        Ok(found)
+    }
+
+    /// Error "expected X, found Y" at an earlier token.
+    fn expected_at(&mut self, start: Token<'a>, what: &str) -> ParseError {
+        self.token = start;
+        self.expected(what)
+    }
+
     /// Error "expected X, found Y" at the present token.
     fn expected(&self, what: &str) -> ParseError {
         let found = self.token.describe();

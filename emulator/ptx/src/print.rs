@@ -1,7 +1,6 @@
 //! Printing of trees: the printed text reads as the same tree, spans apart.
 //!
-//! A negative offset is printed as `+-8`, the only form that ptxas takes. The spelling of numbers (`0x10` is printed as
-//! `16`) and comments are lost.
+//! A negative offset is printed as `+-8`, the only form that ptxas takes. Comments and spellings (`0x10`) are lost.
 
 use crate::ast::*;
 use std::fmt::{self, Display, Formatter, Write};
@@ -51,51 +50,6 @@ impl Linkage {
             Linkage::Weak => ".weak ",
             Linkage::Common => ".common ",
         }
-    }
-}
-
-impl Display for Space {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Space::Reg => "reg",
-            Space::Sreg => "sreg",
-            Space::Const => "const",
-            Space::Global => "global",
-            Space::Local => "local",
-            Space::Param => "param",
-            Space::Shared => "shared",
-            Space::Tex => "tex",
-        })
-    }
-}
-
-impl Display for Type {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Type::B8 => "b8",
-            Type::B16 => "b16",
-            Type::B32 => "b32",
-            Type::B64 => "b64",
-            Type::B128 => "b128",
-            Type::U8 => "u8",
-            Type::U16 => "u16",
-            Type::U32 => "u32",
-            Type::U64 => "u64",
-            Type::S8 => "s8",
-            Type::S16 => "s16",
-            Type::S32 => "s32",
-            Type::S64 => "s64",
-            Type::F16 => "f16",
-            Type::F16x2 => "f16x2",
-            Type::Bf16 => "bf16",
-            Type::Bf16x2 => "bf16x2",
-            Type::F32 => "f32",
-            Type::F64 => "f64",
-            Type::Pred => "pred",
-            Type::TexRef => "texref",
-            Type::SamplerRef => "samplerref",
-            Type::SurfRef => "surfref",
-        })
     }
 }
 

@@ -44,25 +44,19 @@ pub enum Support {
     Refused(&'static str),
 }
 
-/// Rows of one section: pattern, operands, meaning.
-struct Section {
-    title: &'static str,
-    refused: Option<&'static str>,
-    rows: &'static [(&'static str, &'static str, &'static str)],
-}
+/// Section of the manual, pattern, operands, meaning.
+type RowText = (&'static str, &'static str, &'static str, &'static str);
 
-/// Supported rows stand before refused ones, so that a wide pattern only catches what is left.
-const SECTIONS: [&[Section]; 10] = [
-    integer::SECTIONS,
-    float::SECTIONS,
-    half::SECTIONS,
-    compare::SECTIONS,
-    convert::SECTIONS,
-    memory::SECTIONS,
-    control::SECTIONS,
-    tensor::SECTIONS,
-    matrix::SECTIONS,
-    refused::SECTIONS,
+const SUPPORTED: [&[RowText]; 9] = [
+    integer::ROWS,
+    float::ROWS,
+    half::ROWS,
+    compare::ROWS,
+    convert::ROWS,
+    memory::ROWS,
+    control::ROWS,
+    tensor::ROWS,
+    matrix::ROWS,
 ];
 
 struct Table {
@@ -80,14 +74,15 @@ struct Reading {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table { rows: Vec::new(), readings: Vec::new(), opcodes: HashMap::new() };
-    for section in SECTIONS.into_iter().flatten() {
-        let support = section.refused.map_or(Support::Supported, Support::Refused);
-        for &(pattern, operands, meaning) in section.rows {
-            let opcode = pattern::opcode(pattern);
-            table.opcodes.entry(opcode).or_default().push(table.rows.len());
-            table.readings.push(OnceLock::new());
-            table.rows.push(Row { pattern, operands, section: section.title, meaning, support });
-        }
+    let supported = SUPPORTED.into_iter().flatten().map(|row| (Support::Supported, row));
+    let refused =
+        refused::ROWS.iter().flat_map(|(why, rows)| rows.iter().map(|row| (Support::Refused(why), row)));
+    // Supported rows stand before refused ones, so that a wide pattern only catches what is left.
+    for (support, &(section, pattern, operands, meaning)) in supported.chain(refused) {
+        let opcode = pattern::opcode(pattern);
+        table.opcodes.entry(opcode).or_default().push(table.rows.len());
+        table.readings.push(OnceLock::new());
+        table.rows.push(Row { pattern, operands, section, meaning, support });
     }
     table
 });
@@ -123,9 +118,8 @@ fn words(instruction: &Instruction) -> Vec<&str> {
 }
 
 /// The modifiers in the manual's order, when they are written in another one. ptxas takes any (`div.ftz.rn.f32`,
-/// `setp.f32.lt`, `ld.shared.volatile.f32`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts and
-/// state spaces each keep their order, and words that name the operation stand behind the opcode; compilers, NVIDIA's
-/// own headers and programs make use of it.
+/// `setp.f32.lt`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts and state spaces each keep
+/// their order, and words that name the operation stand behind the opcode; compilers and NVIDIA's headers use it.
 fn arranged(instruction: &Instruction) -> Option<Vec<&'static str>> {
     let words = words(instruction);
     let (ordered, others): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| class(word).is_some());
@@ -210,14 +204,6 @@ fn best(opcode: &str, modifiers: &[&str], n_operands: usize) -> Option<&'static 
     found
 }
 
-/// The first row with this mnemonic, `fma.rn.f32`, whatever its operands.
-pub fn lookup_mnemonic(mnemonic: &str) -> Option<&'static Row> {
-    let mut words = mnemonic.split('.');
-    let opcode = words.next()?;
-    let modifiers: Vec<&str> = words.collect();
-    matching(opcode, &modifiers).next()
-}
-
 fn matching<'a>(opcode: &str, modifiers: &'a [&str]) -> impl Iterator<Item = &'static Row> + use<'a> {
     places(opcode, modifiers).map(|at| &TABLE.rows[at])
 }
@@ -287,12 +273,9 @@ fn check_statements(statements: &[Statement], refused: &mut Vec<Unsupported>) ->
     Ok(())
 }
 
-/// Looks one instruction up. Fails when it does not exist, or has too few or too many operands; those of a refused one
-/// are not counted.
+/// Looks one instruction up. Fails when it does not exist, or is supported and has too few or too many operands.
 pub fn check_instruction(instruction: &Instruction) -> Result<&'static Row, ParseError> {
-    let Some(row) = lookup(instruction) else {
-        return Err(unknown(instruction));
-    };
+    let Some(row) = lookup(instruction) else { return Err(unknown(instruction)) };
     let (arity, found) = (row.arity(), instruction.operands.len());
     if !row.is_supported() || arity.contains(&found) {
         return Ok(row);
@@ -322,8 +305,7 @@ fn unknown(instruction: &Instruction) -> ParseError {
     ParseError { span: instruction.span, message }
 }
 
-/// Finds a similar mnemonic that exists: another opcode, or one modifier changed, added, moved or left out. Slow, so
-/// used for error messages only.
+/// Finds a similar mnemonic: another opcode, or one modifier changed, added, moved or left out. For errors only: slow.
 fn nearest(instruction: &Instruction) -> Option<String> {
     if instruction.modifiers.len() > 8 || instruction.opcode.len() > 40 {
         return None;

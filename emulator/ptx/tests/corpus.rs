@@ -44,9 +44,7 @@ fn unpacked(mut archive: &[u8]) -> Vec<(String, &[u8])> {
 
 /// Returns whether the text reads; panics where reading, looking up or printing goes wrong.
 fn check(text: &str) -> bool {
-    let Ok(module) = ptx::parse(text) else {
-        return false;
-    };
+    let Ok(module) = ptx::parse(text) else { return false };
     let _ = ptx::table::check(&module);
     let printed = module.to_string();
     let again = ptx::parse(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
@@ -85,31 +83,10 @@ fn every_prefix_is_refused_or_read() {
 }
 
 /// Fragments that are likely to upset a parser.
+#[rustfmt::skip]
 const PIECES: [&str; 24] = [
-    "{",
-    "}",
-    "(",
-    ")",
-    "[",
-    "]",
-    "<",
-    ">",
-    ";",
-    ":",
-    ",",
-    "@",
-    "!",
-    "|",
-    "-",
-    "+",
-    "::",
-    ".",
-    "\"",
-    "/*",
-    "0x",
-    "99999999999999999999",
-    ".b32",
-    "generic(",
+    "{", "}", "(", ")", "[", "]", "<", ">", ";", ":", ",", "@", "!", "|", "-", "+", "::", ".", "\"",
+    "/*", "0x", "99999999999999999999", ".b32", "generic(",
 ];
 
 fn boundary(text: &str, at: prop::sample::Index) -> usize {

@@ -15,36 +15,13 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn ty() -> impl Strategy<Value = Type> {
-    prop::sample::select(vec![
-        Type::B8,
-        Type::B16,
-        Type::B32,
-        Type::B64,
-        Type::B128,
-        Type::U8,
-        Type::S16,
-        Type::U32,
-        Type::S64,
-        Type::F16,
-        Type::F16x2,
-        Type::Bf16,
-        Type::Bf16x2,
-        Type::F32,
-        Type::F64,
-        Type::Pred,
-        Type::TexRef,
-    ])
+    let names = "b8 b16 b32 b64 b128 u8 s16 u32 s64 f16 f16x2 bf16 bf16x2 f32 f64 pred texref";
+    prop::sample::select(names.split(' ').map(|name| Type::from_name(name).expect(name)).collect::<Vec<_>>())
 }
 
 fn space() -> impl Strategy<Value = Space> {
-    prop::sample::select(vec![
-        Space::Const,
-        Space::Global,
-        Space::Local,
-        Space::Param,
-        Space::Shared,
-        Space::Tex,
-    ])
+    let names = "const global local param shared tex";
+    prop::sample::select(names.split(' ').map(|name| Space::from_name(name).expect(name)).collect::<Vec<_>>())
 }
 
 fn immediate() -> impl Strategy<Value = Immediate> {

@@ -21,8 +21,7 @@ use sass::Architecture;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// GPUs, and the number of instructions of one kind that are kept of each; for a GPU without a number, all are compared
-/// and none is kept.
+/// GPUs, and the number of instructions of one kind that are kept of each; 0: all are compared, none is kept.
 const GPUS: [(u32, usize); 5] = [(90, 2), (80, 1), (75, 1), (86, 0), (89, 0)];
 /// An instruction without effect; stands in for words that `nvdisasm` refuses.
 const NOP: u128 = 0x000fc000000000000000000000007918;
@@ -76,9 +75,7 @@ fn main() -> Result<()> {
         let (mut all, mut corpus) = (BTreeSet::new(), Corpus::new());
         for path in &sources {
             // Some are there to be refused.
-            let Ok(cubin) = programs.assemble(sm, path) else {
-                continue;
-            };
+            let Ok(cubin) = programs.assemble(sm, path) else { continue };
             for (_, words) in code(&cubin)? {
                 for word in words {
                     all.insert(word);

@@ -9,16 +9,13 @@ use crate::instruction::{
 use crate::special::SpecialRegister;
 use crate::table::{self, Slot, Token, field};
 
-/// Decodes one instruction. Fails when no row of the table has its opcode on this architecture, or none of those that
-/// have it fits all of its bits.
+/// Decodes one instruction. Fails when no row of its opcode on this architecture fits all of its bits.
 pub fn decode(architecture: Architecture, word: u128, address: u32) -> Result<Instruction, DecodeError> {
     let opcode = field(word, 0, 12) as u16;
     let mut seen = None;
     for row in table::of(opcode).filter(|row| row.is_on(architecture)) {
         seen.get_or_insert(row.operation);
-        let Some(modifiers) = row.layout.modifiers(architecture, word) else {
-            continue;
-        };
+        let Some(modifiers) = row.layout.modifiers(architecture, word) else { continue };
         let Some(operands) =
             row.slots.tokens.iter().map(|token| operand(architecture, word, address, token)).collect()
         else {
@@ -162,17 +159,11 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
             // Before sm_90 an address without registers has no sign, and nothing to multiply.
             let is_absolute = architecture != Architecture::Sm90 && base == Register::ZERO;
             Value::Memory(Address {
-                scale: match is_absolute {
-                    true => 1,
-                    false => [1, 4, 8, 16][field(word, 78, 2) as usize],
-                },
+                scale: if is_absolute { 1 } else { [1, 4, 8, 16][field(word, 78, 2) as usize] },
                 uniform,
                 ..Address::new(
                     base,
-                    match is_absolute && uniform.is_none() {
-                        true => offset as i32,
-                        false => signed(offset, 24),
-                    },
+                    if is_absolute && uniform.is_none() { offset as i32 } else { signed(offset, 24) },
                 )
             })
         }

@@ -1,8 +1,7 @@
 //! Reading of cubins.
 //!
 //! A cubin is an ELF file with a section of code for each kernel. Nothing in it is trusted: every range is checked, and
-//! sections may not overlap so much that together they are much longer than the file, so that memory and time stay in
-//! proportion to it.
+//! overlapping sections are bounded, so that memory and time stay in proportion to the file.
 
 mod info;
 mod lines;
@@ -19,7 +18,7 @@ use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, Symbo
 
 use crate::architecture::Architecture;
 use crate::decode::decode;
-use crate::error::{ReadError, ReadErrorKind};
+use crate::error::{ReadError, ReadErrorKind, damaged};
 use crate::module::{Function, Kernel, Module, Relocation, Segment, Target, Variable};
 
 const ENDIAN: LittleEndian = LittleEndian;
@@ -51,8 +50,7 @@ fn header(cubin: &[u8]) -> Result<&Header, ReadError> {
 }
 
 impl Module {
-    /// Reads a cubin. Fails when it is damaged, when it is for another architecture than those of [`Architecture`], or
-    /// when an instruction is not in the table.
+    /// Reads a cubin. Fails when it is damaged, for another [`Architecture`], or has an instruction outside the table.
     pub fn read(cubin: &[u8]) -> Result<Module, ReadError> {
         let (header, sm) = (header(cubin)?, sm_of(cubin)?);
         let Some(architecture) = Architecture::of(sm) else {
@@ -65,7 +63,7 @@ impl Module {
 }
 
 fn file(what: impl ToString) -> ReadError {
-    ReadErrorKind::Damaged(what.to_string()).at("file")
+    damaged(what, "file")
 }
 
 struct File<'a> {
@@ -104,7 +102,7 @@ impl<'a> File<'a> {
             spend(name.len())?;
             let name = std::str::from_utf8(name).map_err(|_| file("a section's name is no text"))?;
             let data = section.data(ENDIAN, cubin);
-            let data = data.map_err(|error| ReadErrorKind::Damaged(error.to_string()).at(name))?;
+            let data = data.map_err(|error| damaged(error, name))?;
             spend(data.len())?;
             names.push(name);
         }
@@ -121,7 +119,7 @@ impl<'a> File<'a> {
 
     fn bytes(&self, at: usize) -> Result<&'a [u8], ReadError> {
         let data = self.section(at)?.data(ENDIAN, self.cubin);
-        data.map_err(|error| ReadErrorKind::Damaged(error.to_string()).at(self.names[at]))
+        data.map_err(|error| damaged(error, self.names[at]))
     }
 
     /// The contents of a section, empty if there is none.
@@ -131,9 +129,7 @@ impl<'a> File<'a> {
 
     /// Size of a section without contents.
     fn size(&self, name: &str) -> Result<u64, ReadError> {
-        let Some(&at) = self.by_name.get(name) else {
-            return Ok(0);
-        };
+        let Some(&at) = self.by_name.get(name) else { return Ok(0) };
         Ok(self.section(at)?.sh_size.get(ENDIAN))
     }
 
@@ -145,9 +141,7 @@ impl<'a> File<'a> {
     fn module(mut self, architecture: Architecture) -> Result<Module, ReadError> {
         let mut texts = Vec::new();
         for (at, name) in self.names.clone().into_iter().enumerate() {
-            let Some(kernel) = name.strip_prefix(".text.") else {
-                continue;
-            };
+            let Some(kernel) = name.strip_prefix(".text.") else { continue };
             let place = texts.len();
             self.segments.insert(at, Segment::Code(place));
             for (prefix, segment) in
@@ -158,7 +152,7 @@ impl<'a> File<'a> {
                 }
             }
             if self.by_name.get(name) != Some(&at) {
-                return Err(ReadErrorKind::Damaged("two sections have this name".into()).at(name));
+                return Err(damaged("two sections have this name", name));
             }
             texts.push((at, kernel));
         }
@@ -182,9 +176,7 @@ impl<'a> File<'a> {
                 (STT_FUNC, Some(&Segment::Code(kernel))) => {
                     let name = self.symbol_name(symbol)?.to_owned();
                     let (Ok(address), Ok(size)) = (u32::try_from(offset), u32::try_from(size)) else {
-                        return Err(
-                            ReadErrorKind::Damaged("a function is outside of its section".into()).at(&name)
-                        );
+                        return Err(damaged("a function is outside of its section", &name));
                     };
                     if name == texts[kernel].1 {
                         numbers[kernel] = Some(number as u32);
@@ -234,12 +226,11 @@ impl<'a> File<'a> {
         let section = self.names[at];
         let (words, rest) = self.bytes(at)?.as_chunks::<16>();
         if !rest.is_empty() {
-            return Err(ReadErrorKind::Damaged("its size is no multiple of 16".into()).at(section));
+            return Err(damaged("its size is no multiple of 16", section));
         }
         let mut instructions = Vec::with_capacity(words.len());
         for (i, word) in words.iter().enumerate() {
-            let address = u32::try_from(i * 16)
-                .map_err(|_| ReadErrorKind::Damaged("it is too long".into()).at(section))?;
+            let address = u32::try_from(i * 16).map_err(|_| damaged("it is too long", section))?;
             let instruction = decode(architecture, u128::from_le_bytes(*word), address);
             instructions.push(instruction.map_err(|error| ReadErrorKind::Decode(error).at(section))?);
         }
@@ -279,9 +270,7 @@ impl<'a> File<'a> {
         let mut found = Vec::new();
         for (at, section) in self.sections.iter().enumerate() {
             let place = section.sh_info.get(ENDIAN) as usize;
-            let Some(&segment) = self.segments.get(&place) else {
-                continue;
-            };
+            let Some(&segment) = self.segments.get(&place) else { continue };
             if !matches!(section.sh_type.get(ENDIAN), SHT_REL | SHT_RELA) {
                 continue;
             }
@@ -292,8 +281,7 @@ impl<'a> File<'a> {
                     return Err(ReadErrorKind::Relocation { kind, offset }.at(self.names[at]));
                 }
                 if offset.checked_add(8).is_none_or(|end| end > size) {
-                    return Err(ReadErrorKind::Damaged("a relocation is outside of its section".into())
-                        .at(self.names[at]));
+                    return Err(damaged("a relocation is outside of its section", self.names[at]));
                 }
                 found.push(Relocation {
                     segment,
@@ -321,7 +309,7 @@ impl<'a> File<'a> {
     /// The relocations of a section: compilers for GPUs before sm_90 leave the addends in place.
     fn entries(&self, at: usize) -> Result<Vec<Entry>, ReadError> {
         let bytes = self.bytes(at)?;
-        let cut = |()| ReadErrorKind::Damaged("it is cut off".into()).at(self.names[at]);
+        let cut = |()| damaged("it is cut off", self.names[at]);
         Ok(match self.section(at)?.sh_type.get(ENDIAN) {
             SHT_REL => {
                 let n = bytes.len() / size_of::<Rel64<LittleEndian>>();
@@ -351,7 +339,7 @@ impl<'a> File<'a> {
     fn symbol(&self, entry: &Entry, at: usize) -> Result<&'a Sym64<LittleEndian>, ReadError> {
         let index = object::read::SymbolIndex(entry.symbol as usize);
         let symbol = self.symbols.symbol(index);
-        symbol.map_err(|_| ReadErrorKind::Damaged("a relocation has no symbol".into()).at(self.names[at]))
+        symbol.map_err(|_| damaged("a relocation has no symbol", self.names[at]))
     }
 
     fn target(&self, entry: &Entry, at: usize) -> Result<Target, ReadError> {
@@ -361,9 +349,7 @@ impl<'a> File<'a> {
             return Ok(Target::Outside(self.symbol_name(symbol)?.to_owned()));
         }
         let Some(&segment) = self.segments.get(&usize::from(index)) else {
-            return Err(
-                ReadErrorKind::Damaged("a relocation leads out of the module".into()).at(self.names[at])
-            );
+            return Err(damaged("a relocation leads out of the module", self.names[at]));
         };
         Ok(Target::Inside { segment, offset: symbol.st_value.get(ENDIAN) })
     }

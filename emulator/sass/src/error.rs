@@ -64,3 +64,8 @@ impl ReadErrorKind {
         ReadError { place, kind: self }
     }
 }
+
+/// Error of damage in a section, or in the `file`.
+pub(crate) fn damaged(what: impl ToString, place: &str) -> ReadError {
+    ReadErrorKind::Damaged(what.to_string()).at(place)
+}

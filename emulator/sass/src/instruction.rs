@@ -12,8 +12,7 @@ pub struct Instruction {
     pub address: u32,
     /// Lanes whose guard is false do not take part.
     pub guard: Guard,
-    /// Mnemonic without modifiers. Short forms that `nvdisasm` prints for some operands (`IMAD.MOV`) are not
-    /// operations.
+    /// Mnemonic without modifiers. Short forms that `nvdisasm` prints (`IMAD.MOV`) are not operations.
     pub operation: Operation,
     /// Words after the mnemonic, in the order in which they are printed. Defaults that are not printed are absent: an
     /// `ISETP` without `U32` compares signed numbers.
@@ -220,8 +219,7 @@ pub struct Control {
     pub read_barrier: Option<u8>,
     /// Scoreboards that must be released before this instruction issues, one bit each.
     pub wait: u8,
-    /// Operands kept for the next instruction, one bit for each place in the encoding. [`Operand::reuse`] has them by
-    /// operand.
+    /// Operands kept for the next instruction, a bit for each place in the encoding; see [`Operand::reuse`].
     pub reuse: u8,
 }
 

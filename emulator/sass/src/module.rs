@@ -107,8 +107,7 @@ impl Kernel {
         Some((self.files.get(line.file)?, line.line))
     }
 
-    /// Source position of the instruction at an address, then that of the call where its function was inlined, and so
-    /// on up to the kernel.
+    /// Source position of an instruction, then of the call where its function was inlined, and so on outwards.
     pub fn inlined_lines(&self, address: u32) -> impl Iterator<Item = (&str, u32)> {
         let mut next =
             self.line_at(address).map(|line| Call { file: line.file, line: line.line, caller: line.caller });

@@ -59,30 +59,25 @@ fn short_form(instruction: &Instruction) -> Option<(&'static str, &[Modifier])> 
         return None;
     }
     let modifiers = instruction.modifiers.as_slice();
-    let plain = matches!(modifiers, [] | [Modifier::U32]);
-    let [.., a, b, c] = instruction.operands.as_slice() else {
-        return None;
-    };
+    let [.., a, b, c] = instruction.operands.as_slice() else { return None };
     let zero = |operand: &Operand| operand.value == Value::Register(Register::ZERO);
     let immediate = |operand: &Operand| match operand.value {
         Value::Immediate(value) => Some(value),
         _ => None,
     };
-    if !plain {
+    if !matches!(modifiers, [] | [Modifier::U32]) || matches!(instruction.row.form, Form::Ur | Form::Ru) {
         return None;
     }
-    if matches!(instruction.row.form, Form::Ur | Form::Ru) {
-        return None;
-    }
-    match immediate(b) {
-        _ if zero(a) || zero(b) => Some((".MOV", modifiers)),
-        Some(0) => Some((".MOV", modifiers)),
-        Some(1) if zero(c) => Some((".MOV", modifiers)),
-        Some(1) => Some((".IADD", modifiers)),
-        Some(0x8000_0000 | 0x10000) => None,
-        Some(value) if value.is_power_of_two() && zero(c) => Some((".SHL", modifiers)),
-        _ => None,
-    }
+    let name = match immediate(b) {
+        _ if zero(a) || zero(b) => ".MOV",
+        Some(0) => ".MOV",
+        Some(1) if zero(c) => ".MOV",
+        Some(1) => ".IADD",
+        Some(0x8000_0000 | 0x10000) => return None,
+        Some(value) if value.is_power_of_two() && zero(c) => ".SHL",
+        _ => return None,
+    };
+    Some((name, modifiers))
 }
 
 impl Display for Guard {

@@ -17,8 +17,7 @@
 //! only when it has another value than the default, `PT` or the one behind `=`. `pattern` explains the others.
 //!
 //! **Other bits.** `77..81=15` are bits that have this value. All bits that no part of a row mentions are zero: an
-//! instruction in which they are not is refused. `sm_80 sm_90` are the architectures that have the row; a row that
-//! names none is in all.
+//! instruction in which they are not is refused. `sm_80 sm_90`: only these architectures have the row.
 
 mod bits;
 mod control;

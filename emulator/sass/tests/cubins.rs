@@ -18,6 +18,13 @@ fn module(name: &str) -> Module {
     read(name).expect("it is a cubin")
 }
 
+/// Module of a deflated cubin.
+fn unpacked(name: &str) -> Module {
+    let packed = fs::read(root().join(format!("tests/data/machine/{name}.z"))).expect("it is committed");
+    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("it is deflated");
+    Module::read(&cubin).expect("it is a cubin")
+}
+
 /// Tests for an instruction of which only the name is known.
 fn unsupported(error: &ReadError) -> bool {
     matches!(error.kind, ReadErrorKind::Decode(decode) if matches!(decode.kind, DecodeErrorKind::Unsupported(_)))
@@ -71,10 +78,7 @@ fn parameters_have_places_and_sizes() {
 
 #[test]
 fn a_cubin_of_cuda_13_has_the_same_attributes() {
-    let path = root().join("tests/data/machine/v02_shared.cuda_13.z");
-    let packed = fs::read(path).expect("it is committed");
-    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("it is deflated");
-    let (new, old) = (Module::read(&cubin).expect("a cubin"), module("v02_shared"));
+    let (new, old) = (unpacked("v02_shared.cuda_13"), module("v02_shared"));
     assert_eq!((new.architecture, new.kernels.len()), (90, old.kernels.len()));
     for kernel in &new.kernels {
         let name = &kernel.name;
@@ -162,10 +166,7 @@ fn constants_of_the_source_are_variables_with_relocations() {
 #[test]
 fn cubins_for_older_gpus_say_the_same_in_their_way() {
     for sm in [75, 80] {
-        let path = root().join(format!("tests/data/machine/v02_shared.sm_{sm}.z"));
-        let packed = fs::read(path).expect("it is committed");
-        let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("it is deflated");
-        let module = Module::read(&cubin).expect("it is a cubin");
+        let module = unpacked(&format!("v02_shared.sm_{sm}"));
         assert_eq!(module.architecture, sm);
         check_variables(&module);
         let kernel = module.kernels.iter().find(|kernel| kernel.name == "sgemm_v02_tile16");

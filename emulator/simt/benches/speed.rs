@@ -120,7 +120,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Threads to measure with.
 fn thread_counts() -> Vec<usize> {
     match std::thread::available_parallelism().map_or(1, usize::from) {
         1 => vec![1],
@@ -132,9 +131,7 @@ fn thread_counts() -> Vec<usize> {
 fn cell(kernel: &str, watch: &str, threads: usize) -> Result<(), Box<dyn Error>> {
     let case = cases().into_iter().find(|case| case.name == kernel);
     let watch = WATCHES.into_iter().find(|(label, _)| *label == watch);
-    let (Some(case), Some((label, watch))) = (case, watch) else {
-        return Err(USAGE.into());
-    };
+    let (Some(case), Some((label, watch))) = (case, watch) else { return Err(USAGE.into()) };
     let row = measure(&case, label, watch, threads, 1.0)?;
     println!("{}", row.seconds.into_iter().fold(f64::INFINITY, f64::min));
     Ok(())

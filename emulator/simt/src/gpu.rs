@@ -1,5 +1,4 @@
-//! The machine for programs in Rust: buffers of numbers, arguments, launches. (The driver has memory of its own, and
-//! other rules.)
+//! The machine for programs in Rust: buffers of numbers, arguments, launches. The driver has memory of its own.
 
 use std::sync::Arc;
 
@@ -106,64 +105,42 @@ impl Gpu {
         Self { memory: Arc::new(Memory::new(bytes)), textures: Textures::default() }
     }
 
-    /// A buffer that nothing has written.
-    ///
-    /// # Panics
-    /// When the memory is full.
+    /// A buffer that nothing has written. Panics when the memory is full.
     pub fn alloc<T: Value>(&self, n: usize) -> u64 {
         self.memory.alloc((n * T::BYTES) as u64, Origin::new("buffer")).expect("memory for a buffer")
     }
 
-    /// A buffer with these values.
-    ///
-    /// # Panics
-    /// When the memory is full.
+    /// A buffer with these values. Panics when the memory is full.
     pub fn upload<T: Value>(&self, values: &[T]) -> u64 {
         let address = self.alloc::<T>(values.len());
         self.write(address, values);
         address
     }
 
-    /// Writes values to a buffer.
-    ///
-    /// # Panics
-    /// When they do not fit.
+    /// Writes values to a buffer. Panics when they do not fit.
     pub fn write<T: Value>(&self, address: u64, values: &[T]) {
         let mut bytes = Vec::with_capacity(values.len() * T::BYTES);
         values.iter().for_each(|v| v.put(&mut bytes));
         self.memory.write(address, &bytes).expect("a buffer that is large enough");
     }
 
-    /// Reads values from a buffer.
-    ///
-    /// # Panics
-    /// When the buffer has fewer than `n`.
+    /// Reads values from a buffer. Panics when the buffer has fewer than `n`.
     pub fn read<T: Value>(&self, address: u64, n: usize) -> Vec<T> {
         let mut bytes = vec![0; n * T::BYTES];
         self.memory.read(address, &mut bytes).expect("a buffer that is large enough");
         bytes.chunks_exact(T::BYTES).map(T::get).collect()
     }
 
-    /// Loads PTX.
-    ///
-    /// # Errors
-    /// As [`Module::load`].
     pub fn load(&self, text: &str) -> Result<Module, LoadError> {
         self.load_at(text, None)
     }
 
     /// Loads PTX for certain vector instructions of the CPU; `None` for the best.
-    ///
-    /// # Errors
-    /// As [`Module::load`].
     pub fn load_at(&self, text: &str, level: Option<CpuLevel>) -> Result<Module, LoadError> {
         Module::load(&self.memory, text, level)
     }
 
-    /// The parameter block of a kernel with these arguments, in its order. Parameters without an argument are 0.
-    ///
-    /// # Errors
-    /// When an argument has another size than its parameter.
+    /// The parameter block of a kernel with these arguments, in its order. Parameters without an argument are 0. Fails when an argument has another size than its parameter.
     pub fn params(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
         let mut params = vec![0; kernel.param_bytes as usize];
         for (index, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {
@@ -171,26 +148,18 @@ impl Gpu {
             let (given, wanted) = (argument.0.len(), param.bytes as usize);
             match params.get_mut(start..start + wanted) {
                 Some(place) if given == wanted => place.copy_from_slice(&argument.0),
-                _ => {
-                    return Err(WrongArgument { index, given, wanted });
-                }
+                _ => return Err(WrongArgument { index, given, wanted }),
             }
         }
         Ok(params)
     }
 
     /// Launches a kernel with a parameter block, right or wrong.
-    ///
-    /// # Errors
-    /// As [`launch::launch`].
     pub fn launch(&self, kernel: &LoadedKernel, config: &LaunchConfig) -> LaunchResult {
         launch::launch(&self.memory, kernel, config, self.environment())
     }
 
     /// Launches, and records the steps of one warp.
-    ///
-    /// # Errors
-    /// As [`launch::trace`].
     pub fn trace(
         &self,
         kernel: &LoadedKernel,
@@ -201,9 +170,6 @@ impl Gpu {
     }
 
     /// Launches under an observer.
-    ///
-    /// # Errors
-    /// As [`launch::observe`].
     pub fn observe(
         &self,
         kernel: &LoadedKernel,

@@ -67,8 +67,7 @@ pub const STACK_BYTES: u32 = 1024;
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
     pub watch: Watch,
-    /// Thread-instructions after which a launch is stopped as runaway, where a warp's instruction counts as 32, however
-    /// many lanes take part; 0 for no limit.
+    /// Thread-instructions after which a launch is stopped as runaway, 32 for each of a warp; 0 for no limit.
     pub budget: u64,
     /// Worker threads; 0 for one per core.
     pub threads: usize,
@@ -89,8 +88,7 @@ pub struct LaunchOptions {
 /// Names that the host has and PTX has not: used in messages only.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// Names of the kernel's parameters as in the source; index = parameter. Empty: taken from the source text
-    /// when that is given, else `parameter 0`.
+    /// Names of the parameters as in the source. Empty: taken from the source text, else `parameter 0`.
     pub params: Vec<String>,
     /// Source text by path, as the `.file` directive names it (or by its file name).
     pub sources: Vec<(String, Arc<str>)>,
@@ -124,9 +122,6 @@ pub struct Environment<'a> {
 }
 
 /// Runs a kernel to its end.
-///
-/// # Errors
-/// When the launch does not start.
 pub fn launch(
     memory: &Memory,
     loaded: &LoadedKernel,
@@ -137,9 +132,6 @@ pub fn launch(
 }
 
 /// Runs like [`launch`], always counted, and records the steps of one warp.
-///
-/// # Errors
-/// When the launch does not start.
 pub fn trace(
     memory: &Memory,
     loaded: &LoadedKernel,
@@ -153,9 +145,6 @@ pub fn trace(
 }
 
 /// Runs like [`launch`], always counted, under an observer.
-///
-/// # Errors
-/// When the launch does not start.
 pub fn observe(
     memory: &Memory,
     loaded: &LoadedKernel,
@@ -240,10 +229,7 @@ fn run(
     let watches_blocks = watch == Watch::CheckedGlobalRaces && job.cluster_blocks == 1;
     let races = watches_blocks.then(|| {
         let races = GlobalRaces::within(kernel, room, most);
-        match is_in_order(kernel, config) {
-            true => races.in_order(kernel),
-            false => races,
-        }
+        if is_in_order(kernel, config) { races.in_order(kernel) } else { races }
     });
     let mut outcome = grid::run(&job, n_workers, races.as_ref());
     if let Some(races) = races
@@ -266,10 +252,7 @@ fn run(
         grid: config.grid,
         block: config.block,
         dynamic_shared: config.dynamic_shared,
-        code: match kernel.machine_code {
-            true => Language::Machine,
-            false => Language::Ptx,
-        },
+        code: if kernel.machine_code { Language::Machine } else { Language::Ptx },
         counted,
         checked: job.watch.checks(),
         total,

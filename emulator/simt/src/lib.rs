@@ -7,8 +7,7 @@
 //! spaces, textures, the counters of memory traffic that a profiler reports ([`report::Counters`]), and checks for
 //! mistakes ([`check`]).
 //!
-//! What is not: time (see the crate `timing`), caches, and the text of messages
-//! (see the crate `diagnostics`).
+//! What is not: time (crate `timing`), caches, and the text of messages (crate `diagnostics`).
 
 #![deny(unsafe_code)]
 

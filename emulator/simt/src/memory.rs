@@ -105,7 +105,6 @@ pub struct AddressError {
 pub struct AllocationInfo {
     /// Address of the first byte.
     pub base: u64,
-    /// Size in bytes.
     pub bytes: u64,
     /// Serial number: the first allocation of this memory is 1. Never used again.
     pub id: u64,
@@ -324,9 +323,7 @@ impl Memory {
     pub unsafe fn map_host(&self, start: *mut u8, bytes: usize, origin: Origin) -> Result<u64, AddressError> {
         let address = start as u64;
         let error = |near| AddressError { address, bytes: bytes as u64, near };
-        let Some(end) = address.checked_add(bytes as u64) else {
-            return Err(error(None));
-        };
+        let Some(end) = address.checked_add(bytes as u64) else { return Err(error(None)) };
         if address == 0 || end >> window::BITS >= FIRST_NUMBER {
             return Err(error(None));
         }
@@ -357,8 +354,7 @@ impl Memory {
         }
     }
 
-    /// Allocation of an address. Addresses a little outside an allocation still find it: compare with `base` and
-    /// `bytes`.
+    /// Allocation of an address, also of one a little outside: compare with `base` and `bytes`.
     pub fn lookup(&self, address: u64) -> Option<AllocationInfo> {
         self.read_state().table.info(address)
     }
@@ -400,8 +396,7 @@ impl Memory {
         self.with(address, n, |bytes, offset| bytes.fill(offset, pattern, count as usize)).map(|_| ())
     }
 
-    /// True where no byte of a range was ever written, by the host or by a kernel. False for what is no range of one
-    /// live allocation.
+    /// True where nothing ever wrote a byte of a range; false for what is no range of one live allocation.
     pub fn is_untouched(&self, address: u64, bytes: u64) -> bool {
         let untouched = |own: &Bytes, offset| own.is_untouched(offset, bytes as usize);
         self.with(address, bytes, untouched).unwrap_or(false)

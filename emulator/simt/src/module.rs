@@ -41,7 +41,6 @@ pub enum LoadError {
              declare; what it needs beyond must be dynamic shared memory (extern __shared__), for which the program asks"
     )]
     SharedMemory {
-        /// The name of the kernel.
         kernel: String,
         /// Bytes of the arrays that it declares.
         bytes: u32,
@@ -78,7 +77,6 @@ impl From<DecodeError> for LoadError {
 pub struct ModuleVariable {
     /// Symbol, as written in PTX.
     pub name: String,
-    /// Generic address.
     pub address: u64,
     pub bytes: u64,
     /// Declared as `.const`: kernels may not write it.
@@ -107,7 +105,6 @@ pub struct LoadedKernel {
 }
 
 impl LoadedKernel {
-    /// The decoded kernel.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
@@ -213,9 +210,7 @@ impl Variables {
         let mut fixed = HashMap::new();
         let tables = (0..module.kernels.len()).map(Segment::Tables);
         for segment in tables.chain([Segment::Addresses]) {
-            let Some(bytes) = contents.get(&segment).filter(|bytes| !bytes.is_empty()) else {
-                continue;
-            };
+            let Some(bytes) = contents.get(&segment).filter(|bytes| !bytes.is_empty()) else { continue };
             let origin =
                 Origin { label: "constants of the compiler".to_owned(), read_only: true, symbol: true };
             let name = &origin.label.clone();
@@ -331,7 +326,6 @@ impl Module {
         Ok(Self { kernels, variables })
     }
 
-    /// A kernel by its name.
     pub fn kernel(&self, name: &str) -> Option<&Arc<LoadedKernel>> {
         self.kernels.iter().find(|k| k.kernel.name == name)
     }
@@ -346,7 +340,6 @@ impl Module {
         &self.variables.list
     }
 
-    /// A variable by its name.
     pub fn variable(&self, name: &str) -> Option<&ModuleVariable> {
         self.variables.list.iter().find(|v| v.name == name)
     }

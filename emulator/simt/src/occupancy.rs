@@ -25,9 +25,7 @@ pub const SHARED_UNIT: u32 = 128;
 /// Resources of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
-    /// Threads of a block.
     pub threads: u32,
-    /// Registers of a thread.
     pub registers: u32,
     /// Shared memory, static and dynamic, without the system's.
     pub shared: u64,

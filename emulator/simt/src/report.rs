@@ -61,7 +61,6 @@ pub enum Language {
     Machine,
 }
 
-/// Counters of an instruction.
 #[derive(Debug, Clone, Serialize)]
 pub struct InstrReport {
     /// The instruction as written in PTX or SASS.

@@ -41,7 +41,6 @@ pub enum AddressMode {
     Border,
 }
 
-/// Filtering of texels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterMode {
     /// The nearest texel.
@@ -65,7 +64,6 @@ pub struct TextureObject {
     pub format: TexelFormat,
     /// Addressing outside of the array in x and in y.
     pub address: [AddressMode; 2],
-    /// Filtering of texels.
     pub filter: FilterMode,
     /// Coordinates run from 0 to 1.
     pub normalised_coordinates: bool,

@@ -35,8 +35,7 @@ pub struct Follow {
     pub most: usize,
 }
 
-/// An operation that a warp executed. A PTX instruction is usually one operation; one that had to wait appears again
-/// when it goes on.
+/// An executed operation, usually a whole PTX instruction; one that had to wait appears again when it goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The instruction: an index into [`crate::report::LaunchReport::instructions`].

@@ -32,7 +32,7 @@ fn check(functions: &str, body: &str, threads: u32, expected: impl Fn(u32) -> u3
 fn found(functions: &str, body: &str, code: &str) -> Details {
     let device = device(functions, body);
     let out = device.words(&[0; 32]);
-    let report = device.launch([1, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
+    let report = device.launch_line(1, 32, &[Arg::Long(out)]);
     assert_eq!(codes(&report), [code]);
     report.mistakes.kinds[0].first.details.clone()
 }

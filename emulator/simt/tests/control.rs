@@ -15,14 +15,21 @@ fn kernel(shared: &str, body: &str) -> String {
     )
 }
 
-/// Runs a kernel; returns its word per thread.
+/// Launches a kernel with `n` words; returns the codes of what is found, and what the words are.
+#[track_caller]
+fn launched(watch: Watch, body: &str, [grid, block]: [u32; 2], n: usize) -> (Vec<String>, Vec<u32>) {
+    let device = Device::new(&kernel(".shared .align 4 .b8 tile[4096];", body)).watch(watch);
+    let out = device.words(&vec![0; n]);
+    let report = device.launch_line(grid, block, &[Arg::Long(out)]);
+    (codes(&report), device.read(out, n))
+}
+
+/// Runs a kernel in which nothing is found; returns its word per thread.
 #[track_caller]
 fn outcome(body: &str, grid: u32, block: u32) -> Vec<u32> {
-    let device = Device::new(&kernel(".shared .align 4 .b8 tile[4096];", body));
-    let n = (grid * block) as usize;
-    let out = device.words(&vec![0; n]);
-    device.run(grid, block, &[Arg::Long(out)]);
-    device.read(out, n)
+    let (codes, words) = launched(Watch::Checked, body, [grid, block], (grid * block) as usize);
+    assert_eq!(codes, [""; 0]);
+    words
 }
 
 #[test]
@@ -106,10 +113,7 @@ fn a_spin_lock_inside_a_warp_ends() {
         st.volatile.global.u32 [%rd1+4], %r6;
         membar.gl;
         atom.global.exch.b32 %r7, [%rd1], 0;";
-    let device = Device::new(&kernel("", body));
-    let out = device.words(&[0; 2]);
-    device.run(3, 64, &[Arg::Long(out)]);
-    assert_eq!(device.read(out, 2), [0, 192]);
+    assert_eq!(launched(Watch::Checked, body, [3, 64], 2), (vec![], vec![0, 192]));
 }
 
 #[test]
@@ -162,10 +166,7 @@ fn a_barrier_of_the_whole_grid() {
         WAIT: ld.volatile.global.u32 %r7, [%rd1];
         setp.lt.u32 %p2, %r7, %r6;
         @%p2 bra WAIT;";
-    let device = Device::new(&kernel("", body));
-    let out = device.words(&[0]);
-    device.run(300, 1, &[Arg::Long(out)]);
-    assert_eq!(device.read(out, 1), [300]);
+    assert_eq!(launched(Watch::Checked, body, [300, 1], 1), (vec![], vec![300]));
 }
 
 #[test]
@@ -192,11 +193,7 @@ fn a_barrier_does_not_wait_for_the_exited() {
         @%p1 exit;
         bar.sync 0;
         st.global.u32 [%rd3], 1;";
-    let device = Device::new(&kernel("", body));
-    let out = device.words(&[0; 128]);
-    let report = device.launch([1, 1, 1], [128, 1, 1], 0, &[Arg::Long(out)]);
-    assert!(codes(&report).is_empty());
-    assert_eq!(device.read(out, 128), [[1; 40].as_slice(), &[0; 88]].concat());
+    assert_eq!(outcome(body, 1, 128), [[1; 40].as_slice(), &[0; 88]].concat());
 }
 
 #[test]
@@ -226,9 +223,7 @@ fn named_barriers_count_their_threads() {
 fn threads_that_meet_at_a_barrier_count_alike() {
     let check = |first: &str, then: &str, expected: &[&str]| {
         let body = format!("setp.lt.u32 %p1, %r1, 32; @%p1 bra A; {then} bra B; A: {first} B: bar.sync 0;");
-        let device = Device::new(&kernel("", &body)).watch(Watch::Checked);
-        let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
-        assert_eq!(codes(&report), expected, "{body}");
+        assert_eq!(launched(Watch::Checked, &body, [1, 64], 1).0, expected, "{body}");
     };
     check("bar.arrive 1, 64;", "bar.sync 1, 64;", &[]);
     check("bar.arrive 1, 64;", "bar.sync 2, 32;", &[]);
@@ -265,7 +260,7 @@ fn operands_out_of_range_are_told() {
     ] {
         for watch in [Watch::Plain, Watch::Counted, Watch::Checked] {
             let device = Device::new(&kernel("", body)).watch(watch);
-            let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
+            let report = device.launch_line(1, 64, &[Arg::Long(0)]);
             assert_eq!(codes(&report), ["E-OPERAND"], "{body} {watch:?}");
             let event = &report.mistakes.kinds[0].first;
             let expected = Details::Operand { problem: first, value };
@@ -284,20 +279,16 @@ fn the_number_of_a_barrier_is_cut() {
         barrier.sync %r5, 64;
         st.global.u32 [%rd3], %r5;";
     for (watch, expected) in [(Watch::Plain, &[][..]), (Watch::Checked, &["E-OPERAND"])] {
-        let device = Device::new(&kernel("", body)).watch(watch);
-        let out = device.words(&[0; 64]);
-        let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(out)]);
-        assert_eq!(codes(&report), expected, "{watch:?}");
-        assert_eq!(device.read(out, 64), [[1; 32], [17; 32]].concat());
+        let (codes, words) = launched(watch, body, [1, 64], 64);
+        assert_eq!(codes, expected, "{watch:?}");
+        assert_eq!(words, [[1; 32], [17; 32]].concat());
     }
 }
 
 /// A barrier that waits for more threads than there are is never complete.
 #[test]
 fn a_barrier_for_more_threads_than_the_block_has_is_told() {
-    let device = Device::new(&kernel("", "bar.sync 1, 96;"));
-    let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
-    assert_eq!(codes(&report), ["E-BARRIER"]);
+    assert_eq!(launched(Watch::Checked, "bar.sync 1, 96;", [1, 64], 1).0, ["E-BARRIER"]);
 }
 
 #[test]
@@ -325,10 +316,7 @@ fn threads_that_wait_for_each_other_are_told() {
         ONE: bar.sync 2, 64;
         DONE:";
     for watch in [Watch::Plain, Watch::Checked] {
-        let device = Device::new(&kernel("", body)).watch(watch);
-        let out = device.words(&[0; 64]);
-        let report = device.launch([2, 1, 1], [64, 1, 1], 0, &[Arg::Long(out)]);
-        assert_eq!(codes(&report), ["E-BARRIER"], "{watch:?}");
+        assert_eq!(launched(watch, body, [2, 64], 64).0, ["E-BARRIER"], "{watch:?}");
     }
 }
 
@@ -343,11 +331,9 @@ fn different_barriers_in_two_branches_go_on_and_are_told() {
         ONE: bar.sync 0;
         mov.u32 %r5, 2;
         DONE: st.global.u32 [%rd3], %r5;";
-    let device = Device::new(&kernel("", body));
-    let out = device.words(&[0; 64]);
-    let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(out)]);
-    assert_eq!(codes(&report), ["E-BARRIER"]);
-    assert_eq!(device.read(out, 64), [[2; 10].as_slice(), &[1; 54]].concat());
+    let (codes, words) = launched(Watch::Checked, body, [1, 64], 64);
+    assert_eq!(codes, ["E-BARRIER"]);
+    assert_eq!(words, [[2; 10].as_slice(), &[1; 54]].concat());
 }
 
 #[test]
@@ -361,7 +347,7 @@ fn an_endless_loop_ends_with_its_budget() {
     for watch in [Watch::Plain, Watch::Checked] {
         let mut device = Device::new(&kernel("", body)).watch(watch);
         device.budget = 1_000_000;
-        let report = device.launch([50, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
+        let report = device.launch_line(50, 64, &[Arg::Long(0)]);
         assert_eq!(codes(&report), ["E-LOOP"], "{watch:?}");
         assert_eq!(report.mistakes.kinds[0].first.block, 0);
     }
@@ -369,18 +355,14 @@ fn an_endless_loop_ends_with_its_budget() {
 
 #[test]
 fn the_budget_is_the_whole_launchs() {
-    let mut device = Device::new(&kernel("", "st.global.u32 [%rd3], %r1;"));
-    device.budget = 5000;
-    let out = device.words(&[0; 32 * 40]);
     let first = |threads: usize| {
         let mut device = Device::new(&kernel("", "st.global.u32 [%rd3], %r1;"));
         device.budget = 5000;
         device.threads = threads;
         let out = device.words(&[0; 32 * 400]);
-        let report = device.launch([400, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
+        let report = device.launch_line(400, 32, &[Arg::Long(out)]);
         (codes(&report), report.mistakes.kinds[0].first.clone())
     };
-    let _ = (device.memory.used(), out);
     assert_eq!(first(1), first(2));
     assert_eq!(first(2).0, ["E-LOOP"]);
 }
@@ -395,7 +377,7 @@ fn a_trap_stops_at_the_lowest_block() {
         let mut device = Device::new(&kernel("", body));
         device.threads = threads;
         let out = device.words(&[0; 32 * 100]);
-        let report = device.launch([100, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
+        let report = device.launch_line(100, 32, &[Arg::Long(out)]);
         assert_eq!(codes(&report), ["E-TRAP"]);
         let kind = &report.mistakes.kinds[0];
         assert_eq!((kind.first.block, kind.n_blocks), (7, 1));
@@ -428,8 +410,5 @@ fn a_missing_lane_of_a_shuffle_is_told() {
         shfl.sync.bfly.b32 %r7, %r1, 1, 31, -1;
         DONE: bar.sync 0;
         st.global.u32 [%rd3], %r7;";
-    let device = Device::new(&kernel("", body));
-    let out = device.words(&[0; 32]);
-    let report = device.launch([1, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
-    assert_eq!(codes(&report), ["E-SYNC-MASK"]);
+    assert_eq!(launched(Watch::Checked, body, [1, 32], 32).0, ["E-SYNC-MASK"]);
 }

@@ -1,5 +1,4 @@
-//! Modules and launches that ask for too much: each ends in words about what was too large, and what is counted stays
-//! within its bounds.
+//! Modules and launches that ask for too much: each ends in words about it, and counts stay within their bounds.
 
 mod common;
 
@@ -182,7 +181,7 @@ fn blocks_that_wait_for_ever_share_the_budget() {
     let mut device = Device::new(&CHAIN.replace("@%p bra done;", ""));
     device.budget = 3_000_000;
     let flags = device.words(&[0; 501]);
-    let report = device.launch([500, 1, 1], [1, 1, 1], 0, &[Long(flags)]);
+    let report = device.launch_line(500, 1, &[Long(flags)]);
     assert_eq!(codes(&report), ["E-LOOP"]);
 }
 
@@ -273,7 +272,7 @@ fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
         (device.memory, device.module) = (memory, module.expect("it loads"));
         device.threads = threads;
         let out = device.raw(8 * 512 * 4096);
-        let report = device.launch([16, 1, 1], [512, 1, 1], 0, &[Long(out)]);
+        let report = device.launch_line(16, 512, &[Long(out)]);
         assert_eq!(codes(&report), ["E-RACE"]);
         let kind = &report.mistakes.kinds[0];
         (kind.first.clone(), kind.n_threads, kind.low, kind.high)

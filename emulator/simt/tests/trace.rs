@@ -13,8 +13,7 @@ use simt::report::LaunchReport;
 use simt::texture::Textures;
 use simt::trace::{Follow, Step};
 
-/// Each thread loads a word, 8 bytes apart, stores it to shared memory at 4 bytes apart, waits and, in odd lanes
-/// only, stores it back.
+/// Each thread loads a word, 8 bytes apart, stores it to shared memory, waits and, in odd lanes only, stores it back.
 const KERNEL: &str = "
 .visible .entry k(.param .u64 p)
 {

@@ -31,8 +31,7 @@ fn found(body: &str) -> (Vec<String>, Vec<Use>) {
         let out = device.words(&[0; 64]);
         let raw = device.raw(256);
         let data = device.words(&(0..64).collect::<Vec<_>>());
-        let report =
-            device.launch([1, 1, 1], [32, 1, 1], 0, &[Arg::Long(out), Arg::Long(raw), Arg::Long(data)]);
+        let report = device.launch_line(1, 32, &[Arg::Long(out), Arg::Long(raw), Arg::Long(data)]);
         let uses = report
             .mistakes
             .kinds
@@ -60,12 +59,15 @@ fn stored(body: &str) {
     assert_eq!(found(body).0, ["W-UNINIT"], "{body}");
 }
 
-/// It is used so.
 #[track_caller]
 fn used(body: &str, expected: fn(&Use) -> bool) {
     let (codes, uses) = found(body);
     assert_eq!(codes, ["E-UNINIT"], "{body}");
     assert!(expected(&uses[0]), "{body}: {uses:?}");
+}
+
+fn is_stored(used: &Use) -> bool {
+    matches!(used, Use::Stored { .. })
 }
 
 const LOAD: &str = "ld.global.u32 %r2, [%rd2];";
@@ -104,12 +106,8 @@ fn what_is_discarded_is_not_used() {
 
 #[test]
 fn uses_are_told_as_what_they_are() {
-    used(&format!("{LOAD} add.u32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"), |u| {
-        matches!(u, Use::Stored { .. })
-    });
-    used(&format!("{LOAD} shl.b32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"), |u| {
-        matches!(u, Use::Stored { .. })
-    });
+    used(&format!("{LOAD} add.u32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"), is_stored);
+    used(&format!("{LOAD} shl.b32 %r3, %r2, 1; st.global.u32 [%rd1], %r3;"), is_stored);
     used(&format!("{LOAD} setp.ne.s32 %p1, %r2, 0; @%p1 bra L; st.global.u32 [%rd1], %r1; L:"), |u| {
         *u == Use::Condition
     });
@@ -146,10 +144,9 @@ fn uses_are_told_as_what_they_are() {
 #[test]
 fn memory_keeps_what_is_undefined() {
     let add = "add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;";
-    let stored = |u: &Use| matches!(u, Use::Stored { .. });
     let address = "mov.u64 %rd6, tile; add.u64 %rd6, %rd6, %rd4;";
-    used(&format!("{LOAD} {address} st.shared.u32 [%rd6], %r2; ld.shared.u32 %r4, [%rd6]; {add}"), stored);
-    used(&format!("{LOAD} st.local.u32 [own], %r2; ld.local.u32 %r4, [own]; {add}"), stored);
+    used(&format!("{LOAD} {address} st.shared.u32 [%rd6], %r2; ld.shared.u32 %r4, [%rd6]; {add}"), is_stored);
+    used(&format!("{LOAD} st.local.u32 [own], %r2; ld.local.u32 %r4, [own]; {add}"), is_stored);
     fine(&format!("{address} st.shared.u32 [%rd6], %r1; ld.shared.u32 %r4, [%rd6]; {add}"));
     // Overwritten with something defined.
     fine(&format!(
@@ -159,21 +156,21 @@ fn memory_keeps_what_is_undefined() {
     let pair = "st.local.u32 [own+4], %r1; ld.local.u64 %rd5, [own]; ld.local.v2.u32 {%r5, %r6}, [own];";
     fine(&format!("{pair} shr.u64 %rd5, %rd5, 32; cvt.u32.u64 %r4, %rd5; {add}"));
     fine(&format!("{pair} mov.u32 %r4, %r6; {add}"));
-    used(&format!("{pair} cvt.u32.u64 %r4, %rd5; {add}"), stored);
-    used(&format!("{pair} mov.u32 %r4, %r5; {add}"), stored);
+    used(&format!("{pair} cvt.u32.u64 %r4, %rd5; {add}"), is_stored);
+    used(&format!("{pair} mov.u32 %r4, %r5; {add}"), is_stored);
     // Bytes.
     fine(&format!("st.local.u8 [own+2], %r1; ld.local.u32 %r2, [own]; bfe.u32 %r4, %r2, 16, 8; {add}"));
     used(
         &format!("st.local.u8 [own+2], %r1; ld.local.u32 %r2, [own]; bfe.u32 %r4, %r2, 8, 8; {add}"),
-        stored,
+        is_stored,
     );
     used(
         "st.local.u8 [own+2], %r1; ld.local.s8 %r4, [own+3]; add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;",
-        stored,
+        is_stored,
     );
     // An exchange is a load and a store.
     fine(&format!("{address} atom.shared.exch.b32 %r2, [%rd6], %r1; ld.shared.u32 %r4, [%rd6]; {add}"));
-    used(&format!("{address} atom.shared.exch.b32 %r4, [%rd6], %r1; {add}"), stored);
+    used(&format!("{address} atom.shared.exch.b32 %r4, [%rd6], %r1; {add}"), is_stored);
 }
 
 #[test]
@@ -187,9 +184,7 @@ fn asynchronous_copies_carry_what_is_undefined() {
     };
     fine(&copy("%rd2"));
     fine(&format!("{} add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;", copy("%rd3")));
-    used(&format!("{} add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;", copy("%rd2")), |u| {
-        matches!(u, Use::Stored { .. })
-    });
+    used(&format!("{} add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;", copy("%rd2")), is_stored);
 }
 
 #[test]
@@ -198,9 +193,7 @@ fn lanes_pass_on_what_is_undefined() {
     let add = "add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;";
     // All read from a lane that has something.
     fine(&format!("{half} shfl.sync.idx.b32 %r4, %r2, 20, 31, -1; {add}"));
-    used(&format!("{half} shfl.sync.idx.b32 %r4, %r2, 3, 31, -1; {add}"), |u| {
-        matches!(u, Use::Stored { .. })
-    });
+    used(&format!("{half} shfl.sync.idx.b32 %r4, %r2, 3, 31, -1; {add}"), is_stored);
     let vote = "setp.gt.u32 %p2, %r2, 5; vote.sync.any.pred %p3, %p2, -1; @%p3 st.global.u32 [%rd1], %r1;";
     // Some lanes decide it already.
     fine(&format!("{half} {vote}"));
@@ -227,7 +220,7 @@ fn copies_between_buffers_and_launches_carry_what_is_undefined() {
     let raw = device.raw(256);
     let data = device.words(&[1; 64]);
     let arguments = [Arg::Long(out), Arg::Long(raw), Arg::Long(data)];
-    let run = |device: &Device| codes(&device.launch([1, 1, 1], [32, 1, 1], 0, &arguments));
+    let run = |device: &Device| codes(&device.launch_line(1, 32, &arguments));
     assert_eq!(run(&device), [""; 0]);
     // Beyond what is read.
     device.memory.copy(data + 128, raw, 128).expect("in range");
@@ -241,21 +234,20 @@ fn copies_between_buffers_and_launches_carry_what_is_undefined() {
 
 #[test]
 fn registers_that_nothing_has_set_are_undefined() {
-    let stored_result = |u: &Use| matches!(u, Use::Stored { .. });
-    used("add.u32 %r3, %r7, 1; st.global.u32 [%rd1], %r3;", stored_result);
-    used("fma.rn.f32 %f2, %f1, 0f40000000, %f1; st.global.f32 [%rd1], %f2;", stored_result);
-    used("add.u64 %rd5, %rd9, 1; st.global.u32 [%rd1], %rd5;", stored_result);
+    used("add.u32 %r3, %r7, 1; st.global.u32 [%rd1], %r3;", is_stored);
+    used("fma.rn.f32 %f2, %f1, 0f40000000, %f1; st.global.f32 [%rd1], %f2;", is_stored);
+    used("add.u64 %rd5, %rd9, 1; st.global.u32 [%rd1], %rd5;", is_stored);
     // A sum over rounds; it is named once.
     used(
         "mov.u32 %r3, 0; L: add.f32 %f1, %f1, 0f3f800000; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 4; @%p1 bra L; \
          st.global.f32 [%rd1], %f1;",
-        stored_result,
+        is_stored,
     );
     // Through shared memory.
     used(
         "mov.u64 %rd6, tile; add.u64 %rd6, %rd6, %rd4; st.shared.u32 [%rd6], %r7; ld.shared.u32 %r3, [%rd6]; \
          add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;",
-        stored_result,
+        is_stored,
     );
     used("@%p3 bra L; st.global.u32 [%rd1], %r1; L:", |u| *u == Use::Condition);
     used(
@@ -266,7 +258,7 @@ fn registers_that_nothing_has_set_are_undefined() {
     // In half of the lanes.
     used(
         "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r7, 5; add.u32 %r3, %r7, 1; st.global.u32 [%rd1], %r3;",
-        stored_result,
+        is_stored,
     );
     stored("st.global.u32 [%rd1], %r7;");
 }

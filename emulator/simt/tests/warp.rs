@@ -9,12 +9,13 @@ fn kernel(body: &str) -> String {
     format!(
         ".global .align 4 .b8 text[32] = {{104,105,32,37,100,32,37,46,49,102,10,0}};\n\
          .const .align 4 .u32 table[4] = {{10, 20, 30, 40}};\n.extern .shared .align 16 .b8 dynamic[];\n\
+         .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n\
          .visible .entry k(.param .u64 out, .param .u64 in)\n{{\n\
          .local .align 16 .b8 depot[64];\n.reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %r<32>;\n.reg .f32 %f<8>;\n\
          .reg .b64 %rd<16>;\n.reg .f64 %fd<4>;\n\
          ld.param.u64 %rd1, [out];\nld.param.u64 %rd5, [in];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n\
          mov.u32 %r3, %ntid.x;\nmad.lo.u32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %rd2, %r4, 4;\nadd.u64 %rd3, %rd1, %rd2;\n\
-         add.u64 %rd6, %rd5, %rd2;\n{body}\nret;\n}}\n.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+         add.u64 %rd6, %rd5, %rd2;\n{body}\nret;\n}}\n"
     )
 }
 
@@ -22,11 +23,7 @@ fn kernel(body: &str) -> String {
 fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
     let mut results = Vec::new();
     for watch in [Watch::Plain, Watch::Checked] {
-        let text = kernel(body).replace(
-            ".global .align 4 .b8 text",
-            ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .align 4 .b8 text",
-        );
-        let device = Device::new(text.trim_end_matches(|c| c != '}')).watch(watch);
+        let device = Device::new(&kernel(body)).watch(watch);
         let n = (grid * block) as usize;
         let out = device.words(&vec![0; n]);
         let source = device.words(input);
@@ -218,14 +215,6 @@ fn asynchronous_copies_wait_for_their_wait() {
     assert_eq!(outcome(body, 1, 64, &input), expected);
 }
 
-fn printing(body: &str) -> Device {
-    let text = kernel(body).replace(
-        ".global .align 4 .b8 text",
-        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .align 4 .b8 text",
-    );
-    Device::new(text.trim_end_matches(|c| c != '}'))
-}
-
 #[test]
 fn printing_comes_in_block_order() {
     let body = "
@@ -242,9 +231,9 @@ fn printing_comes_in_block_order() {
         call.uni (r0), vprintf, (a0, a1);
         ld.param.b32 %r5, [r0]; }
         st.global.u32 [%rd3], %r5;";
-    let device = printing(body);
+    let device = Device::new(&kernel(body));
     let out = device.words(&[0; 6]);
-    let report = device.launch([3, 1, 1], [2, 1, 1], 0, &[Arg::Long(out), Arg::Long(out)]);
+    let report = device.launch_line(3, 2, &[Arg::Long(out), Arg::Long(out)]);
     let expected: String = (0..6).map(|t| format!("hi {t} 1.5\n")).collect();
     assert_eq!(report.printed, expected);
     assert_eq!(device.read(out, 6), [2; 6]);
@@ -253,7 +242,7 @@ fn printing_comes_in_block_order() {
 #[track_caller]
 fn found(body: &str, n_out: usize, expected: &[&str]) {
     for watch in [Watch::Checked, Watch::Plain] {
-        let device = printing(body).watch(watch);
+        let device = Device::new(&kernel(body)).watch(watch);
         let out = device.words(&vec![0; n_out]);
         let source = device.raw(256);
         let report = device.launch([1, 1, 1], [32, 1, 1], 256, &[Arg::Long(out), Arg::Long(source)]);

@@ -39,9 +39,7 @@ pub(crate) fn forms(
     let registers = Registers::new(ops, n_registers, varying);
     let mut seen = vec![false; instrs.len()];
     for op in ops.iter() {
-        let OpKind::Atomic(atomic) = &op.kind else {
-            continue;
-        };
+        let OpKind::Atomic(atomic) = &op.kind else { continue };
         let form = form(atomic, constants, &registers);
         let at = op.instr as usize;
         // All inlined copies of an instruction must agree.

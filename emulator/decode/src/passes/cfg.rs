@@ -173,8 +173,7 @@ impl Dominators {
 }
 
 /// Immediate post-dominators of a graph, by the Semi-NCA algorithm of Georgiadis and Tarjan on the reversed graph. A
-/// block without successors leaves. Blocks that can never leave get edges to the outside, one at a time (from the last
-/// block in text order that remains).
+/// block without successors leaves; blocks that never leave get edges to the outside, the last in text order first.
 pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     let n = successors.len();
     let mut pairs = Vec::new();

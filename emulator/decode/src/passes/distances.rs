@@ -82,9 +82,7 @@ impl<'a> Distances<'a> {
         for block in 0..cfg.n_blocks() as u32 {
             for at in cfg.range(block) {
                 let op = &ops[at as usize];
-                let Some((dst, src, offset)) = known.step(op) else {
-                    continue;
-                };
+                let Some((dst, src, offset)) = known.step(op) else { continue };
                 let from = known.written[src as usize];
                 if known.written[dst as usize] == at && cfg.range(block).contains(&from) && from < at {
                     known.origin.insert(dst, (src, offset));
@@ -96,9 +94,7 @@ impl<'a> Distances<'a> {
 
     /// `dst = src + constant`, for all lanes.
     fn step(&self, op: &VirtualOp) -> Option<(u32, u32, i64)> {
-        let OpKind::Alu { args, .. } = &op.kind else {
-            return None;
-        };
+        let OpKind::Alu { args, .. } = &op.kind else { return None };
         if op.guard != TRUE || op.classes.dst == Class::Pred {
             return None;
         }
@@ -163,9 +159,7 @@ impl<'a> Distances<'a> {
     }
 
     fn result(&self, op: &VirtualOp) -> u8 {
-        let OpKind::Alu { args, .. } = &op.kind else {
-            return 0;
-        };
+        let OpKind::Alu { args, .. } = &op.kind else { return 0 };
         let zeros = |i: usize| match op.classes.srcs.get(i) {
             Some(&class) => self.source(args.src[i], class),
             None => 0,

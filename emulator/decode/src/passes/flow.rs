@@ -48,7 +48,6 @@ pub(crate) fn flow_of_second_result(first: Flow) -> Flow {
     }
 }
 
-/// Rule of a [`Builtin`].
 pub(crate) fn flow_of_builtin(op: Builtin) -> Flow {
     match op {
         Builtin::MovPred | Builtin::NotPred | Builtin::PredTo32 | Builtin::PredOf32 => Flow::Bitwise,

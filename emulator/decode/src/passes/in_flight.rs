@@ -169,8 +169,7 @@ fn tracked(steps: &[Effects]) -> Vec<bool> {
     tracked
 }
 
-/// True if a path leads from a write of a register to a product that uses it, without a fence. False in kernels where
-/// the search takes too long.
+/// True if a path leads from a write of a register to its product without a fence; false if the search takes too long.
 fn some_way(steps: &[Effects], cfg: &Cfg, tracked: &[bool]) -> bool {
     let n_blocks = cfg.n_blocks();
     // Registers written since the last fence, at the start of each block.
@@ -192,9 +191,10 @@ fn some_way(steps: &[Effects], cfg: &Cfg, tracked: &[bool]) -> bool {
                 StepKind::Other => {
                     let new = !step.moves || step.reads.iter().any(|register| now.contains(register));
                     for &(register, _) in step.writes.iter().filter(|(r, _)| tracked[*r as usize]) {
-                        match new {
-                            true => now.insert(register),
-                            false => now.remove(&register),
+                        if new {
+                            now.insert(register)
+                        } else {
+                            now.remove(&register)
                         };
                     }
                 }

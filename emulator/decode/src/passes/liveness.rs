@@ -1,8 +1,7 @@
 //! Live ranges of virtual registers, as stretches of positions.
 //!
 //! Op `i` reads at position `2i` and writes at `2i + 1`. A guarded write keeps other lanes' values, so it counts as a
-//! read too. A register that is read before it is written is live from the start: it reads as 0, since lines are zero
-//! when a warp starts.
+//! read too. A register that is read before it is written is live from the start, where it is 0.
 
 use crate::operands::{Role, operands};
 use crate::passes::cfg::{Cfg, Lists};

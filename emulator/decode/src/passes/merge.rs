@@ -155,12 +155,9 @@ fn places(
     all
 }
 
-/// An access that may be merged, with size and number of elements. Small vectors of small elements count as the word
-/// that they fill.
+/// An access that may be merged, with size and number of elements; small vectors count as the word that they fill.
 fn candidate(op: &VirtualOp) -> Option<(&Access, u8, usize)> {
-    let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else {
-        return None;
-    };
+    let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else { return None };
     if access.space != MemSpace::Shared || access.order != Order::Weak {
         return None;
     }
@@ -246,9 +243,7 @@ struct Groups {
 impl Groups {
     /// Records one access of `bytes` bytes at `first` in place of the members, which are in program order.
     fn join(&mut self, members: &[Member], first: i64, bytes: i64) {
-        let Some(leader) = members.first().map(|member| member.instr) else {
-            return;
-        };
+        let Some(leader) = members.first().map(|member| member.instr) else { return };
         for member in members {
             let group = MergeGroup { leader, bytes: bytes as u8, back: (member.offset - first) as u8 };
             self.put(member.instr, (members.len() > 1).then_some(group));

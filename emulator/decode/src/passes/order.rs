@@ -1,9 +1,8 @@
 //! Decides if a kernel's results could depend on the order of its blocks.
 //!
 //! Blocks communicate through global memory. A plain store to what another block accesses is a race, which the race
-//! check reports; order does not repair it. All other results are defined in any order, and must be repeatable: strong
-//! accesses, atomics whose old value is used, and atomics that do not commute (float sums, exchanges, `min` and `add`
-//! on one word).
+//! check reports. Other results must be repeatable: strong accesses, atomics whose old value is used, and atomics that
+//! do not commute (float sums, exchanges, `min` and `add` on one word).
 
 use ptx::ast::Type;
 
@@ -173,9 +172,7 @@ fn order_of_atomics(
             if kind.commutes_with(other) {
                 continue;
             }
-            let (Some((a, x)), Some((b, y))) = (place, elsewhere) else {
-                return BlockOrder::ByIndex;
-            };
+            let (Some((a, x)), Some((b, y))) = (place, elsewhere) else { return BlockOrder::ByIndex };
             match (a == b, x, y) {
                 (true, Some(x), Some(y))
                     if ends_before(*x, kind.bytes, *y) || ends_before(*y, other.bytes, *x) => {}
@@ -186,8 +183,5 @@ fn order_of_atomics(
             }
         }
     }
-    match pairs.is_empty() {
-        true => BlockOrder::Any,
-        false => BlockOrder::ByIndexIfAliased(pairs.into()),
-    }
+    if pairs.is_empty() { BlockOrder::Any } else { BlockOrder::ByIndexIfAliased(pairs.into()) }
 }

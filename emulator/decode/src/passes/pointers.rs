@@ -156,9 +156,7 @@ impl<'a> Pointers<'a> {
 
     /// Offset and element size of a gapless load of parameters.
     fn param(&self, op: &VirtualOp) -> Option<(u32, u8)> {
-        let OpKind::Load(access) = &op.kind else {
-            return None;
-        };
+        let OpKind::Load(access) = &op.kind else { return None };
         let whole = !access.regs[..usize::from(access.n)].contains(&NONE);
         if access.space != MemSpace::Param || access.addr.src >= 0 || !whole {
             return None;
@@ -178,9 +176,7 @@ impl<'a> Pointers<'a> {
     }
 
     fn result(&self, op: &VirtualOp) -> PointerValue {
-        let OpKind::Alu { args, .. } = &op.kind else {
-            return Plain;
-        };
+        let OpKind::Alu { args, .. } = &op.kind else { return Plain };
         let classes = op.classes.srcs;
         let value = |i: usize| classes.get(i).map_or(Unknown, |&c| self.source(args.src[i], c));
         if op.classes.dst != Class::Bits64 {

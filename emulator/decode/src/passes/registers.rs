@@ -154,14 +154,11 @@ fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
     false
 }
 
-/// Preferred registers to share a place with, up to two for each: a source of the same class of the op that writes it,
-/// and the target of a move.
+/// Preferred registers to share a place with, up to two: a source of the op that writes it, the target of a move.
 fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
     let mut hints = vec![[u32::MAX; 2]; n];
     for op in ops {
-        let OpKind::Alu { args, .. } = &op.kind else {
-            continue;
-        };
+        let OpKind::Alu { args, .. } = &op.kind else { continue };
         let dst = args.dst;
         let same = |&(s, class): &(i32, &Class)| s >= 0 && *class == op.classes.dst;
         let mut sources = args.src.iter().copied().zip(op.classes.srcs);
@@ -190,7 +187,7 @@ mod tests {
     use crate::virt::AluClasses;
     use arithmetic::lanes::Class::{Bits32, Bits64, Pred};
     use arithmetic::lanes::{AluArgs, Lanes, NONE};
-    use program::{Access, Addr, MemSpace, Order};
+    use program::{Access, Addr, MemSpace};
     use proptest::prelude::*;
 
     /// Never runs: the test interprets ops itself.
@@ -225,21 +222,10 @@ mod tests {
         let kind = match r[2] % 10 {
             0 => OpKind::Branch { target: r[3] % n_ops, reconverge: 0 },
             1 => {
-                let mut regs = [NONE; 8];
-                regs[0] = pick(Bits32, r[3]) as i32;
-                regs[1] = pick(Bits32, r[4]) as i32;
+                let regs = [pick(Bits32, r[3]) as i32, pick(Bits32, r[4]) as i32];
                 // The address is a 64-bit register, so it cannot be among the results.
                 let addr = Addr { src: pick(Bits64, r[5]) as i32, wide: true, offset: 0 };
-                OpKind::Load(Box::new(Access {
-                    space: MemSpace::Global,
-                    addr,
-                    element: 4,
-                    n: 2,
-                    regs,
-                    wide: false,
-                    signed: false,
-                    order: Order::Weak,
-                }))
+                OpKind::Load(Box::new(Access::new(MemSpace::Global, addr, 4, &regs)))
             }
             2 => {
                 let value = pick(Bits32, r[3]);

@@ -6,23 +6,16 @@ use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::AccumulatorType;
 use program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
 
-/// Checks all operands against the sizes of the register file, the constants and the program. `ops` are the kernel's
-/// ops with their operand classes.
+/// Checks all operands against the register file, the constants and the program. `ops`: with their operand classes.
 pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), String> {
     let n_ops = kernel.ops.len() as u32;
-    if ops.len() != kernel.ops.len() {
-        return Err("ops out of step".to_owned());
-    }
+    refuse_if!(ops.len() != kernel.ops.len(), "ops out of step".to_owned());
     let ends = kernel.ops.last().is_some_and(|op| {
         op.guard.pred == 0
             && matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Return | OpKind::Branch { .. })
     });
-    if !ends {
-        return Err("the last op falls through".to_owned());
-    }
-    if kernel.n_preds < 2 {
-        return Err("no constant predicates".to_owned());
-    }
+    refuse_if!(!ends, "the last op falls through".to_owned());
+    refuse_if!(kernel.n_preds < 2, "no constant predicates".to_owned());
     for (at, op) in ops.iter_mut().enumerate() {
         let wrong = |what: &str| Err(format!("op {at}: {what} out of range"));
         if op.instr as usize >= kernel.instrs.len() {
@@ -90,10 +83,7 @@ fn calls_in_range(kernel: &Kernel, calls: &Calls) -> Result<(), String> {
         }
         _ => true,
     });
-    match good && followed {
-        true => Ok(()),
-        false => Err("a call out of range".to_owned()),
-    }
+    if good && followed { Ok(()) } else { Err("a call out of range".to_owned()) }
 }
 
 fn targets_in_range(kind: &OpKind, n_ops: u32) -> bool {

@@ -171,15 +171,7 @@ impl<'a> Lower<'a> {
             )));
         }
         self.base_register();
-        // A guard becomes a branch around the call.
-        let mut around = None;
-        if self.guard != TRUE {
-            let label = self.fresh_label();
-            self.negated = !self.negated;
-            self.emit(OpKind::Branch { target: label, reconverge: 0 })?;
-            (self.guard, self.negated) = (TRUE, false);
-            around = Some(label);
-        }
+        let around = self.branch_around()?;
         let mut handed = Vec::new();
         for (at, (passed, actual)) in signature.params.iter().zip(arguments).enumerate() {
             let (class, src) = match *passed {
@@ -214,9 +206,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Resume { site })?;
 
         for (at, (passed, actual)) in signature.returns.iter().zip(returns).enumerate() {
-            let Passed::Register(class, bytes) = *passed else {
-                continue;
-            };
+            let Passed::Register(class, bytes) = *passed else { continue };
             let from = self.handing(true, at, class);
             let given = match actual {
                 Operand::Name(name) if name == "_" => continue,
@@ -238,11 +228,7 @@ impl<'a> Lower<'a> {
     }
 
     fn handed_over(&mut self, actual: &'a Operand, class: Class, bytes: u32) -> Result<Src> {
-        let given = match actual {
-            Operand::Name(name) => self.find(name)?,
-            _ => None,
-        };
-        match given {
+        match self.binding_of(actual)? {
             Some(Binding::ParamRegister(reg, _)) if reg.class == class => Ok(reg.id as Src),
             Some(Binding::ParamRegister(..)) => {
                 Err(self.invalid("an argument of the call has another size than the parameter"))
@@ -258,11 +244,7 @@ impl<'a> Lower<'a> {
 
     /// Address of an argument or result in memory.
     fn place_of(&mut self, actual: &'a Operand) -> Result<Src> {
-        let given = match actual {
-            Operand::Name(name) => self.find(name)?,
-            _ => None,
-        };
-        match given {
+        match self.binding_of(actual)? {
             Some(Binding::ParamLocal(at)) => self.frame_address(at),
             Some(Binding::ParamAt(reg)) => Ok(reg.id as Src),
             _ => Err(self.invalid("an argument of the call must be a `.param` array")),

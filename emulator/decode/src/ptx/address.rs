@@ -49,12 +49,8 @@ impl<'a> Lower<'a> {
         offset: i64,
         space: MemSpace,
     ) -> Result<(Addr, MemSpace)> {
-        let Some(name) = base else {
-            return Ok((self.fixed(offset as u64, space)?, space));
-        };
-        let Some(binding) = self.find(name)? else {
-            return Err(self.undeclared(name));
-        };
+        let Some(name) = base else { return Ok((self.fixed(offset as u64, space)?, space)) };
+        let binding = self.find(name)?.ok_or_else(|| self.undeclared(name))?;
         let own = match &binding {
             Binding::Register(reg) => {
                 if reg.class == Class::Pred || reg.bits < 32 {
@@ -84,9 +80,8 @@ impl<'a> Lower<'a> {
             return Ok((addr, own));
         }
         // A generic access reaches the variable's own space.
-        let Some(generic) = generic_value(&binding) else {
-            return Err(self.invalid(format!("`{name}` has no address")));
-        };
+        let generic =
+            generic_value(&binding).ok_or_else(|| self.invalid(format!("`{name}` has no address")))?;
         let value = generic.wrapping_sub(window_of(own)).wrapping_add_signed(offset);
         if own == MemSpace::Shared {
             let src = self.constants.shared_address(value, Class::Bits32, self.span)?;
@@ -109,12 +104,8 @@ impl<'a> Lower<'a> {
     /// `cvta.shared.u64 a, b` makes a generic address, `cvta.to.shared.u64` one of the space.
     pub(super) fn cvta(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 2)?;
-        let Some(space) = space_of(instruction) else {
-            return Err(self.invalid("`cvta` must name a state space"));
-        };
-        if !instruction.has("u64") {
-            return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
-        }
+        let space = space_of(instruction).ok_or_else(|| self.invalid("`cvta` must name a state space"))?;
+        refuse_if!(!instruction.has("u64"), self.not_supported(instruction));
         let dst = self.destination(&instruction.operands[0], Class::Bits64)?;
         let src = self.source(&instruction.operands[1], Class::Bits64, None)?;
         let window = window_of(space);
@@ -128,9 +119,8 @@ impl<'a> Lower<'a> {
 
     pub(super) fn is_space(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 2)?;
-        let Some(space) = space_of(instruction) else {
-            return Err(self.invalid("`isspacep` must name a state space"));
-        };
+        let space =
+            space_of(instruction).ok_or_else(|| self.invalid("`isspacep` must name a state space"))?;
         let dst = self.destination(&instruction.operands[0], Class::Pred)?;
         let src = self.source(&instruction.operands[1], Class::Bits64, None)?;
         let own = !instruction.has("shared::cluster");

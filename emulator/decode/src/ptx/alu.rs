@@ -13,9 +13,8 @@ impl<'a> Lower<'a> {
     pub(super) fn arithmetic(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
         let opcode = instruction.opcode.as_str();
-        let Some(form) = lookup(opcode, &modifiers, 0, self.level) else {
-            return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
-        };
+        let form =
+            lookup(opcode, &modifiers, 0, self.level).ok_or_else(|| self.not_supported(instruction))?;
         if opcode == "cvt" {
             return self.convert(instruction, form);
         }
@@ -50,7 +49,7 @@ impl<'a> Lower<'a> {
             }
             None if instruction.has("cc") => {
                 let Some(part) = lookup(opcode, &modifiers, 1, self.level) else {
-                    return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
+                    return Err(self.not_supported(instruction));
                 };
                 Some((part, self.carry()))
             }
@@ -95,9 +94,7 @@ impl<'a> Lower<'a> {
                 self.source(operand, class, instruction.types().last())?
             };
         }
-        let Some(reg) = self.wanted(&instruction.operands[0])? else {
-            return Ok(());
-        };
+        let Some(reg) = self.wanted(&instruction.operands[0])? else { return Ok(()) };
         if reg.class == form.dst {
             self.rule = rule(instruction);
             self.flow = flow_of(instruction);

@@ -35,22 +35,16 @@ impl<'a> Lower<'a> {
                 name => {
                     match Type::from_name(name) {
                         Some(found) if ty.is_none() => ty = Some(found),
-                        _ => return self.refuse_atomic(instruction),
+                        _ => return Err(self.not_supported(instruction)),
                     }
                     continue;
                 }
             });
         }
-        let (Some(kind), Some(ty)) = (kind, ty) else {
-            return self.refuse_atomic(instruction);
-        };
-        if !supported(kind, ty) {
-            return self.refuse_atomic(instruction);
-        }
+        let (Some(kind), Some(ty)) = (kind, ty) else { return Err(self.not_supported(instruction)) };
         let space = space_of(instruction).unwrap_or(MemSpace::Generic);
-        if !matches!(space, MemSpace::Global | MemSpace::Shared | MemSpace::Generic) {
-            return self.refuse_atomic(instruction);
-        }
+        let has_atomics = matches!(space, MemSpace::Global | MemSpace::Shared | MemSpace::Generic);
+        refuse_if!(!has_atomics || !supported(kind, ty), self.not_supported(instruction));
 
         let n_sources = 1 + usize::from(kind == AtomicKind::Cas);
         let first = usize::from(returns);
@@ -72,15 +66,9 @@ impl<'a> Lower<'a> {
             },
             false => NONE,
         };
-        if ty.bytes() < 4 && space != MemSpace::Global {
-            self.shared_subword = true;
-        }
+        self.shared_subword |= ty.bytes() < 4 && space != MemSpace::Global;
         let atomic = Atomic { space, addr, kind, ty, src, dst, returns };
         self.emit(OpKind::Atomic(Box::new(atomic)))
-    }
-
-    fn refuse_atomic(&self, instruction: &Instruction) -> Result<()> {
-        Err(self.unsupported(format!("`{}`", instruction.mnemonic())))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ptx::index::MAX_DEPTH;
 use crate::ptx::names::{Binding, Scope};
 use crate::virt::{Reg, TRUE};
 use arithmetic::lanes::{Class, NONE, Src};
-use program::{Access, Addr, MemSpace, OpKind, Order};
+use program::{Access, Addr, MemSpace, OpKind};
 
 /// True for functions of CUDA's `libcudadevrt`, false for those of other linker inputs.
 fn is_of_the_device_runtime(name: &str) -> bool {
@@ -20,9 +20,7 @@ fn is_of_the_device_runtime(name: &str) -> bool {
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, instruction: &'a Instruction) -> Result<()> {
         let CallParts { returns, callee, arguments, prototype } = CallParts::of(instruction);
-        let Some(name) = callee else {
-            return Err(self.invalid("`call` needs the name of a function"));
-        };
+        let name = callee.ok_or_else(|| self.invalid("`call` needs the name of a function"))?;
         if self.find(name)?.is_some() {
             return self.call_through(name, prototype, returns, arguments);
         }
@@ -69,17 +67,10 @@ impl<'a> Lower<'a> {
             return Err(unsupported(function.span, format!("a chain of more than {MAX_DEPTH} calls")));
         }
         self.inlined_in += 1;
-        let (guard, negated, instr, span) = (self.guard, self.negated, self.instr, self.span);
-        // The call counts as an instruction. A guard becomes a branch around the body.
-        let mut around = None;
-        if guard != TRUE {
-            let label = self.fresh_label();
-            self.negated = !negated;
-            self.emit(OpKind::Branch { target: label, reconverge: 0 })?;
-            self.guard = TRUE;
-            self.negated = false;
-            around = Some(label);
-        } else {
+        let (instr, span) = (self.instr, self.span);
+        // The call counts as an instruction.
+        let around = self.branch_around()?;
+        if around.is_none() {
             self.emit(OpKind::Nop)?;
         }
 
@@ -132,13 +123,9 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Binding of a formal parameter: the caller's own variable where possible, since neither side writes it during the
-    /// call.
+    /// Binding of a formal parameter: the caller's own variable where possible, as neither side writes it in the call.
     fn pass(&mut self, formal: &'a Variable, actual: &'a Operand) -> Result<Binding> {
-        let given = match actual {
-            Operand::Name(name) => self.find(name)?,
-            _ => None,
-        };
+        let given = self.binding_of(actual)?;
         if let Some(given @ (Binding::ParamLocal(_) | Binding::ParamAt(_))) = &given
             && formal.space != Space::Reg
             && self.in_memory(formal)
@@ -222,9 +209,7 @@ impl<'a> Lower<'a> {
 
     fn copy_vector(&mut self, to: &[Reg], from: &[Reg]) -> Result<()> {
         let classes = |list: &[Reg]| list.iter().map(|reg| reg.class).collect::<Vec<_>>();
-        if classes(to) != classes(from) {
-            return Err(self.invalid("a vector register of the call does not fit"));
-        }
+        refuse_if!(classes(to) != classes(from), self.invalid("a vector register of the call does not fit"));
         for (to, from) in to.iter().zip(from) {
             self.builtin(mov_of(to.class), to.id, &[from.id as Src])?;
         }
@@ -236,20 +221,16 @@ impl<'a> Lower<'a> {
     }
 
     pub(super) fn frame_load(&mut self, at: u32, dst: u32, bits: u8, class: Class) -> Result<()> {
-        let mut regs = [NONE; 8];
-        regs[0] = dst as i32;
-        let access = self.frame_access(at, regs, u32::from(bits / 8), class)?;
+        let access = self.frame_access(at, dst as i32, u32::from(bits / 8), class)?;
         self.emit(OpKind::Load(access))
     }
 
     pub(super) fn frame_store(&mut self, at: u32, src: Src, bytes: u32, class: Class) -> Result<()> {
-        let mut regs = [NONE; 8];
-        regs[0] = src;
-        let access = self.frame_access(at, regs, bytes, class)?;
+        let access = self.frame_access(at, src, bytes, class)?;
         self.emit(OpKind::Store(access))
     }
 
-    fn frame_access(&mut self, at: u32, regs: [i32; 8], bytes: u32, class: Class) -> Result<Box<Access>> {
+    fn frame_access(&mut self, at: u32, register: i32, bytes: u32, class: Class) -> Result<Box<Access>> {
         if !matches!(bytes, 1 | 2 | 4 | 8) || class == Class::Pred {
             return Err(self.invalid("a predicate cannot be passed in memory"));
         }
@@ -257,26 +238,15 @@ impl<'a> Lower<'a> {
             Some(base) => Addr { src: base as Src, wide: false, offset: i64::from(at) },
             None => Addr { src: self.constants.bits32(at, self.span)?, wide: false, offset: 0 },
         };
-        Ok(Box::new(Access {
-            space: MemSpace::Local,
-            addr,
-            element: bytes as u8,
-            n: 1,
-            regs,
-            wide: class == Class::Bits64,
-            signed: false,
-            order: Order::Weak,
-        }))
+        let access = Access::new(MemSpace::Local, addr, bytes as u8, &[register]);
+        Ok(Box::new(Access { wide: class == Class::Bits64, ..access }))
     }
 
     fn printf(&mut self, returns: &'a [Operand], arguments: &'a [Operand]) -> Result<()> {
-        let [format, values] = arguments else {
-            return Err(self.invalid("`vprintf` takes 2 arguments"));
-        };
+        let [format, values] = arguments else { return Err(self.invalid("`vprintf` takes 2 arguments")) };
         let format = self.argument(format, Class::Bits64)?;
         let arguments = self.argument(values, Class::Bits64)?;
-        let mut dst = NONE;
-        let mut in_memory = None;
+        let (mut dst, mut in_memory) = (NONE, None);
         if let [Operand::Name(name)] = returns
             && name != "_"
         {

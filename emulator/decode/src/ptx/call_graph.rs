@@ -1,6 +1,5 @@
-//! Functions that a kernel reaches. Most are inlined at each call. A function that calls itself, perhaps through
-//! others, or that is called through its address, is decoded once, and a call starts an activation with local memory of
-//! its own.
+//! Functions that a kernel reaches. Most are inlined at each call. One that calls itself, perhaps through others, or is
+//! called through its address, is decoded once: a call starts an activation with local memory of its own.
 
 use std::collections::{HashMap, HashSet};
 

@@ -32,12 +32,8 @@ impl<'a> Lower<'a> {
                 self.index.account.ops(names.len() as u64)?;
                 let targets = names.iter().map(|name| self.target(name)).collect::<Result<Box<[u32]>>>()?;
                 self.n_targets += targets.len();
-                if self.n_targets > KERNEL_OPS {
-                    return Err(self.unsupported("so many branch targets"));
-                }
-                if targets.is_empty() {
-                    return Err(self.invalid(format!("`{list}` has no branch targets")));
-                }
+                refuse_if!(self.n_targets > KERNEL_OPS, self.unsupported("so many branch targets"));
+                refuse_if!(targets.is_empty(), self.invalid(format!("`{list}` has no branch targets")));
                 self.emit(OpKind::BranchIndexed { index, targets, reconverge: 0 })
             }
             "ret" => match self.return_label {

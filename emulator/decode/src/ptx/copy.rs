@@ -25,17 +25,12 @@ impl<'a> Lower<'a> {
                 _ => Err(self.invalid("`cp.async.wait_group` takes a number")),
             },
             ["async", "ca" | "cg", "shared" | "shared::cta", "global"] => self.copy_bytes(instruction),
-            _ => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            _ => Err(self.not_supported(instruction)),
         }
     }
 
     fn copy_bytes(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let policy = instruction.modifiers.iter().any(|m| m.ends_with("::cache_hint"));
-        let operands = match &instruction.operands[..] {
-            [rest @ .., _] if policy => rest,
-            all => all,
-        };
-        let (to, from, size, last) = match operands {
+        let (to, from, size, last) = match self.operands_without_policy(instruction) {
             [to, from, size] => (to, from, size, None),
             [to, from, size, last] => (to, from, size, Some(last)),
             _ => return Err(self.invalid("`cp.async` takes 3 or 4 operands")),
@@ -44,9 +39,7 @@ impl<'a> Lower<'a> {
             Operand::Immediate(Immediate::Int(n @ (4 | 8 | 16))) => *n as u8,
             _ => return Err(self.invalid("`cp.async` copies 4, 8 or 16 bytes")),
         };
-        if instruction.has("cg") && bytes != 16 {
-            return Err(self.invalid("`cp.async.cg` copies 16 bytes"));
-        }
+        refuse_if!(instruction.has("cg") && bytes != 16, self.invalid("`cp.async.cg` copies 16 bytes"));
         let (dst, _) = self.address(to, MemSpace::Shared)?;
         let (src, _) = self.address(from, MemSpace::Global)?;
         let src_bytes = match last {

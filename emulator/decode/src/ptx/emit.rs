@@ -10,7 +10,7 @@ use crate::virt::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{AluArgs, Class, NONE, Src};
 use arithmetic::{Builtin, Form, builtin};
 use program::limits::{INSTR_BYTES, KERNEL_OPS};
-use program::{AtomicForm, InstrInfo, OpKind};
+use program::{InstrInfo, OpKind};
 
 impl<'a> Lower<'a> {
     /// Starts `instruction`: the next operations belong to it.
@@ -32,8 +32,7 @@ impl<'a> Lower<'a> {
                     source: self.loc,
                     calls: self.calls.as_slice().into(),
                     fmas: text::fmas(instruction),
-                    merge: None,
-                    atomic: AtomicForm::Native,
+                    ..InstrInfo::default()
                 });
                 self.starts.push(start);
                 self.instr_of.insert(start, own);

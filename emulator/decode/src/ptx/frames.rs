@@ -50,9 +50,7 @@ pub(crate) fn calls(
     pinned: &[u32],
     index: &Index<'_>,
 ) -> Result<Option<Box<Calls>>> {
-    let Some(base) = activations.base else {
-        return Ok(None);
-    };
+    let Some(base) = activations.base else { return Ok(None) };
     let account = index.account;
     let n = kernel.classes.len();
     let mut is_pinned = vec![false; n];
@@ -65,9 +63,7 @@ pub(crate) fn calls(
     let mut kept_bytes = vec![0u64; keep_at.len()];
     let mut kept: Vec<Kept> = vec![Kept::default(); activations.sites.len()];
     for (at, op) in kernel.ops.iter().enumerate() {
-        let OpKind::Call { site, .. } = op.kind else {
-            continue;
-        };
+        let OpKind::Call { site, .. } = op.kind else { continue };
         account.steps(n as u64)?;
         let at = 2 * at as u32;
         let own = kernel.kept(&is_pinned, at, at + 3);

@@ -183,9 +183,7 @@ pub(crate) fn size_of(variable: &Variable) -> Result<Option<u64>> {
             None => return Ok(None),
         }
     }
-    if bytes > 1 << 40 {
-        return Err(too_big(variable.span));
-    }
+    refuse_if!(bytes > 1 << 40, too_big(variable.span));
     Ok(Some(bytes))
 }
 

@@ -43,9 +43,7 @@ pub(crate) fn kernel(
     let named: Vec<(&str, u32)> =
         function.params.iter().zip(&params).map(|(v, p)| (v.name.as_str(), p.offset)).collect();
     lower.kernel(function, &named)?;
-    if !lower.refused.is_empty() {
-        return Err(DecodeError::Unsupported(lower.refused));
-    }
+    refuse_if!(!lower.refused.is_empty(), DecodeError::Unsupported(lower.refused));
 
     resolve_labels(&mut lower)?;
     let Lower { mut ops, registers, mut instrs, starts, activations, .. } = lower;

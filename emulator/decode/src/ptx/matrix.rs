@@ -13,9 +13,7 @@ use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
 /// Form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
 fn form(modifiers: &[&str]) -> Option<MmaForm> {
-    let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else {
-        return None;
-    };
+    let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else { return None };
     let (m, rest) = shape.strip_prefix('m')?.split_once("n8k")?;
     let types = match (*d, *a, *b, *c) {
         ("f64", "f64", "f64", "f64") => None,
@@ -32,9 +30,7 @@ impl<'a> Lower<'a> {
     pub(super) fn mma(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 4)?;
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
-        let Some(form) = form(&modifiers) else {
-            return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
-        };
+        let form = form(&modifiers).ok_or_else(|| self.not_supported(instruction))?;
         let class = Class::of_width(form.is_wide());
         let [n_a, n_b, n_c] = form.registers();
         let operands = &instruction.operands;
@@ -73,9 +69,7 @@ impl<'a> Lower<'a> {
                 Elements::Operands(list) => self.destination(&list[at], class)?,
                 Elements::Registers(list) => list[at].id,
             } as i32;
-            if to[..at].contains(&register) {
-                return Err(self.invalid("a tile goes to different registers"));
-            }
+            refuse_if!(to[..at].contains(&register), self.invalid("a tile goes to different registers"));
             to[at] = register;
         }
         Ok(())
@@ -102,7 +96,7 @@ impl<'a> Lower<'a> {
             () if instruction.has("x1") => 1,
             () if instruction.has("x2") => 2,
             () if instruction.has("x4") => 4,
-            () => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            () => return Err(self.not_supported(instruction)),
         };
         let load = instruction.opcode == "ldmatrix";
         let (registers, address) = if load { (first, second) } else { (second, first) };

@@ -70,7 +70,7 @@ impl<'a> Lower<'a> {
                 }
                 place
             }
-            _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            _ => return Err(self.not_supported(instruction)),
         };
         (made.addr, made.space) = self.address(place, space)?;
         self.emit(OpKind::Mbarrier(Box::new(made)))
@@ -79,9 +79,7 @@ impl<'a> Lower<'a> {
     /// `mbarrier.pending_count.b64 n, token;`: the low bits of a token hold the pending arrivals.
     fn pending_count(&mut self, to: &'a Operand, token: &'a Operand) -> Result<()> {
         let forms = (lookup("cvt", &["u32", "u64"], 0, self.level), lookup("and", &["b32"], 0, self.level));
-        let (Some(low), Some(and)) = forms else {
-            return Err(self.unsupported("`mbarrier.pending_count`"));
-        };
+        let (Some(low), Some(and)) = forms else { return Err(self.unsupported("`mbarrier.pending_count`")) };
         let token = self.source(token, Class::Bits64, None)?;
         let to = self.destination(to, Class::Bits32)?;
         let part = self.registers.fresh(Class::Bits32);
@@ -117,7 +115,7 @@ impl<'a> Lower<'a> {
                 };
                 self.emit(OpKind::BulkWait { pending })
             }
-            _ => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            _ => Err(self.not_supported(instruction)),
         }
     }
 
@@ -126,10 +124,7 @@ impl<'a> Lower<'a> {
         if instruction.has("prefetch") {
             return self.emit(OpKind::Nop);
         }
-        let operands = match &instruction.operands[..] {
-            [rest @ .., _] if instruction.has("L2::cache_hint") => rest,
-            all => all,
-        };
+        let operands = self.operands_without_policy(instruction);
         let (operands, blocks) = self.destination_blocks(instruction, operands)?;
         let within_cluster = instruction.has("shared::cluster") && instruction.has("shared::cta");
         let (shared, global, bytes, way) = match operands {
@@ -141,10 +136,7 @@ impl<'a> Lower<'a> {
             _ => return self.bulk_group(instruction),
         };
         let (shared, _) = self.address(shared, MemSpace::Shared)?;
-        let space = match within_cluster {
-            true => MemSpace::Shared,
-            false => MemSpace::Global,
-        };
+        let space = if within_cluster { MemSpace::Shared } else { MemSpace::Global };
         let (global, _) = self.address(global, space)?;
         let bytes = self.source(bytes, Class::Bits32, Some(Type::U32))?;
         self.emit(OpKind::BulkBytes(Box::new(BulkBytes {

@@ -20,7 +20,6 @@ struct AccessForm {
 
 impl<'a> Lower<'a> {
     fn form(&self, instruction: &Instruction) -> Result<AccessForm> {
-        let refuse = || Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
         let mut form = AccessForm {
             space: space_of(instruction).unwrap_or(MemSpace::Generic),
             ty: Type::Pred,
@@ -42,13 +41,11 @@ impl<'a> Lower<'a> {
                 hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
                 name => match Type::from_name(name) {
                     Some(ty) if ty.bytes() > 0 && ty.bytes() <= 8 => form.ty = ty,
-                    _ => return refuse(),
+                    _ => return Err(self.not_supported(instruction)),
                 },
             }
         }
-        if form.ty == Type::Pred {
-            return Err(self.invalid(format!("`{}` has no type", instruction.mnemonic())));
-        }
+        refuse_if!(form.ty == Type::Pred, self.invalid(format!("`{}` has no type", instruction.mnemonic())));
         if u32::from(form.n) * form.ty.bytes() > 32 {
             return Err(self.invalid(format!("`{}` is wider than 32 bytes", instruction.mnemonic())));
         }
@@ -102,9 +99,7 @@ impl<'a> Lower<'a> {
             return self.store_param(reg, bytes, from, form.ty);
         }
         let (addr, space) = self.address(to, form.space)?;
-        if matches!(space, MemSpace::Const) {
-            return Err(self.invalid("a store to constant memory"));
-        }
+        refuse_if!(matches!(space, MemSpace::Const), self.invalid("a store to constant memory"));
         let elements = self.elements_of(from, form.n)?;
         // Registers first: they give the width of numbers.
         let mut class = None;
@@ -165,21 +160,16 @@ impl<'a> Lower<'a> {
         signed: bool,
         load: bool,
     ) -> Result<()> {
-        let element = form.ty.bytes() as u8;
-        let order = form.order;
-        let n = form.n;
-        if element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic) {
-            self.shared_subword = true;
-        }
+        let AccessForm { ty, n, order, .. } = form;
+        let element = ty.bytes() as u8;
+        self.shared_subword |= element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic);
         let access = Box::new(Access { space, addr, element, n, regs, wide, signed, order });
         self.emit(if load { OpKind::Load(access) } else { OpKind::Store(access) })
     }
 
     /// Register of a call's parameter, if it is kept in one.
     fn param_register(&mut self, operand: &'a Operand) -> Result<Option<(super::Reg, u32)>> {
-        let Operand::Address { base: Some(name), offset } = operand else {
-            return Ok(None);
-        };
+        let Operand::Address { base: Some(name), offset } = operand else { return Ok(None) };
         match self.find(name)? {
             Some(Binding::ParamRegister(..)) if *offset != 0 => {
                 Err(self.invalid(format!("`{name}` is not that big")))

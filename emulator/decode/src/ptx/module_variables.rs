@@ -98,9 +98,7 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
         ));
     }
     let element = v.ty.bytes();
-    if element == 0 {
-        return Err(invalid(v.span, format!("`{}` has no size", v.name)));
-    }
+    refuse_if!(element == 0, invalid(v.span, format!("`{}` has no size", v.name)));
     let mut size = size_of(v)?;
     if size.is_none() {
         // `= { 1, 2, 3 }` with the first dimension left open.
@@ -114,9 +112,7 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
             .iter()
             .try_fold(length, |product, &n| product.checked_mul(n))
             .filter(|&bytes| bytes <= 1 << 40);
-        if size.is_none() {
-            return Err(invalid(v.span, format!("`{}` is too big", v.name)));
-        }
+        refuse_if!(size.is_none(), invalid(v.span, format!("`{}` is too big", v.name)));
     }
     let bytes = size.unwrap_or_default().max(1);
     let mut writer = Writer { variable: v, index, bytes, init: Vec::new(), relocations: Vec::new() };
@@ -176,12 +172,8 @@ impl Writer<'_> {
                 (Immediate::Int(value), _) => value as u128,
             },
             Initializer::Symbol { name, offset, .. } => {
-                if bytes < 4 {
-                    return Err(unsupported(v.span, format!("part of an address in `{}`", v.name)));
-                }
-                if at.saturating_add(u64::from(bytes)) > self.bytes {
-                    return Err(self.too_many());
-                }
+                refuse_if!(bytes < 4, unsupported(v.span, format!("part of an address in `{}`", v.name)));
+                refuse_if!(at.saturating_add(u64::from(bytes)) > self.bytes, self.too_many());
                 if let Some(function) = self.index.function(name) {
                     let address = self.index.callable(function, v.span)?.wrapping_add_signed(*offset);
                     self.put(at, &address.to_le_bytes()[..bytes.min(8) as usize]);
@@ -195,9 +187,7 @@ impl Writer<'_> {
                 return Err(unsupported(v.span, format!("the initializer `{text}` of `{}`", v.name)));
             }
         };
-        if at.saturating_add(u64::from(bytes)) > self.bytes {
-            return Err(self.too_many());
-        }
+        refuse_if!(at.saturating_add(u64::from(bytes)) > self.bytes, self.too_many());
         self.put(at, &value.to_le_bytes()[..bytes as usize]);
         Ok(())
     }

@@ -22,14 +22,12 @@ impl<'a> Lower<'a> {
                 let n = if count == "v2" { 2 } else { 4 };
                 return match ty {
                     Some(ty) => self.mov_vector(to, from, ty, n),
-                    None => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+                    None => Err(self.not_supported(instruction)),
                 };
             }
             _ => None,
         };
-        let Some(ty) = ty.filter(|ty| ty.bytes() < 16) else {
-            return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
-        };
+        let ty = ty.filter(|ty| ty.bytes() < 16).ok_or_else(|| self.not_supported(instruction))?;
         match (to, from) {
             (_, Operand::Vector(parts)) => return self.pack(to, parts, ty),
             (Operand::Vector(parts), _) => return self.unpack(parts, from, ty),

@@ -79,9 +79,7 @@ impl<'a> Lower<'a> {
             let offset = self.constant(offset as u64, class)?;
             return self.value(sum, &[value, offset]);
         }
-        if class == Class::Pred {
-            return Err(self.invalid(format!("`{name}` is no predicate")));
-        }
+        refuse_if!(class == Class::Pred, self.invalid(format!("`{name}` is no predicate")));
         if let Some((base, at)) = self.in_frame(&binding) {
             let offset = self.constants.bits32(at.wrapping_add(offset as u32), self.span)?;
             let address = self.value(Builtin::Add32, &[base as Src, offset])?;
@@ -90,9 +88,8 @@ impl<'a> Lower<'a> {
                 _ => Ok(address),
             };
         }
-        let Some(address) = symbol_value(&binding) else {
-            return Err(self.invalid(format!("`{name}` has no address")));
-        };
+        let address =
+            symbol_value(&binding).ok_or_else(|| self.invalid(format!("`{name}` has no address")))?;
         let address = address.wrapping_add_signed(offset);
         match binding {
             Binding::Shared(_) => self.constants.shared_address(address, class, self.span),

@@ -106,9 +106,7 @@ impl<'a> Lower<'a> {
         if ty.bytes() > bytes {
             return Err(self.invalid(format!("{} bytes of a parameter of {bytes}", ty.bytes())));
         }
-        let Some(reg) = self.wanted(to)? else {
-            return Ok(());
-        };
+        let Some(reg) = self.wanted(to)? else { return Ok(()) };
         let src = self.low_part(from, ty)?;
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32);
         let bits = 8 * ty.bytes() as u8;
@@ -138,9 +136,7 @@ impl<'a> Lower<'a> {
             _ if self.is_register(from, Class::Bits32)? => Class::Bits32,
             _ => super::class_of(ty.bytes()),
         };
-        if class == Class::Bits32 && ty.bytes() == 8 {
-            return Err(self.invalid("8 bytes from a 32-bit register"));
-        }
+        refuse_if!(class == Class::Bits32 && ty.bytes() == 8, self.invalid("8 bytes from a 32-bit register"));
         let src = self.source(from, class, Some(ty))?;
         let src = if class == Class::Bits64 && ty.bytes() < 8 {
             self.value(Builtin::Lo32Of64, &[src])?

@@ -106,9 +106,7 @@ impl Lower<'_> {
             }
             SpecialSource::Reserved(offset) => {
                 self.reserved_shared = true;
-                if class == Class::Pred {
-                    return Err(self.invalid(format!("`{name}` is no predicate")));
-                }
+                refuse_if!(class == Class::Pred, self.invalid(format!("`{name}` is no predicate")));
                 return self.constants.shared_address(offset.into(), class, self.span);
             }
             SpecialSource::Number(value) => return self.constant(u64::from(value), class),

@@ -33,13 +33,8 @@ impl<'a> Lower<'a> {
     /// `cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [map, {x, y}], [from];`
     pub(super) fn tensor_copy(&mut self, instruction: &'a Instruction) -> Result<()> {
         let given = |dims: &u8| instruction.has(["1d", "2d", "3d", "4d", "5d"][usize::from(dims - 1)]);
-        let Some(dims) = (1..=5).find(given) else {
-            return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
-        };
-        let operands = match &instruction.operands[..] {
-            [rest @ .., _] if instruction.has("L2::cache_hint") => rest,
-            all => all,
-        };
+        let dims = (1..=5).find(given).ok_or_else(|| self.not_supported(instruction))?;
+        let operands = self.operands_without_policy(instruction);
         let (operands, blocks) = self.destination_blocks(instruction, operands)?;
         let unused = self.zero_address()?;
         let (tensor, shared, way) = match operands {
@@ -53,7 +48,7 @@ impl<'a> Lower<'a> {
                 let (from, _) = self.address(from, MemSpace::Shared)?;
                 (tensor, from, TensorWay::Store)
             }
-            _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            _ => return Err(self.not_supported(instruction)),
         };
         let Operand::Texture { handles, coordinates } = tensor else {
             return Err(self.invalid("a tensor map and coordinates in brackets are needed here"));

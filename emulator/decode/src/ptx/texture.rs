@@ -20,7 +20,7 @@ impl<'a> Lower<'a> {
                     coordinates == "f32",
                 )
             }
-            _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            _ => return Err(self.not_supported(instruction)),
         };
         self.count(instruction, 2)?;
         let Operand::Texture { handles, coordinates: given } = &instruction.operands[1] else {

@@ -38,9 +38,7 @@ impl<'a> Lower<'a> {
 
     /// Allocates a variable in the current function's frame.
     pub(super) fn frame_slot(&mut self, v: &Variable) -> Result<u32> {
-        let Some(bytes) = size_of(v)? else {
-            return Err(invalid(v.span, format!("`{}` has no size", v.name)));
-        };
+        let bytes = size_of(v)?.ok_or_else(|| invalid(v.span, format!("`{}` has no size", v.name)))?;
         let align = align_of(v)?;
         let offset = self.frame_bytes(bytes, align)?;
         if self.activations.frame_base().is_some() {
@@ -78,9 +76,7 @@ impl<'a> Lower<'a> {
                 return Ok(Some(binding));
             }
         }
-        let Some(v) = self.index.variable(name) else {
-            return Ok(None);
-        };
+        let Some(v) = self.index.variable(name) else { return Ok(None) };
         Ok(Some(match v.space {
             Space::Shared => match self.shared.offset(v) {
                 Some(offset) => Binding::Shared(offset),

@@ -39,7 +39,6 @@ impl<'a> Lower<'a> {
     }
 
     fn barrier(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let refuse = Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
         if instruction.has("warp") {
             self.count(instruction, 1)?;
             let members = self.members(&instruction.operands[0])?;
@@ -69,7 +68,7 @@ impl<'a> Lower<'a> {
             } else if instruction.has("or") {
                 BarrierKind::RedOr(self.destination(to, Class::Pred)?, pred, negated)
             } else {
-                return refuse;
+                return Err(self.not_supported(instruction));
             };
             return self.emit(OpKind::Barrier { kind, id, count });
         }
@@ -172,7 +171,7 @@ impl<'a> Lower<'a> {
         let all = instruction.has("all");
         let wide = instruction.has("b64");
         if !instruction.has("sync") || !(wide || instruction.has("b32")) || !(all || instruction.has("any")) {
-            return Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
+            return Err(self.not_supported(instruction));
         }
         let (to, pred) = pair(&instruction.operands[0]);
         let class = Class::of_width(wide);
@@ -193,9 +192,7 @@ impl<'a> Lower<'a> {
         let negative = self.computed("sub", &["s32"], &[none, members])?;
         let lowest = self.computed("and", &["b32"], &[members, negative])?;
         let elected = self.computed("bfind", &["u32"], &[lowest])?;
-        let Some(special) = special::find("%laneid") else {
-            return Err(self.unsupported("`elect.sync`"));
-        };
+        let special = special::find("%laneid").ok_or_else(|| self.unsupported("`elect.sync`"))?;
         let own = self.special(special, "%laneid", Class::Bits32)?;
         let leads = self.computed("setp", &["eq", "u32"], &[own, elected])?;
         let dst = self.destination(to, Class::Bits32)?;
@@ -228,7 +225,7 @@ impl<'a> Lower<'a> {
             ["sync", "and", "b32"] => ReduxKind::And,
             ["sync", "or", "b32"] => ReduxKind::Or,
             ["sync", "xor", "b32"] => ReduxKind::Xor,
-            _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            _ => return Err(self.not_supported(instruction)),
         };
         let value = self.source(&instruction.operands[1], Class::Bits32, Some(Type::U32))?;
         let members = self.members(&instruction.operands[2])?;

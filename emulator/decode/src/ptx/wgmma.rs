@@ -32,18 +32,16 @@ impl<'a> Lower<'a> {
                 },
                 _ => return Err(self.invalid("`wgmma.wait_group` takes a number")),
             },
-            _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+            _ => return Err(self.not_supported(instruction)),
         };
         self.emit(kind)
     }
 
     /// `wgmma.mma_async.sync.aligned.m64nNkK.D.A.B d, a, b, p, sa, sb{, ta}{, tb};`
     fn wgmma_product(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let refuse = || self.unsupported(format!("`{}`", instruction.mnemonic()));
+        let refuse = || self.not_supported(instruction);
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
-        let ["mma_async", "sync", "aligned", shape, sum, a, b] = modifiers[..] else {
-            return Err(refuse());
-        };
+        let ["mma_async", "sync", "aligned", shape, sum, a, b] = modifiers[..] else { return Err(refuse()) };
         let n = shape
             .strip_prefix("m64n")
             .and_then(|rest| rest.split_once('k')?.0.parse::<u16>().ok())
@@ -53,9 +51,7 @@ impl<'a> Lower<'a> {
         else {
             return Err(refuse());
         };
-        let [d, a, b, adds, rest @ ..] = &instruction.operands[..] else {
-            return Err(refuse());
-        };
+        let [d, a, b, adds, rest @ ..] = &instruction.operands[..] else { return Err(refuse()) };
         let lines = match sum {
             AccumulatorType::F32 => usize::from(n) / 2,
             AccumulatorType::F16 => usize::from(n) / 4,

@@ -12,12 +12,11 @@ use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{AccumulatorType, FactorType};
 use program::mma::fragment::parse_shape;
 use program::mma::layout::MmaForm;
-use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind, Order};
+use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind};
 
 /// A fragment: positions of its registers in the matrix.
 ///
-/// A lane's position is `lane / 4` along one axis, and along the other `lane % 4` times the elements in a register or
-/// pair.
+/// A lane is at `lane / 4` along one axis, and at `lane % 4` times the elements of a register or pair along the other.
 struct Fragment {
     /// Registers of the instruction: more than pieces, where they repeat.
     registers: usize,
@@ -119,7 +118,7 @@ impl<'a> Lower<'a> {
             }
             _ => None,
         };
-        done.ok_or_else(|| self.unsupported(format!("`{}`", instruction.mnemonic())))
+        done.ok_or_else(|| self.not_supported(instruction))
     }
 
     fn fragment_place(
@@ -141,9 +140,7 @@ impl<'a> Lower<'a> {
     }
 
     fn lane(&mut self) -> Result<Src> {
-        let Some(special) = special::find("%laneid") else {
-            return Err(self.unsupported("`wmma`"));
-        };
+        let special = special::find("%laneid").ok_or_else(|| self.unsupported("`wmma`"))?;
         self.special(special, "%laneid", Class::Bits32)
     }
 
@@ -203,18 +200,8 @@ impl<'a> Lower<'a> {
         registers: &[i32],
         load: bool,
     ) -> Result<()> {
-        let mut regs = [NONE; 8];
-        regs[..registers.len()].copy_from_slice(registers);
-        let access = Box::new(Access {
-            space: place.space,
-            addr,
-            element: bytes as u8,
-            n: registers.len() as u8,
-            regs,
-            wide: bytes == 8,
-            signed: false,
-            order: Order::Weak,
-        });
+        let access = Access::new(place.space, addr, bytes as u8, registers);
+        let access = Box::new(Access { wide: bytes == 8, ..access });
         self.emit(if load { OpKind::Load(access) } else { OpKind::Store(access) })
     }
 
@@ -226,9 +213,7 @@ impl<'a> Lower<'a> {
         shape: &str,
         ty: &str,
     ) -> Result<Option<()>> {
-        let Some(fragment) = Fragment::new(part, shape, ty) else {
-            return Ok(None);
-        };
+        let Some(fragment) = Fragment::new(part, shape, ty) else { return Ok(None) };
         let (to, address, stride) = match &instruction.operands[..] {
             [to, address] => (to, address, None),
             [to, address, stride] => (to, address, Some(stride)),
@@ -315,13 +300,9 @@ impl<'a> Lower<'a> {
             let addr = self.element(place, far, near, 2)?;
             let mut regs = [NONE; 4];
             regs[..count].copy_from_slice(&registers[first..first + count]);
-            self.emit(OpKind::MatrixLoad(Box::new(MatrixAccess {
-                space: place.space,
-                addr,
-                n: count as u8,
-                transposed: !place.along,
-                regs,
-            })))?;
+            let (n, transposed) = (count as u8, !place.along);
+            let access = MatrixAccess { space: place.space, addr, n, transposed, regs };
+            self.emit(OpKind::MatrixLoad(Box::new(access)))?;
         }
         Ok(())
     }
@@ -333,9 +314,7 @@ impl<'a> Lower<'a> {
         shape: &str,
         ty: &str,
     ) -> Result<Option<()>> {
-        let Some(fragment) = Fragment::new("d", shape, ty) else {
-            return Ok(None);
-        };
+        let Some(fragment) = Fragment::new("d", shape, ty) else { return Ok(None) };
         let (address, from, stride) = match &instruction.operands[..] {
             [address, from] => (address, from, None),
             [address, from, stride] => (address, from, Some(stride)),
@@ -390,15 +369,11 @@ impl<'a> Lower<'a> {
             Fragment::new("c", shape, sum),
             parse_shape(shape),
         );
-        let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else {
-            return Ok(None);
-        };
+        let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else { return Ok(None) };
         // sm_90 multiplies TF32 of `wmma` in steps of four k.
         let step = if factors == "tf32" { 4 } else { k };
         let rows = if kinds.is_none() { 8 } else { 16 };
-        let Some(form) = MmaForm::new(rows, step as u8, kinds) else {
-            return Ok(None);
-        };
+        let Some(form) = MmaForm::new(rows, step as u8, kinds) else { return Ok(None) };
         self.count(instruction, 4)?;
         let operands = &instruction.operands;
         let class = a.class();

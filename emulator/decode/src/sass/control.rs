@@ -51,13 +51,11 @@ impl Lower<'_> {
     }
 
     fn target(&self) -> Result<u32> {
-        let Some(label) = self.instruction.label() else {
-            return Err(self.unsupported());
-        };
+        let label = self.instruction.label().ok_or_else(|| self.unsupported())?;
         self.place_of(label).ok_or_else(|| self.unsupported())
     }
 
-    /// `BRA`: a direct branch.
+    /// `BRA`, and `CALL.REL.NOINC` inside of a function: a direct branch.
     pub(super) fn branch(&mut self) -> Result<()> {
         self.narrow_guard()?;
         let target = self.target()?;
@@ -93,55 +91,39 @@ impl Lower<'_> {
         let waits = before.is_some_and(|before| {
             before.operation.name() == "BSYNC" && barrier(before) == barrier(self.instruction)
         });
-        if !self.is_always() || !waits {
-            return Err(self.unsupported());
-        }
+        refuse_if!(!self.is_always() || !waits, self.unsupported());
         self.emit(OpKind::Converge { meet })
     }
 
     /// `BSYNC`. Lanes reconverge behind it, so it needs no operation; it is refused without a `BSSY`.
     pub(super) fn meet(&mut self) -> Result<()> {
-        match self.is_always() && self.meeting_places[self.instr as usize] {
-            true => Ok(()),
-            false => Err(self.unsupported()),
-        }
+        refuse_if!(!self.is_always() || !self.meeting_places[self.instr as usize], self.unsupported());
+        Ok(())
     }
 
     /// `BREAK`: lanes leave a convergence barrier without waiting at it.
     pub(super) fn leave(&mut self) -> Result<()> {
         self.narrow_guard()?;
-        let Some(meet) = self.meeting_of_barrier() else {
-            return Err(self.unsupported());
-        };
+        let meet = self.meeting_of_barrier().ok_or_else(|| self.unsupported())?;
         self.emit(OpKind::Leave { meet })
-    }
-
-    /// `CALL.REL.NOINC` inside of a function.
-    pub(super) fn call(&mut self) -> Result<()> {
-        self.narrow_guard()?;
-        let target = self.target()?;
-        self.emit(OpKind::Branch { target, reconverge: ENCLOSING })
     }
 
     /// `RET.REL.NODEC`: returns to an instruction behind a call.
     pub(super) fn ret(&mut self) -> Result<()> {
-        let register = self.jump_register()?;
+        let register = self.source_register()?;
         self.narrow_guard()?;
         self.account.ops(self.code.len() as u64)?;
         let targets = self.return_places();
         self.jump(register, targets)
     }
 
-    /// Register that an indirect jump adds to its address.
-    fn jump_register(&mut self) -> Result<u8> {
+    /// The first register that is a source.
+    fn source_register(&self) -> Result<u8> {
         let found = self.find_source(|value| match value {
-            Value::Register(register) if register != Register::ZERO => Some(register),
+            Value::Register(register) if register != Register::ZERO => Some(register.0),
             _ => None,
         });
-        match found {
-            Some((_, Register(number))) => Ok(number),
-            None => Err(self.unsupported()),
-        }
+        found.map(|(_, number)| number).ok_or_else(|| self.unsupported())
     }
 
     /// Jumps to one of the targets, one per instruction of the kernel.
@@ -157,14 +139,12 @@ impl Lower<'_> {
 
     /// `BRX`: branches by a jump table.
     pub(super) fn branch_by_table(&mut self) -> Result<()> {
-        let register = self.jump_register()?;
+        let register = self.source_register()?;
         self.narrow_guard()?;
         let base = self.instruction.label().unwrap_or(0);
         self.account.ops(self.code.len() as u64)?;
         let targets = self.places_in_tables(base);
-        if targets.iter().all(|&place| place as usize == self.code.len()) {
-            return Err(self.unsupported());
-        }
+        refuse_if!(targets.iter().all(|&place| place as usize == self.code.len()), self.unsupported());
         self.jump(register, targets)
     }
 
@@ -178,12 +158,8 @@ impl Lower<'_> {
             _ => Err(lower.unsupported()),
         };
         // A repeated register packs number and threads.
-        let [id, count] = &values[..] else {
-            return Err(self.unsupported());
-        };
-        if !matches!(count, Value::Immediate(_)) {
-            return Err(self.unsupported());
-        }
+        let [id, count] = &values[..] else { return Err(self.unsupported()) };
+        refuse_if!(!matches!(count, Value::Immediate(_)), self.unsupported());
         let (id, count) = (number(self, id)?, number(self, count)?);
         let kind = if self.has("SYNC") {
             BarrierKind::Sync
@@ -222,14 +198,10 @@ impl Lower<'_> {
     pub(super) fn warp_sync(&mut self) -> Result<()> {
         // The lanes go on together, as everywhere here.
         self.has("EXCLUSIVE");
-        let register = self.find_source(|value| match value {
-            Value::Register(register) if register != Register::ZERO => Some(register),
-            _ => None,
-        });
-        let members = match register {
-            _ if self.has("ALL") => self.number(u32::MAX)?,
-            Some((_, Register(number))) => self.line(LineId::Lane(number)) as Src,
-            None => return Err(self.unsupported()),
+        let register = self.source_register();
+        let members = match self.has("ALL") {
+            true => self.number(u32::MAX)?,
+            false => self.line(LineId::Lane(register?)) as Src,
         };
         self.emit(OpKind::WarpSync { members })
     }
@@ -249,17 +221,12 @@ impl Lower<'_> {
             ("DOWN", ShuffleMode::Down),
             ("BFLY", ShuffleMode::Bfly),
         ];
-        let Some((_, mode)) = modes.into_iter().find(|(name, _)| self.has(name)) else {
-            return Err(self.unsupported());
-        };
+        let mode = self.choice(&modes).ok_or_else(|| self.unsupported())?;
         let [a, b, c] = [self.int(0)?, self.int(1)?, self.int(2)?];
         let members = self.members()?;
         let dst = self.registers.fresh(Class::Bits32);
         let in_range = self.wanted_predicate(0);
-        let dst_pred = match in_range {
-            Some(_) => self.registers.fresh(Class::Pred) as i32,
-            None => NONE,
-        };
+        let dst_pred = in_range.map_or(NONE, |_| self.registers.fresh(Class::Pred) as i32);
         self.emit(OpKind::Shuffle { mode, dst, dst_pred, src: [a, b, c, members] })?;
         let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
         if let Some(predicate) = in_range {
@@ -271,9 +238,7 @@ impl Lower<'_> {
     /// `VOTE`
     pub(super) fn vote(&mut self) -> Result<()> {
         let modes = [("ALL", VoteMode::All), ("ANY", VoteMode::Any), ("EQ", VoteMode::Uni)];
-        let Some((_, mode)) = modes.into_iter().find(|(name, _)| self.has(name)) else {
-            return Err(self.unsupported());
-        };
+        let mode = self.choice(&modes).ok_or_else(|| self.unsupported())?;
         let pred = self.predicate(0)? as u32;
         let members = self.members()?;
         let mut writes = Vec::new();
@@ -298,9 +263,7 @@ impl Lower<'_> {
         let dst = self.registers.fresh(Class::Bits32);
         let wanted = self.wanted_predicate(0);
         let all = self.has("ALL");
-        if all == self.has("ANY") {
-            return Err(self.unsupported());
-        }
+        refuse_if!(all == self.has("ANY"), self.unsupported());
         let dst_pred = match wanted {
             Some(_) if all => self.registers.fresh(Class::Pred) as i32,
             _ => NONE,
@@ -357,9 +320,8 @@ impl Lower<'_> {
             "SR_VIRTUALSMID" => Special::SmId,
             // Start of shared memory among generic addresses.
             "SR_SWINLO" | "SR_SWINHI" => {
-                let window =
-                    if name == "SR_SWINLO" { window::SHARED as u32 } else { (window::SHARED >> 32) as u32 };
-                let window = self.number(window)?;
+                let shift = if name == "SR_SWINLO" { 0 } else { 32 };
+                let window = self.number((window::SHARED >> shift) as u32)?;
                 return self.write_line(window);
             }
             "SR_CgaCtaId" => Special::ClusterCtarank,
@@ -367,9 +329,7 @@ impl Lower<'_> {
             "SR_CLOCKLO" => return self.clock(),
             _ => return Err(self.unsupported()),
         };
-        if self.name() == "CS2R" && !self.has("32") {
-            return Err(self.unsupported());
-        }
+        refuse_if!(self.name() == "CS2R" && !self.has("32"), self.unsupported());
         let source = self.special(special);
         self.only_result(self.builtin(Builtin::Mov32), &[source])
     }
@@ -398,9 +358,6 @@ impl Lower<'_> {
         let clock = if whole { Clock::Clock64 } else { Clock::Clock };
         let dst = self.registers.fresh(class);
         self.emit(OpKind::ReadClock { clock, dst })?;
-        match whole {
-            true => self.wide_write(dst as Src),
-            false => self.write_line(dst as Src),
-        }
+        if whole { self.wide_write(dst as Src) } else { self.write_line(dst as Src) }
     }
 }

@@ -1,5 +1,4 @@
-//! Adds operations. Intermediate values are computed by all converged lanes, into registers of their own; only results
-//! are written under the guard.
+//! Adds operations. All converged lanes compute intermediate values; only results are written under the guard.
 
 use super::Lower;
 use crate::error::{DecodeError, Result, refused};
@@ -31,9 +30,8 @@ impl Lower<'_> {
     }
 
     pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<Function> {
-        let Some(form) = arithmetic::lookup(opcode, modifiers, part, self.level) else {
-            return Err(self.unsupported());
-        };
+        let form =
+            arithmetic::lookup(opcode, modifiers, part, self.level).ok_or_else(|| self.unsupported())?;
         let first = flow_of_form(opcode, modifiers);
         let flow = if part == 0 { first } else { flow_of_second_result(first) };
         Ok(Function { form, flow, moves: false })
@@ -81,6 +79,12 @@ impl Lower<'_> {
     pub(super) fn only_result(&mut self, function: Function, sources: &[Src]) -> Result<()> {
         let dst = self.dst()?;
         self.result(function, dst, sources)
+    }
+
+    /// [`Self::only_result`] of a PTX instruction.
+    pub(super) fn compute_result(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<()> {
+        let function = self.ptx(opcode, modifiers)?;
+        self.only_result(function, sources)
     }
 
     /// Adds another operation, under the guard.

@@ -17,8 +17,7 @@ impl Lower<'_> {
     /// `FADD`, `FMUL`, `FFMA`, by the PTX instruction of `n` sources.
     pub(super) fn single(&mut self, opcode: &str, n: usize) -> Result<()> {
         let sources = self.floats(n)?;
-        let function = self.ptx(opcode, &self.modes(true, "f32"))?;
-        self.only_result(function, &sources)
+        self.compute_result(opcode, &self.modes(true, "f32"), &sources)
     }
 
     /// `DADD`, `DMUL`, `DFMA`: arithmetic of `f64` with `n` sources.
@@ -36,8 +35,7 @@ impl Lower<'_> {
             let b = self.half(1)?;
             let [a, b] =
                 [self.compute("cvt", &["f32", "f16"], &[a])?, self.compute("cvt", &["f32", "f16"], &[b])?];
-            let function = self.ptx("add", &self.modes(true, "f32"))?;
-            return self.only_result(function, &[a, b]);
+            return self.compute_result("add", &self.modes(true, "f32"), &[a, b]);
         }
         let bf16 = self.has("BF16_V2") || self.has("BF16");
         let ty = if bf16 { "bf16x2" } else { "f16x2" };
@@ -45,13 +43,10 @@ impl Lower<'_> {
         let mut modes = self.modes(true, ty);
         if self.has("RELU") {
             // The instruction has a predicate that compilers leave at its default.
-            if self.known_predicate(n)? != Some(true) {
-                return Err(self.unsupported());
-            }
+            refuse_if!(self.known_predicate(n)? != Some(true), self.unsupported());
             modes.insert(modes.len() - 1, "relu");
         }
-        let function = self.ptx(opcode, &modes)?;
-        self.only_result(function, &sources)
+        self.compute_result(opcode, &modes, &sources)
     }
 
     /// `FMNMX`, `DMNMX`: the smaller one where the predicate holds, else the larger one.
@@ -110,9 +105,7 @@ impl Lower<'_> {
     fn comparison(&self) -> Result<Vec<&'static str>> {
         let names =
             ["lt", "eq", "le", "gt", "ne", "ge", "num", "nan", "ltu", "equ", "leu", "gtu", "neu", "geu"];
-        let Some(name) = self.first_of(&names) else {
-            return Err(self.unsupported());
-        };
+        let name = self.first_of(&names).ok_or_else(|| self.unsupported())?;
         let mut modifiers = vec![name, self.boolean()];
         if self.has("FTZ") {
             modifiers.push("ftz");
@@ -145,23 +138,17 @@ impl Lower<'_> {
         };
         modifiers.extend([if self.has("BF") { ty } else { "u32" }, ty]);
         let with = self.predicate(2)?;
-        let function = self.ptx("set", &modifiers)?;
-        self.only_result(function, &[a, b, with])
+        self.compute_result("set", &modifiers, &[a, b, with])
     }
 
     fn type_of_halves(&self) -> &'static str {
-        match self.has("BF16_V2") {
-            true => "bf16x2",
-            false => "f16x2",
-        }
+        if self.has("BF16_V2") { "bf16x2" } else { "f16x2" }
     }
 
     /// `DSETP.MIN`, `DSETP.MAX`: true if the first source is the result, and if both are NaN.
     fn compare_for_extremum(&mut self) -> Result<()> {
         let opcode = if self.has("MIN") { "min" } else { "max" };
-        if self.boolean() != "and" || self.known_predicate(2)? != Some(true) {
-            return Err(self.unsupported());
-        }
+        refuse_if!(self.boolean() != "and" || self.known_predicate(2)? != Some(true), self.unsupported());
         let (a, b) = (self.f64(0)?, self.f64(1)?);
         let result = self.compute(opcode, &["f64"], &[a, b])?;
         let number = self.compute("setp", &["num", "f64"], &[a, a])?;
@@ -200,8 +187,7 @@ impl Lower<'_> {
     pub(super) fn select_float(&mut self) -> Result<()> {
         let sources = self.floats(2)?;
         let by = self.predicate(2)?;
-        let function = self.ptx("selp", &["b32"])?;
-        self.only_result(function, &[sources[0], sources[1], by])
+        self.compute_result("selp", &["b32"], &[sources[0], sources[1], by])
     }
 
     /// `MUFU`. Results are those of the approximate PTX instructions: exact values rounded to nearest.
@@ -225,10 +211,8 @@ impl Lower<'_> {
         } else if self.has("TANH") {
             self.ptx("tanh", &["approx", "f32"])?
         } else {
-            match functions.iter().find(|(name, _)| self.has(name)) {
-                Some((_, opcode)) => self.ptx(opcode, &["approx", "ftz", "f32"])?,
-                None => return Err(self.unsupported()),
-            }
+            let opcode = self.choice(&functions).ok_or_else(|| self.unsupported())?;
+            self.ptx(opcode, &["approx", "ftz", "f32"])?
         };
         self.only_result(function, &[source])
     }
@@ -264,21 +248,15 @@ impl Lower<'_> {
                 };
                 let list: Vec<&str> = self.modifiers().into_iter().filter_map(name).collect();
                 ["F16", "F32", "F64", "BF16"].iter().for_each(|name| _ = self.has(name));
-                let [to, from] = list[..] else {
-                    return Err(self.unsupported());
-                };
+                let [to, from] = list[..] else { return Err(self.unsupported()) };
                 (to, from)
             }
         };
         let integral = matches!(kind, "to integer" | "rounded");
         let round = match integral {
-            true => [("FLOOR", "rmi"), ("CEIL", "rpi"), ("TRUNC", "rzi"), ("", "rni")],
-            false => [("RM", "rm"), ("RP", "rp"), ("RZ", "rz"), ("", "rn")],
+            true => self.choice(&[("FLOOR", "rmi"), ("CEIL", "rpi"), ("TRUNC", "rzi")]).unwrap_or("rni"),
+            false => self.first_of(&["rm", "rp", "rz"]).unwrap_or("rn"),
         };
-        let round = round
-            .iter()
-            .find(|(name, _)| name.is_empty() || self.has(name))
-            .map_or("rn", |(_, round)| *round);
         let widens = kind == "between" && matches!((to, from), ("f64", _) | ("f32", "f16" | "bf16"));
         let mut modifiers = Vec::new();
         if !widens {
@@ -290,9 +268,7 @@ impl Lower<'_> {
         modifiers.extend([to, from]);
         // Decides if NaN becomes 0. PTX has no choice.
         let narrow = !to.ends_with("64") && from != "f64";
-        if kind == "to integer" && self.has("NTZ") != narrow {
-            return Err(self.unsupported());
-        }
+        refuse_if!(kind == "to integer" && self.has("NTZ") != narrow, self.unsupported());
         let source = match from {
             "f64" => self.f64(0)?,
             "u64" | "s64" => self.wide(0)?,
@@ -320,9 +296,7 @@ impl Lower<'_> {
             (_, true) => "f16x2",
             _ => return Err(self.unsupported()),
         };
-        if !self.has("PACK_AB") || !self.has("F32") {
-            return Err(self.unsupported());
-        }
+        refuse_if!(!self.has("PACK_AB") || !self.has("F32"), self.unsupported());
         let mut modifiers = vec![if self.has("RZ") { "rz" } else { "rn" }];
         for (name, mode) in [("RELU", "relu"), ("SATFINITE", "satfinite")] {
             if self.has(name) {
@@ -331,7 +305,6 @@ impl Lower<'_> {
         }
         modifiers.extend([ty, "f32"]);
         let sources = self.floats(2)?;
-        let function = self.ptx("cvt", &modifiers)?;
-        self.only_result(function, &sources)
+        self.compute_result("cvt", &modifiers, &sources)
     }
 }

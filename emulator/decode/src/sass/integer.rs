@@ -7,11 +7,20 @@ use arithmetic::lanes::Src;
 use arithmetic::{Builtin, SassStep, Shift};
 
 impl Lower<'_> {
+    /// PTX type of the words: signed unless the instruction says `U32`.
+    pub(super) fn sign(&self) -> &'static str {
+        if self.has("U32") { "u32" } else { "s32" }
+    }
+
+    /// PTX modifier for positions past the last bit.
+    pub(super) fn overflow(&self) -> &'static str {
+        if self.has("W") { "wrap" } else { "clamp" }
+    }
+
     /// Lowers to the PTX instruction with `n` sources.
     pub(super) fn plain(&mut self, opcode: &str, modifiers: &[&str], n: usize) -> Result<()> {
         let sources = (0..n).map(|at| self.int(at)).collect::<Result<Vec<_>>>()?;
-        let function = self.ptx(opcode, modifiers)?;
-        self.only_result(function, &sources)
+        self.compute_result(opcode, modifiers, &sources)
     }
 
     /// `MOV`: copies 32 bits.
@@ -106,7 +115,7 @@ impl Lower<'_> {
 
     /// `IMAD` and its special cases.
     pub(super) fn multiply_add(&mut self) -> Result<()> {
-        let sign = if self.has("U32") { "u32" } else { "s32" };
+        let sign = self.sign();
         if self.has("WIDE") {
             return self.multiply_add_wide(sign);
         }
@@ -116,9 +125,7 @@ impl Lower<'_> {
                 let product = self.compute("mad", &["wide", sign], &[a, b, c])?;
                 return self.only_result(self.builtin(Builtin::Hi32Of64), &[product]);
             };
-            if self.is_negative(2) {
-                return Err(self.unsupported());
-            }
+            refuse_if!(self.is_negative(2), self.unsupported());
             let product = self.compute("mul", &["wide", sign], &[a, b])?;
             let none = super::FALSE as Src;
             let function = self.part("addc", &["cc", "u64"], 1)?;
@@ -131,14 +138,9 @@ impl Lower<'_> {
         let wants = self.wanted_predicates();
         let (a, b) = (self.int(0)?, self.int(1)?);
         if self.has("X") || wants.iter().any(Option::is_some) {
-            let carry = match self.has("X") {
-                true => self.predicate(3)?,
-                false => super::FALSE as Src,
-            };
+            let carry = if self.has("X") { self.predicate(3)? } else { super::FALSE as Src };
             let (c, negated) = self.complement(2)?;
-            if negated && !self.has("X") {
-                return Err(self.unsupported());
-            }
+            refuse_if!(negated && !self.has("X"), self.unsupported());
             let zero = self.number(0)?;
             let is = |src, value| self.constants.is(src, value);
             let product = match () {
@@ -182,9 +184,7 @@ impl Lower<'_> {
             return self.wide_result(function, &[a, b, c]);
         }
         // The negation of 0 would have carried.
-        if wants.is_some() && self.is_negative(2) {
-            return Err(self.unsupported());
-        }
+        refuse_if!(wants.is_some() && self.is_negative(2), self.unsupported());
         let product = self.compute("mul", &["wide", sign], &[a, b])?;
         let carry_in = carry_in.unwrap_or(super::FALSE as Src);
         let carry = match wants {
@@ -206,9 +206,7 @@ impl Lower<'_> {
     pub(super) fn shift_add(&mut self) -> Result<()> {
         let wants = self.wanted_predicates();
         let carries = self.has("X") || wants.iter().any(Option::is_some);
-        if self.is_negative(0) && (carries || self.has("HI")) {
-            return Err(self.unsupported());
-        }
+        refuse_if!(self.is_negative(0) && (carries || self.has("HI")), self.unsupported());
         let (b, mut ones) = self.complement(1)?;
         let (shifted, amount_at) = if self.has("HI") {
             let a = self.int(0)?;
@@ -241,9 +239,7 @@ impl Lower<'_> {
     /// `LOP3.LUT {P,} R, a, b, c, table, P`
     pub(super) fn logic(&mut self) -> Result<()> {
         let sources = [self.int(0)?, self.int(1)?, self.int(2)?];
-        let Some(table) = self.immediate(3) else {
-            return Err(self.unsupported());
-        };
+        let table = self.immediate(3).ok_or_else(|| self.unsupported())?;
         let table_source = self.number(table & 0xff)?;
         let [a, b, _] = sources;
         let (function, sources) = match table & 0xff {
@@ -260,9 +256,7 @@ impl Lower<'_> {
         let wanted = self.wanted_predicate(0);
         let dst = self.dst()?;
         let known = self.known_predicate(4)?;
-        let Some(pred) = wanted else {
-            return self.result(function, dst, &sources);
-        };
+        let Some(pred) = wanted else { return self.result(function, dst, &sources) };
         let value = self.value(function, &sources)?;
         let any = self.value(self.builtin(Builtin::PredOf32), &[value])?;
         let any = match known {
@@ -325,22 +319,18 @@ impl Lower<'_> {
         let mode = modes.into_iter().find(|mode| self.has(mode)).map(str::to_ascii_lowercase);
         let mut modifiers = vec!["b32"];
         modifiers.extend(mode.as_deref());
-        let function = self.ptx("prmt", &modifiers)?;
-        self.only_result(function, &[a, c, selector])
+        self.compute_result("prmt", &modifiers, &[a, c, selector])
     }
 
     /// `SEL`: chooses between two 32-bit values by a predicate.
     pub(super) fn select(&mut self) -> Result<()> {
         let (a, b, by) = (self.int(0)?, self.int(1)?, self.predicate(2)?);
-        let function = self.ptx("selp", &["b32"])?;
-        self.only_result(function, &[a, b, by])
+        self.compute_result("selp", &["b32"], &[a, b, by])
     }
 
     /// `IMNMX`, `VIMNMX`: minimum or maximum, by a predicate.
     pub(super) fn integer_extremum(&mut self) -> Result<()> {
-        let types = [("U32", "u32"), ("U16x2", "u16x2"), ("S16x2", "s16x2")];
-        let named = types.into_iter().find(|(name, _)| self.has(name));
-        let mut modifiers = vec![named.map_or("s32", |(_, ty)| ty)];
+        let mut modifiers = vec![self.first_of(&["u32", "u16x2", "s16x2"]).unwrap_or("s32")];
         if self.has("RELU") {
             modifiers.push("relu");
         }
@@ -351,7 +341,7 @@ impl Lower<'_> {
 
     /// `VIADDMNMX`: minimum or maximum of a sum and a third operand.
     pub(super) fn sum_extremum(&mut self) -> Result<()> {
-        let ty = if self.has("U32") { "u32" } else { "s32" };
+        let ty = self.sign();
         let sum = [self.int(0)?, self.int(1)?];
         let sum = self.value(self.builtin(Builtin::Add32), &sum)?;
         let sources = [sum, self.int(2)?];
@@ -368,9 +358,7 @@ impl Lower<'_> {
         };
         let mut signs: Vec<&str> = self.modifiers().iter().filter_map(sign).collect();
         ["U8", "S8", "U16", "S16"].iter().for_each(|name| _ = self.has(name));
-        if signs.len() != 2 {
-            return Err(self.unsupported());
-        }
+        refuse_if!(signs.len() != 2, self.unsupported());
         if self.has("4A") {
             return self.plain("dp4a", &signs, 3);
         }
@@ -385,19 +373,15 @@ impl Lower<'_> {
 
     /// `ISETP`. With `.EX` the words are the high ones of 64 bits, and the last predicate compares the low ones.
     pub(super) fn compare_integers(&mut self) -> Result<()> {
-        let ty = if self.has("U32") { "u32" } else { "s32" };
-        const NAMES: [&str; 6] = ["LT", "EQ", "LE", "GT", "NE", "GE"];
-        let Some(name) = NAMES.into_iter().find(|name| self.has(name)) else {
-            return Err(self.unsupported());
-        };
-        let name = name.to_ascii_lowercase();
+        let ty = self.sign();
+        let name = self.first_of(&["lt", "eq", "le", "gt", "ne", "ge"]).ok_or_else(|| self.unsupported())?;
         let (a, b, with) = (self.int(0)?, self.int(1)?, self.predicate(2)?);
         if !self.has("EX") {
-            return self.two_predicates("setp", &[&name, self.boolean(), ty], &[a, b, with]);
+            return self.two_predicates("setp", &[name, self.boolean(), ty], &[a, b, with]);
         }
         let low = self.predicate(3)?;
         let both = self.compute("setp", &["eq", "and", ty], &[a, b, low])?;
-        let strict = match name.as_str() {
+        let strict = match name {
             "le" => "lt",
             "ge" => "gt",
             other => other,
@@ -419,16 +403,14 @@ impl Lower<'_> {
 
     /// `FLO`: position of the highest one, or its distance from the top.
     pub(super) fn find_leading_one(&mut self) -> Result<()> {
-        let ty = if self.has("U32") { "u32" } else { "s32" };
+        let ty = self.sign();
         let modifiers = if self.has("SH") { vec!["shiftamt", ty] } else { vec![ty] };
         self.plain("bfind", &modifiers, 1)
     }
 
     /// `P2R R, PR, c, mask`: predicates as bits, in a byte of `c`.
     pub(super) fn predicates_to_register(&mut self) -> Result<()> {
-        let Some(mask) = self.immediate(2) else {
-            return Err(self.unsupported());
-        };
+        let mask = self.immediate(2).ok_or_else(|| self.unsupported())?;
         let shift = self.byte_of_predicates();
         let rest = self.int(1)?;
         let keep = self.number(!((mask & 0x7f) << shift))?;
@@ -445,9 +427,7 @@ impl Lower<'_> {
 
     /// `R2P PR, R, mask`
     pub(super) fn register_to_predicates(&mut self) -> Result<()> {
-        let (value, Some(mask)) = (self.int(0)?, self.immediate(1)) else {
-            return Err(self.unsupported());
-        };
+        let (value, Some(mask)) = (self.int(0)?, self.immediate(1)) else { return Err(self.unsupported()) };
         let shift = self.byte_of_predicates();
         let mut writes = Vec::new();
         for number in (0..7u8).filter(|number| mask >> number & 1 == 1) {
@@ -460,13 +440,11 @@ impl Lower<'_> {
     }
 
     fn byte_of_predicates(&self) -> u32 {
-        let bytes = [("B1", 8), ("B2", 16), ("B3", 24)];
-        bytes.into_iter().find(|(name, _)| self.has(name)).map_or(0, |(_, shift)| shift)
+        self.choice(&[("B1", 8), ("B2", 16), ("B3", 24)]).unwrap_or(0)
     }
 
     /// Operation that combines a comparison with a predicate.
     pub(super) fn boolean(&self) -> &'static str {
-        let names = [("AND", "and"), ("OR", "or"), ("XOR", "xor")];
-        names.into_iter().find(|(name, _)| self.has(name)).map_or("and", |(_, op)| op)
+        self.first_of(&["and", "or", "xor"]).unwrap_or("and")
     }
 }

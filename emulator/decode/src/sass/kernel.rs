@@ -10,7 +10,7 @@ use crate::passes::{order, registers, sync_patterns, validate};
 use crate::virt::{Registers, TRUE};
 use arithmetic::lanes::CpuLevel;
 use program::limits::{Account, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
-use program::{ClusterDirectives, DeclaredArray, Kernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};
+use program::{DeclaredArray, Kernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};
 
 /// Static shared memory that any device has, with opt-in.
 const MAX_SHARED: u32 = 227 << 10;
@@ -49,10 +49,7 @@ pub fn decode(
             Err(other) => return Err(other),
         }
     }
-    match refused.is_empty() {
-        true => Ok(Program { kernels, files }),
-        false => Err(DecodeError::Refused(refused)),
-    }
+    if refused.is_empty() { Ok(Program { kernels, files }) } else { Err(DecodeError::Refused(refused)) }
 }
 
 /// Decodes a kernel. `files`: paths of sources, with their numbers.
@@ -120,9 +117,7 @@ fn kernel(
         }
         lower.end()?;
     }
-    if !refused.is_empty() {
-        return Err(DecodeError::Refused(refused));
-    }
+    refuse_if!(!refused.is_empty(), DecodeError::Refused(refused));
     // Target behind the code, and of returns that follow no call.
     starts.push(lower.ops.len() as u32);
     (lower.guard, lower.negated, lower.first) = (TRUE, false, false);
@@ -140,9 +135,7 @@ fn kernel(
     let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;
     account.steps(live.n_pairs as u64)?;
     let allocation = registers::allocate(&mut ops, &live, &lower.registers.classes, account)?;
-    if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
-        return Err(too_big());
-    }
+    refuse_if!(allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX), too_big());
     let place = |register: &u32| allocation.place[*register as usize];
     let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
     for op in &mut ops {
@@ -196,19 +189,13 @@ fn kernel(
         shared_dynamic_align: 16,
         shared: shared.into_iter().collect(),
         local_bytes: code.frame_bytes,
-        local: Vec::new(),
         max_threads: code.max_threads,
-        max_registers: None,
-        required_threads: None,
-        cluster: ClusterDirectives::default(),
-        min_blocks_per_sm: None,
         order,
         shared_subword: lower.shared_subword,
-        calls: None,
         shapes: ops.iter().map(shape).collect(),
         machine_code: true,
-        in_flight: None,
-        unset: Vec::new(),
+        // Machine code has none of the rest.
+        ..Kernel::default()
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)

@@ -68,9 +68,7 @@ impl Lower<'_> {
 
     fn fragment(&mut self, at: usize, wide: bool, to: &mut [Src]) -> Result<()> {
         let value = self.look_at(at).map(|operand| operand.value);
-        let Some(value @ Value::Register(first)) = value else {
-            return Err(self.unsupported());
-        };
+        let Some(value @ Value::Register(first)) = value else { return Err(self.unsupported()) };
         for (n, place) in (0..).zip(to) {
             *place = match wide {
                 false => self.word(value, n)?,
@@ -104,13 +102,8 @@ impl Lower<'_> {
         for (at, dst) in (0..n).zip(&mut regs) {
             *dst = self.dst_word(at)? as i32;
         }
-        self.emit(OpKind::MatrixLoad(Box::new(MatrixAccess {
-            space: MemSpace::Shared,
-            addr,
-            n,
-            transposed,
-            regs,
-        })))
+        let access = MatrixAccess { space: MemSpace::Shared, addr, n, transposed, regs };
+        self.emit(OpKind::MatrixLoad(Box::new(access)))
     }
 
     /// `STSM`
@@ -119,13 +112,8 @@ impl Lower<'_> {
         let (n, transposed) = self.matrices();
         let mut regs = [NONE; 4];
         self.fragment(1, false, &mut regs[..usize::from(n)])?;
-        self.emit(OpKind::MatrixStore(Box::new(MatrixAccess {
-            space: MemSpace::Shared,
-            addr,
-            n,
-            transposed,
-            regs,
-        })))
+        let access = MatrixAccess { space: MemSpace::Shared, addr, n, transposed, regs };
+        self.emit(OpKind::MatrixStore(Box::new(access)))
     }
 
     /// `MOVM`

@@ -31,33 +31,24 @@ impl Lower<'_> {
         let offset = i64::from(address.offset);
         let zero = address.base == Register::ZERO;
         if narrow {
-            let mut src = match zero {
-                true => None,
-                false => Some(self.line(LineId::Lane(address.base.0)) as Src),
-            };
+            let mut src = if zero { None } else { Some(self.line(LineId::Lane(address.base.0)) as Src) };
             if address.scale > 1
                 && let Some(base) = src
             {
                 let amount = self.number(address.scale.trailing_zeros())?;
                 src = Some(self.compute("shl", &["b32"], &[base, amount])?);
             }
-            let uniform = address.uniform.filter(|&register| register != Uniform::ZERO);
-            if let Some(Uniform(number)) = uniform {
+            if let Some(Uniform(number)) = address.uniform.filter(|&register| register != Uniform::ZERO) {
                 let more = self.line(LineId::Warp(number)) as Src;
                 src = Some(match src {
                     Some(base) => self.value(self.builtin(Builtin::Add32), &[base, more])?,
                     None => more,
                 });
             }
-            let src = match src {
-                Some(src) => src,
-                None => self.number(0)?,
-            };
+            let src = src.map_or_else(|| self.number(0), Ok)?;
             return Ok(Addr { src, wide: false, offset });
         }
-        if address.scale > 1 {
-            return Err(self.unsupported());
-        }
+        refuse_if!(address.scale > 1, self.unsupported());
         let mut src = match (zero, address.wide) {
             (true, _) => None,
             (false, true) => Some(self.wide_value(Value::Register(address.base))?),
@@ -73,10 +64,7 @@ impl Lower<'_> {
                 None => more,
             });
         }
-        let src = match src {
-            Some(src) => src,
-            None => self.wide_number(0)?,
-        };
+        let src = src.map_or_else(|| self.wide_number(0), Ok)?;
         Ok(Addr { src, wide: true, offset })
     }
 
@@ -90,14 +78,11 @@ impl Lower<'_> {
             ("64", (4, 2, false)),
             ("128", (4, 4, false)),
         ];
-        sizes.into_iter().find(|(name, _)| self.has(name)).map_or((4, 1, false), |(_, size)| size)
+        self.choice(&sizes).unwrap_or((4, 1, false))
     }
 
     fn order(&self) -> Order {
-        match self.has("STRONG") || self.has("MMIO") {
-            true => Order::Strong,
-            false => Order::Weak,
-        }
+        if self.has("STRONG") || self.has("MMIO") { Order::Strong } else { Order::Weak }
     }
 
     /// `LDG`, `LD`, `LDS`, `LDL`
@@ -122,16 +107,8 @@ impl Lower<'_> {
         if !addr.wide && regs.contains(&addr.src) {
             addr.src = self.value(self.builtin(Builtin::Mov32), &[addr.src])?;
         }
-        self.emit(OpKind::Load(Box::new(Access {
-            space,
-            addr,
-            element,
-            n,
-            regs,
-            wide: false,
-            signed,
-            order,
-        })))
+        let access = Access::new(space, addr, element, &regs[..n.into()]);
+        self.emit(OpKind::Load(Box::new(Access { signed, order, ..access })))
     }
 
     /// `STG`, `ST`, `STS`, `STL`
@@ -151,17 +128,8 @@ impl Lower<'_> {
                 _ => return Err(self.unsupported()),
             };
         }
-        let order = self.order();
-        self.emit(OpKind::Store(Box::new(Access {
-            space,
-            addr,
-            element,
-            n,
-            regs,
-            wide: false,
-            signed: false,
-            order,
-        })))
+        let access = Access::new(space, addr, element, &regs[..n.into()]);
+        self.emit(OpKind::Store(Box::new(Access { order: self.order(), ..access })))
     }
 
     /// `LDC`, `ULDC`. A known offset reads a register that is there already.
@@ -170,18 +138,14 @@ impl Lower<'_> {
             Value::Constant(constant) => Some(constant),
             _ => None,
         });
-        let Some((_, constant)) = constant else {
-            return Err(self.unsupported());
-        };
+        let Some((_, constant)) = constant else { return Err(self.unsupported()) };
         let (element, n, signed) = self.size();
         let known = matches!(
             constant.index,
             Index::None | Index::Register(Register::ZERO) | Index::Uniform(Uniform::ZERO)
         );
         if known && constant.bank != 3 {
-            let Ok(offset) = u32::try_from(constant.offset) else {
-                return Err(self.unsupported());
-            };
+            let Ok(offset) = u32::try_from(constant.offset) else { return Err(self.unsupported()) };
             if element == 4 {
                 for at in 0..n {
                     let word = self.word_of_bank(constant.bank, offset + 4 * u32::from(at))?;
@@ -233,23 +197,11 @@ impl Lower<'_> {
 
     /// Four bytes of the program's constants, which the host may change after loading.
     pub(super) fn word_of_constants(&mut self, offset: u32) -> Result<Src> {
-        let Some(start) = self.segments.constants else {
-            return Err(self.unsupported());
-        };
+        let start = self.segments.constants.ok_or_else(|| self.unsupported())?;
         let src = self.wide_number(start)?;
         let dst = self.registers.fresh(Class::Bits32) as i32;
-        let mut regs = [NONE; 8];
-        regs[0] = dst;
-        self.emit_later(OpKind::Load(Box::new(Access {
-            space: MemSpace::Const,
-            addr: Addr { src, wide: true, offset: offset.into() },
-            element: 4,
-            n: 1,
-            regs,
-            wide: false,
-            signed: false,
-            order: Order::Weak,
-        })))?;
+        let addr = Addr { src, wide: true, offset: offset.into() };
+        self.emit_later(OpKind::Load(Box::new(Access::new(MemSpace::Const, addr, 4, &[dst]))))?;
         Ok(dst)
     }
 
@@ -264,9 +216,7 @@ impl Lower<'_> {
             other.then_some(at)
         });
         let bytes = element * n;
-        if element != 4 {
-            return Err(self.unsupported());
-        }
+        refuse_if!(element != 4, self.unsupported());
         let (src, src_bytes) = match (self.has("ZFILL"), condition) {
             (true, condition) => self.filled(src, bytes, condition)?,
             (false, None) => (src, NONE),
@@ -315,13 +265,10 @@ impl Lower<'_> {
             ("CAS", AtomicKind::Cas),
         ];
         let counts = self.has("POPC");
-        let kind = kinds.into_iter().find(|(name, _)| self.has(name));
+        let kind = self.choice(&kinds);
         // `CAST` swaps if memory holds the expected value, and returns a predicate.
         let says = self.has("CAST");
-        let kind = kind.or(says.then_some(("CAST", AtomicKind::Cas)));
-        let Some((_, kind)) = kind else {
-            return Err(self.unsupported());
-        };
+        let kind = kind.or(says.then_some(AtomicKind::Cas)).ok_or_else(|| self.unsupported())?;
         // `POPC.INC`: each lane adds 1.
         let kind = if counts { AtomicKind::Add } else { kind };
         let types = [
@@ -334,7 +281,7 @@ impl Lower<'_> {
             ("U64", Type::U64),
             ("64", Type::U64),
         ];
-        let ty = types.into_iter().find(|(name, _)| self.has(name)).map_or(Type::U32, |(_, ty)| ty);
+        let ty = self.choice(&types).unwrap_or(Type::U32);
         let address = self.memory(0)?;
         let addr = self.address(address, space == MemSpace::Shared)?;
         self.note_width(space, ty.bytes() as u8);
@@ -357,15 +304,10 @@ impl Lower<'_> {
             src[0] = self.number(1)?;
         }
         let n = if kind == AtomicKind::Cas { 2 } else { 1 };
-        if values.len() + usize::from(counts) != n {
-            return Err(self.unsupported());
-        }
+        refuse_if!(values.len() + usize::from(counts) != n, self.unsupported());
         let returns = self.destination().is_some();
         let class = Class::of_width(wide);
-        let dst = match returns {
-            true => self.registers.fresh(class) as i32,
-            false => NONE,
-        };
+        let dst = if returns { self.registers.fresh(class) as i32 } else { NONE };
         self.emit(OpKind::Atomic(Box::new(Atomic { space, addr, kind, ty, src, dst, returns })))?;
         match (returns, wide) {
             (false, _) => Ok(()),

@@ -71,9 +71,7 @@ impl Lower<'_> {
 
     /// Four bytes of constant memory at a known offset.
     pub(super) fn word_of_bank(&mut self, bank: u8, offset: u32) -> Result<Src> {
-        if !offset.is_multiple_of(4) {
-            return Err(self.unsupported());
-        }
+        refuse_if!(!offset.is_multiple_of(4), self.unsupported());
         if bank == 3 {
             return self.word_of_constants(offset);
         }
@@ -150,18 +148,23 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn f32(&mut self, at: usize) -> Result<Src> {
-        let operand = self.source(at)?;
-        let mut word = self.word(operand.value, 0)?;
+    /// A float, or a pair of halves, with the sign of the operand. `rest`: the bits that are not `signs`.
+    fn with_sign(&mut self, mut bits: Src, operand: Operand, rest: u32, signs: u32) -> Result<Src> {
         if operand.absolute {
-            let rest = self.number(0x7fff_ffff)?;
-            word = self.compute("and", &["b32"], &[word, rest])?;
+            let rest = self.number(rest)?;
+            bits = self.compute("and", &["b32"], &[bits, rest])?;
         }
         if operand.negated {
-            let sign = self.number(0x8000_0000)?;
-            word = self.compute("xor", &["b32"], &[word, sign])?;
+            let signs = self.number(signs)?;
+            bits = self.compute("xor", &["b32"], &[bits, signs])?;
         }
-        Ok(word)
+        Ok(bits)
+    }
+
+    pub(super) fn f32(&mut self, at: usize) -> Result<Src> {
+        let operand = self.source(at)?;
+        let word = self.word(operand.value, 0)?;
+        self.with_sign(word, operand, 0x7fff_ffff, 0x8000_0000)
     }
 
     pub(super) fn floats(&mut self, n: usize) -> Result<Vec<Src>> {
@@ -241,16 +244,8 @@ impl Lower<'_> {
             Halves::High => Builtin::Hi16Of32,
             _ => Builtin::Lo16Of32,
         };
-        let mut half = self.value(self.builtin(function), &[word])?;
-        if operand.absolute {
-            let rest = self.number(0x7fff)?;
-            half = self.compute("and", &["b32"], &[half, rest])?;
-        }
-        if operand.negated {
-            let sign = self.number(0x8000)?;
-            half = self.compute("xor", &["b32"], &[half, sign])?;
-        }
-        Ok(half)
+        let half = self.value(self.builtin(function), &[word])?;
+        self.with_sign(half, operand, 0x7fff, 0x8000)
     }
 
     /// A source that is two halves.
@@ -266,15 +261,7 @@ impl Lower<'_> {
             let selector = self.number(selector)?;
             word = self.compute("prmt", &["b32"], &[word, word, selector])?;
         }
-        if operand.absolute {
-            let rest = self.number(0x7fff_7fff)?;
-            word = self.compute("and", &["b32"], &[word, rest])?;
-        }
-        if operand.negated {
-            let sign = self.number(0x8000_8000)?;
-            word = self.compute("xor", &["b32"], &[word, sign])?;
-        }
-        Ok(word)
+        self.with_sign(word, operand, 0x7fff_7fff, 0x8000_8000)
     }
 
     pub(super) fn predicate_register(&mut self, number: u8) -> u32 {

@@ -1,5 +1,4 @@
-//! Record of the modifiers and operands that lowering has read. An instruction with unread ones is refused, since they
-//! could mean anything.
+//! Record of the modifiers and operands that lowering has read: an instruction with unread ones is refused.
 
 use std::cell::Cell;
 
@@ -16,29 +15,10 @@ pub(super) struct Seen {
 }
 
 /// Modifiers that change no result of any instruction: cache hints, scopes, and parts of every instruction's name.
+#[rustfmt::skip]
 const HINTS: [&str; 22] = [
-    "BYPASS",
-    "CONSTANT",
-    "CTA",
-    "DEFER_BLOCKING",
-    "E",
-    "EF",
-    "EL",
-    "EU",
-    "GPU",
-    "LTC128B",
-    "LTC256B",
-    "LTC64B",
-    "LU",
-    "LUT",
-    "MMIO",
-    "NA",
-    "NODEC",
-    "NOINC",
-    "REL",
-    "SM",
-    "STRONG",
-    "SYS",
+    "BYPASS", "CONSTANT", "CTA", "DEFER_BLOCKING", "E", "EF", "EL", "EU", "GPU", "LTC128B", "LTC256B",
+    "LTC64B", "LU", "LUT", "MMIO", "NA", "NODEC", "NOINC", "REL", "SM", "STRONG", "SYS",
 ];
 
 /// Modifiers that change no result of some operations.
@@ -72,6 +52,11 @@ impl Lower<'_> {
     /// First of these lower-case names that the instruction has as a modifier; marks it read.
     pub(super) fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
         { names.iter().copied() }.find(|name| self.has_such(|own| own.eq_ignore_ascii_case(name)))
+    }
+
+    /// Value of the first of these modifiers that the instruction has; marks it read.
+    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
+        choices.iter().find(|(name, _)| self.has(name)).map(|&(_, chosen)| chosen)
     }
 
     fn has_such(&self, is: impl Fn(&str) -> bool) -> bool {

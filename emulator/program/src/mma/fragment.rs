@@ -1,5 +1,4 @@
-//! Use of a `wmma` fragment. PTX leaves the layout of a fragment open, so a product takes one only as the part that it
-//! was loaded as.
+//! Use of a `wmma` fragment. PTX leaves its layout open, so a product takes it only as the part that it was loaded as.
 
 /// Part, shape, type and layout of a fragment, as an instruction names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

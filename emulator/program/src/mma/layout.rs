@@ -21,7 +21,7 @@ pub struct MmaForm {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Types {
-    /// Of A, B and the accumulators.
+    /// Types of A, B and the accumulators.
     Small(FactorType, FactorType, AccumulatorType),
     F64,
 }
@@ -31,8 +31,7 @@ const ROWS: usize = 16;
 const MAX_K: usize = 32;
 
 impl MmaForm {
-    /// Form of an instruction, if the shape exists: `m` and `k`, and the types of A, B and the accumulators; `None` for
-    /// `f64`.
+    /// Form of an instruction, if the shape exists: `m`, `k`, and types of A, B and the accumulators (not `f64`).
     pub fn new(m: u8, k: u8, types: Option<(FactorType, FactorType, AccumulatorType)>) -> Option<Self> {
         let known = match types {
             Some(
@@ -106,9 +105,7 @@ impl MmaForm {
 
     /// Computes D of a warp from its registers in order; `d` holds C before.
     pub fn multiply(self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]]) {
-        let Types::Small(kind_a, kind_b, sum) = self.types else {
-            return;
-        };
+        let Types::Small(kind_a, kind_b, sum) = self.types else { return };
         let (k, packed) = (usize::from(self.k), self.packed());
         let bits = 32 / packed as u32;
         let groups = k.div_ceil(8);
@@ -211,8 +208,7 @@ impl MmaForm {
 
     /// Lanes of a register of D that depend on undefined lanes of A's and B's registers.
     ///
-    /// An undefined element of A reaches its row of D, one of B its column. All bits of an accumulator that depends on
-    /// one are undefined.
+    /// An undefined element of A makes its row of D undefined, one of B its column: all bits of those accumulators.
     pub fn reached(self, a: &[u32], b: &[u32], register: usize) -> [Reached; 32] {
         let (mut rows, mut columns) = ([None; ROWS], [None; 8]);
         for (register, lanes) in a.iter().enumerate() {

@@ -26,7 +26,6 @@ const FILLS: [Fill; 2] = [Fill::Zeros, Fill::Nan];
 /// Reasons why 128 bytes are no tensor map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotATensorMap {
-    /// All bytes are zero.
     Zeros,
     /// The bytes begin like a map and changed after encoding.
     Changed,

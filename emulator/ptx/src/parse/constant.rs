@@ -122,10 +122,7 @@ impl Parser<'_> {
         let start = self.token;
         match self.constant(0)? {
             Immediate::Int(value) if u64::try_from(value).is_ok() => Ok(value as u64),
-            _ => {
-                self.token = start;
-                Err(self.expected(what))
-            }
+            _ => Err(self.expected_at(start, what)),
         }
     }
 
@@ -135,10 +132,7 @@ impl Parser<'_> {
         let first = self.unary(0)?;
         match self.binary(first, FACTOR, 0)? {
             Value::Int(int) => Ok(int.value()),
-            Value::Float(_) => {
-                self.token = start;
-                Err(self.expected(what))
-            }
+            Value::Float(_) => Err(self.expected_at(start, what)),
         }
     }
 
@@ -147,10 +141,7 @@ impl Parser<'_> {
         match self.unary(0) {
             Ok(Value::Int(int)) => Ok(int.value()),
             Err(error) if start.kind == TokenKind::Number => Err(error),
-            _ => {
-                self.token = start;
-                Err(self.expected(what))
-            }
+            _ => Err(self.expected_at(start, what)),
         }
     }
 
@@ -159,10 +150,7 @@ impl Parser<'_> {
         let start = self.token;
         match u32::try_from(self.integer(what)?) {
             Ok(value) => Ok(value),
-            Err(_) => {
-                self.token = start;
-                Err(self.expected(what))
-            }
+            Err(_) => Err(self.expected_at(start, what)),
         }
     }
 

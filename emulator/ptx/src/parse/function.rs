@@ -100,13 +100,7 @@ impl Parser<'_> {
 
     fn names(&mut self) -> Parsed<Vec<String>> {
         self.bump()?;
-        let mut found = Vec::new();
-        loop {
-            found.push(self.name("a name")?.to_owned());
-            if !self.eat(b',')? {
-                break;
-            }
-        }
+        let found = self.list(|parser| parser.name("a name").map(str::to_owned))?;
         self.expect(b';')?;
         Ok(found)
     }

@@ -62,12 +62,7 @@ impl Parser<'_> {
         match self.token.text {
             "target" => {
                 self.bump()?;
-                loop {
-                    module.target.push(self.name("a target such as `sm_80`")?.to_owned());
-                    if !self.eat(b',')? {
-                        return Ok(());
-                    }
-                }
+                module.target.extend(self.list(|p| p.name("a target such as `sm_80`").map(str::to_owned))?);
             }
             "address_size" => {
                 self.bump()?;
@@ -110,13 +105,7 @@ impl Parser<'_> {
 
     pub(super) fn pragma(&mut self) -> Parsed<Vec<String>> {
         self.bump()?;
-        let mut strings = Vec::new();
-        loop {
-            strings.push(self.text("a string")?.to_owned());
-            if !self.eat(b',')? {
-                break;
-            }
-        }
+        let strings = self.list(|parser| parser.text("a string").map(str::to_owned))?;
         self.expect(b';')?;
         Ok(strings)
     }
@@ -196,13 +185,10 @@ impl Parser<'_> {
                 function.noreturn = true;
             } else if DIRECTIVES.contains(&word) {
                 self.bump()?;
-                let mut numbers = Vec::new();
-                if self.token.kind == TokenKind::Number {
-                    numbers.push(self.small("a number")?);
-                    while self.eat(b',')? {
-                        numbers.push(self.small("a number")?);
-                    }
-                }
+                let numbers = match self.token.kind {
+                    TokenKind::Number => self.list(|parser| parser.small("a number"))?,
+                    _ => Vec::new(),
+                };
                 function.directives.push((word.to_owned(), numbers));
             } else {
                 break;

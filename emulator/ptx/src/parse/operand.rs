@@ -20,11 +20,14 @@ impl Parser<'_> {
 
     fn single(&mut self, depth: usize) -> Parsed<Operand> {
         let depth = self.deeper(depth)?;
+        let each = |parser: &mut Self| parser.operand(depth);
         match self.token.kind {
             TokenKind::Name => self.named(),
             TokenKind::Mark(b'[') => self.address(depth),
-            TokenKind::Mark(b'{') => Ok(Operand::Vector(self.sequence(b'{', b'}', depth)?)),
-            TokenKind::Mark(b'(') if self.in_call => Ok(Operand::List(self.sequence(b'(', b')', depth)?)),
+            TokenKind::Mark(b'{') => Ok(Operand::Vector(self.bracketed([b'{', b'}'], "", each)?)),
+            TokenKind::Mark(b'(') if self.in_call => {
+                Ok(Operand::List(self.bracketed([b'(', b')'], "", each)?))
+            }
             TokenKind::Mark(b'!') => {
                 self.bump()?;
                 if self.token.kind == TokenKind::Name {
@@ -61,19 +64,6 @@ impl Parser<'_> {
             Some(offset) => Operand::NameOffset { name: name.to_owned(), offset },
             None => Operand::Name(name.to_owned()),
         })
-    }
-
-    fn sequence(&mut self, open: u8, close: u8, depth: usize) -> Parsed<Vec<Operand>> {
-        self.open(open, "")?;
-        let mut found = Vec::new();
-        while !self.at(close) {
-            found.push(self.operand(depth)?);
-            if !self.eat(b',')? {
-                break;
-            }
-        }
-        self.close(close)?;
-        Ok(found)
     }
 
     /// `[…]`: an address, or a texture with its coordinates.

@@ -16,22 +16,6 @@ struct VariableHead {
     attributes: Vec<String>,
 }
 
-impl Space {
-    pub(super) fn from_name(name: &str) -> Option<Space> {
-        Some(match name {
-            "reg" => Space::Reg,
-            "sreg" => Space::Sreg,
-            "const" => Space::Const,
-            "global" => Space::Global,
-            "local" => Space::Local,
-            "param" => Space::Param,
-            "shared" => Space::Shared,
-            "tex" => Space::Tex,
-            _ => return None,
-        })
-    }
-}
-
 impl Parser<'_> {
     /// `.attribute(.managed, .unified(1, 2))`, each kept as text.
     pub(super) fn attributes(&mut self) -> Parsed<Vec<String>> {
@@ -109,9 +93,7 @@ impl Parser<'_> {
             }
             self.bump()?;
         }
-        let Some(ty) = ty else {
-            return Err(self.expected("a type such as `.b32`"));
-        };
+        let Some(ty) = ty else { return Err(self.expected("a type such as `.b32`")) };
         Ok(VariableHead { span, space, align, vector, ty, ptr, attributes })
     }
 
@@ -132,13 +114,7 @@ impl Parser<'_> {
     /// `.global .u32 a, b[4] = {…};`
     pub(super) fn variables(&mut self, linkage: Linkage) -> Parsed<Vec<Variable>> {
         let head = self.head()?;
-        let mut found = Vec::new();
-        loop {
-            found.push(self.declarator(&head, linkage)?);
-            if !self.eat(b',')? {
-                break;
-            }
-        }
+        let found = self.list(|parser| parser.declarator(&head, linkage))?;
         self.expect(b';')?;
         Ok(found)
     }
@@ -169,40 +145,27 @@ impl Parser<'_> {
 
     /// `(.param .u64 a, .param .u32 b)`, or nothing.
     pub(super) fn params(&mut self) -> Parsed<Vec<Variable>> {
-        let mut found = Vec::new();
         if !self.at(b'(') {
-            return Ok(found);
+            return Ok(Vec::new());
         }
-        self.open(b'(', " of a parameter list")?;
-        while !self.at(b')') {
-            let head = self.head()?;
-            found.push(self.declarator(&head, Linkage::Internal)?);
-            if !self.eat(b',')? {
-                break;
-            }
-        }
-        self.close(b')')?;
-        Ok(found)
+        self.bracketed([b'(', b')'], " of a parameter list", |parser| {
+            let head = parser.head()?;
+            parser.declarator(&head, Linkage::Internal)
+        })
     }
 
     /// `.reg .b32 %r<5>, %s;`
     pub(super) fn registers(&mut self) -> Parsed<RegDecl> {
         let head = self.head()?;
-        let mut names = Vec::new();
-        loop {
-            let name = self.name("a register's name")?.to_owned();
-            let count = if self.eat(b'<')? {
-                let count = self.small("a count of registers")?;
-                self.expect(b'>')?;
-                Some(count)
-            } else {
-                None
-            };
-            names.push((name, count));
-            if !self.eat(b',')? {
-                break;
+        let names = self.list(|parser| {
+            let name = parser.name("a register's name")?.to_owned();
+            if !parser.eat(b'<')? {
+                return Ok((name, None));
             }
-        }
+            let count = parser.small("a count of registers")?;
+            parser.expect(b'>')?;
+            Ok((name, Some(count)))
+        })?;
         self.expect(b';')?;
         Ok(RegDecl { span: self.since(head.span), vector: head.vector, ty: head.ty, names })
     }
@@ -211,16 +174,8 @@ impl Parser<'_> {
         match self.token.kind {
             TokenKind::Mark(b'{') => {
                 let depth = self.deeper(depth)?;
-                self.open(b'{', " of an initialiser")?;
-                let mut list = Vec::new();
-                while !self.at(b'}') {
-                    list.push(self.initializer(depth)?);
-                    if !self.eat(b',')? {
-                        break;
-                    }
-                }
-                self.close(b'}')?;
-                Ok(Initializer::List(list))
+                let each = |parser: &mut Self| parser.initializer(depth);
+                Ok(Initializer::List(self.bracketed([b'{', b'}'], " of an initialiser", each)?))
             }
             TokenKind::Name => {
                 let start = self.token.span.start as usize;

@@ -1,36 +1,26 @@
 //! Tensor cores: products of tiles by one warp, and moves of tiles between registers and memory.
 
-use super::Section;
+use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const SECTIONS: &[Section] = &[
-    Section { title: "Matrix: mma", refused: None, rows: &[
-        ("mma.sync.aligned{.m16n8k8,.m16n8k16}.row.col.f32.bf16.bf16.f32", "d, a, b, c", "product of tiles"),
-        ("mma.sync.aligned{.m16n8k8,.m16n8k16}.row.col{.f32.f16.f16.f32,.f16.f16.f16.f16}", "d, a, b, c", "product of tiles"),
-        ("mma.sync.aligned{.m16n8k4,.m16n8k8}.row.col.f32.tf32.tf32.f32", "d, a, b, c", "product of tiles"),
-        ("mma.sync.aligned.m16n8k32.row.col.f32{.e4m3,.e5m2}{.e4m3,.e5m2}.f32", "d, a, b, c", "product of tiles"),
-        ("mma.sync.aligned{.m8n8k4,.m16n8k4,.m16n8k8,.m16n8k16}.row.col.f64.f64.f64.f64", "d, a, b, c", "product of tiles"),
-    ] },
-    Section { title: "Matrix: wmma", refused: None, rows: &[
-        ("wmma.load{.a,.b}.sync.aligned{.row,.col}{.m16n16k16,.m32n8k16,.m8n32k16}{,.global,.shared,.shared::cta}{.f16,.bf16}", "d, [a]{, b}", "loads a fragment of a factor"),
-        ("wmma.load{.a,.b}.sync.aligned{.row,.col}.m16n16k8{,.global,.shared,.shared::cta}.tf32", "d, [a]{, b}", "loads a fragment of a factor"),
-        ("wmma.load.c.sync.aligned{.row,.col}{.m16n16k16,.m32n8k16,.m8n32k16}{,.global,.shared,.shared::cta}{.f16,.f32}", "d, [a]{, b}", "loads a fragment of sums"),
-        ("wmma.load.c.sync.aligned{.row,.col}.m16n16k8{,.global,.shared,.shared::cta}.f32", "d, [a]{, b}", "loads a fragment of sums"),
-        ("wmma.load{.a,.b,.c}.sync.aligned{.row,.col}.m8n8k4{,.global,.shared,.shared::cta}.f64", "d, [a]{, b}", "loads a fragment"),
-        ("wmma.store.d.sync.aligned{.row,.col}{.m16n16k16,.m32n8k16,.m8n32k16}{,.global,.shared,.shared::cta}{.f16,.f32}", "[a], b{, c}", "stores a fragment of sums"),
-        ("wmma.store.d.sync.aligned{.row,.col}.m16n16k8{,.global,.shared,.shared::cta}.f32", "[a], b{, c}", "stores a fragment of sums"),
-        ("wmma.store.d.sync.aligned{.row,.col}.m8n8k4{,.global,.shared,.shared::cta}.f64", "[a], b{, c}", "stores a fragment of sums"),
-        ("wmma.mma.sync.aligned{.row,.col}{.row,.col}{.m16n16k16,.m32n8k16,.m8n32k16}{.f16.f16,.f32.f32,.f32.bf16.bf16.f32}", "d, a, b, c", "product of fragments"),
-        ("wmma.mma.sync.aligned{.row,.col}{.row,.col}.m16n16k8.f32.tf32.tf32.f32", "d, a, b, c", "product of fragments"),
-        ("wmma.mma.sync.aligned{.row,.col}{.row,.col}.m8n8k4{,.rn}.f64.f64.f64.f64", "d, a, b, c", "product of fragments"),
-    ] },
-    Section { title: "Matrix: ldmatrix", refused: None, rows: &[
-        ("ldmatrix.sync.aligned.m8n8{.x1,.x2,.x4}{,.trans}{,.shared,.shared::cta}.b16", "d, [a]", "loads matrices of 8x8 elements from rows in shared memory"),
-    ] },
-    Section { title: "Matrix: stmatrix", refused: None, rows: &[
-        ("stmatrix.sync.aligned.m8n8{.x1,.x2,.x4}{,.trans}{,.shared,.shared::cta}.b16", "[a], b", "stores matrices of 8x8 elements to rows in shared memory"),
-    ] },
-    Section { title: "Matrix: movmatrix", refused: None, rows: &[
-        ("movmatrix.sync.aligned.m8n8.trans.b16", "d, a", "transposes a matrix of 8x8 elements"),
-    ] },
+pub(super) const ROWS: &[RowText] = &[
+    ("Matrix: mma", "mma.sync.aligned{.m16n8k8,.m16n8k16}.row.col.f32.bf16.bf16.f32", "d, a, b, c", "product of tiles"),
+    ("Matrix: mma", "mma.sync.aligned{.m16n8k8,.m16n8k16}.row.col{.f32.f16.f16.f32,.f16.f16.f16.f16}", "d, a, b, c", "product of tiles"),
+    ("Matrix: mma", "mma.sync.aligned{.m16n8k4,.m16n8k8}.row.col.f32.tf32.tf32.f32", "d, a, b, c", "product of tiles"),
+    ("Matrix: mma", "mma.sync.aligned.m16n8k32.row.col.f32{.e4m3,.e5m2}{.e4m3,.e5m2}.f32", "d, a, b, c", "product of tiles"),
+    ("Matrix: mma", "mma.sync.aligned{.m8n8k4,.m16n8k4,.m16n8k8,.m16n8k16}.row.col.f64.f64.f64.f64", "d, a, b, c", "product of tiles"),
+    ("Matrix: wmma", "wmma.load{.a,.b}.sync.aligned{.row,.col}{.m16n16k16,.m32n8k16,.m8n32k16}{,.global,.shared,.shared::cta}{.f16,.bf16}", "d, [a]{, b}", "loads a fragment of a factor"),
+    ("Matrix: wmma", "wmma.load{.a,.b}.sync.aligned{.row,.col}.m16n16k8{,.global,.shared,.shared::cta}.tf32", "d, [a]{, b}", "loads a fragment of a factor"),
+    ("Matrix: wmma", "wmma.load.c.sync.aligned{.row,.col}{.m16n16k16,.m32n8k16,.m8n32k16}{,.global,.shared,.shared::cta}{.f16,.f32}", "d, [a]{, b}", "loads a fragment of sums"),
+    ("Matrix: wmma", "wmma.load.c.sync.aligned{.row,.col}.m16n16k8{,.global,.shared,.shared::cta}.f32", "d, [a]{, b}", "loads a fragment of sums"),
+    ("Matrix: wmma", "wmma.load{.a,.b,.c}.sync.aligned{.row,.col}.m8n8k4{,.global,.shared,.shared::cta}.f64", "d, [a]{, b}", "loads a fragment"),
+    ("Matrix: wmma", "wmma.store.d.sync.aligned{.row,.col}{.m16n16k16,.m32n8k16,.m8n32k16}{,.global,.shared,.shared::cta}{.f16,.f32}", "[a], b{, c}", "stores a fragment of sums"),
+    ("Matrix: wmma", "wmma.store.d.sync.aligned{.row,.col}.m16n16k8{,.global,.shared,.shared::cta}.f32", "[a], b{, c}", "stores a fragment of sums"),
+    ("Matrix: wmma", "wmma.store.d.sync.aligned{.row,.col}.m8n8k4{,.global,.shared,.shared::cta}.f64", "[a], b{, c}", "stores a fragment of sums"),
+    ("Matrix: wmma", "wmma.mma.sync.aligned{.row,.col}{.row,.col}{.m16n16k16,.m32n8k16,.m8n32k16}{.f16.f16,.f32.f32,.f32.bf16.bf16.f32}", "d, a, b, c", "product of fragments"),
+    ("Matrix: wmma", "wmma.mma.sync.aligned{.row,.col}{.row,.col}.m16n16k8.f32.tf32.tf32.f32", "d, a, b, c", "product of fragments"),
+    ("Matrix: wmma", "wmma.mma.sync.aligned{.row,.col}{.row,.col}.m8n8k4{,.rn}.f64.f64.f64.f64", "d, a, b, c", "product of fragments"),
+    ("Matrix: ldmatrix", "ldmatrix.sync.aligned.m8n8{.x1,.x2,.x4}{,.trans}{,.shared,.shared::cta}.b16", "d, [a]", "loads matrices of 8x8 elements from rows in shared memory"),
+    ("Matrix: stmatrix", "stmatrix.sync.aligned.m8n8{.x1,.x2,.x4}{,.trans}{,.shared,.shared::cta}.b16", "[a], b", "stores matrices of 8x8 elements to rows in shared memory"),
+    ("Matrix: movmatrix", "movmatrix.sync.aligned.m8n8.trans.b16", "d, a", "transposes a matrix of 8x8 elements"),
 ];

@@ -11,7 +11,6 @@ pub(super) struct Pattern {
 enum Part {
     /// Alternative runs of modifiers; a run may be empty.
     One(Vec<Vec<&'static str>>),
-    /// `.*`: any modifier.
     Any,
 }
 

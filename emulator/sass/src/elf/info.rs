@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::error::{ReadError, ReadErrorKind};
+use crate::error::{ReadError, damaged};
 use crate::module::Parameter;
 
-/// Kind of an attribute whose value has that many bytes; the value of other kinds is the two bytes in place of the
-/// length.
+/// Kind of an attribute with that many bytes; the value of other kinds is the two bytes in place of the length.
 const SIZED: u8 = 4;
 
 const MAX_THREADS: u8 = 0x05;
@@ -109,7 +108,7 @@ impl Attributes {
         found.parameters = parameters.into_iter().map(|(_, parameter)| parameter).collect();
         let end = found.parameters.iter().map(|p| p.offset + p.size).max().unwrap_or(0);
         if end > MAX_PARAMETER_BYTES {
-            return Err(ReadErrorKind::Damaged("its parameters are too long".into()).at(section));
+            return Err(damaged("its parameters are too long", section));
         }
         Ok(found)
     }

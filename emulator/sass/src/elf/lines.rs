@@ -32,9 +32,7 @@ impl gimli::read::Relocate<usize> for Relocations<'_> {
 
 /// Gives the kernels their lines.
 pub(super) fn add(file: &File<'_>, kernels: &mut [Kernel]) -> Result<(), ReadError> {
-    let Some(&at) = file.by_name.get(".debug_line") else {
-        return Ok(());
-    };
+    let Some(&at) = file.by_name.get(".debug_line") else { return Ok(()) };
     if !file.is_data(at) {
         return Ok(());
     }
@@ -45,9 +43,7 @@ pub(super) fn add(file: &File<'_>, kernels: &mut [Kernel]) -> Result<(), ReadErr
         for entry in file.entries(at)? {
             let symbol = file.symbol(&entry, at)?;
             let section = usize::from(object::read::elf::Sym::st_shndx(symbol, ENDIAN));
-            let Some(&Segment::Code(kernel)) = file.segments.get(&section) else {
-                continue;
-            };
+            let Some(&Segment::Code(kernel)) = file.segments.get(&section) else { continue };
             // `addend_in` adds the bytes in place when the address is read.
             let addend = entry.addend.unwrap_or(0).cast_unsigned();
             let start = symbol.st_value.get(ENDIAN).checked_add(addend);
@@ -163,17 +159,12 @@ fn name<R: Reader<Offset = usize>>(
     header: &LineProgramHeader<R>,
     index: u64,
 ) -> gimli::Result<Option<String>> {
-    let Some(file) = header.file(index) else {
-        return Ok(None);
-    };
+    let Some(file) = header.file(index) else { return Ok(None) };
     let text = |value| match value {
         gimli::AttributeValue::String(text) => Reader::to_string_lossy(&text).map(|text| text.into_owned()),
         _ => Ok(String::new()),
     };
     let name = text(file.path_name())?;
     let folder = file.directory(header).map_or(Ok(String::new()), text)?;
-    Ok(Some(match folder.is_empty() || name.starts_with('/') {
-        true => name,
-        false => format!("{folder}/{name}"),
-    }))
+    Ok(Some(if folder.is_empty() || name.starts_with('/') { name } else { format!("{folder}/{name}") }))
 }

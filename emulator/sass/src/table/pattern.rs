@@ -370,10 +370,7 @@ impl Operands {
                         true => modify(&mut token, 84, 83, reuse, 81),
                         false => modify(&mut token, 75, 74, reuse, 81),
                     }
-                    match uniform {
-                        true => Slot::Uniform(SLOT_C),
-                        false => Slot::Register(SLOT_C),
-                    }
+                    if uniform { Slot::Uniform(SLOT_C) } else { Slot::Register(SLOT_C) }
                 }
             }
             "R" => Slot::Register(low),
@@ -415,6 +412,8 @@ impl Operands {
             "from" => Slot::CopyFrom,
             other => panic!("`{other}` is no operand"),
         };
+        let memory =
+            |uniform| Bits::new(SLOT_A, 8).mask() | Bits::new(40, 24).mask() | Bits::new(uniform, 6).mask();
         self.known |= match token.slot {
             Slot::Register(low) | Slot::Special(low) => Bits::new(low, 8).mask(),
             Slot::Uniform(low) => Bits::new(low, 6).mask(),
@@ -430,37 +429,14 @@ impl Operands {
             Slot::Label => Bits::new(34, 30).mask(),
             Slot::BranchLabel | Slot::BranchOffset => Bits::new(34, 48).mask() | Bits::new(16, 8).mask(),
             Slot::CodeLabel => Bits::new(24, 58).mask(),
-            Slot::Atomic(uniform) => {
-                Bits::new(SLOT_A, 8).mask()
-                    | Bits::new(40, 24).mask()
-                    | Bits::new(uniform, 6).mask()
-                    | 1 << 91
-            }
             Slot::CopyTo => Bits::new(16, 8).mask() | Bits::new(44, 20).mask(),
             Slot::CopyFrom => {
                 Bits::new(SLOT_A, 8).mask() | Bits::new(32, 12).mask() | Bits::new(64, 6).mask() | 1 << 76
             }
             Slot::Far => Bits::new(SLOT_A, 8).mask() | Bits::new(32, 32).mask(),
-            Slot::Local(uniform) => {
-                Bits::new(SLOT_A, 8).mask()
-                    | Bits::new(40, 24).mask()
-                    | Bits::new(uniform, 6).mask()
-                    | 1 << 91
-            }
-            Slot::Shared(uniform) => {
-                Bits::new(SLOT_A, 8).mask()
-                    | Bits::new(40, 24).mask()
-                    | Bits::new(uniform, 6).mask()
-                    | 3 << 78
-                    | 1 << 91
-            }
-            Slot::Global(uniform) => {
-                Bits::new(SLOT_A, 8).mask()
-                    | Bits::new(40, 24).mask()
-                    | Bits::new(uniform, 6).mask()
-                    | 3 << 90
-                    | 1 << 76
-            }
+            Slot::Local(uniform) | Slot::Atomic(uniform) => memory(uniform) | 1 << 91,
+            Slot::Shared(uniform) => memory(uniform) | 3 << 78 | 1 << 91,
+            Slot::Global(uniform) => memory(uniform) | 3 << 90 | 1 << 76,
         };
         self.tokens.push(token);
     }

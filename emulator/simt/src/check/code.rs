@@ -12,135 +12,86 @@ pub enum Severity {
     Warning,
 }
 
-/// Stable codes; the text of a message may change, its code does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub enum Code {
+/// Declares [`Code`] with the printed form of each code.
+macro_rules! codes {
+    ($(#[$doc:meta] $variant:ident $name:literal,)*) => {
+        /// Stable codes; the text of a message may change, its code does not.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        pub enum Code {
+            $(#[$doc] #[serde(rename = $name)] $variant,)*
+        }
+
+        impl Code {
+            /// The code as printed, such as `E-OOB`.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
     /// The launch asks for more than the device, or the kernel, allows.
-    #[serde(rename = "E-LAUNCH")]
-    Launch,
+    Launch "E-LAUNCH",
     /// Outside every allocation, or past the one meant.
-    #[serde(rename = "E-OOB")]
-    OutOfBounds,
+    OutOfBounds "E-OOB",
     /// Memory that was freed.
-    #[serde(rename = "E-FREED")]
-    UseAfterFree,
+    UseAfterFree "E-FREED",
     /// Not a multiple of the access size.
-    #[serde(rename = "E-ALIGN")]
-    Misaligned,
+    Misaligned "E-ALIGN",
     /// A store into `__constant__` or parameter memory.
-    #[serde(rename = "E-READ-ONLY")]
-    ReadOnly,
+    ReadOnly "E-READ-ONLY",
     /// Texture fetch through a handle that is none.
-    #[serde(rename = "E-TEXTURE")]
-    Texture,
+    Texture "E-TEXTURE",
     /// A copy of a box of a tensor with a map, coordinates or a place that it does not take.
-    #[serde(rename = "E-TENSOR")]
-    TensorCopy,
+    TensorCopy "E-TENSOR",
     /// A barrier in shared memory that was not made, or is used as it was not made for.
-    #[serde(rename = "E-MBARRIER")]
-    MemoryBarrier,
+    MemoryBarrier "E-MBARRIER",
     /// Shared memory of another block of the cluster that cannot be reached, or the barrier of the cluster out of turn.
-    #[serde(rename = "E-CLUSTER")]
-    Cluster,
+    Cluster "E-CLUSTER",
     /// A bulk copy reads what ordinary stores wrote, and no fence of the async proxy orders them.
-    #[serde(rename = "E-PROXY")]
-    Proxy,
+    Proxy "E-PROXY",
     /// A product of a warpgroup whose registers, shared memory or warps are not as it needs them.
-    #[serde(rename = "E-WGMMA")]
-    Wgmma,
+    Wgmma "E-WGMMA",
     /// A product takes a fragment that was loaded for another operand, shape, type or layout.
-    #[serde(rename = "E-FRAGMENT")]
-    Fragment,
+    Fragment "E-FRAGMENT",
     /// Threads of one block met at different barriers, or wait for ever.
-    #[serde(rename = "E-BARRIER")]
-    Barrier,
+    Barrier "E-BARRIER",
     /// `shfl.sync` and its kin: the mask does not name the lanes that take part.
-    #[serde(rename = "E-SYNC-MASK")]
-    SyncMask,
+    SyncMask "E-SYNC-MASK",
     /// An instruction that does not take the value of its register: a barrier that does not exist.
-    #[serde(rename = "E-OPERAND")]
-    Operand,
+    Operand "E-OPERAND",
     /// A call through an address that is no such function's.
-    #[serde(rename = "E-CALL")]
-    Call,
+    Call "E-CALL",
     /// Calls nested deeper than the stack holds.
-    #[serde(rename = "E-STACK")]
-    Stack,
+    Stack "E-STACK",
     /// The kernel executed `trap`.
-    #[serde(rename = "E-TRAP")]
-    Trap,
+    Trap "E-TRAP",
     /// An `assert(…)` of the kernel failed.
-    #[serde(rename = "E-ASSERT")]
-    Assert,
+    Assert "E-ASSERT",
     /// The instruction budget is spent, or a loop can be shown never to end.
-    #[serde(rename = "E-LOOP")]
-    Runaway,
+    Runaway "E-LOOP",
     /// Two threads, at least one writes, nothing orders them.
-    #[serde(rename = "E-RACE")]
-    Race,
+    Race "E-RACE",
     /// Read before anything wrote it.
-    #[serde(rename = "E-UNINIT")]
-    Uninitialised,
+    Uninitialised "E-UNINIT",
     /// A value that nothing defined was stored whole where the host may read it.
-    #[serde(rename = "W-UNINIT")]
-    UndefinedOutput,
+    UndefinedOutput "W-UNINIT",
     /// Threads returned before a barrier that others waited at.
-    #[serde(rename = "W-EXITED")]
-    ExitedBeforeBarrier,
+    ExitedBeforeBarrier "W-EXITED",
     /// Racing writes of the same value.
-    #[serde(rename = "W-RACE-EQUAL")]
-    RaceEqual,
+    RaceEqual "W-RACE-EQUAL",
     /// Whole warps met at different `__syncthreads()`, or part of a warp waited at one and the rest ended elsewhere.
-    #[serde(rename = "W-BARRIER")]
-    BarriersApart,
+    BarriersApart "W-BARRIER",
     /// A shuffle reads from a lane that its mask leaves out.
-    #[serde(rename = "W-SHUFFLE")]
-    ShuffleOutside,
+    ShuffleOutside "W-SHUFFLE",
 }
 
 impl Code {
-    /// The code as printed, such as `E-OOB`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Launch => "E-LAUNCH",
-            Self::OutOfBounds => "E-OOB",
-            Self::UseAfterFree => "E-FREED",
-            Self::Misaligned => "E-ALIGN",
-            Self::ReadOnly => "E-READ-ONLY",
-            Self::Texture => "E-TEXTURE",
-            Self::TensorCopy => "E-TENSOR",
-            Self::MemoryBarrier => "E-MBARRIER",
-            Self::Cluster => "E-CLUSTER",
-            Self::Proxy => "E-PROXY",
-            Self::Wgmma => "E-WGMMA",
-            Self::Fragment => "E-FRAGMENT",
-            Self::Barrier => "E-BARRIER",
-            Self::SyncMask => "E-SYNC-MASK",
-            Self::Operand => "E-OPERAND",
-            Self::Call => "E-CALL",
-            Self::Stack => "E-STACK",
-            Self::Trap => "E-TRAP",
-            Self::Assert => "E-ASSERT",
-            Self::Runaway => "E-LOOP",
-            Self::Race => "E-RACE",
-            Self::Uninitialised => "E-UNINIT",
-            Self::UndefinedOutput => "W-UNINIT",
-            Self::ExitedBeforeBarrier => "W-EXITED",
-            Self::RaceEqual => "W-RACE-EQUAL",
-            Self::BarriersApart => "W-BARRIER",
-            Self::ShuffleOutside => "W-SHUFFLE",
-        }
-    }
-
     /// Error or warning: the letter in front says it.
     pub fn severity(self) -> Severity {
-        match self {
-            Self::UndefinedOutput
-            | Self::ExitedBeforeBarrier
-            | Self::RaceEqual
-            | Self::BarriersApart
-            | Self::ShuffleOutside => Severity::Warning,
-            _ => Severity::Error,
-        }
+        if self.as_str().starts_with('W') { Severity::Warning } else { Severity::Error }
     }
 }

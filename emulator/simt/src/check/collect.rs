@@ -143,29 +143,22 @@ impl Collector {
     pub fn record(&mut self, event: Event) {
         self.clock += 1;
         let site = self.sites.site(event.instr);
+        let array = |space, address| self.sites.array(space, address);
         let key = match &event.details {
             Details::Race(race) => {
                 // The pair in either order is one mistake.
                 let [a, b] = race.parties.map(|party| self.sites.site(party.instr));
-                (
-                    event.code,
-                    a.min(b),
-                    a.max(b),
-                    self.sites.array(race.space, race.address),
-                    race.parties[0].block != race.parties[1].block,
-                )
+                let between_blocks = race.parties[0].block != race.parties[1].block;
+                (event.code, a.min(b), a.max(b), array(race.space, race.address), between_blocks)
             }
             Details::Access(access) => {
-                (event.code, site, u32::MAX, self.sites.array(access.space, access.address), false)
+                (event.code, site, u32::MAX, array(access.space, access.address), false)
             }
             // One read that has several uses is one mistake.
-            Details::Uninitialised { access, load, .. } => (
-                event.code,
-                self.sites.site(*load),
-                u32::MAX,
-                self.sites.array(access.space, access.address),
-                false,
-            ),
+            Details::Uninitialised { access, load, .. } => {
+                let site = self.sites.site(*load);
+                (event.code, site, u32::MAX, array(access.space, access.address), false)
+            }
             Details::Wgmma { problem } => (event.code, site, problem.kind(), 0, false),
             // Each operand of a product is a mistake of its own.
             Details::Fragment { foreign } => (event.code, site, u32::from(foreign.wanted.part), 0, false),
@@ -369,9 +362,7 @@ impl Sites {
 fn sites(kernel: &Kernel) -> Vec<u32> {
     let mut does = vec![Does::Nothing; kernel.instrs.len()];
     for op in &kernel.ops {
-        let Some(slot) = does.get_mut(op.instr as usize) else {
-            continue;
-        };
+        let Some(slot) = does.get_mut(op.instr as usize) else { continue };
         *slot = match &op.kind {
             OpKind::Load(_) => Does::Access(AccessKind::Read),
             OpKind::Store(_) => Does::Access(AccessKind::Write),

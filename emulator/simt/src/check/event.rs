@@ -9,7 +9,6 @@ use crate::tensor::Swizzle;
 pub enum AccessKind {
     Read,
     Write,
-    /// An atomic or a reduction.
     Atomic,
 }
 
@@ -21,7 +20,6 @@ pub struct Event {
     pub instr: u32,
     /// Block, as linear index.
     pub block: u64,
-    /// Warp in the block.
     pub warp: u32,
     /// Lanes that did it. The message names the lowest.
     pub mask: u32,
@@ -43,12 +41,10 @@ pub enum Details {
         load: u32,
         /// Use that makes the undefined value a mistake.
         used: Use,
-        /// The last instruction that stored a copy of the value, `u32::MAX - 1` when that is not known. `None`: nothing
-        /// stored to the memory that was read.
+        /// The last instruction that stored a copy, `u32::MAX - 1` when unknown. `None`: nothing stored there.
         copied: Option<u32>,
-        /// Byte ranges (start, end) of the same array or allocation that were written so far, as addresses
-        /// like [`BadAccess::address`], in order. May be empty when [`super::Collector::is_new`] says that
-        /// this event is not the first of its kind.
+        /// Byte ranges (start, end) of the same array or allocation that were written so far, as addresses like
+        /// [`BadAccess::address`], in order. May be empty for later events of a kind.
         written: Box<[(u64, u64)]>,
         /// The asynchronous copy that was to write it.
         copy: Option<CopyUnderWay>,
@@ -56,8 +52,7 @@ pub enum Details {
         /// ended, as its offset. Of shared memory only.
         fresh: Option<u32>,
     },
-    /// `E-UNINIT`, `W-UNINIT`: a register that nothing has set is used, or what was computed from it.
-    /// [`Event::instr`] is where.
+    /// `E-UNINIT`, `W-UNINIT`: [`Event::instr`] uses a register that nothing has set, or what was computed from it.
     Unset {
         /// Use that makes the undefined value a mistake.
         used: Use,
@@ -110,8 +105,7 @@ pub enum Details {
         line: u32,
         function: String,
     },
-    /// `E-SYNC-MASK`, `W-SHUFFLE`: the lane mask of a `.sync` instruction does not fit the lanes that execute
-    /// it.
+    /// `E-SYNC-MASK`, `W-SHUFFLE`: the mask of a `.sync` instruction does not fit the lanes that execute it.
     SyncMask(SyncMask),
     /// `E-OPERAND`: an operand has a value that the instruction does not allow.
     Operand { problem: BadOperand, value: u32 },
@@ -196,7 +190,6 @@ pub enum Details {
 pub enum BadWgmma {
     /// [`Event::instr`] uses a register of a product that is under way.
     InFlight {
-        /// The instruction of the product.
         product: u32,
         /// The instruction writes the register, and does not read it.
         writes: bool,
@@ -227,7 +220,6 @@ pub enum BadWgmma {
     /// A part of the factor lies outside of the array that it starts in.
     Outside {
         which: char,
-        /// Start of the factor.
         start: u32,
         /// The first part that is outside.
         address: u32,
@@ -239,11 +231,9 @@ pub enum BadWgmma {
         which: char,
         /// The first such place.
         address: u32,
-        /// The swizzle of the copy.
         copy: Swizzle,
         /// The instruction of the copy.
         by: u32,
-        /// The swizzle of the descriptor.
         descriptor: Swizzle,
     },
     /// Threads of a warpgroup have different descriptors.
@@ -266,7 +256,6 @@ pub enum BadWgmma {
     Apart { missing: u32 },
     /// Warps of the four never execute the product, and others wait for it.
     Missing {
-        /// These warps, as bits.
         warps: u8,
         /// Missing warps that the block does not have, or that have exited.
         gone: u8,
@@ -295,7 +284,6 @@ impl BadWgmma {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteProblem {
     Ended {
-        /// Rank in the cluster.
         rank: u32,
         /// Linear index.
         block: u64,
@@ -303,10 +291,7 @@ pub enum RemoteProblem {
         exit: Option<u32>,
     },
     /// The instruction reaches the block's own shared memory only.
-    NotOwn {
-        /// The rank that the address has.
-        rank: u32,
-    },
+    NotOwn { rank: u32 },
     /// No block of the cluster has the rank.
     NoBlock { rank: u32, blocks: u32 },
 }
@@ -378,8 +363,7 @@ pub struct PhaseWaits {
     pub bytes: i64,
     /// Bytes of copies that are under way to it.
     pub under_way: u64,
-    /// Phases that had ended when the thread that is furthest behind last passed a wait for it; 0 when it never did,
-    /// `u64::MAX` when that was not followed.
+    /// Phases that had ended at the last wait of the thread furthest behind; 0: none, `u64::MAX`: not followed.
     pub seen: u64,
     /// Threads of the block that have arrived at it so far; 0 when that was not followed.
     pub arrivers: u32,
@@ -416,8 +400,7 @@ pub enum BadBarrier {
     },
     /// The phase's last arrivals are `.noComplete`.
     Completes(u32),
-    /// The barrier lies in another block of the cluster, where only arrivals without a result and counts of bytes are
-    /// possible.
+    /// The barrier lies in another block of the cluster: only arrivals without a result and counts of bytes reach it.
     OtherBlock,
     /// A phase is to wait for more bytes than a barrier counts.
     TooManyBytes(u64),
@@ -426,7 +409,6 @@ pub enum BadBarrier {
 /// Use of an undefined value. Moving it is no use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// Part of an address.
     Address,
     /// A branch or a guard depends on it.
     Condition,
@@ -434,7 +416,6 @@ pub enum Use {
     Control,
     /// An atomic works on it.
     Atomic,
-    /// Argument of `printf`.
     Printed,
     /// The value went through arithmetic, and the result was stored.
     Stored {
@@ -463,10 +444,7 @@ pub enum BadOperand {
     /// A bulk copy moves pieces of 16 bytes.
     CopyBytes,
     /// `brx.idx` past the end of its table.
-    BranchIndex {
-        /// Targets in the table.
-        targets: u32,
-    },
+    BranchIndex { targets: u32 },
 }
 
 /// Why a call does not go to an address.
@@ -568,6 +546,13 @@ pub struct BadAccess {
     pub bytes: u32,
 }
 
+impl BadAccess {
+    /// An access to the same address by all lanes.
+    pub(crate) fn at(kind: AccessKind, space: MemSpace, address: u64, bytes: u32) -> BadAccess {
+        BadAccess { kind, space, address, high: address, bytes }
+    }
+}
+
 /// Threads of one block at one barrier, or elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BarrierGroup {
@@ -585,7 +570,6 @@ impl BarrierGroup {
     }
 }
 
-/// A party of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RaceParty {
     pub kind: AccessKind,
@@ -630,8 +614,7 @@ pub enum MissingOrder {
     BeforeOverwriting,
     /// Both barriers are missing.
     Both,
-    /// Threads hand data to each other by barriers in shared memory, and no phase, and no barrier of the block, orders the
-    /// two.
+    /// Threads hand data over by barriers in shared memory, and no phase or barrier of the block orders the two.
     Phase,
     /// Blocks hand data to each other by fences and flags, and the second one has read no flag that the first one set
     /// behind its access and a fence.

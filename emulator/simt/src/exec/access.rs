@@ -102,9 +102,7 @@ impl<'j> Worker<'j> {
                 m.allocation = None;
             }
             MemSpace::Global => {
-                let Some(allocation) = job.table.live(start) else {
-                    return false;
-                };
+                let Some(allocation) = job.table.live(start) else { return false };
                 if writes && allocation.origin.read_only {
                     return false;
                 }

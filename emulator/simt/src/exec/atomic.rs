@@ -1,7 +1,6 @@
 //! `atom` and `red`: lanes one after the other, in index order.
 //!
-//! Global memory is changed with the host's atomics, since other blocks run at the same time; nobody else sees
-//! shared memory.
+//! Global memory is changed with the host's atomics, since other blocks run at the same time; shared memory is not.
 
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 

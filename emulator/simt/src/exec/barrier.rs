@@ -148,9 +148,7 @@ impl Worker<'_> {
         let groups = self.groups(|s| s == FiberState::Barrier(id as u8));
         let Some(first) = groups.first() else { return };
         let instr = first.instr;
-        let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
-            return;
-        };
+        let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
         let mask = first.threads[warp];
         let running = std::mem::replace(&mut self.warp.index, warp as u32);
         if groups.len() > 1 {
@@ -173,13 +171,10 @@ impl Worker<'_> {
     }
 
     /// An undefined value that is used or stored came from shared memory that nothing wrote. When threads had exited
-    /// before a barrier, it may be the value that they would have written; otherwise nothing follows from it, as
-    /// barriers do not wait for them.
+    /// before a barrier, it may be the value that they would have written.
     #[cold]
     pub(super) fn exited_matters(&mut self) {
-        let Some((warp, mask, instr, details)) = &mut self.block.exited else {
-            return;
-        };
+        let Some((warp, mask, instr, details)) = &mut self.block.exited else { return };
         let (warp, mask, instr) = (*warp, *mask, *instr);
         if let Some(details) = details.take() {
             let running = std::mem::replace(&mut self.warp.index, warp);
@@ -204,9 +199,7 @@ impl Worker<'_> {
 
     /// The barrier is complete: did the rest of a warp exit, instead of coming to it?
     fn check_part(&mut self, id: u32) {
-        let Some(part) = self.block.apart.part.take_if(|part| part.id == id) else {
-            return;
-        };
+        let Some(part) = self.block.apart.part.take_if(|part| part.id == id) else { return };
         let warp = &self.block.warps[part.warp as usize];
         if warp.live & part.missing != 0 {
             return;
@@ -227,10 +220,9 @@ impl Worker<'_> {
 
     /// Threads met at several barriers.
     ///
-    /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which
-    /// counts threads wherever they are. Whole warps count each for itself; that is a warning, as CUDA C++ requires
-    /// all threads at one `__syncthreads()`. Copies of one, as in an unrolled loop, count as one: they have the same
-    /// source line.
+    /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which counts
+    /// threads wherever they are. Whole warps at different ones are a warning, as CUDA C++ requires all threads at one
+    /// `__syncthreads()`. Copies of one, as in an unrolled loop, have the same source line and count as one.
     fn check_meeting(&mut self, groups: &[BarrierGroup], instr: u32, mask: u32) {
         let kernel = self.job.kernel;
         let place = |g: &BarrierGroup| {
@@ -274,17 +266,14 @@ impl Worker<'_> {
         }
     }
 
-    /// Threads wait at a barrier which others, who have exited, had passed while these were at another one: the
-    /// block was out of step.
+    /// Threads wait at a barrier that others had passed, out of step, before they exited.
     fn check_left_behind(&mut self, groups: Vec<BarrierGroup>, instr: u32, mask: u32) {
         let gone = |g: &BarrierGroup| {
             let passed = self.block.apart.passed.iter().find(|then| then.instr == g.instr);
             let warps = passed.map(|then| self.block.warps.iter().zip(&then.threads));
             warps.is_some_and(|mut warps| warps.any(|(w, threads)| threads & !w.live != 0))
         };
-        let Some(late) = groups.into_iter().find(gone) else {
-            return;
-        };
+        let Some(late) = groups.into_iter().find(gone) else { return };
         self.block.apart.told = true;
         let details =
             Details::Barrier { groups: self.block.apart.first.clone(), deadlock: false, late: Some(late) };

@@ -28,8 +28,7 @@ pub(crate) struct Warp {
     pub(crate) live: u32,
     /// Lanes that it started with.
     pub(crate) all: u32,
-    /// Lanes that arrived at the barrier of the cluster: in the current phase, and in one that has ended and for which
-    /// they have not waited yet.
+    /// Lanes at the barrier of the cluster: arrived in the current phase, and in an ended one, without a wait yet.
     pub(crate) arrived: u32,
     pub(crate) released: u32,
     /// Operations issued: its `%clock`.
@@ -258,7 +257,6 @@ impl Block {
     }
 }
 
-/// The lanes that a warp has.
 fn lanes_of(job: &Job<'_>, warp: u32) -> u32 {
     match job.n_threads - warp * 32 {
         n @ ..32 => (1 << n) - 1,

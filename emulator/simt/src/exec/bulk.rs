@@ -69,9 +69,7 @@ impl Worker<'_> {
                 found = other.map(|(barrier, other)| (run.shared.max(other.shared), barrier, other));
             }
         });
-        let Some((address, barrier, other)) = found else {
-            return;
-        };
+        let Some((address, barrier, other)) = found else { return };
         let state = self.mbarrier_counts(barrier);
         let late = state.filter(|(ended, _)| *ended > other.phase);
         let details = Details::TwoCopies {
@@ -96,7 +94,6 @@ impl Worker<'_> {
         self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
     }
 
-    /// Starts a store of one lane.
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
         let thread = self.warp.index * 32 + lane as u32;
         if self.job.watch.checks() && !self.block.bulk.fenced {
@@ -121,9 +118,7 @@ impl Worker<'_> {
 
     /// Lets the race checks see what a store reads as read by its thread.
     fn touch_source(&mut self, copy: &BulkCopy, lane: u32) {
-        let Some(races) = &mut self.checks.shared_races else {
-            return;
-        };
+        let Some(races) = &mut self.checks.shared_races else { return };
         let (warp, serial, collector) =
             (self.warp.index, &mut self.access.serial, &mut self.checks.collector);
         copy.map.runs(copy.at, copy.shared, |run| {
@@ -169,9 +164,7 @@ impl Worker<'_> {
     /// Reports a store whose source has changed since it started.
     fn check_store(&mut self, Store { copy, seen, .. }: &Store) {
         let now = self.bytes_of(copy);
-        let Some(mut at) = now.iter().zip(seen).position(|(now, then)| now != then) else {
-            return;
-        };
+        let Some(mut at) = now.iter().zip(seen).position(|(now, then)| now != then) else { return };
         let mut changed = None;
         copy.map.runs(copy.at, copy.shared, |run| {
             if run.global.is_none() || changed.is_some() {
@@ -322,9 +315,7 @@ impl Worker<'_> {
         copy.map.runs(copy.at, copy.shared, |run| {
             self.forget_copied(run.shared, run.bytes);
             let Some(start) = run.global else { return };
-            let Some((allocation, offset)) = job.table.find(start, run.bytes.into()) else {
-                return;
-            };
+            let Some((allocation, offset)) = job.table.find(start, run.bytes.into()) else { return };
             if allocation.bytes.is_written(offset, run.bytes as usize) {
                 return;
             }
@@ -352,9 +343,7 @@ impl Worker<'_> {
             let each = if whole { run.bytes } else { 1 };
             for i in (0..run.bytes).step_by(each as usize) {
                 let at = start.saturating_add(i.into());
-                let Ok(to) = find_global(job, at, each.into(), true) else {
-                    continue;
-                };
+                let Ok(to) = find_global(job, at, each.into(), true) else { continue };
                 // SAFETY: as in `perform_load`.
                 unsafe {
                     let from = shared.wrapping_add((run.shared + i) as usize);

@@ -17,12 +17,8 @@ impl Worker<'_> {
     /// The lanes `on`, which are all of the running frame, call.
     pub(super) fn call(&mut self, site: u32, target: Src, pc: u32, on: u32) -> AfterOp {
         let kernel = self.job.kernel;
-        let Some(calls) = kernel.calls.as_deref() else {
-            return AfterOp::Stop;
-        };
-        let Some(site) = calls.sites.get(site as usize) else {
-            return AfterOp::Stop;
-        };
+        let Some(calls) = kernel.calls.as_deref() else { return AfterOp::Stop };
+        let Some(site) = calls.sites.get(site as usize) else { return AfterOp::Stop };
         let ways = match site.callee {
             Some(callee) => vec![(on, callee as usize)],
             None => match self.targets(calls, site, target, pc, on) {
@@ -155,12 +151,8 @@ impl Worker<'_> {
     /// The lanes of a call are back.
     pub(super) fn resume(&mut self, site: u32, on: u32) {
         let kernel = self.job.kernel;
-        let Some(calls) = kernel.calls.as_deref() else {
-            return;
-        };
-        let Some(site) = calls.sites.get(site as usize) else {
-            return;
-        };
+        let Some(calls) = kernel.calls.as_deref() else { return };
+        let Some(site) = calls.sites.get(site as usize) else { return };
         for lane in bits(on) {
             let base = self.u32_at(calls.base as Src, lane).wrapping_sub(site.frame);
             self.out32(calls.base)[lane] = base;

@@ -140,9 +140,7 @@ impl Worker<'_> {
         if self.block.rank != 0 {
             self.exchange(0);
         }
-        let Some(cluster) = &mut self.block.cluster else {
-            return;
-        };
+        let Some(cluster) = &mut self.block.cluster else { return };
         let (mut printed, mut fatal, mut spent) = (String::new(), false, self.block.spent);
         for block in cluster.members.iter_mut().flatten() {
             spent += block.spent;
@@ -302,9 +300,7 @@ impl Worker<'_> {
         }
         found.sort_by_key(|place| !place.at_cluster_barrier);
         let Some(first) = found.first() else { return };
-        let Some(warp) = first.group.threads.iter().position(|mask| *mask != 0) else {
-            return;
-        };
+        let Some(warp) = first.group.threads.iter().position(|mask| *mask != 0) else { return };
         let (rank, instr, mask) = (first.rank, first.group.instr, first.group.threads[warp]);
         self.switch_to(rank);
         self.warp.index = warp as u32;

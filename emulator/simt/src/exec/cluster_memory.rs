@@ -26,9 +26,7 @@ pub(crate) enum Holder {
 impl Worker<'_> {
     /// Puts another block of the cluster in the place of the one that runs.
     pub(super) fn exchange(&mut self, rank: u32) {
-        let Some(mut cluster) = self.block.cluster.take() else {
-            return;
-        };
+        let Some(mut cluster) = self.block.cluster.take() else { return };
         let own = self.block.rank as usize;
         match cluster.members.get_mut(rank as usize).and_then(Option::take) {
             Some(next) => cluster.members[own] = Some(std::mem::replace(&mut self.block, next)),
@@ -55,8 +53,7 @@ impl Worker<'_> {
         result
     }
 
-    /// Race checks: a thread of another block arrives at a barrier of the block that it acts on, and hands over all
-    /// accesses of its own block so far.
+    /// Race checks: a thread of another block arrives at a barrier of this block, handing over its block's accesses.
     pub(super) fn arrived_from_outside(&mut self, at: u32, phase: u64) {
         let (rank, n_warps) = (self.block.rank as usize, self.job.n_warps);
         let cluster = self.block.cluster.as_mut();
@@ -71,8 +68,7 @@ impl Worker<'_> {
         self.acting.map_or(self.block.rank, |acting| acting.rank)
     }
 
-    /// An offset in shared memory, as the program has it, seen from the block whose thread runs: its own are without a rank,
-    /// those of others have the rank plus one.
+    /// An offset of the program, seen from the block that runs: its own have no rank, others have theirs plus one.
     pub(crate) fn offset_from_here(&self, offset: u64) -> u64 {
         let rank = offset >> RANK_SHIFT;
         match rank == u64::from(self.own_rank()) {
@@ -81,8 +77,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Like [`Self::offset_from_here`], for the one address space; addresses outside of shared memory are the same from
-    /// everywhere.
+    /// [`Self::offset_from_here`], for the one address space; other addresses are the same from everywhere.
     pub(crate) fn seen_from_here(&self, address: u64) -> u64 {
         match address >> window::BITS == window::SHARED >> window::BITS {
             true => window::SHARED + self.offset_from_here(address - window::SHARED),

@@ -1,7 +1,6 @@
 //! `cp.async`: copies that are done when somebody waits for them.
 //!
-//! Done as late as the program allows, so that a forgotten wait shows: until then, what the copy overwrites
-//! counts as never written.
+//! Done as late as possible, so that a forgotten wait shows: until then the destination counts as never written.
 
 use crate::check::AccessKind;
 use crate::lanes::NONE;
@@ -112,12 +111,8 @@ impl Worker<'_> {
     /// Does the copies that the oldest arrival at a barrier waits for.
     pub(crate) fn finish_arrival(&mut self, barrier: u32) {
         let copies = &mut self.block.copies;
-        let Some(oldest) = copies.arrivals.iter().position(|a| a.barrier == barrier) else {
-            return;
-        };
-        let Some(arrival) = copies.arrivals.remove(oldest) else {
-            return;
-        };
+        let Some(oldest) = copies.arrivals.iter().position(|a| a.barrier == barrier) else { return };
+        let Some(arrival) = copies.arrivals.remove(oldest) else { return };
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
         let written = &mut self.block.shared_written;
         let checked = self.job.watch.checks();

@@ -79,7 +79,6 @@ impl Fiber {
         !matches!(self.state, FiberState::Lanes { place: DONE_WARP_SYNC, .. })
     }
 
-    /// Lanes of all frames.
     pub(crate) fn lanes(&self) -> u32 {
         self.stack.iter().fold(0, |all, frame| all | frame.mask)
     }
@@ -130,9 +129,7 @@ impl Fiber {
     /// Lanes no longer go to `meet`: they go to where those that meet there are going next.
     pub(crate) fn leave(&mut self, lanes: u32, meet: u32) {
         let is_joint = |frame: &Frame| frame.pc == meet && frame.meet != meet;
-        let Some(joint) = self.stack.iter().rposition(is_joint) else {
-            return;
-        };
+        let Some(joint) = self.stack.iter().rposition(is_joint) else { return };
         let above = self.stack.split_off(joint + 1);
         self.stack[joint].mask &= !lanes;
         let next = self.stack[joint].meet;
@@ -204,7 +201,6 @@ impl Fiber {
     }
 }
 
-/// A phase that a fiber waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PhaseWait {
     /// Offset of the barrier in shared memory.
@@ -231,7 +227,6 @@ pub(crate) enum Pause {
     Ended,
     /// [`FiberState`] has the reason.
     Waits,
-    /// The turn is over.
     Turn,
     /// The fiber polls memory that others must change.
     Poll,

@@ -41,7 +41,6 @@ pub(crate) struct Outcome {
     pub(crate) stopped: bool,
 }
 
-/// Result of a block.
 struct BlockResult {
     spent: u64,
     printed: String,

@@ -20,7 +20,6 @@ pub(crate) struct Job<'j> {
     pub(crate) block: [u32; 3],
     /// Blocks of a cluster in x, y and z; 1 each in a launch without clusters.
     pub(crate) cluster: [u32; 3],
-    /// Blocks of a cluster in all.
     pub(crate) cluster_blocks: u32,
     /// The launch or the kernel asks for clusters, perhaps of one block.
     pub(crate) explicit_cluster: bool,
@@ -73,8 +72,7 @@ impl Job<'_> {
     }
 }
 
-/// The constants of the blocks of a cluster, from rank 1 on: addresses in shared memory have the rank above the offset. None
-/// where all are the same.
+/// Constants of a cluster's blocks from rank 1 on, whose shared addresses have the rank; none where all are alike.
 pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> {
     let of_rank = |rank: u32| {
         let mut lines = kernel.consts.clone();
@@ -86,10 +84,7 @@ pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> 
         }
         lines
     };
-    match kernel.shared_consts.is_empty() {
-        true => Vec::new(),
-        false => (1..blocks).map(of_rank).collect(),
-    }
+    if kernel.shared_consts.is_empty() { Vec::new() } else { (1..blocks).map(of_rank).collect() }
 }
 
 /// Counters by operation.

@@ -1,7 +1,6 @@
 //! Barriers in shared memory: phases that end when all arrivals have come and all bytes that were expected.
 //!
-//! The state of a barrier is kept beside shared memory, by its address. What a program finds in the eight bytes of a barrier
-//! is not defined by PTX, and zero here.
+//! The state of a barrier is kept beside shared memory, by address; the eight bytes themselves read as 0.
 
 use std::collections::BTreeSet;
 
@@ -33,9 +32,7 @@ impl Worker<'_> {
             if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {
                 continue;
             }
-            let Some(at) = self.mbarrier_at(&b.addr, b.space, pc, lane) else {
-                continue;
-            };
+            let Some(at) = self.mbarrier_at(&b.addr, b.space, pc, lane) else { continue };
             let number = match b.number {
                 NONE => 1,
                 src => self.u32_at(src, lane),
@@ -73,9 +70,7 @@ impl Worker<'_> {
                     self.bad_barrier(pc, lane, at, BadBarrier::NotSettled { maker });
                 }
             }
-            let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
-                continue;
-            };
+            let Some(state) = self.block.mbarriers.states.get_mut(&at) else { continue };
             let gives = matches!(
                 b.kind,
                 MbarrierKind::Complete
@@ -119,9 +114,7 @@ impl Worker<'_> {
                             let thread = self.warp.index * 32 + lane as u32;
                             self.block.mbarriers.arrived.entry(at).or_default().insert(thread);
                         }
-                        let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
-                            continue;
-                        };
+                        let Some(state) = self.block.mbarriers.states.get_mut(&at) else { continue };
                         // Arrivals behind copies are not among those of each phase.
                         state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
                         state.end_phase();
@@ -229,8 +222,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Notes a reported mistake, from which later mistakes with barriers may follow. Returns whether there was one
-    /// before.
+    /// Notes a reported mistake, from which later ones may follow. Returns true if there was one before.
     pub(crate) fn out_of_order(&mut self) -> bool {
         std::mem::replace(&mut self.block.mbarriers.misused, true)
     }
@@ -240,8 +232,7 @@ impl Worker<'_> {
         self.block.mbarriers.misused
     }
 
-    /// A bulk copy to shared memory was left out for a mistake of its own: what is missing from now on follows from that,
-    /// in all blocks to which it may go.
+    /// A bulk copy was left out for a mistake of its own, from which follows what is missing in all its blocks.
     pub(crate) fn copy_left_out(&mut self) {
         self.out_of_order();
         if let Some(cluster) = &mut self.block.cluster {
@@ -299,9 +290,7 @@ impl Worker<'_> {
         let mut waits: Vec<PhaseWaits> = Vec::new();
         for (w, warp) in self.block.warps.iter().enumerate() {
             for f in &warp.fibers {
-                let (FiberState::Ready, Some(wait)) = (f.state, f.phase) else {
-                    continue;
-                };
+                let (FiberState::Ready, Some(wait)) = (f.state, f.phase) else { continue };
                 let same = |other: &&mut PhaseWaits| {
                     (other.group.instr, other.offset, other.parity) == (wait.instr, wait.at, wait.parity)
                 };
@@ -309,10 +298,7 @@ impl Worker<'_> {
                 let last = |lane| self.block.mbarriers.waited.get(&(wait.at, thread(lane)));
                 let seen = bits(f.lanes()).map(|lane| last(lane).map_or(0, |waited| waited.ended)).min();
                 // Without checks, nothing is known of that.
-                let seen = match self.job.watch.checks() {
-                    true => seen.unwrap_or(0),
-                    false => u64::MAX,
-                };
+                let seen = if self.job.watch.checks() { seen.unwrap_or(0) } else { u64::MAX };
                 let never = bits(f.lanes()).all(|lane| last(lane).is_none());
                 if let Some(known) = waits.iter_mut().find(same) {
                     known.never &= never;
@@ -320,9 +306,7 @@ impl Worker<'_> {
                     known.seen = known.seen.min(seen);
                     continue;
                 }
-                let Some(state) = self.block.mbarriers.states.get(&wait.at) else {
-                    continue;
-                };
+                let Some(state) = self.block.mbarriers.states.get(&wait.at) else { continue };
                 let mut threads = vec![0; n_warps].into_boxed_slice();
                 threads[w] = f.lanes();
                 waits.push(PhaseWaits {
@@ -365,9 +349,7 @@ impl Worker<'_> {
         let others = self.groups(|state| state != FiberState::Ready);
         let Some(first) = waits.first() else { return };
         let instr = first.group.instr;
-        let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else {
-            return;
-        };
+        let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else { return };
         let mask = first.group.threads[warp];
         self.warp.index = warp as u32;
         self.report_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
@@ -384,13 +366,7 @@ impl Worker<'_> {
         };
         self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
-            let access = BadAccess {
-                kind: AccessKind::Atomic,
-                space: MemSpace::Shared,
-                address: offset,
-                high: offset,
-                bytes: BYTES,
-            };
+            let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
             self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
             return true;
         }
@@ -400,9 +376,7 @@ impl Worker<'_> {
         };
         let thread = ((self.block.rank + 1) << 16) | (self.warp.index * 32 + lane as u32);
         self.in_block(rank, |worker| {
-            let Some(at) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else {
-                return;
-            };
+            let Some(at) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else { return };
             let Some(state) = worker.block.mbarriers.states.get_mut(&at) else {
                 worker.not_initialised(pc, lane, at);
                 return;
@@ -450,11 +424,12 @@ impl Worker<'_> {
 
     /// Address that an operand of a lane names in the one address space, seen from the block that runs.
     pub(crate) fn address_of(&self, addr: &Addr, space: MemSpace, lane: usize) -> u64 {
-        let value = match addr.wide {
-            true => self.u64_at(addr.src, lane),
-            false => u64::from(self.u32_at(addr.src, lane)),
-        };
-        self.seen_from_here(place(addr, bias(space), value))
+        self.seen_from_here(place(addr, bias(space), self.address_value(addr, lane)))
+    }
+
+    /// Register or constant of an address operand.
+    pub(super) fn address_value(&self, addr: &Addr, lane: usize) -> u64 {
+        if addr.wide { self.u64_at(addr.src, lane) } else { self.u32_at(addr.src, lane).into() }
     }
 
     pub(crate) fn mbarrier_phase(&self, at: u32) -> Option<u64> {
@@ -497,7 +472,7 @@ impl Worker<'_> {
             true => (MemSpace::Shared, offset),
             false => (MemSpace::Generic, address),
         };
-        let access = BadAccess { kind: AccessKind::Atomic, space, address, high: address, bytes: BYTES };
+        let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
         self.report(pc, code, 1 << lane, Details::Access(access));
         None
     }
@@ -557,9 +532,7 @@ impl Worker<'_> {
                 }
                 _ => return false,
             }
-            let Some(bytes) = self.perform_next(at) else {
-                return false;
-            };
+            let Some(bytes) = self.perform_next(at) else { return false };
             self.activity.progress = true;
             if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
                 state.bring(bytes);
@@ -576,8 +549,7 @@ impl Worker<'_> {
     }
 }
 
-/// Smaller for what is more likely to be a cause: phases that passed a thread, then bytes that no copy brings, or that
-/// nobody expects.
+/// Rank of a likely cause, smallest first: phases that passed a thread, bytes that no copy brings, unexpected bytes.
 fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
     (wait.ended.saturating_sub(wait.seen) < 2, wait.pending != 0)
 }

@@ -295,9 +295,7 @@ impl Memo<'_> {
         let (mut low, mut high, mut align) = (0i64, 0i64, 0);
         for lane in bits(on) {
             let distance = addresses[lane].wrapping_sub(base) as i64;
-            let Ok(delta) = i32::try_from(distance) else {
-                return false;
-            };
+            let Ok(delta) = i32::try_from(distance) else { return false };
             self.delta[lane] = delta;
             low = low.min(distance);
             high = high.max(distance);
@@ -423,7 +421,6 @@ impl Memo<'_> {
         self.tally.l1_passes += u64::from(self.l1_passes(base));
     }
 
-    /// As [`rules::l1_passes`].
     #[inline(always)]
     fn l1_passes(&mut self, base: u64) -> u8 {
         if base % rules::LINE != self.l1_at && base.wrapping_sub(self.l1_from) >= self.l1_len {

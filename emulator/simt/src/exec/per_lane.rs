@@ -31,8 +31,7 @@ pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WAR
     spec::addresses(&worker.warp.lanes, spec.addr, spec.bias()).map(|address| worker.seen_from_here(address))
 }
 
-/// Finds each lane's memory and puts it in [`Worker`]'s `access.pointers`. Gives the lanes for which there is any: all of
-/// `on`, when the launch goes on unharmed.
+/// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `on` in a sound launch.
 #[cold]
 #[inline(never)]
 pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) -> u32 {
@@ -175,9 +174,7 @@ fn find(
 
 /// Problem of an address in another block, where the instruction names the block's own shared memory.
 fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<RemoteProblem> {
-    let Holder::Other(rank, _) = worker.holder(offset) else {
-        return None;
-    };
+    let Holder::Other(rank, _) = worker.holder(offset) else { return None };
     let kernel = worker.job.kernel;
     let instr = kernel.ops[spec.pc as usize].instr;
     let reaches_all = spec.space == MemSpace::Generic
@@ -197,9 +194,7 @@ fn find_remote(
         return Err((Code::Cluster, MemSpace::Shared, given));
     }
     let inside = |(_, to): (u32, u32)| bytes <= u64::from(to) - offset;
-    let Some(block) = worker.member_mut(rank) else {
-        return Err((Code::Cluster, MemSpace::Shared, given));
-    };
+    let Some(block) = worker.member_mut(rank) else { return Err((Code::Cluster, MemSpace::Shared, given)) };
     if !block.shared_range(job, offset).is_some_and(inside) {
         return Err((Code::OutOfBounds, MemSpace::Shared, given));
     }
@@ -267,9 +262,7 @@ fn check(
                 }
             }
             MemSpace::Global => {
-                let Some((allocation, offset)) = job.table.find(at, n as u64) else {
-                    continue;
-                };
+                let Some((allocation, offset)) = job.table.find(at, n as u64) else { continue };
                 if writes {
                     allocation.bytes.mark(offset, n);
                 } else if !allocation.bytes.is_written(offset, n) {

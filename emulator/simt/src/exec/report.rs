@@ -24,9 +24,7 @@ pub(crate) fn by_instruction(
         let at = |v: &[u64]| v.get(i).copied().unwrap_or(0);
         runs = runs.wrapping_add(at(&counts.runs));
         lanes = lanes.wrapping_add(at(&counts.lanes));
-        let Some(c) = all.get_mut(op.instr as usize) else {
-            continue;
-        };
+        let Some(c) = all.get_mut(op.instr as usize) else { continue };
         if op.first {
             c.warp_instructions += runs;
             c.thread_instructions += lanes;

@@ -32,8 +32,7 @@ pub(crate) enum Visit {
     Ended,
     /// The block waits for memory that another block must change.
     Stuck,
-    /// The threads that can run wait for phases of barriers in shared memory, which other blocks of the cluster may
-    /// end.
+    /// Threads that can run wait for phases of barriers, which other blocks of the cluster may end.
     Phases,
     /// No thread can run, and some wait for the threads of the cluster.
     Waits,
@@ -145,9 +144,7 @@ impl Worker<'_> {
         self.warp.left = TURN;
         loop {
             let fibers = &mut self.block.warps[index].fibers;
-            let Some(i) = fibers.iter().position(|f| f.state == FiberState::Ready) else {
-                break;
-            };
+            let Some(i) = fibers.iter().position(|f| f.state == FiberState::Ready) else { break };
             // Taken from the front and put back at the end: all get their turn.
             self.warp.fiber = fibers.remove(i);
             self.warp.turn_start = self.warp.left;

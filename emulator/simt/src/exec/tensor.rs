@@ -59,11 +59,7 @@ impl Worker<'_> {
         if let (TensorWay::Store, Some(d)) = (t.way, before) {
             return Err(BadTensor::Negative { dimension: d as u8, at: at[d] });
         }
-        let value = match t.shared.wide {
-            true => self.u64_at(t.shared.src, lane),
-            false => u64::from(self.u32_at(t.shared.src, lane)),
-        };
-        let offset = self.offset_from_here(place(&t.shared, 0, value));
+        let offset = self.offset_from_here(self.address_at(&t.shared, lane));
         if !offset.is_multiple_of(SHARED_ALIGN.into()) {
             return Err(BadTensor::Shared(offset));
         }
@@ -85,19 +81,11 @@ impl Worker<'_> {
             let mut global = self.address_at(&copy.global, lane);
             let loads = copy.way != TensorWay::Store;
             let mut aligned = true;
-            let far = match copy.within_cluster {
-                true => MemSpace::Shared,
-                false => MemSpace::Global,
-            };
+            let far = if copy.within_cluster { MemSpace::Shared } else { MemSpace::Global };
             for (space, address, reads) in [(MemSpace::Shared, shared, !loads), (far, global, loads)] {
                 if !address.is_multiple_of(BULK_ALIGN.into()) {
-                    let access = BadAccess {
-                        kind: if reads { AccessKind::Read } else { AccessKind::Write },
-                        space,
-                        address,
-                        high: address,
-                        bytes: BULK_ALIGN,
-                    };
+                    let kind = if reads { AccessKind::Read } else { AccessKind::Write };
+                    let access = BadAccess::at(kind, space, address, BULK_ALIGN);
                     self.report(pc, Code::Misaligned, 1 << lane, Details::Access(access));
                     aligned = false;
                 }
@@ -112,14 +100,8 @@ impl Worker<'_> {
                 self.copy_left_out();
             }
             if aligned && !self.stopped {
-                self.begin(
-                    TensorMap::line(global, bytes),
-                    [0; RANKS],
-                    (shared, copy.blocks),
-                    &copy.way,
-                    pc,
-                    lane,
-                );
+                let map = TensorMap::line(global, bytes);
+                self.begin(map, [0; RANKS], (shared, copy.blocks), &copy.way, pc, lane);
             }
             if self.stopped {
                 return;
@@ -129,11 +111,7 @@ impl Worker<'_> {
 
     /// Address that an operand of a lane names in its own space.
     fn address_at(&self, addr: &Addr, lane: usize) -> u64 {
-        let value = match addr.wide {
-            true => self.u64_at(addr.src, lane),
-            false => u64::from(self.u32_at(addr.src, lane)),
-        };
-        place(addr, 0, value)
+        place(addr, 0, self.address_value(addr, lane))
     }
 
     /// The source of a copy from the block's own shared memory, as an address that every block of the cluster can use.
@@ -149,19 +127,12 @@ impl Worker<'_> {
             let tag = u64::from(self.block.rank + 1) << RANK_SHIFT;
             return Some(window::SHARED + tag + own);
         }
-        let access = BadAccess {
-            kind: AccessKind::Read,
-            space: MemSpace::Shared,
-            address: offset,
-            high: offset,
-            bytes,
-        };
+        let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, offset, bytes);
         self.report(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
         None
     }
 
-    /// Starts a copy whose box lies in memory, at both ends; a load to the blocks that a mask names, or to the one in whose
-    /// shared memory its place is.
+    /// Starts a copy whose box lies in memory at both ends; a load to the blocks of a mask, or to the one of its place.
     fn begin(
         &mut self,
         map: TensorMap,
@@ -202,13 +173,7 @@ impl Worker<'_> {
         lane: usize,
     ) {
         if let Some(problem) = self.remote_problem(offset) {
-            let access = BadAccess {
-                kind: AccessKind::Write,
-                space: MemSpace::Shared,
-                address: offset,
-                high: offset,
-                bytes: BULK_ALIGN,
-            };
+            let access = BadAccess::at(AccessKind::Write, MemSpace::Shared, offset, BULK_ALIGN);
             self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
             self.copy_left_out();
             return;
@@ -288,11 +253,7 @@ impl Worker<'_> {
 
     /// The map that a lane names.
     fn tensor_map(&self, t: &TensorCopy, lane: usize) -> Result<TensorMap, BadTensor> {
-        let value = match t.map.wide {
-            true => self.u64_at(t.map.src, lane),
-            false => u64::from(self.u32_at(t.map.src, lane)),
-        };
-        let address = place(&t.map, bias(t.map_space), value);
+        let address = place(&t.map, bias(t.map_space), self.address_value(&t.map, lane));
         if !address.is_multiple_of(MAP_ALIGN) {
             return Err(BadTensor::MapAlign(address));
         }
@@ -317,15 +278,12 @@ impl Worker<'_> {
         })
     }
 
-    /// Part of the box that lies inside of the tensor and in no memory: the reason, the first such element, and the
-    /// last.
+    /// Part of the box inside of the tensor and in no memory: reason and first such element, and the last.
     fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(LaneFault, u64)> {
         let each = copy.map.element.bytes();
         let mut found: Option<(LaneFault, u64)> = None;
         copy.map.runs(copy.at, copy.shared, |run| {
-            let Some(start) = run.global.filter(|start| *start < window::SHARED) else {
-                return;
-            };
+            let Some(start) = run.global.filter(|start| *start < window::SHARED) else { return };
             let Err((code, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes)
             else {
                 return;

@@ -20,9 +20,7 @@ impl Worker<'_> {
     pub(super) fn deadlock(&mut self) {
         let groups = self.groups(|_| true);
         let Some(first) = groups.first() else { return };
-        let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
-            return;
-        };
+        let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
         let (instr, mask) = (first.instr, first.threads[warp]);
         self.warp.index = warp as u32;
         self.report_at(instr, Code::Barrier, mask, Details::Barrier { groups, deadlock: true, late: None });
@@ -49,9 +47,7 @@ impl Worker<'_> {
         // The targets of the next branches show how far the loop reaches.
         for _ in 0..10_000 {
             let fibers = &mut self.block.warps[w as usize].fibers;
-            let Some(i) = fibers.iter().position(ready) else {
-                break;
-            };
+            let Some(i) = fibers.iter().position(ready) else { break };
             self.warp.fiber = fibers.remove(i);
             self.warp.left = 0;
             let start = self.warp.fiber.top().map_or(0, |t| t.pc);
@@ -101,9 +97,7 @@ impl Worker<'_> {
         let (mut rounds, mut keep_at) = (0u32, 1u32);
         for _ in 0..MAX_TURNS {
             let fibers = &mut self.block.warps[w as usize].fibers;
-            let Some(i) = fibers.iter().position(ready) else {
-                return false;
-            };
+            let Some(i) = fibers.iter().position(ready) else { return false };
             self.warp.fiber = fibers.remove(i);
             self.warp.left = 0;
             self.activity.progress = false;
@@ -155,9 +149,7 @@ impl Worker<'_> {
     fn waited_for(&mut self, running: u32) {
         let mut groups = self.groups(|state| matches!(state, FiberState::Barrier(_)));
         let Some(first) = groups.first() else { return };
-        let Some(warp) = first.threads.iter().position(|mask| *mask != 0) else {
-            return;
-        };
+        let Some(warp) = first.threads.iter().position(|mask| *mask != 0) else { return };
         let (instr, mask) = (first.instr, first.threads[warp]);
         let others = self.groups(|state| state == FiberState::Ready);
         let mut threads = vec![0; self.block.warps.len()].into_boxed_slice();

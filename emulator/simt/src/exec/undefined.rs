@@ -173,8 +173,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lanes that read shared memory to which an asynchronous copy is under way: that is a mistake whatever becomes
-    /// of the value.
+    /// Lanes that read what an asynchronous copy is still to write: a mistake whatever becomes of the value.
     fn report_in_flight(&mut self, lanes: u32, bytes: u32, load: u32) -> u32 {
         let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane]
             .checked_sub(window::SHARED)
@@ -191,8 +190,7 @@ impl Worker<'_> {
         if guilty != 0 {
             let lane = guilty.trailing_zeros() as usize;
             let address = self.checks.fresh.address[lane] - window::SHARED;
-            let access =
-                BadAccess { kind: AccessKind::Read, space: MemSpace::Shared, address, high: address, bytes };
+            let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address, bytes);
             let details = Details::Uninitialised {
                 access,
                 load,
@@ -225,9 +223,7 @@ impl Worker<'_> {
         let element = u32::from(a.element);
         let mut moved = 0;
         for &src in &a.regs[..usize::from(a.n)] {
-            let Some(spot) = self.checks.shadow.source(src) else {
-                continue;
-            };
+            let Some(spot) = self.checks.shadow.source(src) else { continue };
             let instr = self.job.kernel.ops[pc as usize].instr;
             let lanes = self.checks.shadow.lanes(spot) & on;
             let stored = if element >= 8 { u64::MAX } else { (1 << (8 * element)) - 1 };
@@ -255,9 +251,7 @@ impl Worker<'_> {
             let mut undefined = 0;
             let mut from = None;
             for (e, &src) in a.regs[..usize::from(a.n)].iter().enumerate() {
-                let Some(spot) = self.checks.shadow.source(src) else {
-                    continue;
-                };
+                let Some(spot) = self.checks.shadow.source(src) else { continue };
                 let skip = e as u32 * element;
                 let holes = holes(self.checks.shadow.bits(spot, lane), element);
                 if holes == 0 {
@@ -355,7 +349,7 @@ impl Worker<'_> {
         } else {
             Box::default()
         };
-        let access = BadAccess { kind: AccessKind::Read, space, address, high: address, bytes: origin.bytes };
+        let access = BadAccess::at(AccessKind::Read, space, address, origin.bytes);
         let thread = self.warp.index * 32 + lanes.trailing_zeros();
         let fresh = match space {
             MemSpace::Shared => self.passed_fresh(thread),
@@ -556,9 +550,7 @@ impl Worker<'_> {
     }
 
     fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, on: u32, instr: u32) {
-        let Some(shape) = self.job.kernel.shapes.get(pc as usize).copied() else {
-            return;
-        };
+        let Some(shape) = self.job.kernel.shapes.get(pc as usize).copied() else { return };
         let dst = match shape.dst {
             Class::Pred => self.checks.shadow.pred(args.dst),
             Class::Bits32 | Class::Bits64 => self.checks.shadow.line(args.dst),
@@ -620,8 +612,7 @@ impl Worker<'_> {
                 let dst = self.checks.shadow.line(a.dst as u32);
                 self.checks.shadow.undefine(dst, lane, all, Origins::one(origin));
             }
-            // Global memory stays as it is unless it is overwritten: other blocks, which run at the same time, find
-            // the same mistake.
+            // Global memory keeps the state unless it is overwritten: other blocks find the same mistake.
             if exchange || at >> window::BITS >= window::SHARED >> window::BITS {
                 self.set_written(at, bytes, 0, lane);
             }
@@ -654,8 +645,7 @@ impl Worker<'_> {
         undefined
     }
 
-    /// A bulk copy from shared memory has stored words that nothing wrote there: where in shared memory, bytes, and where
-    /// they lie now.
+    /// A bulk copy has stored words that nothing wrote: where in shared memory, bytes, and their new address.
     pub(super) fn leave_bulk_holes(&mut self, holes: &[(u32, u32, u64)], instr: u32, lane: u32) {
         let mut first = None;
         let (mut low, mut high) = (u64::MAX, 0);
@@ -705,9 +695,7 @@ impl Worker<'_> {
             self.checks.shadow.define(self.checks.shadow.pred(dst_pred as u32), on);
         }
         self.checks.shadow.define(dst, on);
-        let Some(src) = self.checks.shadow.source(src) else {
-            return;
-        };
+        let Some(src) = self.checks.shadow.source(src) else { return };
         for lane in bits(on) {
             let from = from[lane] as usize & 31;
             let undefined = self.checks.shadow.bits(src, from);

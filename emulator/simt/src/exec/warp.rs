@@ -108,9 +108,7 @@ impl Position {
 #[inline(always)]
 fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
     let ops: &[Op] = &worker.job.kernel.ops;
-    let Some(mut at) = Position::of(worker) else {
-        return Pause::Ended;
-    };
+    let Some(mut at) = Position::of(worker) else { return Pause::Ended };
     // The next operation with what is above and in the fiber's frame.
     macro_rules! reload {
         () => {
@@ -429,9 +427,7 @@ impl Worker<'_> {
     /// True where a lane's index has no target; that ends the block.
     fn is_past_the_table(&mut self, index: i32, targets: &[u32], on: u32, pc: u32) -> bool {
         let past = |lane: &usize| self.u32_at(index, *lane) as usize >= targets.len();
-        let Some(lane) = bits(on).find(past) else {
-            return false;
-        };
+        let Some(lane) = bits(on).find(past) else { return false };
         let lanes = bits(on).filter(past).fold(0, |mask, lane| mask | 1 << lane);
         let details = Details::Operand {
             problem: BadOperand::BranchIndex { targets: targets.len() as u32 },
@@ -503,9 +499,7 @@ impl Worker<'_> {
     }
 
     fn guard_holds_back(&self, pc: u32, lanes: u32) -> bool {
-        let Some(op) = self.job.kernel.ops.get(pc as usize) else {
-            return false;
-        };
+        let Some(op) = self.job.kernel.ops.get(pc as usize) else { return false };
         let guard = self.pred(u32::from(op.guard.pred)) ^ 0u32.wrapping_sub(u32::from(op.guard.negated));
         guard & lanes == 0
     }

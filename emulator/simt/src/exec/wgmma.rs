@@ -1,9 +1,8 @@
 //! `wgmma`: products of four warps, in the background.
 //!
-//! A product is performed as late as the program allows: when one of the four warps waits for its group, and all four
-//! have issued it. Until then its factors stay in shared memory, and its sums are not in their registers. A warp that
-//! touches a register of a product under way gets the sums at once, so that what it does is the same on any number of
-//! threads; the checks report it.
+//! A product is performed as late as possible: when one of the four warps waits for its group, and all four have issued
+//! it. Until then its sums are not in their registers. A warp that touches a register of a product under way gets the
+//! sums at once, so that the result is the same on any number of threads; the checks report it.
 
 mod checks;
 mod multiply;
@@ -127,8 +126,7 @@ impl Worker<'_> {
         true
     }
 
-    /// Performs the products of the running warp's group up to this number; false: the warp waits for others that have
-    /// not issued them.
+    /// Performs the products of the warp's group up to this number; false if others have not issued them yet.
     fn wait_until(&mut self, end: u64, pc: u32) -> bool {
         let warp = self.warp.index;
         let first = warp / WARPS * WARPS;
@@ -228,12 +226,8 @@ impl Worker<'_> {
         let mut wrong = None;
         for number in waited..issued {
             let place = group.place(number);
-            let Some(part) = group.products[place].parts[own].as_mut() else {
-                continue;
-            };
-            let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else {
-                continue;
-            };
+            let Some(part) = group.products[place].parts[own].as_mut() else { continue };
+            let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else { continue };
             let own_registers =
                 &{ kernel.in_flight.as_ref() }.map_or(&[][..], |all| &all.touches[part.pc as usize]);
             let is_own = |line: u32, register: u32| {
@@ -274,9 +268,7 @@ impl Worker<'_> {
         let job = self.job;
         let group = self.block.warpgroups.of(first_warp);
         let place = group.place(number);
-        let Some(mut part) = group.products.get_mut(place).and_then(|p| p.parts[own].take()) else {
-            return;
-        };
+        let Some(mut part) = group.products.get_mut(place).and_then(|p| p.parts[own].take()) else { return };
         if let (false, OpKind::Wgmma(wgmma)) = (part.done, &job.kernel.ops[part.pc as usize].kind) {
             for which in [0, 1] {
                 self.check_unchanged(&part.seen[which], which, part.pc, part.on);

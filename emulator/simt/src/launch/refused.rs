@@ -93,30 +93,22 @@ pub enum LaunchRefused {
 
 /// Checks a launch before it starts, all but its parameters. `allowed_dynamic` is the dynamic shared memory that the
 /// kernel was given by `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`, `None` when it was never asked for.
-///
-/// # Errors
-/// When it cannot.
 pub fn check(
     kernel: &Kernel,
     config: &LaunchConfig,
     allowed_dynamic: Option<u32>,
 ) -> Result<(), LaunchRefused> {
     let (grid, block) = (config.grid, config.block);
-    if grid.contains(&0) {
-        return Err(LaunchRefused::NoBlocks);
-    }
-    if block.contains(&0) {
-        return Err(LaunchRefused::NoThreads);
-    }
     let threads: u64 = block.iter().map(|&n| u64::from(n)).product();
-    if threads > u64::from(MAX_THREADS) {
-        return Err(LaunchRefused::ManyThreads { threads });
-    }
-    if beyond(block, MAX_BLOCK) {
-        return Err(LaunchRefused::LargeBlock);
-    }
-    if beyond(grid, MAX_GRID) {
-        return Err(LaunchRefused::LargeGrid);
+    let refusals = [
+        (grid.contains(&0), LaunchRefused::NoBlocks),
+        (block.contains(&0), LaunchRefused::NoThreads),
+        (threads > u64::from(MAX_THREADS), LaunchRefused::ManyThreads { threads }),
+        (beyond(block, MAX_BLOCK), LaunchRefused::LargeBlock),
+        (beyond(grid, MAX_GRID), LaunchRefused::LargeGrid),
+    ];
+    if let Some((_, why)) = refusals.into_iter().find(|(refused, _)| *refused) {
+        return Err(why);
     }
     if let Some(required) = kernel.required_threads.filter(|required| *required != block) {
         return Err(LaunchRefused::OtherBlock { required });
@@ -150,10 +142,7 @@ pub fn check_cluster(kernel: &Kernel, grid: [u32; 3], asked: Option<[u32; 3]>) -
         return Err(LaunchRefused::OtherCluster { required });
     }
     let Some(cluster) = asked.or(directives.required) else {
-        return match directives.explicit {
-            true => Err(LaunchRefused::NoCluster),
-            false => Ok(()),
-        };
+        return if directives.explicit { Err(LaunchRefused::NoCluster) } else { Ok(()) };
     };
     let most = directives.most.unwrap_or(MAX_CLUSTER).min(MAX_CLUSTER);
     let blocks = cluster.iter().map(|&n| u64::from(n)).try_fold(1u64, u64::checked_mul);

@@ -167,9 +167,7 @@ impl Bytes {
 
     /// Repeats a pattern of 1, 2 or 4 bytes.
     pub(crate) fn fill(&self, offset: usize, pattern: &[u8], count: usize) -> bool {
-        let Some(n) = pattern.len().checked_mul(count) else {
-            return false;
-        };
+        let Some(n) = pattern.len().checked_mul(count) else { return false };
         if !self.contains(offset, n) {
             return false;
         }
@@ -268,8 +266,7 @@ impl Bytes {
         !self.trusted() && self.unmarked_word(offset / 64) >> (offset % 64) & 1 == 1
     }
 
-    /// Notes that a range holds a copy of something that nothing wrote. Memory of the host stays as it is: the host
-    /// may write to it and tell nobody.
+    /// Notes that a range holds a copy of unwritten bytes; not in the host's memory, to which the host may write.
     pub(crate) fn unmark(&self, offset: usize, n: usize) {
         if n == 0 || self.owned.is_none() {
             return;

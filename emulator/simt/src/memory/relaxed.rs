@@ -127,10 +127,7 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
     };
     // No piece may overwrite what a later one reads.
     let starts = (0..n).step_by(4096);
-    match from.cast_mut() < to {
-        true => starts.rev().for_each(&mut piece),
-        false => starts.for_each(&mut piece),
-    }
+    if from.cast_mut() < to { starts.rev().for_each(&mut piece) } else { starts.for_each(&mut piece) }
 }
 
 #[cfg(test)]

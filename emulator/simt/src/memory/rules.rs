@@ -8,7 +8,6 @@ use crate::program::AtomicForm;
 /// Byte addresses of the 32 lanes; `None` for a lane that takes no part.
 pub type Addresses = [Option<u64>; 32];
 
-/// Cost of a shared access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SharedCost {
     /// Passes over the banks.

@@ -10,7 +10,6 @@ use simt::module::Module;
 use simt::report::LaunchReport;
 use simt::texture::Textures;
 
-/// A device with one module.
 pub(crate) struct Device {
     pub(crate) memory: Arc<Memory>,
     pub(crate) module: Module,
@@ -42,7 +41,6 @@ impl Device {
         self
     }
 
-    /// A buffer with these words.
     pub(crate) fn words(&self, words: &[u32]) -> u64 {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         let address = self.memory.alloc(bytes.len() as u64, Origin::new("test")).expect("there is room");
@@ -108,10 +106,16 @@ impl Device {
         }
     }
 
+    /// Launches a grid of one dimension.
+    #[track_caller]
+    pub(crate) fn launch_line(&self, grid: u32, block: u32, params: &[Arg]) -> LaunchReport {
+        self.launch([grid, 1, 1], [block, 1, 1], 0, params)
+    }
+
     /// Launches; asserts that nothing is found.
     #[track_caller]
     pub(crate) fn run(&self, grid: u32, block: u32, params: &[Arg]) -> LaunchReport {
-        let report = self.launch([grid, 1, 1], [block, 1, 1], 0, params);
+        let report = self.launch_line(grid, block, params);
         assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         report
     }

@@ -4,9 +4,8 @@
 //! - the first two or the last two make one load of half the window; other pairs stay apart;
 //! - a repeated load counts once.
 //!
-//! Loads in different blocks are merged if the earlier block dominates the later one and nothing between them may
-//! change shared memory: a store, an atomic, a barrier. Guarded loads are merged within a block, in windows of two
-//! elements.
+//! Loads in different blocks are merged if the earlier block dominates the later one and no store, atomic or barrier
+//! between them may change shared memory. Guarded loads are merged within a block, in windows of two elements.
 
 use std::collections::HashMap;
 
@@ -15,8 +14,7 @@ use crate::passes::cfg::{Cfg, Dominators};
 use crate::passes::distances::Distances;
 use crate::virt::TRUE;
 
-/// Version of shared memory: 0 on entry, an op's position + 1 behind it, or the block with the top bit where several
-/// meet.
+/// Version of shared memory: 0 on entry, an op's position + 1 behind it, or a block with the top bit where some meet.
 type MemoryVersion = u32;
 const MEETING: MemoryVersion = 1 << 31;
 
@@ -60,9 +58,7 @@ fn states(places: &[Vec<(u32, Effect)>], cfg: &Cfg) -> Vec<MemoryVersion> {
     entry[0] = Some(0);
     let mut waiting: Vec<u32> = vec![0];
     while let Some(block) = waiting.pop() {
-        let Some(out) = after[block as usize].or(entry[block as usize]) else {
-            continue;
-        };
+        let Some(out) = after[block as usize].or(entry[block as usize]) else { continue };
         for &next in cfg.successors.of(block) {
             let known = &mut entry[next as usize];
             let met = match *known {

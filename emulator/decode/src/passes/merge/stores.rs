@@ -61,9 +61,7 @@ impl OpenGroup {
         if *key != self.key || member.offset < self.start {
             return false;
         }
-        let Some(slots) = member.slots(self.start, key.bytes) else {
-            return false;
-        };
+        let Some(slots) = member.slots(self.start, key.bytes) else { return false };
         if slots.end > self.n_slots || self.present[slots.clone()].contains(&true) {
             return false;
         }
@@ -74,9 +72,7 @@ impl OpenGroup {
 }
 
 fn close(open: Option<OpenGroup>, groups: &mut Groups) {
-    let Some(OpenGroup { key, start, n_slots, present, members }) = open else {
-        return;
-    };
+    let Some(OpenGroup { key, start, n_slots, present, members }) = open else { return };
     let element = i64::from(key.bytes);
     let vector_first = members[0].n > 1 && members.iter().any(|member| member.n == 1);
     let mut left = members;

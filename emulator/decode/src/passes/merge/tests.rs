@@ -8,7 +8,6 @@ fn check(lines: &str, want: &str) {
     check_of("ld.shared", lines, want);
 }
 
-/// Checks which stores are merged.
 #[track_caller]
 fn check_stores(lines: &str, want: &str) {
     check_of("st.shared", lines, want);

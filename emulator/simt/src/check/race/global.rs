@@ -241,14 +241,10 @@ impl BlockRaces {
             for unit in start >> shift..(start.saturating_add(u64::from(touch.bytes))).div_ceil(unit_bytes) {
                 let number = unit / CHUNK;
                 if number != last.0 {
-                    let Some(chunk) = self.interval.space.chunk(number) else {
-                        continue;
-                    };
+                    let Some(chunk) = self.interval.space.chunk(number) else { continue };
                     last = (number, chunk as usize);
                 }
-                let Some(total) = self.totals.get_mut(last.1) else {
-                    continue;
-                };
+                let Some(total) = self.totals.get_mut(last.1) else { continue };
                 let at = (unit % CHUNK) as usize;
                 let word = &mut total.bits[kind][at / 64];
                 if *word >> (at % 64) & 1 == 0 {
@@ -363,9 +359,7 @@ impl GlobalRaces {
         }
         let page = shard.entry(number).or_default();
         for kind in KINDS {
-            let Some(who) = &total.who[kind as usize] else {
-                continue;
-            };
+            let Some(who) = &total.who[kind as usize] else { continue };
             let words = total.words[kind as usize];
             if words == 0 {
                 continue;

@@ -193,9 +193,7 @@ impl<S: Space> Interval<S> {
         let mut mark = |word: u64, units: u64| {
             let (number, word) = (word / WORDS, (word % WORDS) as usize);
             if number != last.0 {
-                let Some(index) = self.space.chunk(number) else {
-                    return;
-                };
+                let Some(index) = self.space.chunk(number) else { return };
                 if index as usize >= self.chunks.len() {
                     self.chunks.resize(index as usize + 1, Chunk::default());
                 }

@@ -49,7 +49,6 @@ struct Pattern {
     extent: (i32, i32),
 }
 
-/// The log of one interval.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) entries: Vec<LogEntry>,
@@ -106,9 +105,7 @@ impl Log {
     /// Adds an access. `changed`: it changes what another warp wrote.
     pub(super) fn push(&mut self, touch: &Touch<'_>, changed: bool) {
         self.clock = self.clock.saturating_add(1);
-        let Some(latest) = self.latest.get_mut(touch.instr as usize) else {
-            return;
-        };
+        let Some(latest) = self.latest.get_mut(touch.instr as usize) else { return };
         let same_pattern = latest.generation == self.generation && latest.pattern_id == touch.pattern;
         if same_pattern
             && latest.stamp == self.stamp

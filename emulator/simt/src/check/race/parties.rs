@@ -29,17 +29,11 @@ impl<S: Space> Interval<S> {
             if new == 0 {
                 continue;
             }
-            let Some((hits, address)) = self.hits(&own, new, conflicts) else {
-                continue;
-            };
+            let Some((hits, address)) = self.hits(&own, new, conflicts) else { continue };
             self.resolved += 1;
             let bytes = 1 << self.shift;
-            let Some(other) = self.log.rival(&own, address, bytes) else {
-                continue;
-            };
-            let Some(rival) = self.log.toucher(&other, address, bytes) else {
-                continue;
-            };
+            let Some(other) = self.log.rival(&own, address, bytes) else { continue };
+            let Some(rival) = self.log.toucher(&other, address, bytes) else { continue };
             *self.told.entry(key).or_insert(0) |= hits;
             let lane = hits.trailing_zeros();
             let equal = !self.unequal(&own, &other);
@@ -78,9 +72,7 @@ impl<S: Space> Interval<S> {
                 let start = self.log.address(entry, repeat, lane);
                 let end = start.saturating_add(u64::from(entry.bytes())).div_ceil(1 << self.shift);
                 for unit in start >> self.shift..end {
-                    let Some(chunk) = self.space.chunk(unit / CHUNK) else {
-                        continue;
-                    };
+                    let Some(chunk) = self.space.chunk(unit / CHUNK) else { continue };
                     let found = conflicts.binary_search_by_key(&chunk, |(chunk, _)| *chunk);
                     let at = (unit % CHUNK) as usize;
                     if found.is_ok_and(|found| conflicts[found].1[at / 64] >> (at % 64) & 1 != 0) {

@@ -14,7 +14,6 @@ const A: Mark = Mark::Atomic;
 const STRONG_R: Mark = Mark::StrongRead;
 const STRONG_W: Mark = Mark::StrongWrite;
 
-/// A step of a block.
 #[derive(Clone, Copy)]
 enum Step {
     Enter(u32),

@@ -15,7 +15,6 @@ pub struct ByteRun {
 pub enum Mark {
     Read,
     Write,
-    /// An atomic or a reduction.
     Atomic,
     /// Volatile, relaxed or acquiring load, or one that only proposes a value to a compare-and-swap.
     StrongRead,

@@ -57,7 +57,6 @@ pub(super) struct Unordered {
     pub(super) parties: [(Mark, u64, u32); 2],
 }
 
-/// Clocks of the blocks of a launch.
 #[derive(Debug, Default)]
 pub(super) struct BlockClocks {
     blocks: Chunks<Block>,
@@ -85,9 +84,7 @@ impl BlockClocks {
 
     /// An access of a block, by units of `1 << shift` bytes. `who`: instruction and thread of a lane, packed.
     pub(super) fn access(&mut self, block: u64, touch: &Touch<'_>, shift: u32, who: impl Fn(u32) -> u32) {
-        let Ok(by) = u32::try_from(block + 1) else {
-            return;
-        };
+        let Ok(by) = u32::try_from(block + 1) else { return };
         if self.steps > MAX_STEPS {
             return;
         }
@@ -163,9 +160,7 @@ impl BlockClocks {
     fn take_plain(&mut self, block: u64, unit: u64) {
         let chunk = self.cells.get(&(unit / CHUNK));
         let by = chunk.map_or(0, |chunk| chunk[(unit % CHUNK) as usize].write.by);
-        let Some(other) = by.checked_sub(1).map(u64::from).filter(|other| *other != block) else {
-            return;
-        };
+        let Some(other) = by.checked_sub(1).map(u64::from).filter(|other| *other != block) else { return };
         let Some((known, time)) = self.blocks.get(&other).map(|other| (Arc::clone(&other.known), other.time))
         else {
             return;
@@ -178,9 +173,7 @@ impl BlockClocks {
 
     /// A block reads a word: it knows what was left there.
     fn acquire(&mut self, block: u64, unit: u64) {
-        let Some(left) = self.words.get(&unit).map(Arc::clone) else {
-            return;
-        };
+        let Some(left) = self.words.get(&unit).map(Arc::clone) else { return };
         let state = self.blocks.entry(block).or_default();
         join(&mut state.known, &left, &mut self.steps);
     }
@@ -188,9 +181,7 @@ impl BlockClocks {
     /// A block leaves at a word what it knew at its last fence.
     fn leave(&mut self, block: u64, unit: u64) {
         let state = self.blocks.entry(block).or_default();
-        let Some((known, time)) = state.released.clone() else {
-            return;
-        };
+        let Some((known, time)) = state.released.clone() else { return };
         if self.words.len() >= MAX_WORDS && !self.words.contains_key(&unit) {
             self.steps = usize::MAX;
             return;

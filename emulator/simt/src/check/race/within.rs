@@ -13,7 +13,7 @@ const MAX_WITHIN: u32 = 256;
 /// Chunks for which owners of units are kept.
 const MAX_OWNED: usize = 1024;
 
-/// What an access met of one other instruction of its warp.
+/// Meeting of an access with another instruction of its warp.
 struct Conflict {
     /// Log entry of the other access.
     entry: u32,
@@ -40,9 +40,7 @@ impl<S: Space> Interval<S> {
             let start = touch.address(lane) >> self.shift;
             let end = (touch.address(lane) + u64::from(touch.bytes)).div_ceil(unit_bytes);
             for unit in start..end {
-                let Some((entry, rival)) = self.rival_owner(touch.kind, unit, lane) else {
-                    continue;
-                };
+                let Some((entry, rival)) = self.rival_owner(touch.kind, unit, lane) else { continue };
                 let address = unit << self.shift;
                 let instr = self.log.entries[entry as usize].instr;
                 let same = |found: &&mut Conflict| self.log.entries[found.entry as usize].instr == instr;
@@ -182,9 +180,7 @@ impl<S: Space> Interval<S> {
     }
 
     fn own(&mut self, unit: u64, kind: Mark, entry: u32, lane: u32) {
-        let Some(chunk) = self.space.chunk(unit / CHUNK) else {
-            return;
-        };
+        let Some(chunk) = self.space.chunk(unit / CHUNK) else { return };
         let chunk = chunk as usize;
         let partial = self.partial.is_some();
         if chunk >= self.owners.len() {

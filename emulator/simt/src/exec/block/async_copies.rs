@@ -10,7 +10,6 @@ use crate::memory::relaxed;
 /// Copies under way among which the one behind a read is looked for.
 pub(crate) const MAX_SEARCHED: usize = 1 << 14;
 
-/// A lane's copy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Copy {
     pub(crate) lane: u8,

@@ -7,7 +7,6 @@ use crate::tensor::{RANKS, Swizzle, TensorMap};
 /// Bytes that a swizzle keeps together.
 pub(crate) const PIECE: usize = 16;
 
-/// A copy of a box.
 #[derive(Debug, Clone)]
 pub(crate) struct BulkCopy {
     pub(crate) map: Box<TensorMap>,
@@ -18,7 +17,6 @@ pub(crate) struct BulkCopy {
     /// The instruction, and the thread in the block that started it.
     pub(crate) instr: u32,
     pub(crate) thread: u32,
-    /// The block of that thread.
     pub(crate) block: u64,
     /// Phases of its barrier that had ended then; of a load.
     pub(crate) phase: u64,
@@ -135,8 +133,7 @@ impl BulkCopies {
         (written == bytes).then_some((*swizzle, *instr))
     }
 
-    /// The first word of these pieces that ordinary stores wrote, where no thread of the block has executed
-    /// `fence.proxy.async`.
+    /// First word of these pieces that ordinary stores wrote, with no `fence.proxy.async` of the block since.
     pub(crate) fn unfenced(&self, pieces: &[u32]) -> Option<u32> {
         if self.fenced {
             return None;

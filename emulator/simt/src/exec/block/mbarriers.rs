@@ -16,8 +16,7 @@ pub(crate) struct MbarrierState {
     /// Bytes that came in the current phase, and in the one before.
     pub(crate) came: u64,
     pub(crate) brought: u64,
-    /// The warp that made it. `settled`: the block has met at a barrier since; `published`: a fence has made it visible to
-    /// the unit that copies.
+    /// The warp that made it. `settled`: the block has met since; `published`: a fence has shown it to the copy unit.
     pub(crate) maker: u32,
     pub(crate) settled: bool,
     pub(crate) published: bool,

@@ -11,8 +11,7 @@ pub(crate) const SOMEWHERE: u32 = u32::MAX - 1;
 /// Origin of an undefined value, and its way since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The instruction that read it from memory that nothing had written; of a register that nothing has set, the first
-    /// that reads it.
+    /// The instruction that read it from unwritten memory; of an unset register, the first that reads it.
     pub(crate) load: u32,
     /// Bytes that it read per lane; 0 for a register.
     pub(crate) bytes: u32,
@@ -138,10 +137,7 @@ impl Shadow {
     /// Marks registers that have no value when a warp of these lanes starts.
     pub(crate) fn start(&mut self, unset: &[Unset], lanes: u32) {
         for one in unset {
-            let spot = match one.is_predicate {
-                true => self.pred(one.place),
-                false => self.line(one.place),
-            };
+            let spot = if one.is_predicate { self.pred(one.place) } else { self.line(one.place) };
             let undefined = u64::MAX >> (64 - one.bits.clamp(1, 64));
             let origins = Origins::one(Origin::register(one.reader));
             bits(lanes).for_each(|lane| self.undefine(spot, lane, undefined, origins));
@@ -183,9 +179,7 @@ impl Shadow {
 
     /// The lanes are defined from now on.
     pub(crate) fn define(&mut self, spot: ShadowIndex, lanes: u32) {
-        let Some(Some(trace)) = self.traces.get_mut(spot.0) else {
-            return;
-        };
+        let Some(Some(trace)) = self.traces.get_mut(spot.0) else { return };
         if trace.lanes & lanes != 0 {
             trace.lanes &= !lanes;
             self.live -= usize::from(trace.lanes == 0);
@@ -197,9 +191,7 @@ impl Shadow {
         if bits == 0 {
             return self.define(spot, 1 << lane);
         }
-        let Some(place) = self.traces.get_mut(spot.0) else {
-            return;
-        };
+        let Some(place) = self.traces.get_mut(spot.0) else { return };
         let trace = place
             .get_or_insert_with(|| Box::new(Trace { lanes: 0, bits: [0; 32], origins: [Origins::NONE; 32] }));
         self.live += usize::from(trace.lanes == 0);

@@ -23,12 +23,10 @@ pub(crate) struct Warpgroup {
     pub(crate) warps: [WarpProgress; WARPS as usize],
     /// Waits so far.
     pub(crate) waits: u64,
-    /// In checked launches, by warp: the lines that were written since its last `wgmma.fence`, and by which
-    /// instruction.
+    /// In checked launches, by warp: lines written since its last `wgmma.fence`, and the instruction that did.
     pub(crate) written: [BTreeMap<u32, u32>; WARPS as usize],
 }
 
-/// Progress of a warp.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct WarpProgress {
     /// Products that it has issued.
@@ -56,7 +54,6 @@ pub(crate) struct PendingProduct {
 /// A warp's 16 rows of a product.
 #[derive(Debug)]
 pub(crate) struct WarpPart {
-    /// The operation.
     pub(crate) pc: u32,
     pub(crate) on: u32,
     pub(crate) group: u32,

@@ -104,9 +104,7 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let mut holes: Holes = Vec::new();
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
-            let Some(spot) = self.checks.shadow.source(src) else {
-                continue;
-            };
+            let Some(spot) = self.checks.shadow.source(src) else { continue };
             let lanes = self.checks.shadow.lanes(spot) & on;
             let computed = bits(lanes)
                 .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
@@ -157,9 +155,7 @@ impl Worker<'_> {
         let source = self.checks.shadow.source(src);
         let moved: [(u64, Origins); 32] = std::array::from_fn(|lane| {
             let (mut undefined, mut origins) = (0, Origins::NONE);
-            let Some(source) = source else {
-                return (undefined, origins);
-            };
+            let Some(source) = source else { return (undefined, origins) };
             for (half, (row, column)) in elements(lane, true).into_iter().enumerate() {
                 let from = (4 * row + column / 2) & 31;
                 let bits = self.checks.shadow.bits(source, from) >> (16 * (column % 2)) & 0xffff;

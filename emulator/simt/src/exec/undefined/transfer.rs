@@ -321,8 +321,7 @@ mod tests {
         }
     }
 
-    /// Compares with the result's possible bits, found by trying: bits that differ must be undefined. `exact`: and no
-    /// others are.
+    /// Compares with the bits found by trying: those that differ must be undefined, and with `exact` no others.
     #[track_caller]
     fn check(instruction: &str, exact: bool) {
         let kernel = kernel(instruction);

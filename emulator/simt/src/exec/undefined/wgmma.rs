@@ -39,9 +39,7 @@ impl Worker<'_> {
         }
         if let WgmmaA::Registers(registers) = &wgmma.a {
             for (register, &src) in registers.iter().enumerate() {
-                let Some(spot) = self.checks.shadow.source(src) else {
-                    continue;
-                };
+                let Some(spot) = self.checks.shadow.source(src) else { continue };
                 for lane in bits(self.checks.shadow.lanes(spot) & on) {
                     let row = &mut rows[warpgroup::a_register(lane, register).0];
                     row.get_or_insert(Origins::NONE).join(&self.checks.shadow.origins(spot, lane));

@@ -138,9 +138,7 @@ impl Worker<'_> {
                 .filter_map(|rank| Some((rank, of(self, rank)?, first)))
                 .find(|&(rank, other, first)| is_off_by_rank(other, first, rank))
         });
-        let Some((rank, other, first)) = found else {
-            return false;
-        };
+        let Some((rank, other, first)) = found else { return false };
         let leading = [other, first].map(|bits| Descriptor::decode(bits).leading);
         let without = other & !LEADING | first & LEADING;
         if self.pieces(wgmma, which, other) == self.pieces(wgmma, which, without) {
@@ -181,20 +179,12 @@ impl Worker<'_> {
                 { self.block.copies.under_way(at, PIECE) }.or_else(|| self.bulk_under_way(at, PIECE, lane));
             Some((at, copy?))
         });
-        let Some((address, copy)) = found else {
-            return false;
-        };
+        let Some((address, copy)) = found else { return false };
         if copy.phase.is_some() {
             self.out_of_order();
         }
         let instr = self.job.kernel.ops[pc as usize].instr;
-        let access = BadAccess {
-            kind: AccessKind::Read,
-            space: MemSpace::Shared,
-            address: address.into(),
-            high: address.into(),
-            bytes: element,
-        };
+        let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address.into(), element);
         let details = Details::Uninitialised {
             access,
             load: instr,
@@ -303,8 +293,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Checks a product against what the warp has done before, and what the other warps have issued of it. Whether one
-    /// of these has the same B.
+    /// Checks a product against the warp's past and the other warps' parts. True if one of these has the same B.
     pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, on: u32, descriptors: [u64; 2]) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
@@ -363,9 +352,7 @@ impl Worker<'_> {
     pub(in crate::exec) fn note_written(&mut self, pc: u32) {
         let kernel = self.job.kernel;
         let all = kernel.in_flight.as_ref().and_then(|known| known.unfenced.as_ref());
-        let Some(writes) = all.and_then(|all| all.get(pc as usize)).filter(|w| !w.is_empty()) else {
-            return;
-        };
+        let Some(writes) = all.and_then(|all| all.get(pc as usize)).filter(|w| !w.is_empty()) else { return };
         let op = &kernel.ops[pc as usize];
         // It looks at what was written first, and nothing of that is one of its sums.
         if matches!(op.kind, OpKind::Wgmma(_)) {
@@ -397,9 +384,7 @@ impl Worker<'_> {
         let WarpProgress { issued, waited, .. } = group.warps[own];
         (waited..issued).find_map(|number| {
             let part = group.products[group.place(number)].parts[own].as_ref()?;
-            let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else {
-                return None;
-            };
+            let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else { return None };
             let found = wgmma.d.iter().find(|line| is(**line, part) && (lost || !part.lost.contains(line)));
             found.map(|line| (number, *line))
         })
@@ -420,9 +405,7 @@ impl Worker<'_> {
             return;
         }
         group.warps[own].told = issued;
-        let Some(part) = &group.products[group.place(number)].parts[own] else {
-            return;
-        };
+        let Some(part) = &group.products[group.place(number)].parts[own] else { return };
         let problem = BadWgmma::InFlight {
             product: kernel.ops[part.pc as usize].instr,
             writes,
@@ -433,9 +416,8 @@ impl Worker<'_> {
         self.report_wgmma(pc, on, problem);
     }
 
-    /// A bulk copy starts to write what a product under way reads. Reported where its thread has waited for an arrival behind
-    /// the product: that came before the product was waited for. Where it has not, that is a race like others. Whether it was
-    /// reported.
+    /// A bulk copy starts to write what a product under way reads. Returns true if that was reported: where its thread
+    /// has waited for an arrival behind the product, which was not waited for. Elsewhere it is a race like others.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
         let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;
@@ -466,9 +448,7 @@ impl Worker<'_> {
                 }
             }
         }
-        let Some((pc, which, address)) = found.filter(|_| in_order) else {
-            return false;
-        };
+        let Some((pc, which, address)) = found.filter(|_| in_order) else { return false };
         let problem = BadWgmma::Changed { which: NAMES[which], address, by: Some((copy.instr, copy.thread)) };
         self.report_wgmma(pc, 1 << (copy.thread % 32), problem);
         true
@@ -481,9 +461,7 @@ impl Worker<'_> {
             fibers.find(|f| f.state == FiberState::Warpgroup).map(|f| (f.at, f.lanes()))
         };
         let found = self.block.warps.iter().enumerate().find_map(|(at, warp)| Some((at, waits(warp)?)));
-        let Some((warp, (_, lanes))) = found else {
-            return false;
-        };
+        let Some((warp, (_, lanes))) = found else { return false };
         let first = warp as u32 / WARPS * WARPS;
         let is_gone: [bool; WARPS as usize] = std::array::from_fn(|at| {
             let other = self.block.warps.get(first as usize + at);
@@ -495,9 +473,7 @@ impl Worker<'_> {
         let lacking = |product: &&PendingProduct| {
             product.parts[own].is_some() && product.parts.iter().any(Option::is_none)
         };
-        let Some(product) = group.products.iter().find(lacking) else {
-            return false;
-        };
+        let Some(product) = group.products.iter().find(lacking) else { return false };
         let mut warps = 0;
         let mut gone = 0;
         for (at, (part, is_gone)) in product.parts.iter().zip(is_gone).enumerate() {
@@ -506,9 +482,7 @@ impl Worker<'_> {
                 gone |= u8::from(is_gone) << at;
             }
         }
-        let Some(part) = &product.parts[own] else {
-            return false;
-        };
+        let Some(part) = &product.parts[own] else { return false };
         let instr = self.job.kernel.ops[part.pc as usize].instr;
         self.warp.index = warp as u32;
         let problem = BadWgmma::Missing { warps, gone };
@@ -529,5 +503,4 @@ fn is_off_by_rank(descriptor: u64, first: u64, rank: u32) -> bool {
     own != first && (own == (first + rank) & LEADING || own == first | rank)
 }
 
-/// The factors.
 pub(super) const NAMES: [char; 2] = ['A', 'B'];

@@ -95,7 +95,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Shared memory as it is now.
     pub(super) fn shared_bytes_now(&mut self) -> SharedBytes {
         SharedBytes { start: self.block.shared_start(), bytes: self.job.shared_bytes }
     }
