@@ -105,26 +105,37 @@ impl MmaForm {
 
     /// Computes D of a warp from its registers in order; `d` holds C before.
     pub fn multiply(self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]]) {
-        let Types::Small(kind_a, kind_b, sum) = self.types else { return };
-        let (k, packed) = (usize::from(self.k), self.packed());
-        let bits = 32 / packed as u32;
-        let groups = k.div_ceil(8);
+        match self.packed() {
+            1 => self.multiply_packed::<1>(a, b, d),
+            2 => self.multiply_packed::<2>(a, b, d),
+            _ => self.multiply_packed::<4>(a, b, d),
+        }
+    }
+
+    /// [`MmaForm::multiply`] with its number of elements per register as a constant, so that elements are moved without a
+    /// computed shift or index.
+    fn multiply_packed<const PACKED: usize>(self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]]) {
+        let Types::Small(kind_a, kind_b, sum) = self.types else {
+            return;
+        };
+        let (k, bits) = (usize::from(self.k), 32 / PACKED);
+        let (groups, down) = (k.div_ceil(8), usize::from(self.m) / 8);
         let mut rows = [[0; 8]; ROWS * MAX_K / 8];
         for (register, values) in a.iter().enumerate() {
+            let (above, before) = (8 * (register % down), 4 * PACKED * (register / down));
             for (lane, value) in values.iter().enumerate() {
-                let (row, first) = self.in_a(lane, register);
-                for i in 0..packed {
-                    let at = first + i;
-                    rows[(row * groups + at / 8) % rows.len()][at % 8] = value.unbounded_shr(bits * i as u32);
+                let first = before + PACKED * (lane % 4);
+                let row = &mut rows[((above + lane / 4) * groups + first / 8) % (ROWS * MAX_K / 8)];
+                for i in 0..PACKED {
+                    row[(first + i) % 8] = value >> (bits * i);
                 }
             }
         }
         let mut columns = [[0; 8]; MAX_K];
         for (register, values) in b.iter().enumerate() {
             for (lane, value) in values.iter().enumerate() {
-                let (column, first) = self.in_b(lane, register);
-                for i in 0..packed {
-                    columns[(first + i) % MAX_K][column] = value.unbounded_shr(bits * i as u32);
+                for i in 0..PACKED {
+                    columns[(PACKED * (lane % 4 + 4 * register) + i) % MAX_K][lane / 4] = value >> (bits * i);
                 }
             }
         }
@@ -135,26 +146,28 @@ impl MmaForm {
         product(kind_a).decode(&rows[..n_rows], &mut row_factors);
         product(kind_b).decode(&columns[..n_columns], &mut column_factors);
 
+        // Four lanes have a row of eight columns, two in each register or in one, where they are packed.
         let mut sums = [0; ROWS * 8];
-        let half = self.packed_sums() == 2;
+        let halves = self.packed_sums() == 2;
+        let place = |register: usize, lane: usize| match halves {
+            true => (8 * (lane / 4 + 8 * register) + 2 * (lane % 4)) % (ROWS * 8),
+            false => (8 * (lane / 4 + 8 * (register / 2)) + 2 * (lane % 4) + register % 2) % (ROWS * 8),
+        };
         for (register, values) in d.iter().enumerate() {
             for (lane, value) in values.iter().enumerate() {
-                let (row, column) = self.in_d(lane, register);
-                let at = (row * 8 + column) % sums.len();
-                sums[at] = *value;
-                if half {
-                    sums[at] = value & 0xffff;
-                    sums[at ^ 1] = value >> 16;
+                let at = place(register, lane);
+                match halves {
+                    true => (sums[at], sums[at ^ 1]) = (value & 0xffff, value >> 16),
+                    false => sums[at] = *value,
                 }
             }
         }
-        let sums = &mut sums[..8 * usize::from(self.m)];
-        product(kind_a).multiply(&row_factors[..n_rows], &column_factors[..n_columns], k, sums);
+        let used = &mut sums[..8 * usize::from(self.m)];
+        product(kind_a).multiply(&row_factors[..n_rows], &column_factors[..n_columns], k, used);
         for (register, values) in d.iter_mut().enumerate() {
             for (lane, value) in values.iter_mut().enumerate() {
-                let (row, column) = self.in_d(lane, register);
-                let at = (row * 8 + column) % sums.len();
-                *value = if half { sums[at] | sums[at ^ 1] << 16 } else { sums[at] };
+                let at = place(register, lane);
+                *value = if halves { sums[at] | sums[at ^ 1] << 16 } else { sums[at] };
             }
         }
     }

@@ -1,4 +1,4 @@
-//! MbarrierState of the barriers in shared memory (`mbarrier`) of a block.
+//! Mbarriers in shared memory of a block: phases, pending arrivals and bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
