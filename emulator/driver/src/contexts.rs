@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use simt::launch::STACK_BYTES;
 use simt::memory::Memory;
 
+use crate::edge::Out;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Queue, on_worker};
 use crate::result::*;
@@ -203,6 +204,12 @@ pub(crate) fn initialised() -> Outcome {
         return Err(ERROR_NOT_PERMITTED);
     }
     Ok(())
+}
+
+/// Writes the result of a query that needs an initialised driver.
+pub(crate) fn query<T>(out: Out<T>, result: impl FnOnce() -> Result<T, CUresult>) -> Outcome {
+    initialised()?;
+    out.put_with(result)
 }
 
 pub(crate) fn context(handle: Handle) -> Result<Arc<Context>, CUresult> {

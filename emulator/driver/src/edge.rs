@@ -171,6 +171,12 @@ impl<T> Out<T> {
         Ok(())
     }
 
+    /// Writes a result. Null is refused before the result is looked up.
+    pub(crate) fn put_with(self, result: impl FnOnce() -> Result<T, CUresult>) -> Outcome {
+        self.check()?;
+        self.put(result()?)
+    }
+
     /// Writes an optional result: null is no error.
     pub(crate) fn put_if_wanted(self, value: T) {
         let _ = self.put(value);

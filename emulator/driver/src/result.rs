@@ -18,16 +18,17 @@ macro_rules! codes {
         /// Code, name and description, in order of the codes.
         static CODES: &[(CUresult, &CStr, &CStr)] = &[$((
             $value,
-            match CStr::from_bytes_with_nul(concat!("CUDA_", stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => panic!("a name holds no NUL"),
-            },
-            match CStr::from_bytes_with_nul(concat!($text, "\0").as_bytes()) {
-                Ok(text) => text,
-                Err(_) => panic!("a sentence holds no NUL"),
-            },
+            c_str(concat!("CUDA_", stringify!($name), "\0")),
+            c_str(concat!($text, "\0")),
         ),)*];
     };
+}
+
+const fn c_str(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("the only NUL is at the end"),
+    }
 }
 
 codes! {

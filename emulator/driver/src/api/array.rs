@@ -146,8 +146,7 @@ export! {
     }
 
     fn cuArray3DGetDescriptor_v2(out: Out<Array3DDescriptor>, handle: Handle) {
-        out.check()?;
-        out.put(array(handle)?.descriptor)
+        out.put_with(|| Ok(array(handle)?.descriptor))
     }
 
     fn cuArrayDestroy(handle: Handle) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::api::device::{device, flags_are_known};
-use crate::contexts::{self, Context, context, current, initialised, lock, usable};
+use crate::contexts::{self, Context, context, current, initialised, lock, query, usable};
 use crate::current as stack;
 use crate::edge::{In, Out, export, later};
 use crate::result::*;
@@ -55,7 +55,7 @@ export! {
         Ok(())
     }
 
-    fn cuCtxPushCurrent_v2(handle: Handle) {
+    fn cuCtxPushCurrent_v2 | cuCtxPushCurrent(handle: Handle) {
         initialised()?;
         if handle == 0 {
             return Err(ERROR_INVALID_VALUE);
@@ -64,7 +64,7 @@ export! {
         stack::push(handle)
     }
 
-    fn cuCtxPopCurrent_v2(out: Out<Handle>) {
+    fn cuCtxPopCurrent_v2 | cuCtxPopCurrent(out: Out<Handle>) {
         initialised()?;
         let top = stack::pop().ok_or(ERROR_INVALID_CONTEXT)?;
         out.put_if_wanted(top);
@@ -81,9 +81,7 @@ export! {
     }
 
     fn cuCtxGetCurrent(out: Out<Handle>) {
-        initialised()?;
-        out.check()?;
-        out.put(stack::top().unwrap_or(0))
+        query(out, || Ok(stack::top().unwrap_or(0)))
     }
 
     fn cuCtxSynchronize() {
@@ -92,8 +90,7 @@ export! {
     }
 
     fn cuCtxGetFlags(flags: Out<c_uint>) {
-        flags.check()?;
-        flags.put(current()?.flags.load(Ordering::Relaxed))
+        flags.put_with(|| Ok(current()?.flags.load(Ordering::Relaxed)))
     }
 
     fn cuCtxSetFlags(flags: c_uint) {
@@ -106,8 +103,7 @@ export! {
     }
 
     fn cuCtxGetId(handle: Handle, id: Out<c_ulonglong>) {
-        id.check()?;
-        id.put(context_or_current(handle)?.id)
+        id.put_with(|| Ok(context_or_current(handle)?.id))
     }
 
     fn cuCtxGetApiVersion(handle: Handle, version: Out<c_uint>) {
@@ -135,8 +131,7 @@ export! {
     }
 
     fn cuCtxGetCacheConfig(config: Out<c_uint>) {
-        config.check()?;
-        config.put(current()?.cache_config.load(Ordering::Relaxed))
+        config.put_with(|| Ok(current()?.cache_config.load(Ordering::Relaxed)))
     }
 
     fn cuCtxSetCacheConfig(config: c_uint) {
@@ -149,8 +144,7 @@ export! {
     }
 
     fn cuCtxGetSharedMemConfig(config: Out<c_uint>) {
-        config.check()?;
-        config.put(current()?.shared_config.load(Ordering::Relaxed))
+        config.put_with(|| Ok(current()?.shared_config.load(Ordering::Relaxed)))
     }
 
     fn cuCtxSetSharedMemConfig(config: c_uint) {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::api::pool;
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as ids};
-use crate::contexts::{PRIMARY, current, end_primary, initialised, lock};
+use crate::contexts::{PRIMARY, current, end_primary, initialised, lock, query};
 use crate::edge::{In, Out, Text, export, later};
 use crate::result::*;
 use crate::settings;
@@ -17,16 +17,30 @@ pub(crate) fn device(number: c_int) -> Outcome {
     if number == 0 { Ok(()) } else { Err(ERROR_INVALID_DEVICE) }
 }
 
+/// Writes the result of a query about a device.
+fn query_device<T>(out: Out<T>, dev: c_int, result: impl FnOnce() -> Result<T, CUresult>) -> Outcome {
+    query(out, || device(dev).and_then(|()| result()))
+}
+
+/// Writes a text about a device into a buffer.
+///
+/// # Safety
+/// The caller promised a buffer of this length.
+unsafe fn put_text(buffer: Out<c_char>, len: c_int, dev: c_int, text: &str) -> Outcome {
+    initialised()?;
+    buffer.check()?;
+    device(dev)?;
+    // SAFETY: the caller's promise.
+    unsafe { buffer.put_text(text, usize::try_from(len).unwrap_or(0)) }
+}
+
 export! {
     fn cuDriverGetVersion(version: Out<c_int>) {
         version.put(DRIVER_VERSION)
     }
 
     fn cuDeviceGet(out: Out<c_int>, ordinal: c_int) {
-        initialised()?;
-        out.check()?;
-        device(ordinal)?;
-        out.put(0)
+        query_device(out, ordinal, || Ok(0))
     }
 
     fn cuDeviceGetCount(count: Out<c_int>) {
@@ -35,47 +49,29 @@ export! {
     }
 
     fn cuDeviceGetName(name: Out<c_char>, len: c_int, dev: c_int) {
-        initialised()?;
-        name.check()?;
-        device(dev)?;
         // SAFETY: the caller promises a buffer of this length.
-        unsafe { name.put_text(NAME, usize::try_from(len).unwrap_or(0)) }
+        unsafe { put_text(name, len, dev, NAME) }
     }
 
     fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, dev: c_int) {
-        initialised()?;
-        uuid.check()?;
-        device(dev)?;
-        uuid.put(Uuid { bytes: UUID })
+        query_device(uuid, dev, || Ok(Uuid { bytes: UUID }))
     }
 
     fn cuDeviceTotalMem_v2(bytes: Out<usize>, dev: c_int) {
-        initialised()?;
-        bytes.check()?;
-        device(dev)?;
-        bytes.put(settings::memory_bytes() as usize)
+        query_device(bytes, dev, || Ok(settings::memory_bytes() as usize))
     }
 
     fn cuDeviceTotalMem(bytes: Out<c_uint>, dev: c_int) {
-        initialised()?;
-        bytes.check()?;
-        device(dev)?;
-        bytes.put(u32::try_from(settings::memory_bytes()).unwrap_or(u32::MAX))
+        query_device(bytes, dev, || Ok(u32::try_from(settings::memory_bytes()).unwrap_or(u32::MAX)))
     }
 
     fn cuDeviceGetAttribute(value: Out<c_int>, attribute: c_uint, dev: c_int) {
-        initialised()?;
-        value.check()?;
-        device(dev)?;
-        value.put(attribute_value(attribute).ok_or(ERROR_INVALID_VALUE)?)
+        query_device(value, dev, || attribute_value(attribute).ok_or(ERROR_INVALID_VALUE))
     }
 
     fn cuDeviceGetProperties(properties: Out<DeviceProperties>, dev: c_int) {
-        initialised()?;
-        properties.check()?;
-        device(dev)?;
         let value = |attribute| attribute_value(attribute).unwrap_or(0);
-        properties.put(DeviceProperties {
+        query_device(properties, dev, || Ok(DeviceProperties {
             max_threads_per_block: value(ids::MAX_THREADS_PER_BLOCK),
             max_threads_dim: [value(ids::MAX_BLOCK_DIM_X), value(ids::MAX_BLOCK_DIM_Y), value(ids::MAX_BLOCK_DIM_Z)],
             max_grid_size: [value(ids::MAX_GRID_DIM_X), value(ids::MAX_GRID_DIM_Y), value(ids::MAX_GRID_DIM_Z)],
@@ -86,7 +82,7 @@ export! {
             regs_per_block: value(ids::MAX_REGISTERS_PER_BLOCK),
             clock_rate: value(ids::CLOCK_RATE),
             texture_align: value(ids::TEXTURE_ALIGNMENT),
-        })
+        }))
     }
 
     fn cuDeviceComputeCapability(major: Out<c_int>, minor: Out<c_int>, dev: c_int) {
@@ -99,30 +95,20 @@ export! {
     }
 
     fn cuDeviceGetPCIBusId(id: Out<c_char>, len: c_int, dev: c_int) {
-        initialised()?;
-        id.check()?;
-        device(dev)?;
         // SAFETY: the caller promises a buffer of this length.
-        unsafe { id.put_text(PCI_BUS_ID, usize::try_from(len).unwrap_or(0)) }
+        unsafe { put_text(id, len, dev, PCI_BUS_ID) }
     }
 
     fn cuDeviceGetByPCIBusId(dev: Out<c_int>, id: Text) {
-        initialised()?;
-        dev.check()?;
-        let id = id.get()?;
-        let same = id.eq_ignore_ascii_case(PCI_BUS_ID) || id.eq_ignore_ascii_case(&PCI_BUS_ID[5..]);
-        if !same {
-            return Err(ERROR_INVALID_DEVICE);
-        }
-        dev.put(0)
+        query(dev, || {
+            let id = id.get()?;
+            let same = id.eq_ignore_ascii_case(PCI_BUS_ID) || id.eq_ignore_ascii_case(&PCI_BUS_ID[5..]);
+            if same { Ok(0) } else { Err(ERROR_INVALID_DEVICE) }
+        })
     }
 
     fn cuDeviceCanAccessPeer(can: Out<c_int>, dev: c_int, peer: c_int) {
-        initialised()?;
-        can.check()?;
-        device(dev)?;
-        device(peer)?;
-        can.put(0)
+        query_device(can, dev, || device(peer).map(|()| 0))
     }
 
     fn cuDeviceGetP2PAttribute(value: Out<c_int>, attribute: c_uint, from: c_int, to: c_int) {
@@ -149,17 +135,11 @@ export! {
     }
 
     fn cuDeviceGetExecAffinitySupport(supported: Out<c_int>, _kind: c_uint, dev: c_int) {
-        initialised()?;
-        supported.check()?;
-        device(dev)?;
-        supported.put(0)
+        query_device(supported, dev, || Ok(0))
     }
 
     fn cuDevicePrimaryCtxRetain(context: Out<Handle>, dev: c_int) {
-        initialised()?;
-        context.check()?;
-        device(dev)?;
-        context.put(lock(&PRIMARY).retain())
+        query_device(context, dev, || Ok(lock(&PRIMARY).retain()))
     }
 
     fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(dev: c_int) {
@@ -205,17 +185,11 @@ export! {
     }
 
     fn cuDeviceGetDefaultMemPool(out: Out<Handle>, dev: c_int) {
-        initialised()?;
-        out.check()?;
-        device(dev)?;
-        out.put(pool::default_pool())
+        query_device(out, dev, || Ok(pool::default_pool()))
     }
 
     fn cuDeviceGetMemPool(out: Out<Handle>, dev: c_int) {
-        initialised()?;
-        out.check()?;
-        device(dev)?;
-        out.put(pool::current_pool())
+        query_device(out, dev, || Ok(pool::current_pool()))
     }
 
     fn cuDeviceSetMemPool(dev: c_int, handle: Handle) {
@@ -224,19 +198,16 @@ export! {
     }
 
     fn cuCtxGetDevice(dev: Out<c_int>) {
-        initialised()?;
-        dev.check()?;
-        current()?;
-        dev.put(0)
+        query(dev, || current().map(|_| 0))
     }
 }
 
 later! {
     fn cuCtxGetDevice_v2(dev: Out<c_int>, context: Handle) {
-        initialised()?;
-        dev.check()?;
-        if context == 0 { current()?; } else { crate::contexts::context(context)?; }
-        dev.put(0)
+        query(dev, || {
+            let context = if context == 0 { current() } else { crate::contexts::context(context) };
+            context.map(|_| 0)
+        })
     }
 
     fn cuDeviceGetHostAtomicCapabilities(out: Out<c_uint>, _ops: In<c_uint>, count: c_uint, dev: c_int) {

@@ -1,6 +1,6 @@
 //! Names of errors, and look-up of calls by name.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use crate::calls::{CALLS, Call};
 use crate::edge::{Out, Text, export};
@@ -8,25 +8,11 @@ use crate::result::*;
 
 export! {
     fn cuGetErrorName(error: CUresult, name: Out<*const c_char>) {
-        name.check()?;
-        match describe(error) {
-            Some((text, _)) => name.put(text.as_ptr()),
-            None => {
-                name.put(std::ptr::null())?;
-                Err(ERROR_INVALID_VALUE)
-            }
-        }
+        put_text(name, describe(error).map(|(name, _)| name))
     }
 
     fn cuGetErrorString(error: CUresult, description: Out<*const c_char>) {
-        description.check()?;
-        match describe(error) {
-            Some((_, text)) => description.put(text.as_ptr()),
-            None => {
-                description.put(std::ptr::null())?;
-                Err(ERROR_INVALID_VALUE)
-            }
-        }
+        put_text(description, describe(error).map(|(_, description)| description))
     }
 
     fn cuGetProcAddress(symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64) {
@@ -44,6 +30,12 @@ export! {
             false => Ok(()),
         }
     }
+}
+
+/// Writes a text about a code: null if the code is unknown.
+fn put_text(out: Out<*const c_char>, text: Option<&'static CStr>) -> Outcome {
+    out.put(text.map_or(std::ptr::null(), CStr::as_ptr))?;
+    text.map(|_| ()).ok_or(ERROR_INVALID_VALUE)
 }
 
 /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
@@ -81,12 +73,9 @@ fn newest(symbol: &str, version: c_int, own_stream: bool) -> Result<&'static Cal
     if matches!(symbol.as_bytes(), [.., b'_', b'v', b'0'..=b'9']) {
         return Err(SYMBOL_NOT_FOUND);
     }
-    let start = CALLS.partition_point(|call| call.name < symbol);
-    let all = CALLS[start..].iter();
-    let variants: Vec<&Call> = all
-        .take_while(|call| call.name.starts_with(symbol))
-        .filter(|call| is_variant(&call.name[symbol.len()..], own_stream))
-        .collect();
+    let is_form =
+        |call: &&Call| call.name.strip_prefix(symbol).is_some_and(|rest| is_variant(rest, own_stream));
+    let variants: Vec<&Call> = CALLS.iter().filter(is_form).collect();
     let has_own = variants.iter().any(|call| is_own_stream(call.name));
     variants
         .iter()

@@ -56,7 +56,7 @@ export! {
         out.put(Event::create(&context, flags))
     }
 
-    fn cuEventDestroy_v2(handle: Handle) {
+    fn cuEventDestroy_v2 | cuEventDestroy(handle: Handle) {
         initialised()?;
         EVENTS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::api::library::{self, function};
 use crate::api::module::Function;
 use crate::attributes::limit;
-use crate::contexts::initialised;
+use crate::contexts::{initialised, query};
 use crate::edge::{Out, export, later};
 use crate::numbers::function as ids;
 use crate::result::*;
@@ -117,9 +117,7 @@ fn kernel(handle: Handle) -> Result<std::sync::Arc<Function>, CUresult> {
 
 export! {
     fn cuFuncGetAttribute(out: Out<c_int>, which: c_uint, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(attribute(&*function(handle)?, which)?)
+        query(out, || attribute(&*function(handle)?, which))
     }
 
     fn cuFuncSetAttribute(handle: Handle, which: c_uint, value: c_int) {
@@ -136,9 +134,7 @@ export! {
     }
 
     fn cuFuncGetModule(out: Out<Handle>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(function(handle)?.module)
+        query(out, || Ok(function(handle)?.module))
     }
 
     fn cuFuncGetName(out: Out<*const c_char>, handle: Handle) {
@@ -181,9 +177,7 @@ export! {
     }
 
     fn cuKernelGetName(out: Out<*const c_char>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(kernel(handle)?.name.as_ptr())
+        query(out, || Ok(kernel(handle)?.name.as_ptr()))
     }
 
     fn cuKernelGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
@@ -191,20 +185,16 @@ export! {
     }
 
     fn cuKernelGetFunction(out: Out<Handle>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(library::function_of(handle)?)
+        query(out, || library::function_of(handle))
     }
 }
 
 later! {
     fn cuFuncGetParamCount(handle: Handle, count: Out<usize>) {
-        count.check()?;
-        count.put(function(handle)?.loaded.kernel().params.len())
+        count.put_with(|| Ok(function(handle)?.loaded.kernel().params.len()))
     }
 
     fn cuKernelGetParamCount(handle: Handle, count: Out<usize>) {
-        count.check()?;
-        count.put(kernel(handle)?.loaded.kernel().params.len())
+        count.put_with(|| Ok(kernel(handle)?.loaded.kernel().params.len()))
     }
 }

@@ -42,7 +42,7 @@ export! {
         release_after_work(gone)
     }
 
-    fn cuMemHostRegister_v2(pointer: Host, bytes: usize, flags: c_uint) {
+    fn cuMemHostRegister_v2 | cuMemHostRegister(pointer: Host, bytes: usize, flags: c_uint) {
         initialised()?;
         let owner = current_owner()?;
         if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 || !can_write_all(pointer.address(), bytes) {

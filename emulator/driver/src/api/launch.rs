@@ -45,6 +45,12 @@ pub(crate) struct LaunchShape {
     pub(crate) cluster: Option<[c_uint; 3]>,
 }
 
+impl LaunchShape {
+    pub(crate) fn new(grid: [c_uint; 3], block: [c_uint; 3], dynamic: c_uint) -> Self {
+        Self { grid, block, dynamic, cooperative: false, cluster: None }
+    }
+}
+
 /// `CU_LAUNCH_PARAM_END`, and its relatives.
 const PARAM_END: usize = 0;
 const PARAM_POINTER: usize = 1;
@@ -400,7 +406,7 @@ export! {
         handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
         stream: Handle, pointers: In<u64>, extra: In<usize>,
     ) {
-        launch(handle, LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: false, cluster: None }, stream, pointers, extra)
+        launch(handle, LaunchShape::new([gx, gy, gz], [bx, by, bz], dynamic), stream, pointers, extra)
     }
 
     fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
@@ -408,13 +414,7 @@ export! {
     ) {
         crate::contexts::initialised()?;
         let config = config.get()?;
-        let mut shape = LaunchShape {
-            grid: config.grid,
-            block: config.block,
-            dynamic: config.shared_bytes,
-            cooperative: false,
-            cluster: None,
-        };
+        let mut shape = LaunchShape::new(config.grid, config.block, config.shared_bytes);
         // SAFETY: the caller promises as many attributes.
         let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
         for attribute in attributes {
@@ -438,7 +438,7 @@ export! {
         handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
         stream: Handle, pointers: In<u64>,
     ) {
-        let shape = LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: true, cluster: None };
+        let shape = LaunchShape { cooperative: true, ..LaunchShape::new([gx, gy, gz], [bx, by, bz], dynamic) };
         launch(handle, shape, stream, pointers, In::null())
     }
 }

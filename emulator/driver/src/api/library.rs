@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use simt::memory::Memory;
 
 use crate::api::module::{FUNCTIONS, Function, MODULES, enter, function_named, unload_after_work, variable};
-use crate::contexts::{MEMORY, initialised, lock, usable};
+use crate::contexts::{MEMORY, initialised, lock, query, usable};
 use crate::edge::{In, Out, Text, export, later};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused};
@@ -82,26 +82,19 @@ fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
         let names = module.kernels().iter().map(|k| k.kernel().name.clone()).collect::<Vec<_>>();
         Ok((image, names))
     });
-    match checked {
-        Ok((image, names)) => {
-            let (handle, library) = LIBRARIES.insert_with(|_| Library {
-                image,
-                max_registers: log.max_registers,
-                modules: Mutex::default(),
-                kernels: Mutex::default(),
-            });
-            let kernels = names.into_iter().map(|name| {
-                let kernel = Kernel { library: handle, name: name.clone() };
-                (name, KERNELS.insert_with(|_| kernel).0)
-            });
-            *lock(&library.kernels) = kernels.collect();
-            out.put(handle)
-        }
-        Err((code, message)) => {
-            log.report(&message)?;
-            Err(code)
-        }
-    }
+    let (image, names) = checked.or_else(|why| log.refuse(why))?;
+    let (handle, library) = LIBRARIES.insert_with(|_| Library {
+        image,
+        max_registers: log.max_registers,
+        modules: Mutex::default(),
+        kernels: Mutex::default(),
+    });
+    let kernels = names.into_iter().map(|name| {
+        let kernel = Kernel { library: handle, name: name.clone() };
+        (name, KERNELS.insert_with(|_| kernel).0)
+    });
+    *lock(&library.kernels) = kernels.collect();
+    out.put(handle)
 }
 
 export! {
@@ -153,9 +146,7 @@ export! {
     }
 
     fn cuLibraryGetKernelCount(count: Out<c_uint>, handle: Handle) {
-        initialised()?;
-        count.check()?;
-        count.put(lock(&library(handle)?.kernels).len() as c_uint)
+        query(count, || Ok(lock(&library(handle)?.kernels).len() as c_uint))
     }
 
     fn cuLibraryEnumerateKernels(kernels: Out<Handle>, n: c_uint, handle: Handle) {
@@ -168,9 +159,7 @@ export! {
     }
 
     fn cuLibraryGetModule(out: Out<Handle>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(module_of(&*library(handle)?)?)
+        query(out, || module_of(&*library(handle)?))
     }
 
     fn cuLibraryGetGlobal(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
@@ -195,8 +184,6 @@ export! {
 
 later! {
     fn cuKernelGetLibrary(out: Out<Handle>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(KERNELS.get(handle).ok_or(ERROR_INVALID_HANDLE)?.library)
+        query(out, || Ok(KERNELS.get(handle).ok_or(ERROR_INVALID_HANDLE)?.library))
     }
 }

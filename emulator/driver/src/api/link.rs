@@ -74,14 +74,7 @@ fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, Refused>
         Ok(text)
     });
     let mut inputs = lock(&link.inputs);
-    let added = checked.and_then(|text| inputs.add(name, text));
-    match added {
-        Ok(()) => Ok(()),
-        Err((code, message)) => {
-            link.log.report(&message)?;
-            Err(code)
-        }
-    }
+    checked.and_then(|text| inputs.add(name, text)).or_else(|why| link.log.refuse(why))
 }
 
 impl Inputs {
@@ -165,7 +158,7 @@ fn limit_registers(module: &mut ptx::Module, most: u32) {
 }
 
 export! {
-    fn cuLinkCreate_v2(n: c_uint, options: In<c_uint>, values: Out<usize>, out: Out<Handle>) {
+    fn cuLinkCreate_v2 | cuLinkCreate(n: c_uint, options: In<c_uint>, values: Out<usize>, out: Out<Handle>) {
         initialised()?;
         out.check()?;
         usable()?;
@@ -175,7 +168,7 @@ export! {
         out.put(made.0)
     }
 
-    fn cuLinkAddData_v2(
+    fn cuLinkAddData_v2 | cuLinkAddData(
         handle: Handle, kind: c_uint, data: In<u8>, size: usize, name: Text, _n: c_uint, _options: In<c_uint>,
         _values: Out<usize>,
     ) {
@@ -195,7 +188,7 @@ export! {
         add(handle, kind, name, image.and_then(Image::into_text))
     }
 
-    fn cuLinkAddFile_v2(
+    fn cuLinkAddFile_v2 | cuLinkAddFile(
         handle: Handle, kind: c_uint, path: Text, _n: c_uint, _options: In<c_uint>, _values: Out<usize>,
     ) {
         let path = path.get()?;
@@ -216,13 +209,8 @@ export! {
         }
         let mut made = lock(&link.image);
         if made.is_none() {
-            match inputs.complete(link.log.max_registers) {
-                Ok(text) => *made = CString::new(text).ok(),
-                Err((code, message)) => {
-                    link.log.report(&message)?;
-                    return Err(code);
-                }
-            }
+            let text = inputs.complete(link.log.max_registers).or_else(|why| link.log.refuse(why))?;
+            *made = CString::new(text).ok();
         }
         // The text lives until the link is destroyed; it is never changed once it is set.
         let text = made.as_ref().ok_or(ERROR_UNKNOWN)?;

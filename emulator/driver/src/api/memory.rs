@@ -6,7 +6,7 @@ use crate::allocations::{self, AllocationKind};
 use crate::api::context::{current_owner, owner};
 use crate::api::pool;
 use crate::attributes::limit;
-use crate::contexts::{MEMORY, initialised, usable};
+use crate::contexts::{MEMORY, initialised, query, usable};
 use crate::edge::{Out, export};
 use crate::mistakes;
 use crate::queue::JobThread;
@@ -74,21 +74,13 @@ export! {
     }
 
     fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<u64>, bytes: usize, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        let stream = stream(handle)?;
-        stream.context.check()?;
-        out.put(pool::alloc(pool::current_pool(), bytes, owner(&stream.context))?)
+        alloc_from(pool::current_pool(), out, bytes, handle)
     }
 
     fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
         out: Out<u64>, bytes: usize, from: Handle, handle: Handle,
     ) {
-        initialised()?;
-        out.check()?;
-        let stream = stream(handle)?;
-        stream.context.check()?;
-        out.put(pool::alloc(from, bytes, owner(&stream.context))?)
+        alloc_from(from, out, bytes, handle)
     }
 
     fn cuMemFreeAsync / cuMemFreeAsync_ptsz (address: u64, handle: Handle) {
@@ -146,6 +138,15 @@ export! {
         }
         managed_range(address, count)
     }
+}
+
+/// Allocates from a pool for a stream's context.
+fn alloc_from(pool: Handle, out: Out<u64>, bytes: usize, stream_handle: Handle) -> Outcome {
+    query(out, || {
+        let stream = stream(stream_handle)?;
+        stream.context.check()?;
+        pool::alloc(pool, bytes, owner(&stream.context))
+    })
 }
 
 /// Frees memory after the work before it, as the driver does: after that of its own context, and for host memory, after

@@ -10,7 +10,7 @@ use simt::program::Kernel;
 use simt::program::OpKind;
 
 use crate::attributes::limit;
-use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, usable};
+use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, query, usable};
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, architecture, registers};
@@ -215,16 +215,9 @@ fn named(kernel: &simt::program::Kernel, variables: &BTreeMap<&str, u64>) -> Vec
 fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
     let context = usable()?;
     let loaded = image.and_then(|image| image.load(&MEMORY).map(|module| (module, image)));
-    match loaded {
-        Ok((module, image)) => {
-            log.finish("", "")?;
-            out.put(enter(&context, module, &image, log.max_registers))
-        }
-        Err((code, message)) => {
-            log.report(&message)?;
-            Err(code)
-        }
-    }
+    let (module, image) = loaded.or_else(|why| log.refuse(why))?;
+    log.finish("")?;
+    out.put(enter(&context, module, &image, log.max_registers))
 }
 
 export! {
@@ -281,9 +274,7 @@ export! {
     }
 
     fn cuModuleGetFunctionCount(count: Out<c_uint>, handle: Handle) {
-        initialised()?;
-        count.check()?;
-        count.put(module(handle)?.module.kernels().len() as c_uint)
+        query(count, || Ok(module(handle)?.module.kernels().len() as c_uint))
     }
 
     fn cuModuleEnumerateFunctions(functions: Out<Handle>, n: c_uint, handle: Handle) {

@@ -1,24 +1,22 @@
-//! Superseded calls that programs still use: first forms that take the same arguments as their `_v2`, and launches with
+//! Superseded calls that programs still use: first forms that differ from their `_v2` in a detail, and launches with
 //! `cuParamSet*` and `cuLaunchGrid`.
 //!
-//! First forms with 32-bit device addresses are stubs: see `edge::replaced`. The codes are those of an H200.
+//! First forms that are the same stand beside their `_v2`; those with 32-bit device addresses are stubs: see
+//! `edge::replaced`. The codes are those of an H200.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use crate::api::context::{cuCtxDestroy_v2, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2};
-use crate::api::event::cuEventDestroy_v2;
+use crate::api::context::cuCtxDestroy_v2;
 use crate::api::function::max_threads;
-use crate::api::host::{cuMemAllocHost_v2, cuMemHostRegister_v2};
+use crate::api::host::cuMemAllocHost_v2;
 use crate::api::launch::{LaunchShape, launch_with};
 use crate::api::library::function;
-use crate::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkCreate_v2};
 use crate::api::module::Function;
-use crate::api::stream::cuStreamDestroy_v2;
 use crate::attributes::limit;
 use crate::contexts::{lock, usable};
 use crate::diagnose;
-use crate::edge::{Host, In, Out, Text, export};
+use crate::edge::{In, Out, export};
 use crate::result::*;
 use crate::types::Handle;
 
@@ -51,13 +49,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
     let grid = [side(width)?, side(height)?, 1];
     let (shape, arguments) = {
         let prepared = lock(&function.prepared);
-        let shape = LaunchShape {
-            grid,
-            block: prepared.block.unwrap_or([1; 3]),
-            dynamic: prepared.dynamic_shared,
-            cooperative: false,
-            cluster: None,
-        };
+        let shape = LaunchShape::new(grid, prepared.block.unwrap_or([1; 3]), prepared.dynamic_shared);
         let mut arguments = prepared.arguments.clone();
         let taken = function.loaded.kernel().param_bytes as usize;
         arguments.resize(prepared.size.unwrap_or(taken), 0);
@@ -83,52 +75,9 @@ export! {
         outcome(unsafe { cuCtxDestroy_v2(handle) })
     }
 
-    fn cuCtxPushCurrent(handle: Handle) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuCtxPushCurrent_v2(handle) })
-    }
-
-    fn cuCtxPopCurrent(out: Out<Handle>) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuCtxPopCurrent_v2(out) })
-    }
-
-    fn cuStreamDestroy(handle: Handle) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuStreamDestroy_v2(handle) })
-    }
-
-    fn cuEventDestroy(handle: Handle) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuEventDestroy_v2(handle) })
-    }
-
-    fn cuMemHostRegister(pointer: Host, bytes: usize, flags: c_uint) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuMemHostRegister_v2(pointer, bytes, flags) })
-    }
-
     fn cuMemAllocHost(out: Out<u64>, bytes: c_uint) {
         // SAFETY: the same arguments, with the caller's promises; the size is wider.
         outcome(unsafe { cuMemAllocHost_v2(out, bytes as usize) })
-    }
-
-    fn cuLinkCreate(n: c_uint, options: In<c_uint>, values: Out<usize>, out: Out<Handle>) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuLinkCreate_v2(n, options, values, out) })
-    }
-
-    fn cuLinkAddData(
-        handle: Handle, kind: c_uint, data: In<u8>, size: usize, name: Text, n: c_uint, options: In<c_uint>,
-        values: Out<usize>,
-    ) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuLinkAddData_v2(handle, kind, data, size, name, n, options, values) })
-    }
-
-    fn cuLinkAddFile(handle: Handle, kind: c_uint, path: Text, n: c_uint, options: In<c_uint>, values: Out<usize>) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuLinkAddFile_v2(handle, kind, path, n, options, values) })
     }
 
     fn cuFuncSetBlockShape(handle: Handle, x: c_int, y: c_int, z: c_int) {

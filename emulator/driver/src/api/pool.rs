@@ -1,10 +1,10 @@
 //! Memory pools: accounting only. Memory is allocated and freed at once.
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::allocations::{self, Allocation, AllocationKind, Owner};
-use crate::contexts::{initialised, lock};
+use crate::contexts::{initialised, lock, query};
 use crate::edge::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
@@ -33,6 +33,16 @@ static CHOSEN: Mutex<Option<(Handle, Handle)>> = Mutex::new(None);
 fn create(max: u64) -> Handle {
     let make = |_| Pool { flags: Mutex::new([1; 3]), threshold: Mutex::new(0), used: Mutex::default(), max };
     POOLS.insert_with(make).0
+}
+
+fn pool(handle: Handle) -> Result<Arc<Pool>, CUresult> {
+    initialised()?;
+    POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)
+}
+
+/// Refuses every place but the one device.
+fn check_location(location: MemLocation) -> Outcome {
+    if location.kind == 1 && location.id == 0 { Ok(()) } else { Err(ERROR_INVALID_DEVICE) }
 }
 
 fn chosen() -> (Handle, Handle) {
@@ -119,7 +129,7 @@ export! {
     fn cuMemPoolGetAttribute(handle: Handle, attribute: c_uint, value: Out<c_void>) {
         initialised()?;
         value.check()?;
-        let pool = POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+        let pool = pool(handle)?;
         let used = *lock(&pool.used);
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
         let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
@@ -136,7 +146,7 @@ export! {
     fn cuMemPoolSetAttribute(handle: Handle, attribute: c_uint, value: Out<c_void>) {
         initialised()?;
         value.check()?;
-        let pool = POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+        let pool = pool(handle)?;
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
         let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
         match attribute {
@@ -153,19 +163,15 @@ export! {
     }
 
     fn cuMemPoolTrimTo(handle: Handle, _keep: usize) {
-        initialised()?;
         // No memory is retained that a trim could release.
-        POOLS.get(handle).map(|_| ()).ok_or(ERROR_INVALID_VALUE)
+        pool(handle).map(|_| ())
     }
 
     fn cuMemPoolSetAccess(handle: Handle, access: In<MemAccessDesc>, n: usize) {
-        initialised()?;
-        POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+        pool(handle)?;
         // SAFETY: the caller promises `n` descriptions.
         for desc in unsafe { access.list(n) }? {
-            if desc.location.kind != 1 || desc.location.id != 0 {
-                return Err(ERROR_INVALID_DEVICE);
-            }
+            check_location(desc.location)?;
             // The device of a pool always has access.
             if desc.flags != 3 {
                 return Err(ERROR_INVALID_VALUE);
@@ -175,13 +181,10 @@ export! {
     }
 
     fn cuMemPoolGetAccess(flags: Out<c_uint>, handle: Handle, location: In<MemLocation>) {
-        initialised()?;
-        flags.check()?;
-        POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
-        let location = location.get()?;
-        if location.kind != 1 || location.id != 0 {
-            return Err(ERROR_INVALID_DEVICE);
-        }
-        flags.put(3)
+        query(flags, || {
+            pool(handle)?;
+            check_location(location.get()?)?;
+            Ok(3)
+        })
     }
 }

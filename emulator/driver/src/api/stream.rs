@@ -73,7 +73,7 @@ export! {
         create(out, flags, priority)
     }
 
-    fn cuStreamDestroy_v2(handle: Handle) {
+    fn cuStreamDestroy_v2 | cuStreamDestroy(handle: Handle) {
         initialised()?;
         // Submitted work continues; it holds references to its objects.
         STREAMS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
@@ -106,23 +106,19 @@ export! {
     }
 
     fn cuStreamGetFlags / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<c_uint>) {
-        flags.check()?;
-        flags.put(stream(handle)?.flags)
+        flags.put_with(|| Ok(stream(handle)?.flags))
     }
 
     fn cuStreamGetPriority / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<c_int>) {
-        priority.check()?;
-        priority.put(stream(handle)?.priority)
+        priority.put_with(|| Ok(stream(handle)?.priority))
     }
 
     fn cuStreamGetId / cuStreamGetId_ptsz (handle: Handle, id: Out<c_ulonglong>) {
-        id.check()?;
-        id.put(stream(handle)?.id)
+        id.put_with(|| Ok(stream(handle)?.id))
     }
 
     fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) {
-        context.check()?;
-        context.put(stream(handle)?.context.handle)
+        context.put_with(|| Ok(stream(handle)?.context.handle))
     }
 
     fn cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) {

@@ -185,12 +185,10 @@ export! {
     }
 
     fn cuTexObjectGetResourceDesc(out: Out<ResourceDesc>, handle: u64) {
-        out.check()?;
-        out.put(texture(handle)?.resource)
+        out.put_with(|| Ok(texture(handle)?.resource))
     }
 
     fn cuTexObjectGetTextureDesc(out: Out<TextureDesc>, handle: u64) {
-        out.check()?;
-        out.put(texture(handle)?.description)
+        out.put_with(|| Ok(texture(handle)?.description))
     }
 }

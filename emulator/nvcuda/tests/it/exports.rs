@@ -16,9 +16,11 @@ fn is_exported(name: &str) -> bool {
 fn emulated_exports_are_those_of_the_driver_that_it_stands_for() {
     emulator();
     let table = include_str!("../../../driver/src/calls.rs");
-    let rows = table.lines().filter_map(|line| line.strip_prefix("    cu")?.strip_suffix(';'));
-    let calls: Vec<_> = rows
-        .filter_map(|row| Some((format!("cu{}", row.split(' ').next()?), row.ends_with(" later"))))
+    let (_, rows) = table.split_once("\ncalls! {\n").expect("the table");
+    let (rows, _) = rows.split_once("\n}").expect("its end");
+    let forms = rows.split([',', ';']).map(str::trim).filter(|form| !form.is_empty());
+    let calls: Vec<_> = forms
+        .filter_map(|form| Some((form.split(' ').next()?.to_owned(), form.ends_with(" later"))))
         .collect();
     assert!(calls.len() > 550);
     let wrong: Vec<_> = calls.iter().filter(|(name, later)| is_exported(name) == *later).collect();
