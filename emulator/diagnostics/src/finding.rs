@@ -27,6 +27,16 @@ pub struct Place {
     pub instruction: String,
 }
 
+impl Place {
+    /// The line with its number, or the instruction with that of its PTX line.
+    pub(crate) fn listed(&self) -> String {
+        match &self.text {
+            Some(text) => format!("{:>4} | {}", self.line, text.replace('\t', " ").trim_end()),
+            None => format!("PTX line {} | {}", self.ptx_line, self.instruction),
+        }
+    }
+}
+
 /// The array that an access meant, and the element that it hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArrayElement {

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::source::text::split;
 use simt::check::thread_position;
 use simt::launch::LaunchConfig;
 use simt::program::Kernel;
@@ -75,22 +76,8 @@ fn parts(text: &str) -> Parts<'_> {
         None => (false, text),
     };
     let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let mut operands = Vec::new();
-    let (mut depth, mut start) = (0, 0);
-    for (at, c) in rest.char_indices() {
-        match c {
-            '[' | '{' | '(' => depth += 1,
-            ']' | '}' | ')' => depth -= 1,
-            ',' if depth == 0 => {
-                operands.push(rest[start..at].trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if !rest[start..].trim().is_empty() {
-        operands.push(rest[start..].trim());
-    }
+    let mut operands: Vec<&str> = split(rest, ',').into_iter().map(str::trim).collect();
+    operands.pop_if(|last| last.is_empty());
     Parts { guarded, mnemonic, operands }
 }
 

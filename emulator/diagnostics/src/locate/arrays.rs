@@ -116,16 +116,23 @@ impl LaunchContext<'_> {
         }
     }
 
+    /// What lies at an address in shared memory, as the program names it: `` `tile[3]` ``, or the address.
+    pub(crate) fn name_in_shared(&self, instr: u32, address: u64, bytes: u32, kind: AccessKind) -> String {
+        let target = self.target(instr, MemSpace::Shared, address, bytes, kind);
+        match target.filter(|target| target.named) {
+            Some(target) => format!("`{}`", target.indexed()),
+            None => format!("address {address:#x} of shared memory"),
+        }
+    }
+
     /// Layout of an instruction's access: bytes of one element, and a type name when it follows from PTX.
     fn element_of(&self, instr: u32, bytes: u32) -> (u32, &'static str) {
-        let op = self.context.kernel.ops.iter().find(|op| op.instr == instr);
-        let size = match op.map(|op| &op.kind) {
+        let size = match self.ops(instr).next() {
             Some(OpKind::Load(access) | OpKind::Store(access)) => u32::from(access.element),
             Some(OpKind::Atomic(atomic)) => atomic.ty.bytes(),
             _ => bytes,
         };
-        let info = self.context.kernel.instrs.get(instr as usize);
-        let name = match info.and_then(|info| info.mnemonic().rsplit('.').next()) {
+        let name = match self.mnemonic(instr).rsplit('.').next() {
             Some("f32") => "float",
             Some("f64") => "double",
             _ => "",
@@ -200,8 +207,7 @@ impl LaunchContext<'_> {
         }
         // Several `extern` arrays lie on top of each other: the one that the line names is meant. A bulk copy reaches from
         // where it starts to the end of its box, and its line names a barrier too.
-        let info = kernel.instrs.get(instr as usize);
-        let is_bulk = info.is_some_and(|info| info.mnemonic().starts_with("cp.async.bulk"));
+        let is_bulk = self.mnemonic(instr).starts_with("cp.async.bulk");
         let on_line = |symbol: &str| {
             let line = self.loc(instr).map_or(0, |loc| loc.line);
             self.source(instr).is_some_and(|source| !source.uses(line, plain_name(symbol)).is_empty())

@@ -2,7 +2,7 @@
 
 use super::arrays::Target;
 use super::subscript::Explained;
-use crate::launch_context::{Draft, LaunchContext};
+use crate::launch_context::{Draft, LaunchContext, first_thread};
 use crate::trace::{End, Who};
 use simt::check::{AccessKind, BadAccess, Details, Kind, RaceParty, block_position};
 use simt::program::{MemSpace, OpKind};
@@ -76,8 +76,7 @@ impl<'a> Case<'a> {
 
     /// The case of an access by instruction `instr`, which need not be the event's.
     pub(crate) fn at(launch: &'a LaunchContext<'a>, kind: &'a Kind, access: BadAccess, instr: u32) -> Self {
-        let event = &kind.first;
-        let who = (event.block, u64::from(event.warp) * 32 + u64::from(event.mask.trailing_zeros() & 31));
+        let who = first_thread(kind);
         let target = launch.target(instr, access.space, access.address, access.bytes, access.kind);
         let explained = target.as_ref().and_then(|target| launch.explain(instr, target, access.kind, who));
         Self { launch, kind, access, instr, who, target, explained }
@@ -189,8 +188,7 @@ impl<'a> Case<'a> {
 
     /// `in[33]`: what a load reads for this thread.
     fn loaded_from(&self, instr: u32) -> Option<String> {
-        let op = self.launch.context.kernel.ops.iter().find(|op| op.instr == instr)?;
-        let OpKind::Load(access) = &op.kind else {
+        let OpKind::Load(access) = self.launch.ops(instr).next()? else {
             return None;
         };
         let address = self.launch.trace().known_address(instr, self.whom())?;

@@ -30,19 +30,19 @@ pub(crate) struct Explained {
     pub(crate) overflow: Option<Overflow>,
 }
 
+fn equations<'v>(values: impl Iterator<Item = &'v (String, i64)>) -> String {
+    values.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
 impl Explained {
     /// `row = 100, K = 100, k = 0`
     pub(crate) fn text(&self) -> String {
-        let parts: Vec<String> =
-            self.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        parts.join(", ")
+        equations(self.values.iter())
     }
 
     /// [`Self::text`] without the names that the thread's position gives already.
     pub(crate) fn telling(&self) -> String {
-        let telling = self.values.iter().filter(|(name, _)| !self.positions.contains(name));
-        let parts: Vec<String> = telling.map(|(name, value)| format!("{name} = {value}")).collect();
-        parts.join(", ")
+        equations(self.values.iter().filter(|(name, _)| !self.positions.contains(name)))
     }
 
     /// `tile[0][16]` where rows have 16 elements: as written, and past the end of its row.
@@ -103,12 +103,8 @@ impl LaunchContext<'_> {
                 Some((free, value)) if free == name => Some(value),
                 _ => self.variable_in(instr, name, block, thread, depth, overflow),
             };
-            let value = |text: &String| match overflow {
-                Some(overflow) => expression::value_of_int(text, 0, &names, overflow),
-                None => expression::value(text, 0, &names),
-            };
-            let subscripts: Option<Vec<i64>> = used.subscripts.iter().map(value).collect();
-            let subscripts = subscripts?;
+            let value = |text: &String| expression::evaluate(text, 0, &names, overflow);
+            let subscripts = used.subscripts.iter().map(value).collect::<Option<Vec<i64>>>()?;
             let flat = subscripts
                 .iter()
                 .zip(&strides)
@@ -226,10 +222,7 @@ impl LaunchContext<'_> {
         }
         let text = self.source(instr)?.definition(&self.context.kernel.name, name)?;
         let names = |name: &str, depth: u32| self.variable_in(instr, name, block, thread, depth, overflow);
-        match overflow {
-            Some(overflow) => expression::value_of_int(text, depth, &names, overflow),
-            None => expression::value(text, depth, &names),
-        }
+        expression::evaluate(text, depth, &names, overflow)
     }
 }
 

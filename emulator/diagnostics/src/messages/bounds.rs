@@ -24,29 +24,20 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, kind: &Kind, access: Bad
     let what = noun(access.kind);
     let before = target.element.byte_offset < 0;
     let side = if before { "before the start" } else { "past the end" };
-    let mut draft = case.draft(format!("{what} {side} of {}", target.title()));
-    draft.notes.push(bounds_note(&case, target));
-    draft.notes.push(case.who());
-    let (why, advice) = bounds_reason(&case, target);
-    draft.why = why;
-    draft.advice = advice;
-    draft.on_gpu = Some(
-        match (access.space, access.kind) {
-            (MemSpace::Shared, AccessKind::Read) => {
-                "this reads whatever shared array lies next to it, silently."
-            }
-            (MemSpace::Shared, _) => "this overwrites whatever shared array lies next to it, silently.",
-            (MemSpace::Local, _) => "this reaches other variables of the thread, silently.",
-            (_, AccessKind::Read) => {
-                "this may stop the kernel (\"illegal memory access\"), or read another buffer silently."
-            }
-            _ => {
-                "this may stop the kernel (\"illegal memory access\"), or overwrite another buffer silently."
-            }
+    let mut draft = case
+        .draft(format!("{what} {side} of {}", target.title()))
+        .note(bounds_note(&case, target))
+        .note(case.who());
+    (draft.why, draft.advice) = bounds_reason(&case, target);
+    draft.on_gpu(match (access.space, access.kind) {
+        (MemSpace::Shared, AccessKind::Read) => "this reads whatever shared array lies next to it, silently.",
+        (MemSpace::Shared, _) => "this overwrites whatever shared array lies next to it, silently.",
+        (MemSpace::Local, _) => "this reaches other variables of the thread, silently.",
+        (_, AccessKind::Read) => {
+            "this may stop the kernel (\"illegal memory access\"), or read another buffer silently."
         }
-        .into(),
-    );
-    draft
+        _ => "this may stop the kernel (\"illegal memory access\"), or overwrite another buffer silently.",
+    })
 }
 
 /// `A has 10000 floats; this reads A[10000], 1 element past the end.`
@@ -521,9 +512,9 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
     let kernel = launch.context.kernel;
     let mut draft;
     if access.space == MemSpace::Shared {
-        draft = Draft::new(format!("{what} at an address where no shared array lies"));
-        draft.notes.push(format!("Shared address {:#x}, {}.", access.address, bytes(access.bytes)));
-        draft.advice = Some("check how the pointer was computed.".into());
+        draft = Draft::new(format!("{what} at an address where no shared array lies"))
+            .note(format!("Shared address {:#x}, {}.", access.address, bytes(access.bytes)))
+            .advice("check how the pointer was computed.");
     } else if access.address < NULL_PAGE {
         let line = launch.loc(case.instr).map_or(0, |loc| loc.line);
         let given = near_null(case);
@@ -568,15 +559,16 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
             };
         }
     } else {
-        draft = Draft::new(format!("{what} at an address that belongs to no buffer"));
-        draft.notes.push(format!("Address {:#x}, {}.", access.address, bytes(access.bytes)));
+        draft = Draft::new(format!("{what} at an address that belongs to no buffer")).note(format!(
+            "Address {:#x}, {}.",
+            access.address,
+            bytes(access.bytes)
+        ));
         draft.why = pointer_guess(case);
         draft.advice =
             Some("check that a device pointer was given (not a host pointer or a number), and how it was computed.".into());
     }
-    draft.notes.push(case.who());
-    draft.on_gpu = Some("the kernel stops with \"illegal memory access\", and the context is lost.".into());
-    draft
+    draft.note(case.who()).on_gpu("the kernel stops with \"illegal memory access\", and the context is lost.")
 }
 
 /// A pointer parameter that was given a small number, and is used in this line: index, name and value.

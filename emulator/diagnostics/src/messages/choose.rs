@@ -293,8 +293,7 @@ pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
 
 /// True if the instruction is a `volatile` access.
 pub(crate) fn is_volatile(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    let info = launch.context.kernel.instrs.get(instr as usize);
-    info.is_some_and(|info| info.text.contains(".volatile"))
+    launch.info(instr).is_some_and(|info| info.text.contains(".volatile"))
 }
 
 fn same_array(launch: &LaunchContext<'_>, a: &RaceFacts, b: &RaceFacts) -> bool {
