@@ -18,8 +18,6 @@ use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
 const WIDTH: usize = 98;
 /// Column at which the place of a message starts, when its title is not longer.
 const PLACE_COLUMN: usize = 64;
-
-/// Data that all messages of a launch share.
 pub(crate) struct LaunchContext<'a> {
     pub(crate) context: &'a LaunchInputs<'a>,
     /// Everything that went wrong in this launch.
@@ -87,8 +85,6 @@ impl<'a> LaunchContext<'a> {
         let ops = self.context.kernel.ops.iter();
         ops.filter(move |op| op.instr == instr).map(|op| &op.kind)
     }
-
-    /// The kernel has bulk copies to shared memory.
     pub(crate) fn has_bulk_loads(&self) -> bool {
         let loads = |way: &TensorWay| matches!(way, TensorWay::Load(_));
         { self.context.kernel.ops.iter() }.any(|op| match &op.kind {
@@ -97,14 +93,10 @@ impl<'a> LaunchContext<'a> {
             _ => false,
         })
     }
-
-    /// The kernel waits for phases of barriers in shared memory.
     pub(crate) fn has_phases(&self) -> bool {
         let waits = |op: &simt::program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if barrier.kind == MbarrierKind::Wait);
         self.context.kernel.ops.iter().any(waits)
     }
-
-    /// The kernel has a barrier of the block.
     pub(crate) fn has_barrier(&self) -> bool {
         let ops = &self.context.kernel.ops;
         ops.iter().any(|op| matches!(op.kind, OpKind::Barrier { .. }))
@@ -113,9 +105,7 @@ impl<'a> LaunchContext<'a> {
     /// Source places of an instruction: its own, then that of the call which was inlined, and so on. Places
     /// in files without a text (headers of the toolkit) are left out, unless there are no others.
     pub(crate) fn frames(&self, instr: u32) -> Vec<SourceLoc> {
-        let Some(info) = self.info(instr) else {
-            return Vec::new();
-        };
+        let Some(info) = self.info(instr) else { return Vec::new() };
         let mut all: Vec<SourceLoc> = info.source.into_iter().chain(info.calls.iter().copied()).collect();
         all.retain(|loc| loc.line > 0);
         let known = |loc: &SourceLoc| self.sources.contains_key(&loc.file);
@@ -172,18 +162,12 @@ impl<'a> LaunchContext<'a> {
             found.into_iter().map(move |enclosure| Around::new(loc.file, source, enclosure))
         })
     }
-
-    /// The source that an instruction comes from.
     pub(crate) fn source(&self, instr: u32) -> Option<&Source> {
         self.sources.get(&self.loc(instr)?.file)
     }
-
-    /// The text of a file.
     pub(crate) fn text_of(&self, file: u32) -> Option<&Source> {
         self.sources.get(&file)
     }
-
-    /// Name and type of a parameter.
     pub(crate) fn parameter(&self, index: usize) -> (String, Option<&str>) {
         let given = &self.context.config.options.names.params;
         let parsed = self.parameters.get(index);
@@ -342,6 +326,16 @@ impl<'a> LaunchContext<'a> {
             false => format!("At least {n} threads"),
         };
         Some(format!("{who} do the same here."))
+    }
+
+    /// `In block (2,0). 7 blocks do the same.`, unless the launch has one block only; `about` describes the block.
+    pub(crate) fn in_block(&self, kind: &Kind, about: &str) -> Option<String> {
+        let more = match kind.n_blocks {
+            1 => String::new(),
+            n => format!(" {n} blocks do the same."),
+        };
+        let block = self.block_position(kind.first.block);
+        (self.n_blocks() > 1).then(|| format!("In block {block}{about}.{more}"))
     }
 
     /// The launch in words: `7x7 blocks of 16x16 threads`.

@@ -87,9 +87,7 @@ fn targets<'t>(parts: &Parts<'t>) -> Vec<&'t str> {
     let sets =
         !["st", "red", "bar", "barrier", "bra", "ret", "exit", "membar", "fence", "cp", "trap", "prefetch"]
             .contains(&family);
-    let Some(first) = parts.operands.first().filter(|_| sets) else {
-        return Vec::new();
-    };
+    let Some(first) = parts.operands.first().filter(|_| sets) else { return Vec::new() };
     first.split(['{', '}', ',', '|', '(', ')']).map(str::trim).filter(|word| word.starts_with('%')).collect()
 }
 
@@ -135,9 +133,7 @@ impl<'a> Trace<'a> {
             let compare = last(predicate, branch).filter(|_| rest.trim_start().starts_with("bra"))?;
             let parts = self.parts(compare)?;
             let compares = parts.mnemonic.starts_with("setp.") && parts.mnemonic.ends_with("64");
-            let [_, workspace, "0"] = parts.operands[..] else {
-                return None;
-            };
+            let [_, workspace, "0"] = parts.operands[..] else { return None };
             let mut open = vec![(workspace, compare)];
             let mut steps = 0;
             while let Some((register, before)) = open.pop().filter(|_| compares && steps < NEAR) {
@@ -338,9 +334,7 @@ enum Source<'a> {
 
 /// `%rd6+4` → `%rd6` and 4.
 fn split_address(text: &str) -> (&str, i64) {
-    let Some(at) = text.rfind('+') else {
-        return (text, 0);
-    };
+    let Some(at) = text.rfind('+') else { return (text, 0) };
     match text[at + 1..].trim().parse() {
         Ok(offset) => (text[..at].trim(), offset),
         Err(_) => (text, 0),

@@ -6,7 +6,7 @@ use crate::launch_inputs::Allocation;
 use crate::source::text::{function_of, plain_name, size_of};
 use crate::source::{Declared, Use};
 use crate::words::{count, nth};
-use simt::check::AccessKind;
+use simt::check::{AccessKind, BadAccess};
 use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE};
 
 /// An array, with what the text says about it.
@@ -17,13 +17,9 @@ pub(crate) struct Target {
     pub(crate) start: u64,
     /// The name is one that the programmer wrote.
     pub(crate) named: bool,
-    /// The allocation, for global memory.
     pub(crate) allocation: Option<Allocation>,
-    /// Index of the parameter, if it is one.
     pub(crate) parameter: Option<usize>,
-    /// It lies in dynamic shared memory.
     pub(crate) dynamic: bool,
-    /// Bytes that one access of a lane covers.
     pub(crate) access_bytes: u32,
 }
 
@@ -89,10 +85,7 @@ impl Target {
         if n == 1 {
             return ty.to_owned();
         }
-        match ty.contains(' ') {
-            true => format!("{ty} elements"),
-            false => format!("{ty}s"),
-        }
+        if ty.contains(' ') { format!("{ty} elements") } else { format!("{ty}s") }
     }
 }
 
@@ -114,6 +107,11 @@ impl LaunchContext<'_> {
                 self.global(instr, address, bytes, kind)
             }
         }
+    }
+
+    /// The array that an access meant, as [`Self::target`] finds it.
+    pub(crate) fn reached(&self, instr: u32, access: &BadAccess) -> Option<Target> {
+        self.target(instr, access.space, access.address, access.bytes, access.kind)
     }
 
     /// What lies at an address in shared memory, as the program names it: `` `tile[3]` ``, or the address.
@@ -306,10 +304,7 @@ impl LaunchContext<'_> {
         candidates.sort_by_key(|&(index, value)| {
             let (name, _) = self.parameter(index);
             let uses = self.source(instr).map(|source| source.uses(line, &name)).unwrap_or_default();
-            let fits = uses.iter().any(|found| match kind {
-                AccessKind::Write => found.stored,
-                _ => found.loaded,
-            });
+            let fits = uses.iter().any(|found| found.is_for(kind));
             (!fits, uses.is_empty(), value > address, address.abs_diff(value))
         });
         let Some(&(index, value)) = candidates.first() else {
@@ -337,15 +332,14 @@ impl LaunchContext<'_> {
     pub(crate) fn uses(&self, instr: u32, name: &str, kind: AccessKind) -> Vec<Use> {
         let line = self.loc(instr).map_or(0, |loc| loc.line);
         let uses = self.source(instr).map(|source| source.uses(line, name)).unwrap_or_default();
-        let fitting: Vec<Use> = uses
-            .iter()
-            .filter(|found| match kind {
-                AccessKind::Write => found.stored,
-                _ => found.loaded,
-            })
-            .cloned()
-            .collect();
+        let fitting: Vec<Use> = uses.iter().filter(|found| found.is_for(kind)).cloned().collect();
         if fitting.is_empty() { uses } else { fitting }
+    }
+}
+
+impl Use {
+    fn is_for(&self, kind: AccessKind) -> bool {
+        if kind == AccessKind::Write { self.stored } else { self.loaded }
     }
 }
 

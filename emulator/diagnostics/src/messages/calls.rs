@@ -36,14 +36,8 @@ pub(crate) fn target(launch: &LaunchContext<'_>, kind: &Kind, address: u64, prob
 }
 
 /// Drafts the message of `E-STACK`.
-pub(crate) fn stack(
-    launch: &LaunchContext<'_>,
-    kind: &Kind,
-    function: &str,
-    depth: u32,
-    limit: u32,
-) -> Draft {
-    let name = code(plain_name(function));
+pub(crate) fn stack(launch: &LaunchContext<'_>, kind: &Kind, name: &str, depth: u32, limit: u32) -> Draft {
+    let name = code(plain_name(name));
     Draft::new(format!("stack overflow: {} deep in {name}", count(depth.into(), "call")))
         .note(format!(
             "Each thread has a stack of {} bytes, and {name} was about to start one call deeper.",

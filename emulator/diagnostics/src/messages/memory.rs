@@ -12,9 +12,7 @@ use simt::check::Kind;
 pub(crate) fn freed(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
     let what = noun(access.kind);
-    let Some(target) = &case.target else {
-        return nowhere(&case);
-    };
+    let Some(target) = &case.target else { return nowhere(&case) };
     let mut draft = case.draft(format!("{what} of {} after it was freed", target.title()));
     if let Some(allocation) = &target.allocation {
         draft.notes.push(format!(
@@ -115,9 +113,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// Drafts the message of `E-READ-ONLY`.
 pub(crate) fn read_only(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
-    let Some(target) = &case.target else {
-        return nowhere(&case);
-    };
+    let Some(target) = &case.target else { return nowhere(&case) };
     let what = if target.element.space == "param" { "a kernel parameter" } else { "`__constant__` memory" };
     let mut draft = case
         .draft(format!("write to {}, which is {what}", target.title()))

@@ -26,9 +26,7 @@ pub(crate) fn deadlock(
     waits: &[PhaseWaits],
     others: &[BarrierGroup],
 ) -> Draft {
-    let Some(first) = waits.first() else {
-        return Draft::new("threads wait for ever");
-    };
+    let Some(first) = waits.first() else { return Draft::new("threads wait for ever") };
     let here = kind.first.instr;
     let name = |wait: &PhaseWaits| barrier_name(launch, wait.group.instr, wait.offset);
     let waiting: u64 = waits.iter().map(|wait| thread_count(&wait.group)).sum();
@@ -80,18 +78,11 @@ pub(crate) fn deadlock(
         }
     }
     list_groups(&mut draft, (launch, here), others, &vec![None; others.len()]);
-    if launch.n_blocks() > 1 {
-        let more = match kind.n_blocks {
-            1 => String::new(),
-            n => format!(" {n} blocks do the same."),
-        };
-        let block = launch.block_position(kind.first.block);
-        let rank = match launch.blocks_per_cluster() {
-            1 => String::new(),
-            _ => format!(", which has rank {} in its cluster", rank_of(launch, kind.first.block)),
-        };
-        draft.notes.push(format!("In block {block}{rank}.{more}"));
-    }
+    let rank = match launch.blocks_per_cluster() {
+        1 => String::new(),
+        _ => format!(", which has rank {} in its cluster", rank_of(launch, kind.first.block)),
+    };
+    draft.notes.extend(launch.in_block(kind, &rank));
     draft.others = { waits.iter().skip(1).map(|wait| &wait.group).chain(others) }
         .map(|group| {
             let warp = group.threads.iter().position(|mask| *mask != 0).unwrap_or(0);

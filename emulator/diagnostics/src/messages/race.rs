@@ -206,10 +206,7 @@ fn who(launch: &LaunchContext<'_>, party: RaceParty, between_blocks: bool) -> St
     if between_blocks {
         return format!("{thread} of block {}", launch.block_position(party.block));
     }
-    match launch.threads_per_block() > 32 {
-        true => format!("{thread} (warp {})", party.thread / 32),
-        false => thread,
-    }
+    if launch.threads_per_block() > 32 { format!("{thread} (warp {})", party.thread / 32) } else { thread }
 }
 
 /// `written by thread (5,0):` and the line under it.
@@ -303,9 +300,7 @@ fn extent(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, target: Opt
 fn others(launch: &LaunchContext<'_>, here: u32, also: &[&Kind], array: &str) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for kind in also {
-        let Details::Race(race) = &kind.first.details else {
-            continue;
-        };
+        let Details::Race(race) = &kind.first.details else { continue };
         let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
         let target = launch.target(write.instr, race.space, race.address, 1, write.kind)?;
         let name = format!("{} ({})", target.element.name, launch.line_name(here, write.instr));
@@ -667,13 +662,9 @@ const READ_FIRST: &str = "read into a variable first, then BARRIER in all thread
 
 /// Where barriers belong for a race and those that are reported with it.
 fn together(launch: &LaunchContext<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
-    let Some(mut spots) = spot::spots(launch, race) else {
-        return Vec::new();
-    };
+    let Some(mut spots) = spot::spots(launch, race) else { return Vec::new() };
     for kind in also {
-        let Details::Race(other) = &kind.first.details else {
-            continue;
-        };
+        let Details::Race(other) = &kind.first.details else { continue };
         let more = spot::spots(launch, other).filter(|_| other.missing == race.missing);
         for (spot, more) in spots.iter_mut().zip(more.unwrap_or_default()) {
             *spot = spot.and(more).unwrap_or(*spot);

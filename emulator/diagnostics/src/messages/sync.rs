@@ -65,9 +65,7 @@ fn apart<'a>(launch: &'a LaunchContext<'_>, groups: &[BarrierGroup]) -> Vec<Opti
 
 /// `, inside `if (i < n)``
 fn inside(around: Option<Around<'_>>) -> String {
-    let Some(around) = around else {
-        return String::new();
-    };
+    let Some(around) = around else { return String::new() };
     let header = code(&around.enclosure.header);
     match around.enclosure.control {
         Control::Else => format!(", in the `else` of {header}"),
@@ -141,14 +139,7 @@ pub(crate) fn barrier(
             where_((launch, here), late, groups),
         ));
     }
-    if launch.n_blocks() > 1 {
-        let more = match kind.n_blocks {
-            1 => String::new(),
-            n => format!(" {n} blocks do the same."),
-        };
-        let block = launch.block_position(kind.first.block);
-        draft.notes.push(format!("In block {block}.{more}"));
-    }
+    draft.notes.extend(launch.in_block(kind, ""));
     draft.others = groups
         .iter()
         .skip(1)

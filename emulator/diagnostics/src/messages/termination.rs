@@ -62,16 +62,13 @@ fn loop_reason(
         false => Some("check what ends the loop; if it is only slow, raise the budget.".to_owned()),
     };
     let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
-    let Some((around, source)) = found else {
-        return (None, slow());
-    };
+    let Some((around, source)) = found else { return (None, slow()) };
     let text = &around.enclosure.header;
-    let (block, thread) = first_thread(kind);
     let inside = text.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
     let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
     if let [init, condition, step] = parts[..] {
         if let Some((variable, by)) = step.split_once("+=").or_else(|| step.split_once("-="))
-            && launch.variable(instr, by.trim(), block, thread, 0) == Some(0)
+            && launch.variable(instr, by.trim(), first_thread(kind), 0) == Some(0)
         {
             let (variable, by) = (variable.trim(), by.trim());
             return (
@@ -186,7 +183,6 @@ pub(crate) fn operand(launch: &LaunchContext<'_>, kind: &Kind, problem: BadOpera
 pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
-    let (block, thread) = first_thread(kind);
     if launch.context.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
         draft = draft
@@ -202,7 +198,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     draft.notes.push(launch.first_thread(kind));
     let line = launch.place(instr).line;
     if let Some((_, condition)) = launch.source(instr).and_then(|source| source.enclosing_condition(line)) {
-        let values = values(launch, instr, &condition, block, thread);
+        let values = values(launch, instr, &condition, first_thread(kind));
         draft.why = Some(format!("{} is true here{values}.", code(&condition)));
     }
     draft.advice = Some("find out how that value came about; the trap is there to catch it.".into());
@@ -215,9 +211,8 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
 pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &Kind, message: &str) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new(format!("assertion failed: `{message}`"));
-    let (block, thread) = first_thread(kind);
     draft.notes.push(launch.first_thread(kind));
-    let values = values(launch, instr, message, block, thread);
+    let values = values(launch, instr, message, first_thread(kind));
     draft
         .why(format!("{} is false here{values}.", code(message)))
         .advice("find out how that value came about, or handle it before the assertion.")
@@ -227,10 +222,10 @@ pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &Kind, message: &str) 
 }
 
 /// ` (n = 50)`: the names in a condition that have a known value.
-fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, block: u64, thread: u64) -> String {
+fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, who: (u64, u64)) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (_, name) in crate::source::text::words(condition) {
-        let part = launch.variable(instr, name, block, thread, 0).map(|value| format!("{name} = {value}"));
+        let part = launch.variable(instr, name, who, 0).map(|value| format!("{name} = {value}"));
         if let Some(part) = part
             && !parts.contains(&part)
         {

@@ -18,14 +18,9 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     };
     let (access, load) = (*access, *load);
     let case = Case::at(launch, kind, access, load);
-    let Some(target) = &case.target else {
-        return nowhere(&case);
-    };
+    let Some(target) = &case.target else { return nowhere(&case) };
     let element = &target.element;
-    let name = match target.named {
-        true => format!("`{}`", case.element(target)),
-        false => case.element(target),
-    };
+    let name = case.quoted_element(target);
     // Used where it is read: the array is what to look at.
     let at_once = launch.line(load) == launch.line(kind.first.instr);
     let mut draft;
@@ -41,10 +36,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     }
     let here = draft.instr.unwrap_or(kind.first.instr);
     let who = launch.thread_name(case.who.0, case.who.1);
-    let read = match at_once {
-        true => "Read".to_owned(),
-        false => format!("Read at {}", launch.line_name(here, load)),
-    };
+    let read = if at_once { "Read".to_owned() } else { format!("Read at {}", launch.line_name(here, load)) };
     // Threads use what a bulk copy has read.
     let is_copy = crate::messages::race::is_copy(launch, load);
     // A copy from shared memory, which nobody has read before.
@@ -252,10 +244,7 @@ pub(crate) fn under_way(
     copy: CopyUnderWay,
 ) -> Draft {
     let case = Case::at(launch, kind, access, load);
-    let name = case.target.as_ref().map(|target| match target.named {
-        true => format!("`{}`", case.element(target)),
-        false => case.element(target),
-    });
+    let name = case.target.as_ref().map(|target| case.quoted_element(target));
     let name = name.unwrap_or_else(|| "shared memory".to_owned());
     let mut draft = case.draft(format!("{name} is read before the asynchronous copy to it is done"));
     draft.instr = Some(load);
@@ -282,10 +271,7 @@ pub(crate) fn under_way(
         true => format!("__pipeline_wait_prior({n})"),
         false => format!("`cp.async.wait_group\u{a0}{n}`"),
     };
-    let commit = match intrinsics {
-        true => "__pipeline_commit()".to_owned(),
-        false => code("cp.async.commit_group"),
-    };
+    let commit = if intrinsics { "__pipeline_commit()".to_owned() } else { code("cp.async.commit_group") };
     let behind = copy.behind.unwrap_or(0);
     if copy.left.is_none() && launch.has_phases() {
         return draft
@@ -394,9 +380,7 @@ struct Filler {
 
 fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
     let launch = case.launch;
-    let Some(source) = launch.source(case.instr) else {
-        return Vec::new();
-    };
+    let Some(source) = launch.source(case.instr) else { return Vec::new() };
     let file = launch.loc(case.instr).map(|loc| loc.file);
     let kernel = launch.context.kernel;
     let lines = source.lines_storing(&target.element.name);
@@ -438,9 +422,7 @@ fn stepped_over(
     for (text, dim) in stored.subscripts.iter().zip(&element.dims).rev() {
         let value = element.index.div_euclid(pitch).rem_euclid(i64::try_from(*dim).ok()?.max(1));
         pitch = pitch.checked_mul(i64::try_from(*dim).ok()?)?;
-        let Some((a, b)) = text.split_once('+') else {
-            continue;
-        };
+        let Some((a, b)) = text.split_once('+') else { continue };
         let (a, b) = (a.trim(), b.trim());
         if let Some(reason) =
             gap((launch, here), filler, (a, b), value).or_else(|| gap((launch, here), filler, (b, a), value))
@@ -463,7 +445,7 @@ fn gap(
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
     let threads = i64::from(launch.context.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
-    let names = |name: &str, depth: u32| launch.variable(filler.instr, name, 0, 0, depth);
+    let names = |name: &str, depth: u32| launch.variable(filler.instr, name, (0, 0), depth);
     let number = |text: &str| crate::source::expression::value(text, 0, &names);
     let around = launch.around(filler.instr);
     let headed = around.iter().find_map(|one| {

@@ -21,6 +21,9 @@ pub(crate) struct Overflow {
     pub(crate) wrapped: i64,
 }
 
+/// Destination of the first overflow of `int` arithmetic; `None` for exact arithmetic.
+pub(crate) type Narrow<'a> = Option<&'a RefCell<Option<Overflow>>>;
+
 /// The value of `text`; `None` when it is more than sums, products, shifts and known names.
 pub(crate) fn value(text: &str, depth: u32, names: &Names<'_>) -> Option<i64> {
     evaluate(text, depth, names, None)
@@ -28,12 +31,7 @@ pub(crate) fn value(text: &str, depth: u32, names: &Names<'_>) -> Option<i64> {
 
 /// The value of `text`; with `narrow`, as `int` arithmetic computes it: the first operation that does not fit is put
 /// there.
-pub(crate) fn evaluate(
-    text: &str,
-    depth: u32,
-    names: &Names<'_>,
-    narrow: Option<&RefCell<Option<Overflow>>>,
-) -> Option<i64> {
+pub(crate) fn evaluate(text: &str, depth: u32, names: &Names<'_>, narrow: Narrow<'_>) -> Option<i64> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -58,7 +56,7 @@ struct Parser<'a> {
     rest: &'a str,
     depth: u32,
     names: &'a Names<'a>,
-    narrow: Option<&'a RefCell<Option<Overflow>>>,
+    narrow: Narrow<'a>,
 }
 
 impl Parser<'_> {

@@ -16,9 +16,7 @@ pub(crate) fn size_of(ty: &str) -> Option<u32> {
 
 /// A symbol as the programmer wrote it: the last name of a mangled one.
 pub fn plain_name(symbol: &str) -> &str {
-    let Some(mangled) = symbol.strip_prefix("_Z") else {
-        return symbol;
-    };
+    let Some(mangled) = symbol.strip_prefix("_Z") else { return symbol };
     // A name inside a function: what follows the function's own encoding.
     if mangled.starts_with('Z')
         && let Some(name) = last_of_local(mangled)
