@@ -31,7 +31,6 @@ pub(crate) type Refused = (CUresult, String);
 #[derive(Debug, Clone)]
 pub(crate) enum Image {
     Text(String),
-    /// Machine code, as read from a cubin.
     Cubin(Arc<sass::Module>),
 }
 
@@ -311,9 +310,7 @@ pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
     let mut known = HashMap::new();
     for line in head {
         let line = line.strip_prefix("// sm_90").map(|l| l.trim_start_matches('a'));
-        let Some((name, rest)) = line.and_then(|l| l.strip_prefix(": ")?.split_once(": ")) else {
-            continue;
-        };
+        let Some((name, rest)) = line.and_then(|l| l.strip_prefix(": ")?.split_once(": ")) else { continue };
         let number = rest.split(", ").find_map(|part| part.strip_suffix(" registers")?.parse().ok());
         if let Some(number) = number {
             known.entry(name).or_insert(number);
@@ -364,7 +361,7 @@ impl Buffer {
 impl Log {
     /// # Safety
     /// Both lists have `n` elements, and the buffers among the values are as large as the values say.
-    pub(crate) unsafe fn new(n: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self, CUresult> {
+    pub(crate) unsafe fn new(n: c_uint, options: In<c_uint>, values: Out<usize>) -> Outcome<Self> {
         // SAFETY: the caller's promise.
         let options = unsafe { options.list(n as usize) }?;
         if n > 0 {
@@ -399,7 +396,7 @@ impl Log {
 
     /// Reports the reason for which an image is refused, to the log that the program passed, or to standard error
     /// without one, and fails with its code.
-    pub(crate) fn refuse<T>(&self, (code, message): Refused) -> Result<T, CUresult> {
+    pub(crate) fn refuse<T>(&self, (code, message): Refused) -> Outcome<T> {
         if !self.error.is_there() && settings::current().diagnosis {
             diagnose::print_once(&message);
         }

@@ -50,19 +50,19 @@ macro_rules! fills {
         $line:ident / $line_ptds:ident, $rows:ident / $rows_ptds:ident,
         $line_async:ident / $line_ptsz:ident, $rows_async:ident / $rows_ptsz:ident;)*) => {
         export! {$(
-            fn $line / $line_ptds (to: u64, value: $ty, n: usize) {
+            fn $line 3020 / $line_ptds (to: u64, value: $ty, n: usize) {
                 fill(to, 0, &value.to_le_bytes(), n, 1, 0, true)
             }
 
-            fn $rows / $rows_ptds (to: u64, pitch: usize, value: $ty, width: usize, height: usize) {
+            fn $rows 3020 / $rows_ptds (to: u64, pitch: usize, value: $ty, width: usize, height: usize) {
                 fill(to, pitch, &value.to_le_bytes(), width, height, 0, true)
             }
 
-            fn $line_async / $line_ptsz (to: u64, value: $ty, n: usize, stream: Handle) {
+            fn $line_async 3020 / $line_ptsz (to: u64, value: $ty, n: usize, stream: Handle) {
                 fill(to, 0, &value.to_le_bytes(), n, 1, stream, false)
             }
 
-            fn $rows_async / $rows_ptsz (
+            fn $rows_async 3020 / $rows_ptsz (
                 to: u64, pitch: usize, value: $ty, width: usize, height: usize, stream: Handle,
             ) {
                 fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)

@@ -32,9 +32,7 @@ fn set_argument(handle: Handle, offset: c_int, bytes: &[u8]) -> Outcome {
     let function = function(handle)?;
     let offset = usize::try_from(offset).map_err(|_| ERROR_INVALID_VALUE)?;
     let end = offset.checked_add(bytes.len()).ok_or(ERROR_INVALID_VALUE)?;
-    if end > MAX_ARGUMENTS {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(end > MAX_ARGUMENTS, ERROR_INVALID_VALUE)?;
     let arguments = &mut lock(&function.prepared).arguments;
     if arguments.len() < end {
         arguments.resize(end, 0);
@@ -59,7 +57,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
 }
 
 export! {
-    fn cuCtxCreate(_out: Out<Handle>, _flags: c_uint, _dev: c_int) {
+    fn cuCtxCreate 2000(_out: Out<Handle>, _flags: c_uint, _dev: c_int) {
         diagnose::print_once(
             "cuCtxCreate without _v2 makes a context of 32-bit addresses (CUDA 3.1 and before), which 64-bit devices refuse; \
              use cuCtxCreate_v2",
@@ -67,72 +65,64 @@ export! {
         Err(ERROR_OUT_OF_MEMORY)
     }
 
-    fn cuCtxDestroy(handle: Handle) {
-        if handle == 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+    fn cuCtxDestroy 2000(handle: Handle) {
+        refuse_if(handle == 0, ERROR_INVALID_VALUE)?;
         // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuCtxDestroy_v2(handle) })
     }
 
-    fn cuMemAllocHost(out: Out<u64>, bytes: c_uint) {
+    fn cuMemAllocHost 2000(out: Out<u64>, bytes: c_uint) {
         // SAFETY: the same arguments, with the caller's promises; the size is wider.
         outcome(unsafe { cuMemAllocHost_v2(out, bytes as usize) })
     }
 
-    fn cuFuncSetBlockShape(handle: Handle, x: c_int, y: c_int, z: c_int) {
+    fn cuFuncSetBlockShape 2000(handle: Handle, x: c_int, y: c_int, z: c_int) {
         let function = function(handle)?;
         let side = |n: c_int| c_uint::try_from(n).ok().filter(|n| *n > 0).ok_or(ERROR_INVALID_VALUE);
         let block = [side(x)?, side(y)?, side(z)?];
         let fits = block.iter().zip(limit::BLOCK).all(|(n, most)| *n <= most);
-        if !fits || block.iter().product::<c_uint>() > max_threads(&function) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(!fits || block.iter().product::<c_uint>() > max_threads(&function), ERROR_INVALID_VALUE)?;
         lock(&function.prepared).block = Some(block);
         Ok(())
     }
 
-    fn cuFuncSetSharedSize(handle: Handle, bytes: c_uint) {
+    fn cuFuncSetSharedSize 2000(handle: Handle, bytes: c_uint) {
         lock(&function(handle)?.prepared).dynamic_shared = bytes;
         Ok(())
     }
 
-    fn cuParamSetSize(handle: Handle, bytes: c_uint) {
+    fn cuParamSetSize 2000(handle: Handle, bytes: c_uint) {
         usable()?;
         let function = function(handle)?;
-        if bytes as usize > MAX_ARGUMENTS {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(bytes as usize > MAX_ARGUMENTS, ERROR_INVALID_VALUE)?;
         lock(&function.prepared).size = Some(bytes as usize);
         Ok(())
     }
 
-    fn cuParamSeti(handle: Handle, offset: c_int, value: c_uint) {
+    fn cuParamSeti 2000(handle: Handle, offset: c_int, value: c_uint) {
         set_argument(handle, offset, &value.to_ne_bytes())
     }
 
-    fn cuParamSetf(handle: Handle, offset: c_int, value: f32) {
+    fn cuParamSetf 2000(handle: Handle, offset: c_int, value: f32) {
         set_argument(handle, offset, &value.to_ne_bytes())
     }
 
-    fn cuParamSetv(handle: Handle, offset: c_int, data: In<u8>, bytes: c_uint) {
-        if bytes as usize > MAX_ARGUMENTS {
-            return Err(ERROR_INVALID_VALUE);
-        }
+    fn cuParamSetv 2000(handle: Handle, offset: c_int, data: In<u8>, bytes: c_uint) {
+        refuse_if(bytes as usize > MAX_ARGUMENTS, ERROR_INVALID_VALUE)?;
         // SAFETY: the caller promises as many bytes.
         let data = unsafe { data.list(bytes as usize) }?;
         set_argument(handle, offset, &data)
     }
 
-    fn cuLaunch(handle: Handle) {
+    fn cuLaunch 2000(handle: Handle) {
         launch_grid(handle, 1, 1, 0)
     }
 
-    fn cuLaunchGrid(handle: Handle, width: c_int, height: c_int) {
+    fn cuLaunchGrid 2000(handle: Handle, width: c_int, height: c_int) {
         launch_grid(handle, width, height, 0)
     }
 
-    fn cuLaunchGridAsync(handle: Handle, width: c_int, height: c_int, stream: Handle) {
+    fn cuLaunchGridAsync 2000(handle: Handle, width: c_int, height: c_int, stream: Handle) {
         launch_grid(handle, width, height, stream)
     }
 }

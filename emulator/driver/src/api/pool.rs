@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Arc, Mutex};
 
 use crate::allocations::{self, Allocation, AllocationKind, Owner};
-use crate::contexts::{initialised, lock, query};
+use crate::contexts::{initialised, lock, query, ready_for};
 use crate::edge::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
@@ -35,7 +35,7 @@ fn create(max: u64) -> Handle {
     POOLS.insert_with(make).0
 }
 
-fn pool(handle: Handle) -> Result<Arc<Pool>, CUresult> {
+fn pool(handle: Handle) -> Outcome<Arc<Pool>> {
     initialised()?;
     POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)
 }
@@ -68,15 +68,13 @@ pub(crate) fn set_current_pool(handle: Handle) -> Outcome {
 }
 
 /// Allocates from a pool. Zero bytes are at address 0, without an error, as in the driver.
-pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Result<u64, CUresult> {
+pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Outcome<u64> {
     let pool = POOLS.get(pool_handle).ok_or(ERROR_INVALID_VALUE)?;
     if bytes == 0 {
         return Ok(0);
     }
     let bytes = bytes as u64;
-    if pool.max != 0 && lock(&pool.used).now.saturating_add(bytes) > pool.max {
-        return Err(ERROR_OUT_OF_MEMORY);
-    }
+    refuse_if(pool.max != 0 && lock(&pool.used).now.saturating_add(bytes) > pool.max, ERROR_OUT_OF_MEMORY)?;
     let base = allocations::device(bytes, AllocationKind::Pooled(pool_handle), "cuMemAllocAsync", owner)?;
     let mut used = lock(&pool.used);
     used.now += bytes;
@@ -85,7 +83,6 @@ pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Result<u
     Ok(base)
 }
 
-/// Records that an allocation was freed.
 pub(crate) fn note_free(gone: &Allocation) {
     if let AllocationKind::Pooled(handle) = gone.kind
         && let Some(pool) = POOLS.get(handle)
@@ -96,29 +93,20 @@ pub(crate) fn note_free(gone: &Allocation) {
 }
 
 export! {
-    fn cuMemPoolCreate(out: Out<Handle>, props: In<PoolProps>) {
-        initialised()?;
-        out.check()?;
+    fn cuMemPoolCreate 11020(out: Out<Handle>, props: In<PoolProps>) {
+        ready_for(out)?;
         let props = props.get()?;
         // Pinned memory of device 0, that no other process sees.
-        if props.alloc_type != 1 || props.location.kind != 1 {
-            return Err(ERROR_INVALID_VALUE);
-        }
-        if props.location.id != 0 {
-            return Err(ERROR_INVALID_DEVICE);
-        }
-        if props.handle_types != 0 {
-            return Err(ERROR_NOT_SUPPORTED);
-        }
+        refuse_if(props.alloc_type != 1 || props.location.kind != 1, ERROR_INVALID_VALUE)?;
+        refuse_if(props.location.id != 0, ERROR_INVALID_DEVICE)?;
+        refuse_if(props.handle_types != 0, ERROR_NOT_SUPPORTED)?;
         out.put(create(props.max_size as u64))
     }
 
-    fn cuMemPoolDestroy(handle: Handle) {
+    fn cuMemPoolDestroy 11020(handle: Handle) {
         initialised()?;
         let (default, current) = chosen();
-        if handle == default {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(handle == default, ERROR_INVALID_VALUE)?;
         POOLS.remove(handle).ok_or(ERROR_INVALID_VALUE)?;
         if handle == current {
             *lock(&CHOSEN) = Some((default, default));
@@ -126,9 +114,8 @@ export! {
         Ok(())
     }
 
-    fn cuMemPoolGetAttribute(handle: Handle, attribute: c_uint, value: Out<c_void>) {
-        initialised()?;
-        value.check()?;
+    fn cuMemPoolGetAttribute 11020(handle: Handle, attribute: c_uint, value: Out<c_void>) {
+        ready_for(value)?;
         let pool = pool(handle)?;
         let used = *lock(&pool.used);
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
@@ -143,9 +130,8 @@ export! {
         }
     }
 
-    fn cuMemPoolSetAttribute(handle: Handle, attribute: c_uint, value: Out<c_void>) {
-        initialised()?;
-        value.check()?;
+    fn cuMemPoolSetAttribute 11020(handle: Handle, attribute: c_uint, value: Out<c_void>) {
+        ready_for(value)?;
         let pool = pool(handle)?;
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
         let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
@@ -162,25 +148,23 @@ export! {
         Ok(())
     }
 
-    fn cuMemPoolTrimTo(handle: Handle, _keep: usize) {
+    fn cuMemPoolTrimTo 11020(handle: Handle, _keep: usize) {
         // No memory is retained that a trim could release.
         pool(handle).map(|_| ())
     }
 
-    fn cuMemPoolSetAccess(handle: Handle, access: In<MemAccessDesc>, n: usize) {
+    fn cuMemPoolSetAccess 11020(handle: Handle, access: In<MemAccessDesc>, n: usize) {
         pool(handle)?;
         // SAFETY: the caller promises `n` descriptions.
         for desc in unsafe { access.list(n) }? {
             check_location(desc.location)?;
             // The device of a pool always has access.
-            if desc.flags != 3 {
-                return Err(ERROR_INVALID_VALUE);
-            }
+            refuse_if(desc.flags != 3, ERROR_INVALID_VALUE)?;
         }
         Ok(())
     }
 
-    fn cuMemPoolGetAccess(flags: Out<c_uint>, handle: Handle, location: In<MemLocation>) {
+    fn cuMemPoolGetAccess 11020(flags: Out<c_uint>, handle: Handle, location: In<MemLocation>) {
         query(flags, || {
             pool(handle)?;
             check_location(location.get()?)?;
