@@ -46,9 +46,7 @@ impl SharedAccess {
         for first in (0..32).step_by(together) {
             let mut banks: BTreeMap<usize, Vec<(u64, Vec<usize>)>> = BTreeMap::new();
             for lane in first..first + together {
-                let Some(address) = self.addresses[lane] else {
-                    continue;
-                };
+                let Some(address) = self.addresses[lane] else { continue };
                 for word in address / WORD..(address + u64::from(self.bytes)).div_ceil(WORD) {
                     let words = banks.entry((word % BANKS as u64) as usize).or_default();
                     match words.iter_mut().find(|(known, _)| *known == word) {
@@ -148,22 +146,19 @@ fn sharing(access: &SharedAccess) -> Option<String> {
     }
 }
 
-struct ComparedAccess {
-    heading: String,
-    code: String,
-    access: SharedAccess,
-}
+/// An access with its heading and its code.
+type ComparedAccess<'a> = (&'a str, &'a str, SharedAccess);
 
-fn compare(title: &str, description: &str, cases: &[ComparedAccess]) -> String {
+fn compare(title: &str, description: &str, cases: &[ComparedAccess<'_>]) -> String {
     let mut drawing = Drawing::new(title, description).with_heading();
     drawing.note(33.0, "32 banks, one row per wavefront. In the cells: lanes.");
     let mut y = 46.0;
-    for case in cases {
-        let cost = case.access.cost();
+    for (heading, code, access) in cases {
+        let cost = access.cost();
         let excess = cost.wavefronts - cost.ideal;
         let colours = if excess > 0 { ("bad2", "") } else { ("a2", "") };
         y += 16.0;
-        drawing.text("strong", Anchor::Start, (0.0, y), &case.heading);
+        drawing.text("strong", Anchor::Start, (0.0, y), *heading);
         let count = match (cost.wavefronts, excess) {
             (1, _) => "1 wavefront".to_owned(),
             (n, 0) => format!("{n} wavefronts, none too many"),
@@ -172,9 +167,9 @@ fn compare(title: &str, description: &str, cases: &[ComparedAccess]) -> String {
         let ink = if excess > 0 { "strong ink-bad" } else { "strong ink-c" };
         drawing.text(ink, Anchor::End, (WIDTH, y), count);
         y += 19.0;
-        drawing.note(y, &case.code);
-        y = strips(&mut drawing, y + 6.0, &case.access, colours);
-        if let Some(note) = sharing(&case.access) {
+        drawing.note(y, *code);
+        y = strips(&mut drawing, y + 6.0, access, colours);
+        if let Some(note) = sharing(access) {
             drawing.note(y + 14.0, note);
             y += 20.0;
         }
@@ -186,7 +181,6 @@ fn compare(title: &str, description: &str, cases: &[ComparedAccess]) -> String {
 /// A small GEMM that consists of whole tiles.
 const SHAPE: Shape = Shape { m: 128, n: 128, k: 8 };
 
-/// Returns the first load of `bytes` bytes per lane from b_tile.
 fn load_of_b(kernel: &'static str, bytes: u32) -> anyhow::Result<SharedAccess> {
     let trace = machine::product(kernel, SHAPE, FIRST)?;
     let loads = trace.shared("b_tile");
@@ -203,16 +197,16 @@ pub(crate) fn loads_of_b() -> anyhow::Result<String> {
          16-byte loads of them, but the lanes of a quarter-warp start 32 bytes apart and use half of the banks twice. \
          In v05 the lanes read neighbouring words, each in a bank of its own.",
         &[
-            ComparedAccess {
-                heading: "v04: 8 columns in a row".to_owned(),
-                code: "16 bytes per lane, 32 bytes apart".to_owned(),
-                access: load_of_b("sgemm_v04_float4", 16)?,
-            },
-            ComparedAccess {
-                heading: "v05: every 16th column".to_owned(),
-                code: "4 bytes per lane, side by side".to_owned(),
-                access: load_of_b("sgemm_v05_bank_conflict_free", 4)?,
-            },
+            (
+                "v04: 8 columns in a row",
+                "16 bytes per lane, 32 bytes apart",
+                load_of_b("sgemm_v04_float4", 16)?,
+            ),
+            (
+                "v05: every 16th column",
+                "4 bytes per lane, side by side",
+                load_of_b("sgemm_v05_bank_conflict_free", 4)?,
+            ),
         ],
     ))
 }
@@ -220,13 +214,9 @@ pub(crate) fn loads_of_b() -> anyhow::Result<String> {
 /// Draws how v05 stores a_tile, and the purpose of its padding.
 pub(crate) fn stores_of_a() -> anyhow::Result<String> {
     const KERNEL: &str = "sgemm_v05_bank_conflict_free";
+    const CODE: &str = "a_tile[a_col][a_row] = a.x";
     let trace = machine::product(KERNEL, SHAPE, FIRST)?;
-    let stores = trace.shared("a_tile");
-    let store = stores
-        .iter()
-        .find(|r| !r.access.load)
-        .with_context(|| format!("{KERNEL} stores nothing to a_tile"))?;
-    let padded = SharedAccess::of(store);
+    let padded = SharedAccess::of(&trace.first_shared("a_tile", false)?);
     let (rows, pad) = (machine::constant(KERNEL, "BM")?, machine::constant(KERNEL, "PAD")?);
     let bytes = |floats: u32| u64::from(floats) * WORD;
     let plain = padded.with_rows(bytes(rows + pad), bytes(rows));
@@ -235,16 +225,8 @@ pub(crate) fn stores_of_a() -> anyhow::Result<String> {
         "One store of one warp to the transposed tile of A. Without padding two lanes meet in each of 16 banks; with \
          four floats of padding after each row, all 32 lanes have a bank of their own.",
         &[
-            ComparedAccess {
-                heading: format!("rows of {rows} floats"),
-                code: "a_tile[a_col][a_row] = a.x".to_owned(),
-                access: plain,
-            },
-            ComparedAccess {
-                heading: format!("v05: rows of {rows} + {pad} floats"),
-                code: "a_tile[a_col][a_row] = a.x".to_owned(),
-                access: padded,
-            },
+            (&format!("rows of {rows} floats"), CODE, plain),
+            (&format!("v05: rows of {rows} + {pad} floats"), CODE, padded),
         ],
     ))
 }
@@ -257,16 +239,8 @@ pub(crate) fn fragments_of_b() -> anyhow::Result<String> {
          eight columns of a thread; v06 fetches four floats per lane and needs two loads. Neither has a wavefront too \
          many; what v06 saves is instructions.",
         &[
-            ComparedAccess {
-                heading: "v05: 8 loads".to_owned(),
-                code: "4 bytes per lane".to_owned(),
-                access: load_of_b("sgemm_v05_bank_conflict_free", 4)?,
-            },
-            ComparedAccess {
-                heading: "v06: 2 loads".to_owned(),
-                code: "16 bytes per lane".to_owned(),
-                access: load_of_b("sgemm_v06_outer_product", 16)?,
-            },
+            ("v05: 8 loads", "4 bytes per lane", load_of_b("sgemm_v05_bank_conflict_free", 4)?),
+            ("v06: 2 loads", "16 bytes per lane", load_of_b("sgemm_v06_outer_product", 16)?),
         ],
     ))
 }
@@ -289,12 +263,7 @@ pub(crate) fn columns() -> anyhow::Result<String> {
     let top = 66.0;
     for (i, (kernel, name)) in kernels.into_iter().enumerate() {
         let trace = machine::transpose(kernel, 64, WARP)?;
-        let accesses = trace.shared("tile");
-        let load = accesses
-            .iter()
-            .find(|r| r.access.load)
-            .with_context(|| format!("{kernel} loads nothing from its tile"))?;
-        let access = SharedAccess::of(load);
+        let access = SharedAccess::of(&trace.first_shared("tile", true)?);
         let cost = access.cost();
         let x = (edge + gap) * i as f64;
         drawing.text("strong", Anchor::Start, (x, 38.0), name);
@@ -336,18 +305,10 @@ mod tests {
         for bytes in [4, 8, 16] {
             for stride in [0, 1, 2, 3, 8, 17, 32, 33] {
                 for load in [false, true] {
-                    check(
-                        std::array::from_fn(|lane| Some(lane as u64 * stride * u64::from(bytes))),
-                        bytes,
-                        load,
-                    );
-                    check(
-                        std::array::from_fn(|lane| {
-                            (lane % 3 != 0).then_some((lane / 4) as u64 * stride * u64::from(bytes))
-                        }),
-                        bytes,
-                        load,
-                    );
+                    let at = |element: usize| element as u64 * stride * u64::from(bytes);
+                    check(std::array::from_fn(|lane| Some(at(lane))), bytes, load);
+                    let some = std::array::from_fn(|lane| (lane % 3 != 0).then_some(at(lane / 4)));
+                    check(some, bytes, load);
                 }
             }
         }

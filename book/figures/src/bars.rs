@@ -6,13 +6,19 @@ use records::Record;
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-/// Draws the placeholder for a picture without a record, with the command that makes one.
+/// Draws the placeholder for a picture without a record.
 pub(crate) fn missing(title: &str) -> String {
-    let mut drawing = Drawing::new(title, "No record of measurements yet.");
+    let why = "No record yet. On a machine with a GPU:";
+    placeholder(title, "No record of measurements yet.", why, "cargo xtask bench all --save")
+}
+
+/// Draws the placeholder for a picture without data, with the command that makes them.
+pub(crate) fn placeholder(title: &str, description: &str, why: &str, command: &str) -> String {
+    let mut drawing = Drawing::new(title, description);
     drawing.round("faint", Rect::new(0.0, 0.0, WIDTH, 92.0), 6.0);
     drawing.text("strong", Anchor::Start, (16.0, 28.0), title);
-    drawing.text("", Anchor::Start, (16.0, 52.0), "No record yet. On a machine with a GPU:");
-    drawing.text("code", Anchor::Start, (16.0, 74.0), "cargo xtask bench all --save");
+    drawing.text("", Anchor::Start, (16.0, 52.0), why);
+    drawing.text("code", Anchor::Start, (16.0, 74.0), command);
     drawing.finish(92.0)
 }
 
@@ -93,9 +99,7 @@ pub(crate) fn ladder(record: Option<&Record>) -> String {
     ];
     let title = format!("The ladder at {SIZE}: TFLOP/s, and part of cuBLAS");
     let shape = Shape::square(SIZE);
-    let Some(recorded) = Recorded::new(record) else {
-        return missing(&title);
-    };
+    let Some(recorded) = Recorded::new(record) else { return missing(&title) };
     let bar = |(kernel, label): &(&str, &str)| {
         let timed = recorded.product(kernel, shape)?;
         let part = timed.yardstick_ms.map(|cublas| cublas / timed.ms);
@@ -107,10 +111,7 @@ pub(crate) fn ladder(record: Option<&Record>) -> String {
         })
     };
     let bars: Vec<Bar> = KERNELS.iter().filter_map(bar).collect();
-    match bars.is_empty() {
-        true => missing(&title),
-        false => draw(&title, "TFLOP/s", &bars, &recorded.provenance()),
-    }
+    if bars.is_empty() { missing(&title) } else { draw(&title, "TFLOP/s", &bars, &recorded.provenance()) }
 }
 
 fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static Kernel> {
@@ -122,16 +123,12 @@ fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static Kernel> {
 pub(crate) fn transposes(record: Option<&Record>) -> String {
     const SHAPE: Shape = Shape { m: 8192, n: 8192, k: 0 };
     let title = format!("Transposes at {}: GB/s, and part of a copy", SHAPE.m);
-    let Some(recorded) = Recorded::new(record) else {
-        return missing(&title);
-    };
+    let Some(recorded) = Recorded::new(record) else { return missing(&title) };
     let rate = |ms: f64| Work::Transpose.bytes(SHAPE) / (ms * 1e6);
     let mut copy = None;
     let mut bars = Vec::new();
     for kernel in kernels(|work| work == Work::Transpose) {
-        let Some(timed) = recorded.timed(kernel.name, SHAPE, "copy") else {
-            continue;
-        };
+        let Some(timed) = recorded.timed(kernel.name, SHAPE, "copy") else { continue };
         copy = timed.yardstick_ms.or(copy);
         bars.push(Bar {
             label: kernel.name.trim_start_matches("transpose_").replace('_', " "),
@@ -140,9 +137,7 @@ pub(crate) fn transposes(record: Option<&Record>) -> String {
             page: None,
         });
     }
-    let Some(copy) = copy else {
-        return missing(&title);
-    };
+    let Some(copy) = copy else { return missing(&title) };
     bars.push(Bar { label: "copy".to_owned(), value: rate(copy), part: None, page: None });
     draw(&title, "GB/s", &bars, &recorded.provenance())
 }
@@ -153,15 +148,11 @@ pub(crate) fn cpus(record: Option<&Record>) -> String {
     const LIBRARY: &str = "cpu_library";
     let shape = Shape::square(SIZE);
     let title = format!("The CPU at {SIZE}: GFLOP/s, and part of the library");
-    let Some(recorded) = Recorded::new(record) else {
-        return missing(&title);
-    };
+    let Some(recorded) = Recorded::new(record) else { return missing(&title) };
     let mut host = None;
     let mut bars = Vec::new();
     for kernel in kernels(|work| work == Work::Cpu) {
-        let Some(timed) = recorded.timed(kernel.name, shape, "the library") else {
-            continue;
-        };
+        let Some(timed) = recorded.timed(kernel.name, shape, "the library") else { continue };
         host = recorded.host(kernel.name, shape).or(host);
         let part = timed.yardstick_ms.map(|library| library / timed.ms);
         bars.push(Bar {

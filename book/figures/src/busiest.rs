@@ -82,10 +82,20 @@ pub fn busiest() -> anyhow::Result<String> {
             verdict,
             launch.binds().unwrap_or("waits").to_owned(),
         ];
-        row.extend(SHOWN.map(|(_, unit)| launch.busy(unit).map_or(String::new(), |n| format!("{n:.0}"))));
+        row.extend(SHOWN.map(|(_, unit)| number(launch.busy(unit), 0)));
         rows.push(row);
     }
     Ok(table(&titles, &rows))
+}
+
+/// Formats a number; empty if it was not measured.
+pub(crate) fn number(measured: Option<f64>, digits: usize) -> String {
+    measured.map_or(String::new(), |n| format!("{n:.digits$}"))
+}
+
+fn metric(launch: &Launch, name: &str) -> anyhow::Result<f64> {
+    let found = launch.metrics.get(name).copied();
+    found.with_context(|| format!("{}: {name} is missing", launch.kernel))
 }
 
 /// Stall reasons by Nsight's names, with the titles of the table.
@@ -116,8 +126,7 @@ pub fn stalls() -> anyhow::Result<String> {
         let stalls = launch.stalls();
         let mut row = vec![launch.kernel.clone()];
         row.extend(REASONS.map(|(name, _)| percent(&stalls, name)));
-        let dispatch = launch.metrics.get(DISPATCH);
-        row.push(dispatch.map_or(String::new(), |n| format!("{n:.2}")));
+        row.push(number(launch.metrics.get(DISPATCH).copied(), 2));
         rows.push(row);
     }
     Ok(table(&titles, &rows))
@@ -147,18 +156,14 @@ pub fn tensor(step: &str) -> anyhow::Result<String> {
     let records = tensor_records()?;
     let all = records.iter().flat_map(|record| record.launches.iter().map(move |launch| (record, launch)));
     for (record, launch) in all.filter(|(_, one)| step.kernel(&one.kernel).is_some()) {
-        let metric = |name: &str| {
-            let found = launch.metrics.get(name).copied();
-            found.with_context(|| format!("{}: {name} is missing", launch.kernel))
-        };
-        let ns = metric("gpu__time_duration.sum")?;
+        let ns = metric(launch, "gpu__time_duration.sum")?;
         let mut row = vec![
             launch.kernel.clone(),
             catalog::text::short_device(&record.run.device).to_owned(),
             format!("{:.0}", ns / 1e3),
-            format!("{:.2}", metric("sm__cycles_elapsed.max")? / ns),
+            format!("{:.2}", metric(launch, "sm__cycles_elapsed.max")? / ns),
         ];
-        row.extend(SHOWN.map(|(_, unit)| launch.busy(unit).map_or(String::new(), |n| format!("{n:.0}"))));
+        row.extend(SHOWN.map(|(_, unit)| number(launch.busy(unit), 0)));
         let stalls = launch.stalls();
         row.extend(WAITS.map(|(name, _)| percent(&stalls, name)));
         rows.push(row);
@@ -197,19 +202,16 @@ pub fn climb() -> anyhow::Result<String> {
         let launch = launches
             .find(|launch| launch.kernel == name && launch.shape == Shape::square(SIZE))
             .with_context(|| format!("{name} at {SIZE} was not profiled"))?;
-        let metric =
-            |name: &str| launch.metrics.get(name).copied().with_context(|| format!("{name} is missing"));
         let multiply_adds = (SIZE * SIZE * SIZE) as f64 / 32.0;
-        let busy = |unit| launch.busy(unit).map_or(String::new(), |n| format!("{n:.1}"));
         let mut row = vec![
             name.to_owned(),
-            format!("{:.3}", metric("smsp__inst_executed.sum")? / multiply_adds),
-            busy(unit::ISSUE),
-            busy(unit::FP32),
+            format!("{:.3}", metric(launch, "smsp__inst_executed.sum")? / multiply_adds),
+            number(launch.busy(unit::ISSUE), 1),
+            number(launch.busy(unit::FP32), 1),
         ];
         for (wait, _) in WAITS {
             let name = format!("smsp__average_warps_issue_stalled_{wait}_per_issue_active.ratio");
-            row.push(format!("{:.2}", metric(&name)?));
+            row.push(format!("{:.2}", metric(launch, &name)?));
         }
         rows.push(row);
     }
@@ -226,25 +228,14 @@ mod tests {
     fn our_verdicts_are_those_of_nsight_compute() -> anyhow::Result<()> {
         for launch in &record()?.launches {
             let needs = needs(launch);
-            assert_eq!(
-                needs.is_err(),
-                UNMODELLED.contains(&launch.kernel.as_str()),
-                "{} at {}",
-                launch.kernel,
-                launch.shape
-            );
+            let (kernel, shape) = (launch.kernel.as_str(), launch.shape);
+            assert_eq!(needs.is_err(), UNMODELLED.contains(&kernel), "{kernel} at {shape}");
             let Ok(needs) = needs else { continue };
             let binding_units = binding_units(needs);
-            let exception = EXCEPTIONS.iter().find(|e| e.kernels.contains(&launch.kernel.as_str()));
-            assert_eq!(
-                launch.agrees(&binding_units),
-                exception.is_none(),
-                "{} at {}: {}, by Nsight {:?}; {exception:?}",
-                launch.kernel,
-                launch.shape,
-                words(&binding_units),
-                launch.busiest(),
-            );
+            let exception = EXCEPTIONS.iter().find(|e| e.kernels.contains(&kernel));
+            let (agree, theirs) = (launch.agrees(&binding_units), launch.busiest());
+            let ours = words(&binding_units);
+            assert_eq!(agree, exception.is_none(), "{kernel} at {shape}: {ours}, by Nsight {theirs:?}");
         }
         Ok(())
     }

@@ -7,11 +7,11 @@ use catalog::text::day;
 use records::Record;
 use records::ceilings::Ceilings;
 
-use crate::bars::digits;
+use crate::bars::{digits, placeholder};
 use crate::machine;
 use crate::plots::{Axis, spread_labels, tflops};
 use crate::recorded::Recorded;
-use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use crate::svg::{Anchor, Drawing, WIDTH};
 
 const SIZE: usize = 4096;
 
@@ -76,17 +76,6 @@ pub(crate) fn load() -> anyhow::Result<Option<Ceilings>> {
     Ceilings::load(&path).map_err(anyhow::Error::msg)
 }
 
-fn not_measured(title: &str) -> String {
-    let mut drawing = Drawing::new(title, "Not measured yet.");
-    drawing.round("faint", Rect::new(0.0, 0.0, WIDTH, 92.0), 6.0);
-    drawing.text("strong", Anchor::Start, (16.0, 28.0), title);
-    let why = "Not measured yet. On a card of compute capability 9.0:";
-    drawing.text("", Anchor::Start, (16.0, 52.0), why);
-    let command = "cargo run --release -p v12 --example ceilings";
-    drawing.text("code", Anchor::Start, (16.0, 74.0), command);
-    drawing.finish(92.0)
-}
-
 fn draw(
     title: &str,
     ceilings: Option<&Ceilings>,
@@ -95,7 +84,9 @@ fn draw(
     kernels: &[KernelPoint],
 ) -> String {
     let Some((ceilings, roofline)) = ceilings.and_then(|all| Some((all, all.run.roofline?))) else {
-        return not_measured(title);
+        let why = "Not measured yet. On a card of compute capability 9.0:";
+        let command = "cargo run --release -p v12 --example ceilings";
+        return placeholder(title, "Not measured yet.", why, command);
     };
     let mut drawing = Drawing::new(
         title,
@@ -175,12 +166,7 @@ fn draw(
         format!("L2: {}, {}.", ceilings.l2.device, day(&ceilings.l2.date)),
         of_kernels,
     ];
-    let mut at = bottom + 60.0;
-    for line in foot {
-        drawing.note(at, line);
-        at += 19.0;
-    }
-    drawing.finish(at - 11.0)
+    drawing.finish_with_notes(bottom + 60.0, foot)
 }
 
 #[cfg(test)]
@@ -245,8 +231,7 @@ mod tests {
     #[test]
     fn tiles_are_those_of_the_kernels() -> anyhow::Result<()> {
         for point in BY_WARPGROUPS {
-            let path = machine::root().join("kernels").join(machine::source_of(point.kernel)?);
-            let text = std::fs::read_to_string(path.with_extension("cu"))?;
+            let text = machine::read(&format!("kernels/{}.cu", machine::source_of(point.kernel)?))?;
             let of_block = match text.split_once(" = Tiles<") {
                 Some((_, rest)) => {
                     let numbers = rest.split(", ").take(2).map(str::parse);

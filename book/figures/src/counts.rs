@@ -83,15 +83,11 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         }
         y += 33.0;
     }
-    y += 14.0;
-    for line in [
+    let foot = [
         format!("Counted on the emulated GPU at {SHAPE}."),
         "Bars are logarithmic. Shared loads as ptxas merges them.".to_owned(),
-    ] {
-        drawing.note(y, line);
-        y += 19.0;
-    }
-    Ok(drawing.finish(y - 11.0))
+    ];
+    Ok(drawing.finish_with_notes(y + 14.0, foot))
 }
 
 #[cfg(test)]

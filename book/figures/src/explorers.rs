@@ -155,9 +155,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
             let position = WarpPosition { block: [0, 0], warp };
             let trace = machine::transpose(kernel, SIZE, position)?;
             for (load, along) in [(false, "row"), (true, "column")] {
-                let accesses = trace.shared("tile");
-                let found = accesses.iter().find(|reached| reached.access.load == load);
-                let found = found.with_context(|| format!("{kernel} does not touch its tile"))?;
+                let found = trace.first_shared("tile", load)?;
                 cases.push(Case {
                     ask: format!(
                         "R.tile({{bytes:4,width:32,padding:{padding},swizzle:{swizzle},along:\"{along}\",at:{warp}}})"
@@ -190,8 +188,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
 }
 
 pub fn rules_js() -> anyhow::Result<String> {
-    let path = folder().join("rules.js");
-    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+    machine::read("book/theme/explorers/rules.js")
 }
 
 /// Returns the text of `checked.js` for rules that passed `n_cases` cases.

@@ -24,9 +24,7 @@ fn loads(kernel: &'static str, array: &str) -> anyhow::Result<Vec<Vec<usize>>> {
     let row = edge + pad;
     let mut loads = BTreeSet::new();
     for reached in trace.shared(array).iter().filter(|reached| reached.access.load) {
-        let Some(offset) = reached.addresses()[LANE] else {
-            continue;
-        };
+        let Some(offset) = reached.addresses()[LANE] else { continue };
         let first = (offset / 4) as usize;
         if first / row == K {
             let n = (reached.access.bytes / 4) as usize;

@@ -112,10 +112,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
 
 /// Loads the record of the book's main device, if it exists.
 pub fn record(path: &Path) -> anyhow::Result<Option<Record>> {
-    match path.exists() {
-        true => Ok(Some(Record::load(path)?)),
-        false => Ok(None),
-    }
+    if path.exists() { Ok(Some(Record::load(path)?)) } else { Ok(None) }
 }
 
 pub fn record_path() -> PathBuf {

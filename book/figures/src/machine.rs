@@ -20,6 +20,12 @@ pub(crate) fn root() -> PathBuf {
     own.ancestors().nth(2).unwrap_or(own).to_owned()
 }
 
+/// Reads a text of the repository.
+pub(crate) fn read(path: &str) -> anyhow::Result<String> {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WarpPosition {
     /// Coordinates of the block in x and y.
@@ -27,7 +33,6 @@ pub(crate) struct WarpPosition {
     pub(crate) warp: u32,
 }
 
-/// The first warp of the first block.
 pub(crate) const FIRST: WarpPosition = WarpPosition { block: [0, 0], warp: 0 };
 
 /// Trace of one warp, and the counters of the launch.
@@ -82,13 +87,18 @@ impl Trace {
         self.reached(|access, first| access.space == MemSpace::Shared && (start..end).contains(&first), start)
     }
 
+    /// Returns the first load from a shared array, or the first store to it.
+    pub(crate) fn first_shared(&self, name: &str, load: bool) -> anyhow::Result<Reached<'_>> {
+        let first = self.shared(name).into_iter().find(|reached| reached.access.load == load);
+        let verb = if load { "loads" } else { "stores" };
+        first.with_context(|| format!("{} {verb} nothing of {name}", self.kernel().name))
+    }
+
     fn reached(&self, wanted: impl Fn(&Access, u64) -> bool, base: u64) -> Vec<Reached<'_>> {
         let mut found = Vec::new();
         for step in &self.steps {
             let Some(access) = &step.access else { continue };
-            let Some(first) = access.addresses.iter().flatten().next() else {
-                continue;
-            };
+            let Some(first) = access.addresses.iter().flatten().next() else { continue };
             if wanted(access, *first) {
                 let offset = |(lane, address): (usize, &Option<u64>)| Some((lane, (*address)? - base));
                 found.push(Reached {
@@ -114,10 +124,9 @@ pub(crate) fn source_of(kernel: &str) -> anyhow::Result<&'static str> {
 
 /// Returns the value of `constexpr int NAME = 128` in a kernel's source.
 pub(crate) fn constant(kernel: &str, name: &str) -> anyhow::Result<u32> {
-    let path = root().join("kernels").join(source_of(kernel)?).with_extension("cu");
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let value = catalog::constants::constant(&text, name);
-    value.with_context(|| format!("{}: no constant {name}", path.display()))
+    let path = format!("kernels/{}.cu", source_of(kernel)?);
+    let value = catalog::constants::constant(&read(&path)?, name);
+    value.with_context(|| format!("{path}: no constant {name}"))
 }
 
 /// Returns the rows and columns of C that one block owns.
@@ -140,17 +149,13 @@ struct Launch {
     buffers: Vec<u64>,
 }
 
-/// Runs a launch, and traces the warp `traced` if given.
 fn run(launch: &Launch, traced: Option<WarpPosition>) -> anyhow::Result<Trace> {
     const MOST_STEPS: usize = 1 << 20;
-    let source = source_of(launch.kernel)?;
-    let path = root().join("kernels/ptx").join(source).with_extension("ptx");
-    let ptx = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let path = format!("kernels/ptx/{}.ptx", source_of(launch.kernel)?);
     let gpu = Gpu::with_memory(1 << 32);
-    let module = gpu.load(&ptx).with_context(|| path.display().to_string())?;
-    let kernel = module
-        .kernel(launch.kernel)
-        .with_context(|| format!("{} has no kernel {}", path.display(), launch.kernel))?;
+    let module = gpu.load(&read(&path)?).with_context(|| path.clone())?;
+    let kernel = module.kernel(launch.kernel);
+    let kernel = kernel.with_context(|| format!("{path} has no kernel {}", launch.kernel))?;
     let threads = kernel.kernel().max_threads.context("the kernel has no launch bounds")?;
     let mut arguments: Vec<Argument> = launch.sizes.iter().map(|&size| size.into()).collect();
     let mut buffers = Vec::new();

@@ -20,10 +20,7 @@ const USAGE: &str = "usage: cargo run -p figures -- write [--record FILE] [--to 
 enum Task {
     Write { record: PathBuf, to: PathBuf },
     Explorers,
-    Predictions,
-    Busiest,
-    Stalls,
-    Climb,
+    Print(fn() -> anyhow::Result<String>),
     Tensor(String),
     Sass(Vec<String>),
 }
@@ -32,10 +29,7 @@ fn main() -> ExitCode {
     let result = match parse(std::env::args().skip(1)) {
         Some(Task::Write { record, to }) => write(&record, &to),
         Some(Task::Explorers) => explorers(),
-        Some(Task::Predictions) => print(&figures::errors()),
-        Some(Task::Busiest) => figures::busiest().and_then(|text| print(&text)),
-        Some(Task::Stalls) => figures::stalls().and_then(|text| print(&text)),
-        Some(Task::Climb) => figures::climb().and_then(|text| print(&text)),
+        Some(Task::Print(table)) => table().and_then(|text| print(&text)),
         Some(Task::Tensor(step)) => figures::tensor(&step).and_then(|text| print(&text)),
         Some(Task::Sass(words)) => sass(&words),
         None => {
@@ -57,10 +51,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Task> {
     let mut to = figures::generated();
     match words.next()?.as_str() {
         "write" => {}
-        "predictions" if words.next().is_none() => return Some(Task::Predictions),
-        "busiest" if words.next().is_none() => return Some(Task::Busiest),
-        "stalls" if words.next().is_none() => return Some(Task::Stalls),
-        "climb" if words.next().is_none() => return Some(Task::Climb),
+        "predictions" if words.next().is_none() => return Some(Task::Print(|| Ok(figures::errors()))),
+        "busiest" if words.next().is_none() => return Some(Task::Print(figures::busiest)),
+        "stalls" if words.next().is_none() => return Some(Task::Print(figures::stalls)),
+        "climb" if words.next().is_none() => return Some(Task::Print(figures::climb)),
         "tensor" => {
             let step = words.next()?;
             return words.next().is_none().then_some(Task::Tensor(step));

@@ -43,12 +43,8 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
             words(&warp[0])
         ),
     );
-    drawing.text(
-        "strong",
-        Anchor::Start,
-        (0.0, 14.0),
-        format!("{id}: one block's tile of C, {edge} × {edge}"),
-    );
+    let heading = format!("{id}: one block's tile of C, {edge} × {edge}");
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), heading);
     // The warp's rows, as large as possible.
     let all: BTreeSet<(usize, usize)> = warp.iter().flatten().copied().collect();
     let n_rows = all.iter().map(|(row, _)| row + 1).max().unwrap_or(1);
@@ -60,17 +56,8 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     for (lane, colour) in shown {
         drawing.rects(colour, runs(&warp[lane]).into_iter().map(|run| place(close, cell, run)));
     }
-    let lines_of = |every: usize| (every..edge).step_by(every);
-    drawing.rects(
-        "paper",
-        lines_of(8).map(|col| Rect::new(cell * col as f64 - 0.3, close.y, 0.6, close.height)),
-    );
-    drawing.rects(
-        "paper",
-        lines_of(8)
-            .take_while(|row| *row < n_rows)
-            .map(|row| Rect::new(0.0, close.y + cell * row as f64 - 0.3, WIDTH, 0.6)),
-    );
+    drawing.column_lines(close, cell, 8, 0.6);
+    drawing.row_lines(close, cell, 8, 0.6);
     drawing.rect("frame", close);
 
     // Below them, their place in the tile.
@@ -86,12 +73,10 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     let x = frame.right() + 16.0;
     let mut y = frame.y + 12.0;
     for (lane, colour) in shown {
-        drawing.rect(colour, Rect::new(x, y - 11.0, 12.0, 12.0));
-        drawing.text("", Anchor::Start, (x + 19.0, y), format!("thread {lane}"));
+        drawing.key(colour, (x, y), format!("thread {lane}"));
         y += 21.0;
     }
-    drawing.rect("tint", Rect::new(x, y - 11.0, 12.0, 12.0));
-    drawing.text("", Anchor::Start, (x + 19.0, y), "the rest of warp 0");
+    drawing.key("tint", (x, y), "the rest of warp 0");
     let (x, mut y) = (x + 162.0, frame.y + 12.0);
     for line in lines(&warp[0]) {
         drawing.text("dim", Anchor::Start, (x, y), line);

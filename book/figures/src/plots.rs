@@ -68,9 +68,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         ("sgemm_v01_row_per_lane", "v01 row", "d dashed"),
     ];
     let title = "TFLOP/s over size, square products";
-    let Some(recorded) = Recorded::new(record) else {
-        return missing(title);
-    };
+    let Some(recorded) = Recorded::new(record) else { return missing(title) };
     /// Selects sizes that consist of whole tiles; the odd sizes are another subject.
     fn regular(size: &usize) -> bool {
         size.is_multiple_of(256)
@@ -86,9 +84,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         .filter(|(_, _, points)| points.len() > 1)
         .collect();
     let all = || lines.iter().flat_map(|(_, _, points)| points);
-    let Some(low) = all().map(|(size, _)| *size).min() else {
-        return missing(title);
-    };
+    let Some(low) = all().map(|(size, _)| *size).min() else { return missing(title) };
     let high = all().map(|(size, _)| *size).max().unwrap_or(low);
     let most = all().map(|(_, tflops)| *tflops).fold(0.0, f64::max);
     let least = all().map(|(_, tflops)| *tflops).fold(f64::INFINITY, f64::min);
@@ -150,12 +146,8 @@ fn intensity(counters: &Counters, shape: Shape) -> f64 {
 pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     let shape = Shape::square(SIZE);
     let title = format!("Roofline at {SIZE}, by what the kernels ask for");
-    let Some(recorded) = Recorded::new(record) else {
-        return Ok(missing(&title));
-    };
-    let Some(roof) = recorded.roofline() else {
-        return Ok(missing(&title));
-    };
+    let Some(recorded) = Recorded::new(record) else { return Ok(missing(&title)) };
+    let Some(roof) = recorded.roofline() else { return Ok(missing(&title)) };
     let mut points = Vec::new();
     for (kernel, label) in counts::KERNELS {
         if let Some(tflops) = tflops(&recorded, kernel, SIZE) {
@@ -182,12 +174,8 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     for decade in [0.01, 0.1, 1.0, 10.0, 100.0] {
         if decade >= x.low {
             drawing.line("line", (x.at(decade), top), (x.at(decade), bottom));
-            drawing.text(
-                "dim",
-                Anchor::Middle,
-                (x.at(decade).min(WIDTH - 14.0), bottom + 19.0),
-                decade.to_string(),
-            );
+            let at = (x.at(decade).min(WIDTH - 14.0), bottom + 19.0);
+            drawing.text("dim", Anchor::Middle, at, decade.to_string());
         }
         if decade >= y.low {
             drawing.line("line", (x.from, y.at(decade)), (x.to, y.at(decade)));
@@ -210,12 +198,8 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     let fma = format!("FMA {} TFLOP/s", digits(roof.fp32_tflops));
     drawing.text("strong", Anchor::End, (x.to, y.at(roof.fp32_tflops) - 7.0), fma);
     let copy_at = 0.9;
-    drawing.text(
-        "strong",
-        Anchor::Start,
-        (x.at(copy_at) + 10.0, y.at(copy(copy_at)) + 12.0),
-        format!("copy {} TB/s", digits(roof.copy_gbs / 1000.0)),
-    );
+    let at = (x.at(copy_at) + 10.0, y.at(copy(copy_at)) + 12.0);
+    drawing.text("strong", Anchor::Start, at, format!("copy {} TB/s", digits(roof.copy_gbs / 1000.0)));
     // The fast kernels are close together: here they are one frame, which is enlarged below.
     let (near, alone): (Vec<KernelPoint>, Vec<KernelPoint>) =
         points.iter().copied().partition(|point| point.2 >= roof.fp32_tflops * CLOSE);
@@ -258,11 +242,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         "Sectors: scaled from those that the emulated GPU".to_owned(),
         format!("counted at {}.", counts::SHAPE),
     ];
-    let n_lines = foot.len() as f64;
-    for (i, line) in foot.into_iter().enumerate() {
-        drawing.note(at + 19.0 * i as f64, line);
-    }
-    Ok(drawing.finish(at + 19.0 * n_lines - 11.0))
+    Ok(drawing.finish_with_notes(at, foot))
 }
 
 /// A label, FLOP per byte, TFLOP/s.

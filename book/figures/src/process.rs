@@ -95,9 +95,8 @@ const TWO_WAYS: [(&str, &str); 4] = [
 ];
 
 fn read<T: serde::de::DeserializeOwned>(name: &str) -> anyhow::Result<T> {
-    let path = machine::root().join("book/data").join(name);
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    serde_json::from_str(&text).with_context(|| path.display().to_string())
+    let path = format!("book/data/{name}");
+    serde_json::from_str(&machine::read(&path)?).context(path)
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {

@@ -169,8 +169,7 @@ fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
 }
 
 fn ptx() -> anyhow::Result<String> {
-    let path = machine::root().join("book/exhibits/kernels/two_warps.ptx");
-    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+    machine::read("book/exhibits/kernels/two_warps.ptx")
 }
 
 /// Runs the kernel on the emulated GPU in this order: both warps wait before each access to the tile of B until it is

@@ -18,7 +18,7 @@ use sass::operation::{Modifier, Operation};
 use simt::memory::rules::{self, Addresses};
 use timing::Chip;
 
-use crate::busiest;
+use crate::busiest::{self, number};
 use crate::machine::{self, FIRST};
 use crate::recorded::Recorded;
 use crate::table::table;
@@ -140,9 +140,7 @@ impl Reuse {
     pub(crate) fn next(&mut self, instruction: &Instruction) -> [Option<OperandRead>; 3] {
         let mut reads = [None; 3];
         for ((operand, kept), read) in instruction.sources().iter().zip(&mut self.0).zip(&mut reads) {
-            let Value::Register(register) = operand.value else {
-                continue;
-            };
+            let Value::Register(register) = operand.value else { continue };
             if register == Register::ZERO {
                 continue;
             }
@@ -286,10 +284,14 @@ fn loops() -> anyhow::Result<String> {
             bar,
             pass.len() - ffma - lds - ldg - sts - bar,
         ];
-        let numbers = numbers.into_iter().map(|n| n.to_string());
-        rows.push(std::iter::once(name.to_owned()).chain(numbers).collect());
+        rows.push(row(name, numbers));
     }
     Ok(table(&titles, &rows))
+}
+
+fn row(name: &str, numbers: impl IntoIterator<Item: ToString>) -> Vec<String> {
+    let numbers = numbers.into_iter().map(|number| number.to_string());
+    std::iter::once(name.to_owned()).chain(numbers).collect()
 }
 
 fn registers() -> anyhow::Result<String> {
@@ -300,9 +302,7 @@ fn registers() -> anyhow::Result<String> {
         let pass = code.pass()?;
         let OperandCost { marked, alone, clocks } = reads(&pass);
         let [one, two, three] = alone;
-        let numbers = [multiply_adds(&pass), marked, one, two, three, pass.len(), clocks as usize];
-        let numbers = numbers.into_iter().map(|n| n.to_string());
-        rows.push(std::iter::once(name.to_owned()).chain(numbers).collect());
+        rows.push(row(name, [multiply_adds(&pass), marked, one, two, three, pass.len(), clocks as usize]));
     }
     Ok(table(&titles, &rows))
 }
@@ -346,11 +346,7 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
         let pass = code.pass()?;
         let [bank_conflicts, bare] = bank_conflicts(&pass);
         let (predicted, launch) = busiest::at(name, shape)?;
-        let (ms, _) = recorded
-            .clocked(name, shape)
-            .with_context(|| format!("{name} at {SIZE} was not recorded with its clock"))?;
-        let busy = |unit| launch.busy(unit).map_or(String::new(), |n| format!("{n:.1}"));
-        let dispatch = launch.metrics.get(busiest::DISPATCH);
+        let (ms, _) = clocked(&recorded, name)?;
         rows.push(vec![
             name.to_owned(),
             multiply_adds(&pass).to_string(),
@@ -359,9 +355,9 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
             format!("{:.2}", predicted / 1e3),
             format!("{:.2}", launch.metrics["gpu__time_duration.sum"] / 1e6),
             format!("{ms:.2}"),
-            dispatch.map_or(String::new(), |n| format!("{n:.2}")),
-            busy(unit::FP32),
-            busy(unit::ISSUE),
+            number(launch.metrics.get(busiest::DISPATCH).copied(), 2),
+            number(launch.busy(unit::FP32), 1),
+            number(launch.busy(unit::ISSUE), 1),
         ]);
     }
     Ok(table(&titles, &rows))
@@ -370,6 +366,11 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
 /// Schedulers of an SM: warp instructions, or multiply-adds, per clock.
 const SCHEDULERS: f64 = 4.0;
 const SIZE: usize = 4096;
+
+fn clocked(recorded: &Recorded<'_>, name: &str) -> anyhow::Result<(f64, u32)> {
+    let found = recorded.clocked(name, Shape::square(SIZE));
+    found.with_context(|| format!("{name} at {SIZE} was not recorded with its clock"))
+}
 
 /// Returns a table of an SM's clocks per multiply-add of a warp: the need of each unit, and the measured time.
 fn binds(record: Option<&Record>) -> anyhow::Result<String> {
@@ -382,10 +383,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
         let ffma = multiply_adds(&pass) as f64;
         let (counters, l1) = counted(name)?;
         let per = 32.0 / counters.fmas as f64;
-        let shape = Shape::square(SIZE);
-        let (ms, mhz) = recorded
-            .clocked(name, shape)
-            .with_context(|| format!("{name} at {SIZE} was not recorded with its clock"))?;
+        let (ms, mhz) = clocked(&recorded, name)?;
         let all = (SIZE * SIZE * SIZE) as f64 / 32.0;
         let clocks = [
             1.0 / SCHEDULERS,
@@ -396,12 +394,12 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
             l1,
             ms * 1e3 * f64::from(mhz) * f64::from(Chip::h200().sms) / all,
         ];
-        let numbers = clocks.into_iter().map(|n| match n {
+        let numbers = clocks.map(|n| match n {
             0.0 => "0".to_owned(),
             n if n < 1.0 => format!("{n:.3}"),
             n => format!("{n:.2}"),
         });
-        rows.push(std::iter::once(name.to_owned()).chain(numbers).collect());
+        rows.push(row(name, numbers));
     }
     Ok(table(&titles, &rows))
 }
@@ -445,8 +443,7 @@ const SHOWN: [&str; 11] = [
 
 /// Returns a table of strided loads: the sectors that they touch, and their clocks.
 fn strides() -> anyhow::Result<String> {
-    let path = machine::root().join(LOADS);
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let text = machine::read(LOADS)?;
     let titles = ["bytes apart", "lines", "turns", "clocks measured"];
     let mut rows = Vec::new();
     for wanted in SHOWN {
@@ -472,6 +469,17 @@ fn strides() -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
+    /// Checks that of the instructions `each` that a warp executed, no more than `most` are outside of the loop, since
+    /// code there runs once.
+    fn check(name: &str, k: usize, each: f64, most: f64) -> anyhow::Result<()> {
+        let code = Code::of(name)?;
+        let pass = code.pass()?;
+        let passes = k * code.elements() / multiply_adds(&pass);
+        let outside = each - (passes * pass.len()) as f64;
+        assert!((0.0..most).contains(&outside), "{name}: {outside} of {each} outside of the loop");
+        Ok(())
+    }
+
     #[test]
     fn a_pass_is_as_long_as_the_hardware_counts() -> anyhow::Result<()> {
         let path = machine::root().join("book/data/h200-counters.json");
@@ -483,12 +491,7 @@ mod tests {
             let blocks: u32 = profile.grid.into_iter().product();
             let warps = u64::from(blocks * profile.block[0] / 32);
             let each = profile.metrics["smsp__inst_executed.sum"] as f64 / warps as f64;
-            let code = Code::of(name)?;
-            let pass = code.pass()?;
-            let passes = 1024 * code.elements() / multiply_adds(&pass);
-            // Code outside of the loop runs once.
-            let outside = each - (passes * pass.len()) as f64;
-            assert!((0.0..600.0).contains(&outside), "{name}: {outside} of {each} outside of the loop");
+            check(name, 1024, each, 600.0)?;
         }
         Ok(())
     }
@@ -503,11 +506,7 @@ mod tests {
             let blocks: u32 = launch.grid.into_iter().product();
             let warps = u64::from(blocks * launch.block[0] / 32);
             let each = launch.metrics["smsp__inst_executed.sum"] / warps as f64;
-            let code = Code::of(name)?;
-            let pass = code.pass()?;
-            let passes = launch.shape.k * code.elements() / multiply_adds(&pass);
-            let outside = each - (passes * pass.len()) as f64;
-            assert!((0.0..1000.0).contains(&outside), "{name}: {outside} of {each} outside of the loop");
+            check(name, launch.shape.k, each, 1000.0)?;
         }
         Ok(())
     }
@@ -517,15 +516,10 @@ mod tests {
         // FFMA R0, R2, R5.reuse, R4; FFMA R1, R6, R5, R7
         let words = [0x080fe20000000004_0000000502007223_u128, 0x000fe20000000007_0000000506017223];
         let mut reuse = Reuse::default();
-        let banks: Vec<[usize; 2]> = words
-            .iter()
-            .map(|word| {
-                by_bank(
-                    &reuse
-                        .next(&::sass::decode(::sass::Architecture::Sm90, *word, 0).expect("a multiply-add")),
-                )
-            })
-            .collect();
+        let banks = words.map(|word| {
+            let multiply_add = ::sass::decode(::sass::Architecture::Sm90, word, 0).expect("a multiply-add");
+            by_bank(&reuse.next(&multiply_add))
+        });
         assert_eq!(banks, [[2, 1], [1, 1]]);
         Ok(())
     }

@@ -73,7 +73,8 @@ fn legend(drawing: &mut Drawing, y: f64) {
 /// Draws the top left corner of one matrix, and the part of it that an access touches.
 fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Reached<'_>) {
     let edge = CELL * SHOWN as f64;
-    drawing.rect("faint", Rect::new(x, y, edge, edge));
+    let frame = Rect::new(x, y, edge, edge);
+    drawing.rect("faint", frame);
     let place = |offset: u64| {
         let index = (offset / FLOAT) as usize;
         (index / SIZE, index % SIZE)
@@ -87,10 +88,8 @@ fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Rea
     drawing.rects(light, sectors.iter().map(|sector| spot(place(sector * SECTOR), (SECTOR / FLOAT) as f64)));
     drawing.rects(full, floats.iter().map(|offset| spot(place(*offset), 1.0).inset(0.25)));
     // Lines where sectors begin.
-    let per_sector = (SECTOR / FLOAT) as usize;
-    let borders = (per_sector..SHOWN).step_by(per_sector);
-    drawing.rects("paper", borders.map(|col| Rect::new(x + CELL * col as f64 - 0.4, y, 0.8, edge)));
-    drawing.rect("frame", Rect::new(x, y, edge, edge));
+    drawing.column_lines(frame, CELL, (SECTOR / FLOAT) as usize, 0.8);
+    drawing.rect("frame", frame);
 }
 
 /// Draws four strides of one warp-wide load of 4 bytes per lane, computed from the rule alone.
@@ -174,12 +173,7 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
                 Rect::new(x + cell * col as f64, y + cell * row as f64, cell, cell)
             };
             drawing.rects(["a", "b"][i], floats.iter().map(spot));
-            let per_sector = (SECTOR / FLOAT) as usize;
-            let borders = (per_sector..cols).step_by(per_sector);
-            drawing.rects(
-                "paper",
-                borders.map(|col| Rect::new(x + cell * col as f64 - 0.4, y, 0.8, frame.height)),
-            );
+            drawing.column_lines(frame, cell, (SECTOR / FLOAT) as usize, 0.8);
             drawing.rect("frame", frame);
             let text_y = frame.bottom() + 19.0;
             let ink = ["strong ink-a", "strong ink-b"][i];
@@ -187,12 +181,8 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
             if i == 1 {
                 let rounds = SIZE / machine::constant(kernel, "BK")? as usize;
                 let requests = (trace.global(0).len() + trace.global(1).len()) / rounds;
-                drawing.text(
-                    "dim",
-                    Anchor::Start,
-                    (x, text_y + 24.0),
-                    format!("{requests} requests per warp and round"),
-                );
+                let text = format!("{requests} requests per warp and round");
+                drawing.text("dim", Anchor::Start, (x, text_y + 24.0), text);
             }
         }
         y += edge + 50.0;

@@ -26,63 +26,28 @@ pub(crate) struct Subject {
     tiles: &'static [(&'static str, [u32; 2])],
 }
 
-const fn shape(m: usize, n: usize, k: usize) -> Shape {
-    Shape { m, n, k }
+const fn subject(
+    key: &'static str,
+    label: &'static str,
+    kernel: &'static str,
+    [m, n, k]: [usize; 3],
+    tiles: &'static [(&'static str, [u32; 2])],
+) -> Subject {
+    Subject { key, label, kernel, shape: Shape { m, n, k }, tiles }
 }
 
 const V02_TILES: [(&str, [u32; 2]); 2] = [("a_tile", [32, 32]), ("b_tile", [32, 32])];
+const V05_TILES: [(&str, [u32; 2]); 2] = [("a_tile", [8, 132]), ("b_tile", [8, 128])];
 
 /// Kernels of one chapter are next to each other.
 pub(crate) const SUBJECTS: [Subject; 7] = [
-    Subject {
-        key: "v01",
-        label: "row_per_lane, 32 × 32, K = 16",
-        kernel: "sgemm_v01_row_per_lane",
-        shape: shape(32, 32, 16),
-        tiles: &[],
-    },
-    Subject {
-        key: "v01",
-        label: "col_per_lane, 32 × 32, K = 16",
-        kernel: "sgemm_v01_col_per_lane",
-        shape: shape(32, 32, 16),
-        tiles: &[],
-    },
-    Subject {
-        key: "v01",
-        label: "row_per_lane, 28 × 28, K = 13",
-        kernel: "sgemm_v01_row_per_lane",
-        shape: shape(28, 28, 13),
-        tiles: &[],
-    },
-    Subject {
-        key: "v01",
-        label: "col_per_lane, 28 × 28, K = 13",
-        kernel: "sgemm_v01_col_per_lane",
-        shape: shape(28, 28, 13),
-        tiles: &[],
-    },
-    Subject {
-        key: "v02",
-        label: "tile32, 32 × 32, K = 64",
-        kernel: "sgemm_v02_tile32",
-        shape: shape(32, 32, 64),
-        tiles: &V02_TILES,
-    },
-    Subject {
-        key: "v02",
-        label: "tile32, 28 × 28, K = 40",
-        kernel: "sgemm_v02_tile32",
-        shape: shape(28, 28, 40),
-        tiles: &V02_TILES,
-    },
-    Subject {
-        key: "v05",
-        label: "128 × 128, K = 8",
-        kernel: "sgemm_v05_bank_conflict_free",
-        shape: shape(128, 128, 8),
-        tiles: &[("a_tile", [8, 132]), ("b_tile", [8, 128])],
-    },
+    subject("v01", "row_per_lane, 32 × 32, K = 16", "sgemm_v01_row_per_lane", [32, 32, 16], &[]),
+    subject("v01", "col_per_lane, 32 × 32, K = 16", "sgemm_v01_col_per_lane", [32, 32, 16], &[]),
+    subject("v01", "row_per_lane, 28 × 28, K = 13", "sgemm_v01_row_per_lane", [28, 28, 13], &[]),
+    subject("v01", "col_per_lane, 28 × 28, K = 13", "sgemm_v01_col_per_lane", [28, 28, 13], &[]),
+    subject("v02", "tile32, 32 × 32, K = 64", "sgemm_v02_tile32", [32, 32, 64], &V02_TILES),
+    subject("v02", "tile32, 28 × 28, K = 40", "sgemm_v02_tile32", [28, 28, 40], &V02_TILES),
+    subject("v05", "128 × 128, K = 8", "sgemm_v05_bank_conflict_free", [128, 128, 8], &V05_TILES),
 ];
 
 const FLOAT: u64 = 4;
@@ -107,21 +72,17 @@ impl Reach {
 
     /// Returns the sectors of an access to global memory, or the wavefronts of one to shared memory.
     fn cost(&self) -> u32 {
-        match self.array {
-            0..=2 => rules::sectors(&self.addresses(), self.bytes()),
-            _ => rules::shared_cost(&self.addresses(), self.bytes(), self.load).wavefronts,
-        }
+        self.costs()[0]
     }
 
-    /// Returns the wavefronts beyond the minimum of the access.
-    fn excess(&self) -> u32 {
-        match self.array {
-            0..=2 => 0,
-            _ => {
-                let cost = rules::shared_cost(&self.addresses(), self.bytes(), self.load);
-                cost.wavefronts - cost.ideal
-            }
+    /// Returns [`Self::cost`], and the wavefronts beyond the minimum of the access.
+    fn costs(&self) -> [u32; 2] {
+        let addresses = self.addresses();
+        if self.array < 3 {
+            return [rules::sectors(&addresses, self.bytes()), 0];
         }
+        let cost = rules::shared_cost(&addresses, self.bytes(), self.load);
+        [cost.wavefronts, cost.wavefronts - cost.ideal]
     }
 }
 
@@ -143,9 +104,7 @@ pub(crate) struct Followed {
 }
 
 fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option<Reach>> {
-    let Some(access) = &trace.steps[step].access else {
-        return Ok(None);
-    };
+    let Some(access) = &trace.steps[step].access else { return Ok(None) };
     let first = access.addresses.iter().flatten().min().context("an access of no lane")?;
     let (array, base) = match access.space {
         MemSpace::Global => {
@@ -234,7 +193,7 @@ impl Followed {
     fn source(&self) -> anyhow::Result<(String, Vec<(u32, String)>)> {
         const MARKS: [&str; 3] = ["// ANCHOR", "// SOLUTION", "// STARTER"];
         let name = format!("kernels/{}.cu", machine::source_of(self.subject.kernel)?);
-        let text = std::fs::read_to_string(machine::root().join(&name)).with_context(|| name.clone())?;
+        let text = machine::read(&name)?;
         let lines = text.lines().zip(1u32..).skip_while(|(line, _)| *line != "// ANCHOR: kernel").skip(1);
         let mut shown = Vec::new();
         for (line, number) in lines {
@@ -319,8 +278,9 @@ pub(crate) fn counted(subject: Subject) -> anyhow::Result<(Value, Value)> {
         let Some(reach) = &step.reach else { continue };
         let at = if reach.array < 3 { 0 } else { 2 };
         sums[at] += 1;
-        sums[at + 1] += u64::from(reach.cost());
-        sums[4] += u64::from(reach.excess());
+        let [cost, excess] = reach.costs();
+        sums[at + 1] += u64::from(cost);
+        sums[4] += u64::from(excess);
         sums[6] += reach.elements.iter().flatten().sum::<u64>();
     }
     Ok((packed, json!(sums)))
@@ -363,10 +323,9 @@ pub fn steps_js() -> anyhow::Result<String> {
 pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
     const LABELS: f64 = 104.0;
     const ROW: f64 = 21.0;
-    let subjects: Vec<Subject> = SUBJECTS.into_iter().filter(|subject| subject.key == key).collect();
     // The first subject of each kernel, which has whole tiles.
     let mut wanted: Vec<Subject> = Vec::new();
-    for subject in subjects {
+    for subject in SUBJECTS.into_iter().filter(|subject| subject.key == key) {
         if wanted.iter().all(|known| known.kernel != subject.kernel) {
             wanted.push(subject);
         }

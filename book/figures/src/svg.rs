@@ -50,6 +50,10 @@ impl Rect {
         self.y + self.height
     }
 
+    fn short(self) -> [String; 4] {
+        [self.x, self.y, self.width, self.height].map(short)
+    }
+
     pub(crate) fn middle(self) -> (f64, f64) {
         (self.x + self.width / 2.0, self.y + self.height / 2.0)
     }
@@ -111,13 +115,12 @@ impl Drawing {
     }
 
     pub(crate) fn rect(&mut self, class: &str, r: Rect) {
-        let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
+        let [x, y, w, h] = r.short();
         self.push(format_args!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"/>"));
     }
 
     pub(crate) fn round(&mut self, class: &str, r: Rect, radius: f64) {
-        let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
-        let radius = short(radius);
+        let ([x, y, w, h], radius) = (r.short(), short(radius));
         self.push(format_args!(
             "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{radius}\"/>"
         ));
@@ -136,7 +139,7 @@ impl Drawing {
     pub(crate) fn rects(&mut self, class: &str, rects: impl IntoIterator<Item = Rect>) {
         let mut path = String::new();
         for r in rects {
-            let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
+            let [x, y, w, h] = r.short();
             write!(path, "M{x} {y}h{w}v{h}h-{w}z").expect("a string takes everything");
         }
         if !path.is_empty() {
@@ -207,6 +210,35 @@ impl Drawing {
         self.text("dim", Anchor::Start, (0.0, y), text);
     }
 
+    /// Draws remarks below each other, the first one with its baseline at `y`, and finishes the drawing.
+    pub(crate) fn finish_with_notes(mut self, mut y: f64, lines: impl IntoIterator<Item = String>) -> String {
+        for line in lines {
+            self.note(y, line);
+            y += 19.0;
+        }
+        self.finish(y - 11.0)
+    }
+
+    /// Draws lines between the columns of a grid of cells, every `every` columns.
+    pub(crate) fn column_lines(&mut self, frame: Rect, cell: f64, every: usize, width: f64) {
+        let n = (frame.width / cell).round() as usize;
+        let line = |i| Rect::new(frame.x + cell * i as f64 - width / 2.0, frame.y, width, frame.height);
+        self.rects("paper", (every..n).step_by(every).map(line));
+    }
+
+    /// Draws lines between the rows of a grid of cells, every `every` rows.
+    pub(crate) fn row_lines(&mut self, frame: Rect, cell: f64, every: usize, width: f64) {
+        let n = (frame.height / cell).round() as usize;
+        let line = |i| Rect::new(frame.x, frame.y + cell * i as f64 - width / 2.0, frame.width, width);
+        self.rects("paper", (every..n).step_by(every).map(line));
+    }
+
+    /// Draws an entry of a legend; `y` is the baseline of its text.
+    pub(crate) fn key(&mut self, class: &str, (x, y): (f64, f64), text: impl AsRef<str>) {
+        self.rect(class, Rect::new(x, y - 11.0, 12.0, 12.0));
+        self.text("", Anchor::Start, (x + 19.0, y), text);
+    }
+
     /// Returns the contents of the SVG file for a drawing of this height.
     pub(crate) fn finish(self, height: f64) -> String {
         let (title, description) = (escaped(&self.title), escaped(&self.description));
@@ -227,9 +259,8 @@ pub(crate) fn alone(svg: &str, dark: bool) -> String {
     const SYSTEM: &str = "@media (prefers-color-scheme:dark){";
     let never = if dark { "@media all{" } else { "@media not all{" };
     let lines = svg.lines().filter(|line| !line.starts_with("<a ") && *line != "</a>");
-    let mut text: String = lines.map(|line| format!("{line}\n")).collect();
-    text = text.replace(SYSTEM, never);
-    text
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
+    text.replace(SYSTEM, never)
 }
 
 #[cfg(test)]

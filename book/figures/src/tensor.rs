@@ -1,6 +1,7 @@
 //! Picture for v10: the elements of an MMA instruction that four lanes of the warp hold, by the emulated GPU's
 //! layout.
 
+use anyhow::Context as _;
 use simt::mma::layout::MmaForm;
 use simt::mma::products::{AccumulatorType, FactorType};
 
@@ -17,28 +18,25 @@ const GAP: f64 = 18.0;
 /// Returns the elements of A, B and D that a lane holds, as (row, column).
 fn held(form: MmaForm, lane: usize) -> [Vec<(usize, usize)>; 3] {
     let [n_a, n_b, n_d] = form.registers();
-    let pair = |row: usize, col: usize| [(row, col), (row, col + 1)];
-    [
-        (0..n_a)
-            .flat_map(|register| {
-                let (row, k) = form.in_a(lane, register);
-                pair(row, k)
-            })
-            .collect(),
-        (0..n_b)
-            .flat_map(|register| {
-                let (col, k) = form.in_b(lane, register);
-                [(k, col), (k + 1, col)]
-            })
-            .collect(),
-        (0..n_d).map(|register| form.in_d(lane, register)).collect(),
-    ]
+    let in_a = |register| {
+        let (row, k) = form.in_a(lane, register);
+        [(row, k), (row, k + 1)]
+    };
+    let in_b = |register| {
+        let (col, k) = form.in_b(lane, register);
+        [(k, col), (k + 1, col)]
+    };
+    let in_d = |register| form.in_d(lane, register);
+    [(0..n_a).flat_map(in_a).collect(), (0..n_b).flat_map(in_b).collect(), (0..n_d).map(in_d).collect()]
+}
+
+fn form() -> anyhow::Result<MmaForm> {
+    let types = (FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32);
+    MmaForm::new(M as u8, K as u8, Some(types)).context("there is no product of 16 x 8 x 16 of bf16")
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let form =
-        MmaForm::new(M as u8, K as u8, Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)));
-    let form = form.ok_or_else(|| anyhow::anyhow!("there is no product of 16 x 8 x 16 of bf16"))?;
+    let form = form()?;
     let mut drawing = Drawing::new(
         "One product of a warp, and who holds it",
         "A of 16 by 16 elements below on the left, B of 16 by 8 above on the right, and their product of 16 by 8 in the \
@@ -68,27 +66,18 @@ pub(crate) fn draw() -> anyhow::Result<String> {
                 }),
             );
         }
-        let line = |at: f64| at - 0.3;
-        let (cols, rows) = ((frame.width / CELL) as usize, (frame.height / CELL) as usize);
-        drawing.rects(
-            "paper",
-            (1..cols).map(|col| Rect::new(line(frame.x + CELL * col as f64), frame.y, 0.6, frame.height)),
-        );
-        drawing.rects(
-            "paper",
-            (1..rows).map(|row| Rect::new(frame.x, line(frame.y + CELL * row as f64), frame.width, 0.6)),
-        );
+        drawing.column_lines(*frame, CELL, 1, 0.6);
+        drawing.row_lines(*frame, CELL, 1, 0.6);
         drawing.rect("frame", *frame);
     }
     let mut y = top + 12.0;
     for (lane, colour) in SHOWN {
-        drawing.rect(colour, Rect::new(left, y - 11.0, 12.0, 12.0));
         let [a, b, d] = held(form, lane).map(|held| held.len());
         let text = match lane {
             0 => format!("lane 0: {a} of A, {b} of B, {d} of D"),
             _ => format!("lane {lane}"),
         };
-        drawing.text("", Anchor::Start, (left + 19.0, y), text);
+        drawing.key(colour, (left, y), text);
         y += 21.0;
     }
     Ok(drawing.finish(below + CELL * M as f64 + 2.0))
@@ -101,8 +90,7 @@ mod tests {
 
     #[test]
     fn every_element_is_held_once() {
-        let form = MmaForm::new(16, 16, Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)))
-            .expect("it is a shape");
+        let form = form().expect("it is a shape");
         for (matrix, elements) in [M * K, K * N, M * N].into_iter().enumerate() {
             let all: Vec<_> = (0..32).flat_map(|lane| held(form, lane)[matrix].clone()).collect();
             let distinct: BTreeSet<_> = all.iter().collect();
@@ -112,8 +100,7 @@ mod tests {
 
     #[test]
     fn the_description_is_of_what_is_drawn() {
-        let form = MmaForm::new(16, 16, Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)))
-            .expect("it is a shape");
+        let form = form().expect("it is a shape");
         let [a, b, d] = held(form, 0);
         assert_eq!(a, [(0, 0), (0, 1), (8, 0), (8, 1), (0, 8), (0, 9), (8, 8), (8, 9)]);
         assert_eq!(b, [(0, 0), (1, 0), (8, 0), (9, 0)]);

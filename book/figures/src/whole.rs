@@ -38,9 +38,7 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
         ("sgemm_v07_double_buffer", "v07"),
     ];
     let title = "A whole product: the kernel, and the rest";
-    let Some(recorded) = Recorded::new(record) else {
-        return missing(title);
-    };
+    let Some(recorded) = Recorded::new(record) else { return missing(title) };
     let products = |size: usize| -> Vec<Product> {
         let product = |(kernel, label): (&str, &'static str)| {
             let (kernel_ms, whole_ms) = recorded.whole(kernel, Shape::square(size))?;
@@ -101,26 +99,20 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
         }
         y += 8.0;
     }
-    y += 12.0;
-    for line in [
+    let foot = [
         "Bars of one size share a scale. Lengths, not order:".to_owned(),
         "the record does not say when the copies ran.".to_owned(),
         "Kernel: device events. Whole: the host's clock.".to_owned(),
         format!("{}. Medians.", recorded.provenance()),
-    ] {
-        drawing.note(y, line);
-        y += 19.0;
-    }
-    drawing.finish(y - 11.0)
+    ];
+    drawing.finish_with_notes(y + 12.0, foot)
 }
 
 /// Draws v07's speed as a fraction of cuBLAS's on every recorded shape, by its number of blocks.
 pub(crate) fn of_cublas(record: Option<&Record>) -> String {
     const KERNEL: &str = "sgemm_v07_double_buffer";
     let title = "v07 as a part of cuBLAS, by shape";
-    let Some(recorded) = Recorded::new(record) else {
-        return missing(title);
-    };
+    let Some(recorded) = Recorded::new(record) else { return missing(title) };
     let mut rows: Vec<(u64, Shape, f64)> = Vec::new();
     for shape in recorded.shapes(KERNEL) {
         let timed = recorded.product(KERNEL, shape);
@@ -153,11 +145,8 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
         drawing.rect("a", Rect::new(0.0, y + 19.0, WIDTH * part / most, 9.0));
         y += 36.0;
     }
-    for line in ["A full bar is cuBLAS, timed between the same samples.".to_owned(), recorded.provenance()] {
-        drawing.note(y + 12.0, line);
-        y += 19.0;
-    }
-    drawing.finish(y + 1.0)
+    let foot = ["A full bar is cuBLAS, timed between the same samples.".to_owned(), recorded.provenance()];
+    drawing.finish_with_notes(y + 12.0, foot)
 }
 
 #[cfg(test)]

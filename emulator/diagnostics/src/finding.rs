@@ -3,8 +3,6 @@
 //! [`Finding::text`] is the whole message; the other fields are its machine-readable twin, so that a grader
 //! or an editor need not parse text. Codes are stable, words are not.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
 use simt::check::{Code, Severity};
@@ -27,6 +25,16 @@ pub struct Place {
     pub instruction: String,
 }
 
+impl Place {
+    /// The line with its number, or the instruction with that of its PTX line.
+    pub(crate) fn listed(&self) -> String {
+        match &self.text {
+            Some(text) => format!("{:>4} | {}", self.line, text.replace('\t', " ").trim_end()),
+            None => format!("PTX line {} | {}", self.ptx_line, self.instruction),
+        }
+    }
+}
+
 /// The array that an access meant, and the element that it hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArrayElement {
@@ -36,15 +44,12 @@ pub struct ArrayElement {
     pub space: &'static str,
     /// Type of one element in the source's words: `float`; `4-byte element` when unknown.
     pub element_type: String,
-    /// Bytes of one element.
     pub element_bytes: u32,
-    /// Elements that the array has.
     pub n_elements: u64,
     /// Dimensions, outermost first, when they are in the source.
     pub dims: Vec<u64>,
     /// Which element, counted from the array's start; outside `0 .. n_elements` when out of bounds.
     pub index: i64,
-    /// Byte offset of the access from the array's start.
     pub byte_offset: i64,
 }
 
@@ -55,7 +60,6 @@ pub struct Party {
     pub does: &'static str,
     /// PTX instruction: index into the kernel's instructions.
     pub instr: u32,
-    /// Its source line and instruction.
     pub place: Place,
     /// Index of the block in x, y and z.
     pub block: [u32; 3],
@@ -70,7 +74,6 @@ pub struct Party {
 pub struct Finding {
     /// Whether it makes the launch fail.
     pub severity: Severity,
-    /// Code of the finding, such as `E-OOB`.
     pub code: Code,
     /// The first line without code and place: ``read past the end of `A` ``.
     pub title: String,
@@ -96,41 +99,9 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// The cause, as far as the data shows it.
     pub why: Option<String>,
-    /// What to do about it.
     #[serde(rename = "try")]
     pub advice: Option<String>,
-    /// What a real GPU would do.
     pub on_gpu: Option<String>,
     /// The whole message, ready to print, without colour.
     pub text: String,
-}
-
-impl Finding {
-    /// The message with terminal colours (ANSI): the header, the caret and the labels stand out.
-    pub fn colored(&self) -> String {
-        let (strong, off) = match self.severity {
-            Severity::Error => ("\x1b[1;31m", "\x1b[0m"),
-            Severity::Warning => ("\x1b[1;33m", "\x1b[0m"),
-        };
-        let mut out = String::new();
-        for (number, line) in self.text.lines().enumerate() {
-            let body = line.trim_start();
-            let indent = &line[..line.len() - body.len()];
-            let label = ["Why:", "Try:", "On a GPU:"].into_iter().find(|label| body.starts_with(label));
-            let is_caret = body
-                .strip_prefix('|')
-                .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| " ^~".contains(c)));
-            let _ = match (number, body.split_once(']'), label) {
-                (0, Some((head, rest)), _) => {
-                    writeln!(out, "{indent}{strong}{head}]{off}\x1b[1m{rest}{off}")
-                }
-                (_, _, Some(label)) => {
-                    writeln!(out, "{indent}\x1b[1;36m{label}{off}{}", &body[label.len()..])
-                }
-                _ if is_caret => writeln!(out, "{indent}|{strong}{}{off}", &body[1..]),
-                _ => writeln!(out, "{line}"),
-            };
-        }
-        out
-    }
 }

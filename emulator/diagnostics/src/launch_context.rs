@@ -12,14 +12,12 @@ use crate::trace::Trace;
 use crate::words;
 use simt::check::{Code, Kind, Severity, block_position, thread_position};
 use simt::launch::Watch;
-use simt::program::{MbarrierKind, OpKind, SourceLoc, TensorWay};
+use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
 
 /// Columns of a message.
 const WIDTH: usize = 98;
 /// Column at which the place of a message starts, when its title is not longer.
 const PLACE_COLUMN: usize = 64;
-
-/// Data that all messages of a launch share.
 pub(crate) struct LaunchContext<'a> {
     pub(crate) context: &'a LaunchInputs<'a>,
     /// Everything that went wrong in this launch.
@@ -65,17 +63,28 @@ impl<'a> LaunchContext<'a> {
 
     /// `First: thread (0,4) of block (0,6).`, and how many others do the same.
     pub(crate) fn first_thread(&self, kind: &Kind) -> String {
-        let event = &kind.first;
-        let lane = u64::from(event.mask.trailing_zeros() & 31);
-        let thread = u64::from(event.warp) * 32 + lane;
-        let text = format!("First: {}.", self.thread_name(event.block, thread));
+        let (block, thread) = first_thread(kind);
+        let text = format!("First: {}.", self.thread_name(block, thread));
         match self.others_do_the_same(kind) {
             Some(more) => format!("{text} {more}"),
             None => text,
         }
     }
 
-    /// The kernel has bulk copies to shared memory.
+    pub(crate) fn info(&self, instr: u32) -> Option<&'a InstrInfo> {
+        self.context.kernel.instrs.get(instr as usize)
+    }
+
+    /// The mnemonic of an instruction; empty if there is none.
+    pub(crate) fn mnemonic(&self, instr: u32) -> &'a str {
+        self.info(instr).map_or("", InstrInfo::mnemonic)
+    }
+
+    /// The operations that an instruction was decoded to.
+    pub(crate) fn ops(&self, instr: u32) -> impl Iterator<Item = &'a OpKind> {
+        let ops = self.context.kernel.ops.iter();
+        ops.filter(move |op| op.instr == instr).map(|op| &op.kind)
+    }
     pub(crate) fn has_bulk_loads(&self) -> bool {
         let loads = |way: &TensorWay| matches!(way, TensorWay::Load(_));
         { self.context.kernel.ops.iter() }.any(|op| match &op.kind {
@@ -84,14 +93,10 @@ impl<'a> LaunchContext<'a> {
             _ => false,
         })
     }
-
-    /// The kernel waits for phases of barriers in shared memory.
     pub(crate) fn has_phases(&self) -> bool {
         let waits = |op: &simt::program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if barrier.kind == MbarrierKind::Wait);
         self.context.kernel.ops.iter().any(waits)
     }
-
-    /// The kernel has a barrier of the block.
     pub(crate) fn has_barrier(&self) -> bool {
         let ops = &self.context.kernel.ops;
         ops.iter().any(|op| matches!(op.kind, OpKind::Barrier { .. }))
@@ -100,9 +105,7 @@ impl<'a> LaunchContext<'a> {
     /// Source places of an instruction: its own, then that of the call which was inlined, and so on. Places
     /// in files without a text (headers of the toolkit) are left out, unless there are no others.
     pub(crate) fn frames(&self, instr: u32) -> Vec<SourceLoc> {
-        let Some(info) = self.context.kernel.instrs.get(instr as usize) else {
-            return Vec::new();
-        };
+        let Some(info) = self.info(instr) else { return Vec::new() };
         let mut all: Vec<SourceLoc> = info.source.into_iter().chain(info.calls.iter().copied()).collect();
         all.retain(|loc| loc.line > 0);
         let known = |loc: &SourceLoc| self.sources.contains_key(&loc.file);
@@ -116,7 +119,7 @@ impl<'a> LaunchContext<'a> {
 
     /// The first of [`LaunchContext::frames`].
     pub(crate) fn loc(&self, instr: u32) -> Option<SourceLoc> {
-        let info = self.context.kernel.instrs.get(instr as usize)?;
+        let info = self.info(instr)?;
         match info.calls[..] {
             [] => info.source,
             _ => self.frames(instr).first().copied(),
@@ -141,39 +144,30 @@ impl<'a> LaunchContext<'a> {
     /// Branches and loops around an instruction, outermost first, with their line; those around the calls that were
     /// inlined come before those in the function.
     pub(crate) fn around(&self, instr: u32) -> Vec<Around<'_>> {
-        let of = |loc: SourceLoc| {
-            let source = self.sources.get(&loc.file);
-            source.into_iter().flat_map(move |source| {
-                let around = source.around(loc.line, loc.column).into_iter();
-                around.map(move |enclosure| Around::new(loc.file, source, enclosure))
-            })
-        };
-        self.frames(instr).into_iter().rev().flat_map(of).collect()
+        self.frames(instr).into_iter().rev().flat_map(|loc| self.enclosures(loc, Source::around)).collect()
     }
 
     /// Loops around an instruction, innermost first. The header of a loop belongs to it.
     pub(crate) fn loops(&self, instr: u32) -> Vec<Around<'_>> {
-        let of = |loc: SourceLoc| {
-            let source = self.sources.get(&loc.file);
-            source.into_iter().flat_map(move |source| {
-                let loops = source.loops(loc.line, loc.column).into_iter();
-                loops.map(move |enclosure| Around::new(loc.file, source, enclosure))
-            })
-        };
-        self.frames(instr).into_iter().flat_map(of).collect()
+        self.frames(instr).into_iter().flat_map(|loc| self.enclosures(loc, Source::loops)).collect()
     }
 
-    /// The source that an instruction comes from.
+    fn enclosures<'s>(
+        &'s self,
+        loc: SourceLoc,
+        of: impl Fn(&'s Source, u32, u32) -> Vec<&'s Enclosure>,
+    ) -> impl Iterator<Item = Around<'s>> {
+        let found = self.sources.get(&loc.file).map(|source| (source, of(source, loc.line, loc.column)));
+        found.into_iter().flat_map(move |(source, found)| {
+            found.into_iter().map(move |enclosure| Around::new(loc.file, source, enclosure))
+        })
+    }
     pub(crate) fn source(&self, instr: u32) -> Option<&Source> {
         self.sources.get(&self.loc(instr)?.file)
     }
-
-    /// The text of a file.
     pub(crate) fn text_of(&self, file: u32) -> Option<&Source> {
         self.sources.get(&file)
     }
-
-    /// Name and type of a parameter.
     pub(crate) fn parameter(&self, index: usize) -> (String, Option<&str>) {
         let given = &self.context.config.options.names.params;
         let parsed = self.parameters.get(index);
@@ -223,7 +217,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     pub(crate) fn place(&self, instr: u32) -> Place {
-        let info = self.context.kernel.instrs.get(instr as usize);
+        let info = self.info(instr);
         let loc = self.loc(instr).filter(|loc| loc.line > 0);
         let file = loc.and_then(|loc| self.context.files.iter().find(|(index, _)| *index == loc.file));
         Place {
@@ -334,6 +328,16 @@ impl<'a> LaunchContext<'a> {
         Some(format!("{who} do the same here."))
     }
 
+    /// `In block (2,0). 7 blocks do the same.`, unless the launch has one block only; `about` describes the block.
+    pub(crate) fn in_block(&self, kind: &Kind, about: &str) -> Option<String> {
+        let more = match kind.n_blocks {
+            1 => String::new(),
+            n => format!(" {n} blocks do the same."),
+        };
+        let block = self.block_position(kind.first.block);
+        (self.n_blocks() > 1).then(|| format!("In block {block}{about}.{more}"))
+    }
+
     /// The launch in words: `7x7 blocks of 16x16 threads`.
     pub(crate) fn launch(&self) -> String {
         let config = self.context.config;
@@ -359,6 +363,12 @@ impl<'a> LaunchContext<'a> {
             n_threads: n,
         }
     }
+}
+
+/// Block and thread of the first to make a mistake.
+pub(crate) fn first_thread(kind: &Kind) -> (u64, u64) {
+    let lane = u64::from(kind.first.mask.trailing_zeros() & 31);
+    (kind.first.block, u64::from(kind.first.warp) * 32 + lane)
 }
 
 /// A branch or loop around an instruction.
@@ -412,6 +422,32 @@ impl<'a> Around<'a> {
 impl Draft {
     pub(crate) fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
+    }
+
+    /// Adds a sentence with facts.
+    pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    pub(crate) fn why(self, text: impl Into<String>) -> Self {
+        Self { why: Some(text.into()), ..self }
+    }
+
+    pub(crate) fn advice(self, text: impl Into<String>) -> Self {
+        Self { advice: Some(text.into()), ..self }
+    }
+
+    pub(crate) fn on_gpu(self, text: impl Into<String>) -> Self {
+        Self { on_gpu: Some(text.into()), ..self }
+    }
+
+    pub(crate) fn reason(self, (why, advice): (String, String)) -> Self {
+        self.why(why).advice(advice)
+    }
+
+    pub(crate) fn without_caret(self) -> Self {
+        Self { no_caret: true, ..self }
     }
 
     /// The finished finding.
@@ -525,38 +561,33 @@ fn where_(place: &Place, launch: &LaunchContext<'_>) -> String {
     }
 }
 
+/// The line under a text that marks spans of its bytes, such as `    ^~~`.
+pub(crate) fn marks(text: &str, spans: &[(usize, usize)]) -> String {
+    let column = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
+    let mut marks: Vec<char> = Vec::new();
+    for (from, to) in
+        spans.iter().map(|&(from, to)| (column(from), column(to))).filter(|(from, to)| from < to)
+    {
+        marks.resize(marks.len().max(to), ' ');
+        marks[from..to].fill('~');
+        marks[from] = '^';
+    }
+    marks.into_iter().collect()
+}
+
 /// The source line with carets, or the PTX instruction.
 fn listing(out: &mut String, place: &Place, carets: &[(usize, usize)], by_column: bool) {
-    let Some(text) = &place.text else {
-        if !place.instruction.is_empty() {
-            let _ = writeln!(out, "   PTX line {} | {}", place.ptx_line, place.instruction);
-        }
-        return;
-    };
-    let number = place.line;
-    let _ = writeln!(out, "   {number:>4} | {}", text.replace('\t', " ").trim_end());
-    let mut marks: Vec<char> = Vec::new();
-    let mut mark = |from: usize, to: usize, c: char| {
-        if marks.len() < to {
-            marks.resize(to, ' ');
-        }
-        marks[from..to].fill(c);
-    };
-    let columns = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
-    for &(from, to) in carets {
-        let (from, to) = (columns(from), columns(to));
-        if from < to {
-            mark(from, to, '~');
-            mark(from, from + 1, '^');
-        }
+    if place.text.is_some() || !place.instruction.is_empty() {
+        let _ = writeln!(out, "   {}", place.listed());
     }
+    let Some(text) = &place.text else { return };
+    let mut marks = marks(text, carets);
     // numba names the first column of every line: a caret below white space says nothing.
     let named = (place.column as usize).checked_sub(1).and_then(|at| text.chars().nth(at));
     if by_column && carets.is_empty() && named.is_some_and(|c| !c.is_whitespace()) {
-        mark(place.column as usize - 1, place.column as usize, '^');
+        marks = format!("{}^", " ".repeat(place.column as usize - 1));
     }
     if !marks.is_empty() {
-        let marks: String = marks.into_iter().collect();
         let _ = writeln!(out, "        | {marks}");
     }
 }

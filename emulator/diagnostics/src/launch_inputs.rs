@@ -6,14 +6,12 @@ use simt::program::Kernel;
 /// A piece of global memory, as the messages name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Allocation {
-    /// Address of its first byte.
     pub(crate) base: u64,
     pub(crate) bytes: u64,
     /// 1 for the first one that was made; 0 when not counted.
     pub(crate) number: u64,
     /// Its symbol, for a `__device__` or `__constant__` variable.
     pub(crate) symbol: Option<String>,
-    /// It was freed before the access.
     pub(crate) freed: bool,
     /// The kernel may not store here.
     pub(crate) read_only: bool,
@@ -25,16 +23,9 @@ pub(crate) struct LaunchInputs<'a> {
     pub(crate) kernel: &'a Kernel,
     /// Paths, by `.file` index.
     pub(crate) files: &'a [(u32, String)],
-    /// Grid, block, parameters, names.
     pub(crate) config: &'a LaunchConfig,
     /// The allocation in whose window an address lies, whether inside or past its ends, freed ones too.
     pub(crate) find: &'a dyn Fn(u64) -> Option<Allocation>,
     /// Thread-instructions by instruction, when they were counted.
     pub(crate) executed: Option<&'a dyn Fn(u32) -> u64>,
-}
-
-impl std::fmt::Debug for LaunchInputs<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LaunchInputs").field("kernel", &self.kernel.name).finish_non_exhaustive()
-    }
 }

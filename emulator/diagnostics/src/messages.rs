@@ -19,7 +19,7 @@ mod wgmma;
 use simt::check::{AccessKind, Code, Details, Kind};
 
 use crate::finding::Finding;
-use crate::launch_context::{Draft, LaunchContext};
+use crate::launch_context::{Draft, LaunchContext, first_thread};
 use crate::launch_inputs::LaunchInputs;
 use crate::report::Output;
 use choose::Chosen;
@@ -49,8 +49,7 @@ pub(crate) fn findings(context: &LaunchInputs<'_>, kinds: &[Kind]) -> (Vec<Findi
 
 fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Finding]) -> Finding {
     let event = &kind.first;
-    let lane = u64::from(event.mask.trailing_zeros() & 31);
-    let mut who = (event.block, u64::from(event.warp) * 32 + lane);
+    let mut who = first_thread(kind);
     let draft = match &event.details {
         Details::Access(access) if let Some(place) = cluster::remote(access) => {
             cluster::misplaced(launch, kind, *access, place)

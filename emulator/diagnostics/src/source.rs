@@ -129,7 +129,7 @@ impl Source {
             let statement = &before[before.rfind([';', '{', '}', '\n']).map_or(0, |end| end + 1)..];
             let text = if line.trim() == "#define" {
                 rest.lines().next()?
-            } else if let Some(value) = rest.strip_prefix('=').filter(|rest| !rest.starts_with('='))
+            } else if let Some(value) = assigned(rest)
                 && words(statement).any(|(_, word)| word == "const" || word == "constexpr")
             {
                 &value[..value.find([';', ',']).unwrap_or(value.len())]
@@ -173,10 +173,8 @@ impl Source {
         for (at, _) in words(body).filter(|(_, word)| *word == name) {
             let before = body[..at].trim_end();
             let rest = body[at + name.len()..].trim_start();
-            let set = rest.strip_prefix('=').filter(|rest| !rest.starts_with('='));
-            let changed = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"]
-                .iter()
-                .any(|operator| rest.starts_with(operator))
+            let set = assigned(rest);
+            let changed = changes(rest)
                 || before.ends_with("++")
                 || before.ends_with("--")
                 || before.ends_with('&') && !before.ends_with("&&");
@@ -276,9 +274,7 @@ impl Source {
         for part in split(statement, ',') {
             let part = split(part, '=').first().copied().unwrap_or(part);
             let head = &part[..part.find('[').unwrap_or(part.len())];
-            let Some((at, name)) = words(head).last() else {
-                break;
-            };
+            let Some((at, name)) = words(head).last() else { break };
             if head[at + name.len()..].trim() != "" {
                 break;
             }
@@ -304,27 +300,20 @@ impl Source {
 
     /// Uses of a variable in a line.
     pub(crate) fn uses(&self, line: u32, name: &str) -> Vec<Use> {
-        let Some(text) = self.clean_line(line) else {
-            return Vec::new();
-        };
+        let Some(text) = self.clean_line(line) else { return Vec::new() };
         let mut found = Vec::new();
         for (at, word) in words(text).filter(|(_, word)| *word == name) {
             let mut end = at + word.len();
             let mut subscripts = Vec::new();
             while text[end..].starts_with('[') {
-                let Some(inside) = bracketed(&text[end..]) else {
-                    break;
-                };
+                let Some(inside) = bracketed(&text[end..]) else { break };
                 subscripts.push(inside.trim().to_owned());
                 end += inside.len() + 2;
             }
             let start = if subscripts.is_empty() && text[..at].ends_with('*') { at - 1 } else { at };
             let after = text[end..].trim_start();
-            let plain = after.starts_with('=') && !after.starts_with("==");
-            let compound = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"]
-                .iter()
-                .any(|operator| after.starts_with(operator));
-            found.push(Use { start, end, subscripts, stored: plain || compound, loaded: !plain });
+            let plain = assigned(after).is_some();
+            found.push(Use { start, end, subscripts, stored: plain || changes(after), loaded: !plain });
         }
         found
     }
@@ -344,12 +333,8 @@ impl Source {
         let (block, thread) = (format!("blockIdx.{letter}"), format!("threadIdx.{letter}"));
         let mut aliases = vec![thread];
         for statement in self.clean.split([';', '{', '}']) {
-            let Some((left, right)) = statement.split_once('=') else {
-                continue;
-            };
-            let Some((_, name)) = words(left).last() else {
-                continue;
-            };
+            let Some((left, right)) = statement.split_once('=') else { continue };
+            let Some((_, name)) = words(left).last() else { continue };
             let holds = |what: &String| {
                 if what.contains('.') {
                     right.contains(what.as_str())
@@ -446,9 +431,7 @@ impl Source {
 
     /// The lines of a kernel above `line` that hold a `return`.
     pub(crate) fn returns(&self, kernel: &str, line: u32) -> Vec<u32> {
-        let Some(body) = self.body(kernel) else {
-            return Vec::new();
-        };
+        let Some(body) = self.body(kernel) else { return Vec::new() };
         let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
         let first = self.lines.partition_point(|(_, end)| *end < start) as u32 + 1;
         let has_return = |text: &str| words(text).any(|(_, word)| word == "return");
@@ -497,25 +480,20 @@ impl Source {
             return nothing;
         };
         let body = header[inside.len() + 2..].trim_start();
-        let Some(body) = body.starts_with('{').then(|| bracketed(body)).flatten() else {
-            return nothing;
-        };
+        let Some(body) = body.starts_with('{').then(|| bracketed(body)).flatten() else { return nothing };
         let mut names: Vec<String> = Vec::new();
         for (_, word) in words(inside) {
             if !names.iter().any(|known| known == word) {
                 names.push(word.to_owned());
             }
         }
-        let operators = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
         let sets = |name: &String| {
             words(body).filter(|(_, word)| word == name).any(|(at, word)| {
                 let (before, after) = (body[..at].trim_end(), body[at + word.len()..].trim_start());
-                let plain = after.starts_with('=') && !after.starts_with("==");
-                let changes = operators.iter().any(|operator| after.starts_with(operator));
                 // By reference, or its address is taken.
                 let given = before.ends_with(['(', ',']) && after.starts_with([',', ')']);
-                plain
-                    || changes
+                assigned(after).is_some()
+                    || changes(after)
                     || given
                     || before.ends_with("++")
                     || before.ends_with("--")
@@ -554,9 +532,7 @@ impl Source {
             else {
                 continue;
             };
-            let Some(list) = list.strip_prefix('<').and_then(|rest| rest.split_once('>')) else {
-                continue;
-            };
+            let Some(list) = list.strip_prefix('<').and_then(|rest| rest.split_once('>')) else { continue };
             let names = split(list.0, ',').into_iter().map(|parameter| {
                 let parameter = parameter.split('=').next().unwrap_or_default();
                 words(parameter).last().map_or("", |(_, word)| word)
@@ -598,6 +574,18 @@ impl Source {
     }
 }
 
+/// The text behind `=`, where a text assigns to what stands before it.
+fn assigned(after: &str) -> Option<&str> {
+    after.strip_prefix('=').filter(|rest| !rest.starts_with('='))
+}
+
+/// True if a text begins with an operator that changes what stands before it.
+fn changes(after: &str) -> bool {
+    ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"]
+        .iter()
+        .any(|operator| after.starts_with(operator))
+}
+
 /// `i < n`, `n > i`; where the condition does not hold, `i >= n`.
 fn compared(text: &str, negated: bool) -> Option<Compared> {
     let text = text.trim();
@@ -614,9 +602,7 @@ fn compared(text: &str, negated: bool) -> Option<Compared> {
 
 /// `_Z5tiledILi16ELj8EfEvPKf` → 16, 8 and nothing for the type.
 fn template_values(symbol: &str, name: &str) -> Vec<Option<i64>> {
-    let Some((_, rest)) = symbol.split_once(&format!("{}{name}I", name.len())) else {
-        return Vec::new();
-    };
+    let Some((_, rest)) = symbol.split_once(&format!("{}{name}I", name.len())) else { return Vec::new() };
     let mut rest = rest;
     let mut values = Vec::new();
     while let Some(c) = rest.chars().next().filter(|c| *c != 'E') {

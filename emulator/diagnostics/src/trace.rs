@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::source::text::split;
 use simt::check::thread_position;
 use simt::launch::LaunchConfig;
 use simt::program::Kernel;
@@ -75,22 +76,8 @@ fn parts(text: &str) -> Parts<'_> {
         None => (false, text),
     };
     let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let mut operands = Vec::new();
-    let (mut depth, mut start) = (0, 0);
-    for (at, c) in rest.char_indices() {
-        match c {
-            '[' | '{' | '(' => depth += 1,
-            ']' | '}' | ')' => depth -= 1,
-            ',' if depth == 0 => {
-                operands.push(rest[start..at].trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if !rest[start..].trim().is_empty() {
-        operands.push(rest[start..].trim());
-    }
+    let mut operands: Vec<&str> = split(rest, ',').into_iter().map(str::trim).collect();
+    operands.pop_if(|last| last.is_empty());
     Parts { guarded, mnemonic, operands }
 }
 
@@ -100,9 +87,7 @@ fn targets<'t>(parts: &Parts<'t>) -> Vec<&'t str> {
     let sets =
         !["st", "red", "bar", "barrier", "bra", "ret", "exit", "membar", "fence", "cp", "trap", "prefetch"]
             .contains(&family);
-    let Some(first) = parts.operands.first().filter(|_| sets) else {
-        return Vec::new();
-    };
+    let Some(first) = parts.operands.first().filter(|_| sets) else { return Vec::new() };
     first.split(['{', '}', ',', '|', '(', ')']).map(str::trim).filter(|word| word.starts_with('%')).collect()
 }
 
@@ -148,9 +133,7 @@ impl<'a> Trace<'a> {
             let compare = last(predicate, branch).filter(|_| rest.trim_start().starts_with("bra"))?;
             let parts = self.parts(compare)?;
             let compares = parts.mnemonic.starts_with("setp.") && parts.mnemonic.ends_with("64");
-            let [_, workspace, "0"] = parts.operands[..] else {
-                return None;
-            };
+            let [_, workspace, "0"] = parts.operands[..] else { return None };
             let mut open = vec![(workspace, compare)];
             let mut steps = 0;
             while let Some((register, before)) = open.pop().filter(|_| compares && steps < NEAR) {
@@ -351,9 +334,7 @@ enum Source<'a> {
 
 /// `%rd6+4` → `%rd6` and 4.
 fn split_address(text: &str) -> (&str, i64) {
-    let Some(at) = text.rfind('+') else {
-        return (text, 0);
-    };
+    let Some(at) = text.rfind('+') else { return (text, 0) };
     match text[at + 1..].trim().parse() {
         Ok(offset) => (text[..at].trim(), offset),
         Err(_) => (text, 0),

@@ -64,22 +64,15 @@ fn remember(base: u64, bytes: u64, kind: AllocationKind, flags: u32, owner: Owne
     lock(&ALL).insert(base, allocation);
 }
 
-pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner) -> Result<u64, CUresult> {
-    let base = match MEMORY.alloc(bytes, Origin::new(label)) {
-        Ok(base) => base,
-        Err(_) => {
-            // Memory that queued work is about to free counts as free.
-            drain_all();
-            MEMORY.alloc(bytes, Origin::new(label)).map_err(|_| ERROR_OUT_OF_MEMORY)?
-        }
-    };
+pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner) -> Outcome<u64> {
+    let base = twice(|| MEMORY.alloc(bytes, Origin::new(label)))?;
     remember(base, bytes, kind, 0, owner, 0);
     Ok(base)
 }
 
 /// Layout with room for the bytes from the first page on. An alignment above the allocator's own would make it clear
 /// the pages by hand, and so commit them.
-fn layout(bytes: u64) -> Result<Layout, CUresult> {
+fn layout(bytes: u64) -> Outcome<Layout> {
     let bytes = usize::try_from(bytes).ok().and_then(|n| n.max(1).checked_add(PAGE));
     Layout::from_size_align(bytes.ok_or(ERROR_OUT_OF_MEMORY)?, 16).map_err(|_| ERROR_OUT_OF_MEMORY)
 }
@@ -89,7 +82,7 @@ fn layout(bytes: u64) -> Result<Layout, CUresult> {
 pub(crate) struct Taken(u64);
 
 impl Taken {
-    pub(crate) fn new(bytes: u64) -> Result<Self, CUresult> {
+    pub(crate) fn new(bytes: u64) -> Outcome<Self> {
         take(bytes)?;
         Ok(Self(bytes))
     }
@@ -103,21 +96,19 @@ impl Drop for Taken {
 
 /// Reserves bytes of device memory for pinned memory and arrays, which come out of the same machine.
 fn take(bytes: u64) -> Outcome {
-    if MEMORY.take(bytes).is_ok() {
-        return Ok(());
-    }
-    drain_all();
-    MEMORY.take(bytes).map_err(|_| ERROR_OUT_OF_MEMORY)
+    twice(|| MEMORY.take(bytes))
+}
+
+/// Takes memory, if need be after queued work: memory that it is about to free counts as free.
+fn twice<T, E>(take: impl Fn() -> Result<T, E>) -> Outcome<T> {
+    take().or_else(|_| {
+        drain_all();
+        take().map_err(|_| ERROR_OUT_OF_MEMORY)
+    })
 }
 
 /// Allocates host memory that kernels can reach under the same address.
-pub(crate) fn host(
-    bytes: u64,
-    kind: AllocationKind,
-    flags: u32,
-    label: &str,
-    owner: Owner,
-) -> Result<u64, CUresult> {
+pub(crate) fn host(bytes: u64, kind: AllocationKind, flags: u32, label: &str, owner: Owner) -> Outcome<u64> {
     let layout = layout(bytes)?;
     take(bytes)?;
     // SAFETY: the layout is not empty.

@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use simt::launch::STACK_BYTES;
 use simt::memory::Memory;
 
+use crate::edge::Out;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Queue, on_worker};
 use crate::result::*;
@@ -196,16 +197,24 @@ pub(crate) fn end_primary(context: Option<Arc<Context>>) {
 
 /// Fails before `cuInit`, and in a host function, which would wait for itself.
 pub(crate) fn initialised() -> Outcome {
-    if !life::was_initialised() {
-        return Err(ERROR_NOT_INITIALIZED);
-    }
-    if on_worker() {
-        return Err(ERROR_NOT_PERMITTED);
-    }
+    refuse_if(!life::was_initialised(), ERROR_NOT_INITIALIZED)?;
+    refuse_if(on_worker(), ERROR_NOT_PERMITTED)?;
     Ok(())
 }
 
-pub(crate) fn context(handle: Handle) -> Result<Arc<Context>, CUresult> {
+/// Fails before `cuInit`, and for a null pointer to the result.
+pub(crate) fn ready_for<T>(out: Out<T>) -> Outcome {
+    initialised()?;
+    out.check()
+}
+
+/// Writes the result of a query that needs an initialised driver.
+pub(crate) fn query<T>(out: Out<T>, result: impl FnOnce() -> Outcome<T>) -> Outcome {
+    initialised()?;
+    out.put_with(result)
+}
+
+pub(crate) fn context(handle: Handle) -> Outcome<Arc<Context>> {
     match CONTEXTS.get(handle) {
         Some(context) => Ok(context),
         None if CONTEXTS.was_given(handle) => Err(ERROR_CONTEXT_IS_DESTROYED),
@@ -214,13 +223,13 @@ pub(crate) fn context(handle: Handle) -> Result<Arc<Context>, CUresult> {
 }
 
 /// The calling thread's context, lost or not.
-pub(crate) fn current() -> Result<Arc<Context>, CUresult> {
+pub(crate) fn current() -> Outcome<Arc<Context>> {
     initialised()?;
     context(crate::current::top().ok_or(ERROR_INVALID_CONTEXT)?)
 }
 
 /// The calling thread's context, unless it is lost.
-pub(crate) fn usable() -> Result<Arc<Context>, CUresult> {
+pub(crate) fn usable() -> Outcome<Arc<Context>> {
     let context = current()?;
     context.check()?;
     Ok(context)
@@ -228,7 +237,7 @@ pub(crate) fn usable() -> Result<Arc<Context>, CUresult> {
 
 /// Checks the current context, if there is one, for calls that need none: all contexts share one address space, so a
 /// pointer alone determines its properties.
-pub(crate) fn usable_if_any() -> Result<(), CUresult> {
+pub(crate) fn usable_if_any() -> Outcome {
     match usable() {
         Err(ERROR_INVALID_CONTEXT) if crate::current::top().is_none() => Ok(()),
         other => other.map(|_| ()),

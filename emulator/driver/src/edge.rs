@@ -12,28 +12,39 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::result::{
     CUresult, ERROR_INVALID_CONTEXT, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome,
-    SUCCESS,
+    SUCCESS, refuse_if,
 };
 use crate::{diagnose, life};
 
-/// Defines exported calls of the driver API. `fn name / alias(…)` adds the variant whose null stream is the calling
-/// thread's own; `fn name | other(…)` defines calls with one body.
+/// Defines exported calls of the driver API, and lists them as `CALLS`. The number is the first version of CUDA that has
+/// the call. `fn name 2000 / alias(…)` adds the variant whose null stream is the calling thread's own; `fn name 2000 |
+/// other 3020(…)` defines calls with one body.
 macro_rules! export {
-    ($(fn $($name:ident $(/ $alias:ident)*)|+ ( $($args:tt)* ) $body:block)*) => {$(
-        $crate::edge::exported!([$($name [$($alias)*])+] ( $($args)* ) $body);
-    )*};
+    ($(fn $($name:ident $since:literal $(/ $alias:ident)*)|+ ( $($args:tt)* ) $body:block)*) => {
+        $($crate::edge::exported!([$($name [$($alias)*])+] ( $($args)* ) $body);)*
+        $crate::edge::list!(CALLS: $($($name $since [$($alias)*])+)*);
+    };
 }
 pub(crate) use export;
 
 /// Defines the calls that share one body.
 macro_rules! exported {
-    ([$($name:ident [$($alias:ident)*])+] $args:tt $body:block) => {$(
-        const _: () = $crate::calls::listed::$name;
-        $(const _: () = $crate::calls::listed::$alias;)*
-        $crate::edge::call!([#[unsafe(no_mangle)]] $name [$($alias)*] $args $body);
-    )+};
+    ([$($name:ident [$($alias:ident)*])+] $args:tt $body:block) => {
+        $($crate::edge::call!([#[unsafe(no_mangle)]] $name [$($alias)*] $args $body);)+
+    };
 }
 pub(crate) use exported;
+
+/// Defines a list of calls for the table in [`crate::calls`].
+macro_rules! list {
+    ($list:ident: $($name:ident $since:literal [$($alias:ident)*])*) => {
+        pub(crate) const $list: &[$crate::calls::Call] = &[$(
+            $crate::calls::Call { name: stringify!($name), since: $since, address: $name as *const std::ffi::c_void },
+            $($crate::calls::Call { name: stringify!($alias), since: $since, address: $alias as *const std::ffi::c_void },)*
+        )*];
+    };
+}
+pub(crate) use list;
 
 /// Defines exported functions beyond the driver API.
 macro_rules! extension {
@@ -43,12 +54,14 @@ macro_rules! extension {
 }
 pub(crate) use extension;
 
-/// Defines calls newer than the emulated driver's version. They are not exported: a program that probes for a symbol of
-/// a newer CUDA would call it as that version does, and mistake this for such a driver.
+/// Defines calls newer than the emulated driver's version, and lists them as `LATER`. They are not exported: a program
+/// that probes for a symbol of a newer CUDA would call it as that version does, and mistake this for such a driver. Only
+/// `cuGetProcAddress` returns them.
 macro_rules! later {
-    ($(fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
-        $crate::edge::call!([] $name [$($alias)*] ( $($args)* ) $body);
-    )*};
+    ($(fn $name:ident $since:literal $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {
+        $($crate::edge::call!([] $name [$($alias)*] ( $($args)* ) $body);)*
+        $crate::edge::list!(LATER: $($name $since [$($alias)*])*);
+    };
 }
 pub(crate) use later;
 
@@ -171,6 +184,12 @@ impl<T> Out<T> {
         Ok(())
     }
 
+    /// Writes a result. Null is refused before the result is looked up.
+    pub(crate) fn put_with(self, result: impl FnOnce() -> Outcome<T>) -> Outcome {
+        self.check()?;
+        self.put(result()?)
+    }
+
     /// Writes an optional result: null is no error.
     pub(crate) fn put_if_wanted(self, value: T) {
         let _ = self.put(value);
@@ -200,7 +219,7 @@ impl Out<c_void> {
 
 impl<T: Copy> Out<T> {
     /// Reads an in-and-out argument.
-    pub(crate) fn get(self) -> Result<T, CUresult> {
+    pub(crate) fn get(self) -> Outcome<T> {
         In(self.0.cast_const()).get()
     }
 
@@ -208,7 +227,7 @@ impl<T: Copy> Out<T> {
     ///
     /// # Safety
     /// The C caller promised `n` values.
-    pub(crate) unsafe fn list(self, n: usize) -> Result<Vec<T>, CUresult> {
+    pub(crate) unsafe fn list(self, n: usize) -> Outcome<Vec<T>> {
         // SAFETY: the caller's promise.
         unsafe { In(self.0.cast_const()).list(n) }
     }
@@ -219,7 +238,7 @@ impl In<u8> {
     ///
     /// # Safety
     /// The text ends with NUL, as the C caller promised.
-    pub(crate) unsafe fn text(self) -> Result<String, CUresult> {
+    pub(crate) unsafe fn text(self) -> Outcome<String> {
         Text(self.0.cast()).get()
     }
 }
@@ -232,9 +251,7 @@ impl Out<c_char> {
     pub(crate) unsafe fn put_text(self, text: &str, len: usize) -> Outcome {
         self.check()?;
         let fits = text.len().min(len.saturating_sub(1));
-        if len == 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(len == 0, ERROR_INVALID_VALUE)?;
         // SAFETY: `len` bytes; `fits + 1 <= len`.
         unsafe {
             std::ptr::copy_nonoverlapping(text.as_ptr().cast(), self.0, fits);
@@ -246,14 +263,8 @@ impl Out<c_char> {
 
 /// Pointer to an argument.
 #[repr(transparent)]
+#[derive(Clone, Copy)]
 pub(crate) struct In<T>(*const T);
-
-impl<T> Clone for In<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for In<T> {}
 
 impl<T: Copy> In<T> {
     /// A pointer from a C caller's structure.
@@ -272,7 +283,7 @@ impl<T: Copy> In<T> {
     ///
     /// # Safety
     /// The array goes that far.
-    pub(crate) unsafe fn at(self, index: usize) -> Result<T, CUresult> {
+    pub(crate) unsafe fn at(self, index: usize) -> Outcome<T> {
         In(self.0.wrapping_add(index)).get()
     }
 
@@ -281,10 +292,8 @@ impl<T: Copy> In<T> {
     }
 
     /// Reads; fails if the pointer is null.
-    pub(crate) fn get(self) -> Result<T, CUresult> {
-        if self.is_null() {
-            return Err(ERROR_INVALID_VALUE);
-        }
+    pub(crate) fn get(self) -> Outcome<T> {
+        refuse_if(self.is_null(), ERROR_INVALID_VALUE)?;
         // SAFETY: not null, so valid for a read by the caller's promise.
         Ok(unsafe { self.0.read_unaligned() })
     }
@@ -293,14 +302,9 @@ impl<T: Copy> In<T> {
     ///
     /// # Safety
     /// The C caller promised `n` values.
-    pub(crate) unsafe fn list(self, n: usize) -> Result<Vec<T>, CUresult> {
-        if n == 0 {
-            return Ok(Vec::new());
-        }
-        if self.is_null() {
-            return Err(ERROR_INVALID_VALUE);
-        }
-        // SAFETY: not null, and `n` values.
+    pub(crate) unsafe fn list(self, n: usize) -> Outcome<Vec<T>> {
+        refuse_if(n > 0 && self.is_null(), ERROR_INVALID_VALUE)?;
+        // SAFETY: `n` values, not null if there are any.
         Ok((0..n).map(|i| unsafe { self.0.add(i).read_unaligned() }).collect())
     }
 
@@ -320,10 +324,8 @@ impl Text {
     }
 
     /// Reads the text, with invalid UTF-8 replaced; fails if the pointer is null.
-    pub(crate) fn get(self) -> Result<String, CUresult> {
-        if self.0.is_null() {
-            return Err(ERROR_INVALID_VALUE);
-        }
+    pub(crate) fn get(self) -> Outcome<String> {
+        refuse_if(self.0.is_null(), ERROR_INVALID_VALUE)?;
         // SAFETY: not null, so a string that ends with NUL by the caller's promise.
         Ok(unsafe { CStr::from_ptr(self.0) }.to_string_lossy().into_owned())
     }
@@ -358,11 +360,9 @@ impl Host {
     /// # Safety
     /// The C caller promised that they can be read, and that nothing writes them during `'a`.
     pub(crate) unsafe fn bytes<'a>(self, n: usize) -> &'a [u8] {
-        if n == 0 {
-            return &[];
-        }
+        let place = if n == 0 { std::ptr::dangling_mut::<u8>() } else { self.0.cast() };
         // SAFETY: the caller's promise.
-        unsafe { std::slice::from_raw_parts(self.0.cast::<u8>().cast_const(), n) }
+        unsafe { std::slice::from_raw_parts(place, n) }
     }
 
     /// The first `n` bytes, to write.
@@ -370,11 +370,9 @@ impl Host {
     /// # Safety
     /// The C caller promised that they can be written, and leaves them alone during `'a`.
     pub(crate) unsafe fn bytes_mut<'a>(self, n: usize) -> &'a mut [u8] {
-        if n == 0 {
-            return &mut [];
-        }
+        let place = if n == 0 { std::ptr::dangling_mut::<u8>() } else { self.0.cast() };
         // SAFETY: the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(self.0.cast::<u8>(), n) }
+        unsafe { std::slice::from_raw_parts_mut(place, n) }
     }
 }
 
@@ -402,9 +400,7 @@ pub(crate) fn can_write_all(address: u64, n: usize) -> bool {
 
 /// [`can_write_all`] by the lines of `/proc/self/maps`, which are in the order of the addresses.
 fn is_writable(maps: &str, address: u64, n: u64) -> bool {
-    let Some(end) = address.checked_add(n) else {
-        return false;
-    };
+    let Some(end) = address.checked_add(n) else { return false };
     let mut next = address;
     for line in maps.lines() {
         let mut words = line.split_ascii_whitespace();

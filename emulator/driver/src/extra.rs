@@ -58,7 +58,7 @@ use crate::result::*;
 use crate::{reports, settings};
 
 /// A setting with three values: -1 for the default, 0 for off, 1 for on.
-fn switch(value: c_int) -> Result<Option<bool>, CUresult> {
+fn switch(value: c_int) -> Outcome<Option<bool>> {
     match value {
         -1 => Ok(None),
         0 | 1 => Ok(Some(value == 1)),
@@ -128,9 +128,7 @@ extension! {
         if buffer.is_null() {
             return Ok(());
         }
-        if room <= json.len() {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(room <= json.len(), ERROR_INVALID_VALUE)?;
         // SAFETY: the caller promises a buffer of this length.
         unsafe { buffer.put_text(&json, room) }
     }

@@ -24,7 +24,6 @@ pub(crate) enum Selection {
     Compressed,
 }
 
-/// Length of a fatbinary, from its head.
 pub(crate) fn length(head: &[u8]) -> Option<u64> {
     let own = number(head, 6, 2)?;
     own.checked_add(number(head, 8, 8)?)

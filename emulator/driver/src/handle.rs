@@ -66,7 +66,6 @@ impl<T> Table<T> {
         ((self.kind as usize) << KIND_SHIFT) | (serial << ALIGNMENT_BITS) as usize
     }
 
-    /// Serial number in a handle of this kind.
     fn serial(&self, handle: Handle) -> Option<u64> {
         let serial = (handle as u64 >> ALIGNMENT_BITS) % SERIALS;
         (self.handle(serial) == handle).then_some(serial)
@@ -118,7 +117,6 @@ impl<T> Table<T> {
         self.serial(handle).is_some_and(|serial| (1..self.read().next).contains(&serial))
     }
 
-    /// Removes the objects that pass a test.
     pub(crate) fn remove_where(&self, test: impl Fn(&T) -> bool) {
         for handle in self.handles_where(test) {
             self.remove(handle);

@@ -31,7 +31,6 @@ pub(crate) type Refused = (CUresult, String);
 #[derive(Debug, Clone)]
 pub(crate) enum Image {
     Text(String),
-    /// Machine code, as read from a cubin.
     Cubin(Arc<sass::Module>),
 }
 
@@ -280,20 +279,13 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, Refuse
 
 /// Code and message of an error in a module.
 fn refused(error: LoadError) -> Refused {
-    let code = match &error {
-        LoadError::Memory(..) | LoadError::TooLarge(_) => ERROR_OUT_OF_MEMORY,
-        LoadError::Internal(_) => ERROR_UNKNOWN,
-        LoadError::MachineCode(_) => ERROR_INVALID_IMAGE,
-        LoadError::Parse(_) | LoadError::Unsupported(_) | LoadError::SharedMemory { .. } => ERROR_INVALID_PTX,
-    };
-    let what = match &error {
-        LoadError::Parse(_) => "the PTX cannot be read: ",
-        LoadError::Unsupported(_) => UNSUPPORTED_PTX,
-        LoadError::MachineCode(_) => UNSUPPORTED_CODE,
-        LoadError::Internal(_)
-        | LoadError::Memory(..)
-        | LoadError::TooLarge(_)
-        | LoadError::SharedMemory { .. } => "",
+    let (code, what) = match &error {
+        LoadError::Memory(..) | LoadError::TooLarge(_) => (ERROR_OUT_OF_MEMORY, ""),
+        LoadError::Internal(_) => (ERROR_UNKNOWN, ""),
+        LoadError::SharedMemory { .. } => (ERROR_INVALID_PTX, ""),
+        LoadError::Parse(_) => (ERROR_INVALID_PTX, "the PTX cannot be read: "),
+        LoadError::Unsupported(_) => (ERROR_INVALID_PTX, UNSUPPORTED_PTX),
+        LoadError::MachineCode(_) => (ERROR_INVALID_IMAGE, UNSUPPORTED_CODE),
     };
     (code, format!("{what}{error}"))
 }
@@ -318,9 +310,7 @@ pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
     let mut known = HashMap::new();
     for line in head {
         let line = line.strip_prefix("// sm_90").map(|l| l.trim_start_matches('a'));
-        let Some((name, rest)) = line.and_then(|l| l.strip_prefix(": ")?.split_once(": ")) else {
-            continue;
-        };
+        let Some((name, rest)) = line.and_then(|l| l.strip_prefix(": ")?.split_once(": ")) else { continue };
         let number = rest.split(", ").find_map(|part| part.strip_suffix(" registers")?.parse().ok());
         if let Some(number) = number {
             known.entry(name).or_insert(number);
@@ -371,7 +361,7 @@ impl Buffer {
 impl Log {
     /// # Safety
     /// Both lists have `n` elements, and the buffers among the values are as large as the values say.
-    pub(crate) unsafe fn new(n: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self, CUresult> {
+    pub(crate) unsafe fn new(n: c_uint, options: In<c_uint>, values: Out<usize>) -> Outcome<Self> {
         // SAFETY: the caller's promise.
         let options = unsafe { options.list(n as usize) }?;
         if n > 0 {
@@ -381,24 +371,15 @@ impl Log {
         let given = unsafe { values.list(options.len()) }?;
         let mut log = Self::default();
         for (index, (option, value)) in options.into_iter().zip(given).enumerate() {
+            let buffer = if option < 5 { &mut log.info } else { &mut log.error };
             match option {
                 0 => log.max_registers = Some(value as u32).filter(|n| *n > 0),
-                3 => {
-                    // SAFETY: a buffer, as the option says.
-                    log.info.text = Some(unsafe { Out::at(value as *mut c_char) });
-                }
-                4 => {
+                // SAFETY: a buffer, as the option says.
+                3 | 5 => buffer.text = Some(unsafe { Out::at(value as *mut c_char) }),
+                4 | 6 => {
                     // The value is a 32-bit size; its upper bits are undefined.
-                    log.info.size = value as u32 as usize;
-                    log.info.written = Some((values, index));
-                }
-                5 => {
-                    // SAFETY: a buffer, as the option says.
-                    log.error.text = Some(unsafe { Out::at(value as *mut c_char) });
-                }
-                6 => {
-                    log.error.size = value as u32 as usize;
-                    log.error.written = Some((values, index));
+                    buffer.size = value as u32 as usize;
+                    buffer.written = Some((values, index));
                 }
                 1..=33 => {}
                 _ => return Err(ERROR_INVALID_VALUE),
@@ -407,17 +388,20 @@ impl Log {
         Ok(log)
     }
 
-    pub(crate) fn finish(&self, info: &str, error: &str) -> Outcome {
-        self.info.finish(info)?;
+    /// Writes the text of the error log. Nothing is ever written to the other one.
+    pub(crate) fn finish(&self, error: &str) -> Outcome {
+        self.info.finish("")?;
         self.error.finish(error)
     }
 
-    /// Writes a message to the log that the program passed, or to standard error without one.
-    pub(crate) fn report(&self, message: &str) -> Outcome {
+    /// Reports the reason for which an image is refused, to the log that the program passed, or to standard error
+    /// without one, and fails with its code.
+    pub(crate) fn refuse<T>(&self, (code, message): Refused) -> Outcome<T> {
         if !self.error.is_there() && settings::current().diagnosis {
-            diagnose::print_once(message);
+            diagnose::print_once(&message);
         }
-        self.finish("", message)
+        self.finish(&message)?;
+        Err(code)
     }
 }
 

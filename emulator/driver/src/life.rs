@@ -10,8 +10,6 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::result::*;
-
-/// `cuInit` has not been called.
 const NEW: u8 = 0;
 const READY: u8 = 1;
 /// A child of a process that had called `cuInit`.
@@ -24,8 +22,6 @@ static LIFE: AtomicU8 = AtomicU8::new(NEW);
 /// Calls that need no state, and work at any time.
 const STATELESS: [&str; 5] =
     ["cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString", "cuGetProcAddress", "cuGetProcAddress_v2"];
-
-/// Makes the driver ready, when `cuInit` is called.
 pub(crate) fn initialise() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(watch_process);

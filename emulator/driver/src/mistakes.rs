@@ -64,12 +64,8 @@ fn exchanged(
     (opposite, other): (&str, &CopyEnd),
     n: usize,
 ) -> Option<String> {
-    let CopyEnd::Device(address) = *end else {
-        return None;
-    };
-    let (CopyEnd::Device(far) | CopyEnd::Host(far)) = *other else {
-        return None;
-    };
+    let CopyEnd::Device(address) = *end else { return None };
+    let (CopyEnd::Device(far) | CopyEnd::Host(far)) = *other else { return None };
     let fits = is_device_range(far, n) && MEMORY.lookup(address).is_none() && can_read(address, n);
     fits.then(|| {
         format!(
@@ -194,8 +190,6 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
 pub(crate) fn tensor_map(call: &str, why: &str) {
     explain(&format!("{call}: {why}"));
 }
-
-/// Explains a refused tensor map of an interleaved layout.
 pub(crate) fn interleaved() {
     explain("tensor maps with interleaved layouts are not supported");
 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::diagnose;
-use crate::result::{ERROR_NOT_PERMITTED, Outcome};
+use crate::result::{ERROR_NOT_PERMITTED, Outcome, refuse_if};
 
 /// Time that an idle worker waits for jobs before it ends.
 const IDLE: Duration = Duration::from_secs(2);
@@ -37,7 +37,6 @@ pub(crate) enum JobThread {
 #[derive(Default)]
 struct State {
     jobs: VecDeque<(u64, Job)>,
-    /// A thread is running a job.
     busy: bool,
     submitted: u64,
     completed: u64,
@@ -157,9 +156,7 @@ impl Queue {
     /// Waits for a job. Fails in a host function, which would wait for itself.
     pub(crate) fn wait(&self, ticket: u64) -> Outcome {
         let mut state = self.lock();
-        if state.completed < ticket && IS_WORKER.get() {
-            return Err(ERROR_NOT_PERMITTED);
-        }
+        refuse_if(state.completed < ticket && IS_WORKER.get(), ERROR_NOT_PERMITTED)?;
         while state.completed < ticket {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -177,8 +174,6 @@ impl Queue {
         let state = self.lock();
         state.jobs.is_empty() && !state.busy
     }
-
-    /// Waits for everything that was submitted so far.
     pub(crate) fn drain(&self) -> Outcome {
         self.wait(self.last().0)
     }

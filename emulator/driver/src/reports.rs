@@ -11,9 +11,7 @@ use crate::queue::Queue;
 use crate::result::*;
 
 pub(crate) enum LaunchResult {
-    /// The launch ran, with this report.
     Ran(Box<Report>),
-    /// The launch was predicted, with this report in JSON.
     Predicted(Value),
     /// The report has been asked for, and is kept as JSON: callers ask for its length first, then for its text.
     Written(Arc<str>),
@@ -21,7 +19,7 @@ pub(crate) enum LaunchResult {
 
 impl LaunchResult {
     /// The report as JSON, written once.
-    fn json(&mut self) -> Result<Arc<str>, CUresult> {
+    fn json(&mut self) -> Outcome<Arc<str>> {
         let text = match self {
             Self::Ran(report) => serde_json::to_string(report),
             Self::Predicted(report) => serde_json::to_string(report),
@@ -68,7 +66,7 @@ pub(crate) fn forget() {
 }
 
 /// The last launch of the calling thread, as JSON. Waits for it.
-pub(crate) fn last_as_json() -> Result<Arc<str>, CUresult> {
+pub(crate) fn last_as_json() -> Outcome<Arc<str>> {
     LAST.try_with(|last| {
         let last = last.borrow();
         let last = last.as_ref().ok_or(ERROR_NOT_FOUND)?;

@@ -5,8 +5,13 @@ use std::ffi::CStr;
 /// Return value of each call. Only the values named below ever leave the library: callers read it as an enum.
 pub(crate) type CUresult = u32;
 
-/// Result of a call's body: nothing, or the code to return.
-pub(crate) type Outcome = Result<(), CUresult>;
+/// Result of a call's body or of a part of it: a value, or the code to return.
+pub(crate) type Outcome<T = ()> = Result<T, CUresult>;
+
+/// Fails with a code if a call is wrong in some way.
+pub(crate) fn refuse_if(is_wrong: bool, code: CUresult) -> Outcome {
+    if is_wrong { Err(code) } else { Ok(()) }
+}
 
 macro_rules! codes {
     ($($name:ident = $value:literal, $text:literal;)*) => {
@@ -18,16 +23,17 @@ macro_rules! codes {
         /// Code, name and description, in order of the codes.
         static CODES: &[(CUresult, &CStr, &CStr)] = &[$((
             $value,
-            match CStr::from_bytes_with_nul(concat!("CUDA_", stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => panic!("a name holds no NUL"),
-            },
-            match CStr::from_bytes_with_nul(concat!($text, "\0").as_bytes()) {
-                Ok(text) => text,
-                Err(_) => panic!("a sentence holds no NUL"),
-            },
+            c_str(concat!("CUDA_", stringify!($name), "\0")),
+            c_str(concat!($text, "\0")),
         ),)*];
     };
+}
+
+const fn c_str(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("the only NUL is at the end"),
+    }
 }
 
 codes! {

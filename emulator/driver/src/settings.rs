@@ -11,8 +11,6 @@ use crate::diagnose;
 
 /// Thread-instructions after which a launch counts as runaway: minutes on an ordinary machine.
 pub(crate) const DEFAULT_BUDGET: u64 = 1_000_000_000_000;
-
-/// Checks and limits of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) watch: Watch,
@@ -145,10 +143,7 @@ pub(crate) fn current() -> Settings {
 pub(crate) fn choose(change: impl FnOnce(&mut Chosen)) {
     let _ = CHOSEN.try_with(|chosen| change(&mut chosen.borrow_mut()));
 }
-
-/// Parameter names by kernel.
 static PARAMS: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
-/// Source texts by path.
 static SOURCES: Mutex<BTreeMap<String, Arc<str>>> = Mutex::new(BTreeMap::new());
 
 /// Names a kernel's parameters: for all later launches of it, or without a kernel, for this thread's next launch.
@@ -160,8 +155,6 @@ pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
         None => choose(|c| c.next_params = Some(names)),
     }
 }
-
-/// Predicts the calling thread's next launch in place of making it.
 pub(crate) fn predict_next() {
     choose(|c| c.predicts_next = true);
 }

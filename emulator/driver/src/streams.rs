@@ -135,7 +135,7 @@ impl Stream {
 }
 
 /// The stream that a handle stands for on the calling thread.
-pub(crate) fn stream(handle: Handle) -> Result<Arc<Stream>, CUresult> {
+pub(crate) fn stream(handle: Handle) -> Outcome<Arc<Stream>> {
     initialised()?;
     match handle {
         PER_THREAD => Ok(Arc::new(Stream::of_thread(current()?))),
@@ -204,7 +204,7 @@ impl Event {
     }
 
     /// Time of the event: `Err` with the code if it was never recorded, or not yet reached.
-    pub(crate) fn time(&self) -> Result<Instant, CUresult> {
+    pub(crate) fn time(&self) -> Outcome<Instant> {
         let record = lock(&self.record);
         match (&record.queue, record.time) {
             (None, _) => Err(ERROR_INVALID_HANDLE),
@@ -214,7 +214,7 @@ impl Event {
     }
 }
 
-pub(crate) fn event(handle: Handle) -> Result<Arc<Event>, CUresult> {
+pub(crate) fn event(handle: Handle) -> Outcome<Arc<Event>> {
     initialised()?;
     EVENTS.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }

@@ -8,67 +8,86 @@ pub(crate) type DevicePtr = u64;
 /// An opaque handle: see [`crate::handle`].
 pub(crate) type Handle = usize;
 
-/// `CUuuid`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Uuid {
-    pub(crate) bytes: [u8; 16],
+/// Declares structures of C that are copied as they are, with visible fields.
+macro_rules! structures {
+    ($($(#[$meta:meta])* $name:ident { $($field:ident: $ty:ty),* $(,)? })*) => {$(
+        $(#[$meta])*
+        #[repr(C)]
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name {
+            $(pub(crate) $field: $ty,)*
+        }
+    )*};
 }
 
-/// `CUdevprop`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct DeviceProperties {
-    pub(crate) max_threads_per_block: c_int,
-    pub(crate) max_threads_dim: [c_int; 3],
-    pub(crate) max_grid_size: [c_int; 3],
-    pub(crate) shared_mem_per_block: c_int,
-    pub(crate) total_constant_memory: c_int,
-    pub(crate) simd_width: c_int,
-    pub(crate) mem_pitch: c_int,
-    pub(crate) regs_per_block: c_int,
-    pub(crate) clock_rate: c_int,
-    pub(crate) texture_align: c_int,
-}
+structures! {
+    /// `CUuuid`
+    Uuid { bytes: [u8; 16] }
 
-/// Source or destination of a [`Memcpy2D`].
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct CopySide2D {
-    pub(crate) x: usize,
-    pub(crate) y: usize,
-    pub(crate) kind: c_uint,
-    pub(crate) host: u64,
-    pub(crate) device: DevicePtr,
-    pub(crate) array: Handle,
-    pub(crate) pitch: usize,
-}
+    /// `CUdevprop`
+    DeviceProperties {
+        max_threads_per_block: c_int, max_threads_dim: [c_int; 3], max_grid_size: [c_int; 3],
+        shared_mem_per_block: c_int, total_constant_memory: c_int, simd_width: c_int, mem_pitch: c_int,
+        regs_per_block: c_int, clock_rate: c_int, texture_align: c_int,
+    }
 
-/// `CUDA_MEMCPY2D`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Memcpy2D {
-    pub(crate) src: CopySide2D,
-    pub(crate) dst: CopySide2D,
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-}
+    /// Source or destination of a [`Memcpy2D`].
+    CopySide2D { x: usize, y: usize, kind: c_uint, host: u64, device: DevicePtr, array: Handle, pitch: usize }
 
-/// Source or destination of a [`Memcpy3D`].
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct CopySide {
-    pub(crate) x: usize,
-    pub(crate) y: usize,
-    pub(crate) z: usize,
-    pub(crate) lod: usize,
-    pub(crate) kind: c_uint,
-    pub(crate) host: u64,
-    pub(crate) device: DevicePtr,
-    pub(crate) array: Handle,
-    pub(crate) context: Handle,
-    pub(crate) pitch: usize,
-    pub(crate) height: usize,
+    /// `CUDA_MEMCPY2D`
+    Memcpy2D { src: CopySide2D, dst: CopySide2D, width: usize, height: usize }
+
+    /// Source or destination of a [`Memcpy3D`].
+    CopySide {
+        x: usize, y: usize, z: usize, lod: usize, kind: c_uint, host: u64, device: DevicePtr, array: Handle,
+        context: Handle, pitch: usize, height: usize,
+    }
+
+    /// `CUDA_MEMCPY3D`, and `CUDA_MEMCPY3D_PEER`, whose contexts stand where the reserved fields are.
+    Memcpy3D { src: CopySide, dst: CopySide, width: usize, height: usize, depth: usize }
+
+    /// `CUDA_ARRAY_DESCRIPTOR`
+    ArrayDescriptor { width: usize, height: usize, format: c_uint, channels: c_uint }
+
+    /// `CUDA_ARRAY3D_DESCRIPTOR`
+    #[derive(Debug, PartialEq, Eq)]
+    Array3DDescriptor {
+        width: usize, height: usize, depth: usize, format: c_uint, channels: c_uint, flags: c_uint,
+    }
+
+    /// `CUDA_RESOURCE_DESC`. The union is kept as words and read by its members' offsets.
+    ResourceDesc { kind: c_uint, words: [u64; 16], flags: c_uint }
+
+    /// `CUDA_TEXTURE_DESC`
+    TextureDesc {
+        address_mode: [c_uint; 3], filter_mode: c_uint, flags: c_uint, max_anisotropy: c_uint,
+        mipmap_filter_mode: c_uint, mipmap_level_bias: f32, min_mipmap_level_clamp: f32,
+        max_mipmap_level_clamp: f32, border_color: [f32; 4], reserved: [c_int; 12],
+    }
+
+    /// `CUlaunchConfig`
+    LaunchConfigC {
+        grid: [c_uint; 3], block: [c_uint; 3], shared_bytes: c_uint, stream: Handle,
+        attributes: *mut LaunchAttribute, n_attributes: c_uint,
+    }
+
+    /// `CUlaunchAttribute`
+    LaunchAttribute { id: c_uint, pad: [u8; 4], value: [u64; 8] }
+
+    /// `CUmemLocation`
+    MemLocation { kind: c_uint, id: c_int }
+
+    /// `CUmemPoolProps`
+    PoolProps {
+        alloc_type: c_uint, handle_types: c_uint, location: MemLocation, security_attributes: *mut c_void,
+        max_size: usize, reserved: [u8; 56],
+    }
+
+    /// `CUmemAccessDesc`
+    MemAccessDesc { location: MemLocation, flags: c_uint }
+
+    /// `CUctxCreateParams`
+    CtxCreateParams { affinity: *mut c_void, n_affinity: c_int, cig: *mut c_void }
 }
 
 impl From<CopySide2D> for CopySide {
@@ -76,122 +95,6 @@ impl From<CopySide2D> for CopySide {
         let CopySide2D { x, y, kind, host, device, array, pitch } = side;
         Self { x, y, z: 0, lod: 0, kind, host, device, array, context: 0, pitch, height: 0 }
     }
-}
-
-/// `CUDA_MEMCPY3D`, and `CUDA_MEMCPY3D_PEER`, whose contexts stand where the reserved fields are.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Memcpy3D {
-    pub(crate) src: CopySide,
-    pub(crate) dst: CopySide,
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) depth: usize,
-}
-
-/// `CUDA_ARRAY_DESCRIPTOR`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct ArrayDescriptor {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) format: c_uint,
-    pub(crate) channels: c_uint,
-}
-
-/// `CUDA_ARRAY3D_DESCRIPTOR`
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Array3DDescriptor {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) depth: usize,
-    pub(crate) format: c_uint,
-    pub(crate) channels: c_uint,
-    pub(crate) flags: c_uint,
-}
-
-/// `CUDA_RESOURCE_DESC`. The union is kept as words and read by its members' offsets.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct ResourceDesc {
-    pub(crate) kind: c_uint,
-    pub(crate) words: [u64; 16],
-    pub(crate) flags: c_uint,
-}
-
-/// `CUDA_TEXTURE_DESC`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct TextureDesc {
-    pub(crate) address_mode: [c_uint; 3],
-    pub(crate) filter_mode: c_uint,
-    pub(crate) flags: c_uint,
-    pub(crate) max_anisotropy: c_uint,
-    pub(crate) mipmap_filter_mode: c_uint,
-    pub(crate) mipmap_level_bias: f32,
-    pub(crate) min_mipmap_level_clamp: f32,
-    pub(crate) max_mipmap_level_clamp: f32,
-    pub(crate) border_color: [f32; 4],
-    pub(crate) reserved: [c_int; 12],
-}
-
-/// `CUlaunchConfig`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct LaunchConfigC {
-    pub(crate) grid: [c_uint; 3],
-    pub(crate) block: [c_uint; 3],
-    pub(crate) shared_bytes: c_uint,
-    pub(crate) stream: Handle,
-    pub(crate) attributes: *mut LaunchAttribute,
-    pub(crate) n_attributes: c_uint,
-}
-
-/// `CUlaunchAttribute`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct LaunchAttribute {
-    pub(crate) id: c_uint,
-    pub(crate) pad: [u8; 4],
-    pub(crate) value: [u64; 8],
-}
-
-/// `CUmemLocation`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct MemLocation {
-    pub(crate) kind: c_uint,
-    pub(crate) id: c_int,
-}
-
-/// `CUmemPoolProps`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct PoolProps {
-    pub(crate) alloc_type: c_uint,
-    pub(crate) handle_types: c_uint,
-    pub(crate) location: MemLocation,
-    pub(crate) security_attributes: *mut c_void,
-    pub(crate) max_size: usize,
-    pub(crate) reserved: [u8; 56],
-}
-
-/// `CUmemAccessDesc`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct MemAccessDesc {
-    pub(crate) location: MemLocation,
-    pub(crate) flags: c_uint,
-}
-
-/// `CUctxCreateParams`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct CtxCreateParams {
-    pub(crate) affinity: *mut c_void,
-    pub(crate) n_affinity: c_int,
-    pub(crate) cig: *mut c_void,
 }
 
 /// `CUhostFn`

@@ -9,8 +9,6 @@ const MAX_LINES: usize = 6;
 
 /// Limit on the shown letters of a name.
 const MAX_LETTERS: usize = 80;
-
-/// Location of a line of PTX.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Location {
     /// `kernel` or `function`, with its PTX name.

@@ -84,7 +84,6 @@ pub enum PreloadError {
         /// Searched folders.
         looked: Vec<PathBuf>,
     },
-    /// The library cannot be loaded.
     #[error("{} cannot be loaded", .path.display())]
     Load {
         path: PathBuf,

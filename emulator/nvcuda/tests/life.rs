@@ -122,7 +122,6 @@ fn calls_at_the_end_of_threads_and_of_the_process() {
     assert!(child.status.success());
 }
 
-/// Maps pages.
 fn pages(n: usize) -> *mut u8 {
     let (flags, protection) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
     // SAFETY: a fresh mapping.

@@ -136,17 +136,9 @@ fn point(launch: &Launch, prediction: &Prediction) -> Point {
 fn write(points: &[Point]) {
     let mut text = HEAD.to_owned();
     for point in points {
-        let [m, n, k] = point.shape;
-        let _ = writeln!(
-            text,
-            "{}\t{}\t{m}\t{n}\t{k}\t{:.3}\t{:.3}\t{:.3}\t{}",
-            point.set.name(),
-            point.kernel,
-            point.measured_us,
-            point.predicted_us,
-            point.bound_us,
-            point.binds
-        );
+        let Point { set, kernel, shape: [m, n, k], measured_us, predicted_us, bound_us, binds } = point;
+        let _ = write!(text, "{}\t{kernel}\t{m}\t{n}\t{k}\t{measured_us:.3}", set.name());
+        let _ = writeln!(text, "\t{predicted_us:.3}\t{bound_us:.3}\t{binds}");
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/predictions.tsv");
     std::fs::write(path, text).expect("the file is written");

@@ -43,9 +43,6 @@ impl Point {
     }
 }
 
-static POINTS: LazyLock<Vec<Point>> =
-    LazyLock::new(|| read(include_str!("../data/predictions.tsv")).expect("a test reads the committed file"));
-
 pub fn points() -> &'static [Point] {
     &POINTS
 }
@@ -75,11 +72,7 @@ pub struct Needs {
 }
 
 static PROFILED: LazyLock<Vec<Needs>> = LazyLock::new(|| {
-    let needs = |line: &str| {
-        let columns: Vec<&str> = line.split('\t').collect();
-        let [kernel, m, n, k, predicted, bounds] = columns[..] else {
-            return None;
-        };
+    let needs = |[kernel, m, n, k, predicted, bounds]: [&str; 6]| {
         let bound = |text: &str| {
             let (unit, us) = text.split_once('=')?;
             Some((unit.to_owned(), us.parse().ok()?))
@@ -91,9 +84,7 @@ static PROFILED: LazyLock<Vec<Needs>> = LazyLock::new(|| {
             bounds: bounds.split(';').map(bound).collect::<Option<_>>()?,
         })
     };
-    let lines = include_str!("../data/profiled.tsv").lines();
-    let lines = lines.filter(|line| !line.starts_with('#'));
-    lines.map(needs).collect::<Option<_>>().expect("a test reads the committed file")
+    rows(include_str!("../data/profiled.tsv"), needs).expect("a test reads the committed file")
 });
 
 /// The launches that Nsight Compute profiled (`book/data/h200-busiest.json`), as the model has them:
@@ -102,13 +93,14 @@ pub fn profiled() -> &'static [Needs] {
     &PROFILED
 }
 
-/// Reads the file: a line per launch, columns separated by tabs, comments after `#`.
-fn read(text: &str) -> Option<Vec<Point>> {
-    let point = |line: &str| {
-        let columns: Vec<&str> = line.split('\t').collect();
-        let [set, kernel, m, n, k, measured, predicted, bound, binds] = columns[..] else {
-            return None;
-        };
+/// Reads a file: a line per launch, columns separated by tabs, comments after `#`.
+fn rows<'t, T, const N: usize>(text: &'t str, read: impl Fn([&'t str; N]) -> Option<T>) -> Option<Vec<T>> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| read(line.split('\t').collect::<Vec<_>>().try_into().ok()?)).collect()
+}
+
+static POINTS: LazyLock<Vec<Point>> = LazyLock::new(|| {
+    let point = |[set, kernel, m, n, k, measured, predicted, bound, binds]: [&str; 9]| {
         Some(Point {
             set: [Set::Ladder, Set::HeldOut].into_iter().find(|known| known.name() == set)?,
             kernel: kernel.to_owned(),
@@ -119,8 +111,8 @@ fn read(text: &str) -> Option<Vec<Point>> {
             binds: binds.to_owned(),
         })
     };
-    text.lines().filter(|line| !line.starts_with('#')).map(point).collect()
-}
+    rows(include_str!("../data/predictions.tsv"), point).expect("a test reads the committed file")
+});
 
 #[cfg(test)]
 mod tests {

@@ -1,75 +1,51 @@
 //! Least times of a launch by each unit alone.
 
-/// A unit that a kernel may keep busy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resource {
-    /// The schedulers: one instruction per clock each.
-    Issue,
-    /// [`Self::Issue`] with the clocks that instructions wait for the two banks of registers, to read operands and to
-    /// write wide results.
-    Registers,
-    /// Arithmetic on 32-bit floats.
-    Fma,
-    /// Integer arithmetic but multiplication, logic, comparisons.
-    Alu,
-    /// Multiply-adds of integers.
-    IntegerFma,
-    /// Arithmetic on 64-bit floats.
-    Double,
-    /// Reciprocals, roots, exponentials, conversions, special registers.
-    Special,
-    /// Loads from constant memory by an instruction of their own.
-    Constants,
-    /// The part of [`Self::SharedAndL1`] that is for shared memory.
-    Shared,
-    /// The part of [`Self::SharedAndL1`] that is for L1.
-    L1,
-    /// Shared memory and L1, which are one memory: wavefronts, and turning from one to the other.
-    SharedAndL1,
-    /// The connection between L2 and the SMs.
-    L2,
-    Dram,
-    /// The start of blocks, one after the other.
-    Blocks,
+/// Declares [`Resource`], with the name of each unit.
+macro_rules! resources {
+    ($($(#[$doc:meta])* $unit:ident = $name:literal,)*) => {
+        /// A unit that a kernel may keep busy.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Resource {
+            $($(#[$doc])* $unit,)*
+        }
+
+        impl Resource {
+            /// All units, in the order of [`Busy`].
+            pub const ALL: [Resource; [$($name),*].len()] = [$(Resource::$unit),*];
+
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Resource::$unit => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl Resource {
-    /// All units, in the order of [`Busy`].
-    pub const ALL: [Resource; 14] = [
-        Resource::Issue,
-        Resource::Registers,
-        Resource::Fma,
-        Resource::Alu,
-        Resource::IntegerFma,
-        Resource::Double,
-        Resource::Special,
-        Resource::Constants,
-        Resource::Shared,
-        Resource::L1,
-        Resource::SharedAndL1,
-        Resource::L2,
-        Resource::Dram,
-        Resource::Blocks,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Resource::Issue => "instruction issue",
-            Resource::Registers => "register ports",
-            Resource::Fma => "32-bit float arithmetic",
-            Resource::Alu => "integer arithmetic and logic",
-            Resource::IntegerFma => "integer multiply-add",
-            Resource::Double => "64-bit float arithmetic",
-            Resource::Special => "special functions and conversions",
-            Resource::Constants => "loads from constant memory",
-            Resource::Shared => "shared memory",
-            Resource::L1 => "L1",
-            Resource::SharedAndL1 => "shared memory and L1",
-            Resource::L2 => "L2",
-            Resource::Dram => "device memory",
-            Resource::Blocks => "starting blocks",
-        }
-    }
+resources! {
+    /// The schedulers: one instruction per clock each.
+    Issue = "instruction issue",
+    /// [`Self::Issue`] with the clocks that instructions wait for the two banks of registers, to read operands and to
+    /// write wide results.
+    Registers = "register ports",
+    Fma = "32-bit float arithmetic",
+    /// Integer arithmetic but multiplication, logic, comparisons.
+    Alu = "integer arithmetic and logic",
+    IntegerFma = "integer multiply-add",
+    Double = "64-bit float arithmetic",
+    /// Reciprocals, roots, exponentials, conversions, special registers.
+    Special = "special functions and conversions",
+    Constants = "loads from constant memory",
+    /// The part of [`Self::SharedAndL1`] that is for shared memory.
+    Shared = "shared memory",
+    /// The part of [`Self::SharedAndL1`] that is for L1.
+    L1 = "L1",
+    /// Shared memory and L1, which are one memory: wavefronts, and turning from one to the other.
+    SharedAndL1 = "shared memory and L1",
+    /// The connection between L2 and the SMs.
+    L2 = "L2",
+    Dram = "device memory",
+    Blocks = "starting blocks",
 }
 
 /// Clocks that one SM was busy, by [`Resource`].

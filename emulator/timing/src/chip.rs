@@ -146,9 +146,7 @@ impl Number for f64 {
 
 impl Number for [u64; 3] {
     fn of(value: &Value) -> Option<Self> {
-        let [a, b, c] = value.as_array()?.as_slice() else {
-            return None;
-        };
+        let [a, b, c] = value.as_array()?.as_slice() else { return None };
         Some([u64::of(a)?, u64::of(b)?, u64::of(c)?])
     }
 }

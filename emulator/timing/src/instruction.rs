@@ -122,7 +122,6 @@ pub enum Unit {
     LoadConstant,
     /// Loads from shared memory; shuffles, which take the same way.
     LoadShared,
-    /// Stores to shared memory.
     StoreShared,
     /// Loads from global and local memory, and atomics that return a value.
     LoadGlobal,

@@ -24,9 +24,7 @@ impl Ports {
         let mut read = [None; 6];
         let mut n_read = 0;
         for (place, source) in instruction.sources.iter().enumerate() {
-            let Some(source) = source else {
-                continue;
-            };
+            let Some(source) = source else { continue };
             let is_kept = self.kept[place] == Some(source.register);
             self.kept[place] = source.reuse.then_some(source.register);
             if is_kept {

@@ -62,13 +62,9 @@ impl Observer for Recording {
     }
 
     fn step(&self, block: u64, warp: u32, step: trace::Step) {
-        let Some(recorded) = self.blocks.get(&block) else {
-            return;
-        };
+        let Some(recorded) = self.blocks.get(&block) else { return };
         let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(trace) = recorded.warps.get_mut(warp as usize) else {
-            return;
-        };
+        let Some(trace) = recorded.warps.get_mut(warp as usize) else { return };
         let is_wanted = match self.detail {
             Detail::All => step.first,
             Detail::Global => matches!(&step.access, Some(access) if access.space == MemSpace::Global),
@@ -80,9 +76,7 @@ impl Observer for Recording {
         if self.detail == Detail::Global && !is_wanted {
             return;
         }
-        let Some(access) = step.access else {
-            return;
-        };
+        let Some(access) = step.access else { return };
         match access.space {
             MemSpace::Shared => trace.touch_shared(&access.addresses, access.bytes, access.load),
             MemSpace::Global => trace.touch_global(&access.addresses, access.bytes),

@@ -90,6 +90,7 @@ struct Residence {
     barrier: u64,
 }
 
+#[derive(Default)]
 struct Scheduler {
     /// Warps, the youngest last.
     warps: Vec<usize>,
@@ -148,20 +149,6 @@ impl<'a> Sm<'a> {
         blocks: &'a [&'a Block],
         setting: Setting<'a>,
     ) -> Self {
-        let scheduler = || Scheduler {
-            warps: Vec::new(),
-            last: None,
-            yielded: false,
-            free: 0,
-            wake: 0,
-            units: [0; Unit::N],
-            addresses: 0.0,
-            queue: VecDeque::new(),
-            ports: Ports::default(),
-            stolen_tenths: 0,
-            alone: Alone::default(),
-            issues: Vec::new(),
-        };
         Self {
             chip,
             program,
@@ -171,7 +158,7 @@ impl<'a> Sm<'a> {
             launcher: 0,
             warps: Vec::new(),
             residences: Vec::new(),
-            schedulers: std::array::from_fn(|_| scheduler()),
+            schedulers: Default::default(),
             lsu: 0,
             was_shared: false,
             constants: 0,
@@ -187,9 +174,7 @@ impl<'a> Sm<'a> {
     /// Starts the next block, if there is one. The GPU starts blocks one after another, for all SMs.
     fn launch(&mut self, now: u64) {
         let blocks = self.blocks;
-        let Some(block) = blocks.get(self.next_block) else {
-            return;
-        };
+        let Some(block) = blocks.get(self.next_block) else { return };
         let number = self.next_block;
         self.next_block += 1;
         // A block that replaces another starts some time after the other's end.

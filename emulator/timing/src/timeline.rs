@@ -35,9 +35,7 @@ pub(crate) fn busiest_loop(code: &sass::Kernel, stalls: &[Stalls]) -> Range<u32>
     let first = code.instructions.first().map_or(0, |first| first.address);
     let mut loops: Vec<Range<u32>> = Vec::new();
     for (i, instruction) in code.instructions.iter().enumerate() {
-        let Some(label) = instruction.label() else {
-            continue;
-        };
+        let Some(label) = instruction.label() else { continue };
         let to = (label - i64::from(first)) / BYTES;
         if instruction.operation == Operation::Bra && (0..=i as i64).contains(&to) {
             loops.push(to as u32..i as u32 + 1);

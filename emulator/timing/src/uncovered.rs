@@ -8,27 +8,16 @@ use simt::launch::LaunchRefused;
 pub enum NoPrediction {
     #[error(transparent)]
     Refused(#[from] LaunchRefused),
-    /// A simulated block made a mistake.
+    /// A simulated block made a mistake: the one that `code` stands for.
     #[error("the kernel fails ({code})")]
-    Fails {
-        /// Code of the diagnostic.
-        code: String,
-    },
+    Fails { code: String },
     #[error("a block needs more registers or shared memory than an SM has")]
     DoesNotFit,
-    /// An instruction whose time was not measured, or which depends on unmodelled hardware.
+    /// An instruction whose time was not measured, or which depends on unmodelled hardware: `why`, in words.
     #[error("{why}: `{operation}`")]
-    Instruction {
-        operation: Operation,
-        /// Missing part of the model, in words.
-        why: &'static str,
-    },
-    /// The blocks of one SM execute too much.
+    Instruction { operation: Operation, why: &'static str },
     #[error("the blocks that one SM runs at a time execute more than {most} instructions of warps")]
-    TooLong {
-        /// Bound on the simulated instructions.
-        most: u64,
-    },
+    TooLong { most: u64 },
 }
 
 /// Reason for which the model does not cover an operation.

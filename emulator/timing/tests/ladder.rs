@@ -48,9 +48,7 @@ fn neighbouring_steps_come_in_the_order_that_was_measured() {
     let mut n = 0;
     for size in [256, 512, 1024, 2048, 4096, 8192] {
         for pair in STEPS.windows(2) {
-            let (Some(before), Some(after)) = (time(pair[0], size), time(pair[1], size)) else {
-                continue;
-            };
+            let (Some(before), Some(after)) = (time(pair[0], size), time(pair[1], size)) else { continue };
             let measured = after.measured_us / before.measured_us;
             if (measured - 1.0).abs() > 0.1 {
                 let predicted = after.predicted_us / before.predicted_us;

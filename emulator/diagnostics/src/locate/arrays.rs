@@ -6,7 +6,7 @@ use crate::launch_inputs::Allocation;
 use crate::source::text::{function_of, plain_name, size_of};
 use crate::source::{Declared, Use};
 use crate::words::{count, nth};
-use simt::check::AccessKind;
+use simt::check::{AccessKind, BadAccess};
 use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE};
 
 /// An array, with what the text says about it.
@@ -17,13 +17,9 @@ pub(crate) struct Target {
     pub(crate) start: u64,
     /// The name is one that the programmer wrote.
     pub(crate) named: bool,
-    /// The allocation, for global memory.
     pub(crate) allocation: Option<Allocation>,
-    /// Index of the parameter, if it is one.
     pub(crate) parameter: Option<usize>,
-    /// It lies in dynamic shared memory.
     pub(crate) dynamic: bool,
-    /// Bytes that one access of a lane covers.
     pub(crate) access_bytes: u32,
 }
 
@@ -89,10 +85,7 @@ impl Target {
         if n == 1 {
             return ty.to_owned();
         }
-        match ty.contains(' ') {
-            true => format!("{ty} elements"),
-            false => format!("{ty}s"),
-        }
+        if ty.contains(' ') { format!("{ty} elements") } else { format!("{ty}s") }
     }
 }
 
@@ -116,16 +109,28 @@ impl LaunchContext<'_> {
         }
     }
 
+    /// The array that an access meant, as [`Self::target`] finds it.
+    pub(crate) fn reached(&self, instr: u32, access: &BadAccess) -> Option<Target> {
+        self.target(instr, access.space, access.address, access.bytes, access.kind)
+    }
+
+    /// What lies at an address in shared memory, as the program names it: `` `tile[3]` ``, or the address.
+    pub(crate) fn name_in_shared(&self, instr: u32, address: u64, bytes: u32, kind: AccessKind) -> String {
+        let target = self.target(instr, MemSpace::Shared, address, bytes, kind);
+        match target.filter(|target| target.named) {
+            Some(target) => format!("`{}`", target.indexed()),
+            None => format!("address {address:#x} of shared memory"),
+        }
+    }
+
     /// Layout of an instruction's access: bytes of one element, and a type name when it follows from PTX.
     fn element_of(&self, instr: u32, bytes: u32) -> (u32, &'static str) {
-        let op = self.context.kernel.ops.iter().find(|op| op.instr == instr);
-        let size = match op.map(|op| &op.kind) {
+        let size = match self.ops(instr).next() {
             Some(OpKind::Load(access) | OpKind::Store(access)) => u32::from(access.element),
             Some(OpKind::Atomic(atomic)) => atomic.ty.bytes(),
             _ => bytes,
         };
-        let info = self.context.kernel.instrs.get(instr as usize);
-        let name = match info.and_then(|info| info.mnemonic().rsplit('.').next()) {
+        let name = match self.mnemonic(instr).rsplit('.').next() {
             Some("f32") => "float",
             Some("f64") => "double",
             _ => "",
@@ -200,8 +205,7 @@ impl LaunchContext<'_> {
         }
         // Several `extern` arrays lie on top of each other: the one that the line names is meant. A bulk copy reaches from
         // where it starts to the end of its box, and its line names a barrier too.
-        let info = kernel.instrs.get(instr as usize);
-        let is_bulk = info.is_some_and(|info| info.mnemonic().starts_with("cp.async.bulk"));
+        let is_bulk = self.mnemonic(instr).starts_with("cp.async.bulk");
         let on_line = |symbol: &str| {
             let line = self.loc(instr).map_or(0, |loc| loc.line);
             self.source(instr).is_some_and(|source| !source.uses(line, plain_name(symbol)).is_empty())
@@ -300,10 +304,7 @@ impl LaunchContext<'_> {
         candidates.sort_by_key(|&(index, value)| {
             let (name, _) = self.parameter(index);
             let uses = self.source(instr).map(|source| source.uses(line, &name)).unwrap_or_default();
-            let fits = uses.iter().any(|found| match kind {
-                AccessKind::Write => found.stored,
-                _ => found.loaded,
-            });
+            let fits = uses.iter().any(|found| found.is_for(kind));
             (!fits, uses.is_empty(), value > address, address.abs_diff(value))
         });
         let Some(&(index, value)) = candidates.first() else {
@@ -331,15 +332,14 @@ impl LaunchContext<'_> {
     pub(crate) fn uses(&self, instr: u32, name: &str, kind: AccessKind) -> Vec<Use> {
         let line = self.loc(instr).map_or(0, |loc| loc.line);
         let uses = self.source(instr).map(|source| source.uses(line, name)).unwrap_or_default();
-        let fitting: Vec<Use> = uses
-            .iter()
-            .filter(|found| match kind {
-                AccessKind::Write => found.stored,
-                _ => found.loaded,
-            })
-            .cloned()
-            .collect();
+        let fitting: Vec<Use> = uses.iter().filter(|found| found.is_for(kind)).cloned().collect();
         if fitting.is_empty() { uses } else { fitting }
+    }
+}
+
+impl Use {
+    fn is_for(&self, kind: AccessKind) -> bool {
+        if kind == AccessKind::Write { self.stored } else { self.loaded }
     }
 }
 

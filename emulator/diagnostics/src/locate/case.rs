@@ -2,7 +2,7 @@
 
 use super::arrays::Target;
 use super::subscript::Explained;
-use crate::launch_context::{Draft, LaunchContext};
+use crate::launch_context::{Draft, LaunchContext, first_thread};
 use crate::trace::{End, Who};
 use simt::check::{AccessKind, BadAccess, Details, Kind, RaceParty, block_position};
 use simt::program::{MemSpace, OpKind};
@@ -58,12 +58,9 @@ fn may_access(line: &str) -> bool {
 
 /// A value from memory that an index is made of.
 pub(crate) struct Data {
-    /// Index of the instruction that read it.
     pub(crate) instr: u32,
-    /// The instruction that read it is an atomic.
     pub(crate) atomic: bool,
     pub(crate) value: i64,
-    /// Its location, if known.
     pub(crate) element: Option<String>,
     /// Nothing else that differs between threads or rounds makes the index.
     pub(crate) alone: bool,
@@ -76,14 +73,11 @@ impl<'a> Case<'a> {
 
     /// The case of an access by instruction `instr`, which need not be the event's.
     pub(crate) fn at(launch: &'a LaunchContext<'a>, kind: &'a Kind, access: BadAccess, instr: u32) -> Self {
-        let event = &kind.first;
-        let who = (event.block, u64::from(event.warp) * 32 + u64::from(event.mask.trailing_zeros() & 31));
-        let target = launch.target(instr, access.space, access.address, access.bytes, access.kind);
+        let who = first_thread(kind);
+        let target = launch.reached(instr, &access);
         let explained = target.as_ref().and_then(|target| launch.explain(instr, target, access.kind, who));
         Self { launch, kind, access, instr, who, target, explained }
     }
-
-    /// One party of a race.
     pub(crate) fn of_party(
         launch: &'a LaunchContext<'a>,
         kind: &'a Kind,
@@ -162,9 +156,7 @@ impl<'a> Case<'a> {
         let ends = trace.ends(self.instr)?;
         let varies = |end: &&End| !matches!(end, End::Param(_) | End::Symbol | End::Size);
         let mut from_memory = ends.iter().filter(|end| matches!(end, End::Loaded(_) | End::Atomic(_)));
-        let (end, None) = (*from_memory.next()?, from_memory.next()) else {
-            return None;
-        };
+        let (end, None) = (*from_memory.next()?, from_memory.next()) else { return None };
         let (instr, atomic) = match end {
             End::Loaded(instr) => (instr, false),
             End::Atomic(instr) => (instr, true),
@@ -189,10 +181,7 @@ impl<'a> Case<'a> {
 
     /// `in[33]`: what a load reads for this thread.
     fn loaded_from(&self, instr: u32) -> Option<String> {
-        let op = self.launch.context.kernel.ops.iter().find(|op| op.instr == instr)?;
-        let OpKind::Load(access) = &op.kind else {
-            return None;
-        };
+        let OpKind::Load(access) = self.launch.ops(instr).next()? else { return None };
         let address = self.launch.trace().known_address(instr, self.whom())?;
         let bytes = u32::from(access.element);
         let target = self.launch.target(instr, access.space, address, bytes, AccessKind::Read)?;
@@ -207,8 +196,7 @@ impl<'a> Case<'a> {
             Details::Access(access) if access.space == self.access.space => {
                 let (_, high) = kind.addresses?;
                 let instr = kind.first.instr;
-                let other =
-                    self.launch.target(instr, access.space, access.address, access.bytes, access.kind)?;
+                let other = self.launch.reached(instr, access)?;
                 (other.start == target.start)
                     .then(|| high.saturating_sub(target.start) + u64::from(access.bytes))
             }
@@ -223,6 +211,11 @@ impl<'a> Case<'a> {
             Some(explained) if explained.subscripts.len() > 1 => explained.indexed(&target.element.name),
             _ => target.indexed(),
         }
+    }
+
+    /// [`Self::element`] as code, if the array has a name.
+    pub(crate) fn quoted_element(&self, target: &Target) -> String {
+        if target.named { format!("`{}`", self.element(target)) } else { self.element(target) }
     }
 }
 

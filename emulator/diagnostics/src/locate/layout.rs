@@ -23,7 +23,6 @@ pub(crate) struct Outside {
     pub(crate) factor: Option<String>,
     /// It is the outermost part: the bound follows from the size of the array.
     pub(crate) outermost: bool,
-    /// The index has several parts.
     pub(crate) several: bool,
 }
 
@@ -88,7 +87,7 @@ impl Case<'_> {
         let explained = self.explained.as_ref()?;
         let names = |name: &str, depth: u32| match explained.values.iter().find(|(known, _)| known == name) {
             Some((_, value)) => Some(*value),
-            None => self.launch.variable(self.instr, name, self.who.0, self.who.1, depth),
+            None => self.launch.variable(self.instr, name, self.who, depth),
         };
         expression::value(text, 0, &names)
     }
@@ -128,9 +127,7 @@ impl Case<'_> {
                 })
                 .collect();
         }
-        let Some(subscript) = explained.used.subscripts.first() else {
-            return Vec::new();
-        };
+        let Some(subscript) = explained.used.subscripts.first() else { return Vec::new() };
         self.parts(subscript, target.element.n_elements as i64).unwrap_or_default()
     }
 

@@ -50,9 +50,7 @@ impl Spot {
 /// Two accesses of one statement.
 pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool {
     let (a, b) = (launch.frames(a), launch.frames(b));
-    let (Some(x), Some(y)) = (a.first(), b.first()) else {
-        return false;
-    };
+    let (Some(x), Some(y)) = (a.first(), b.first()) else { return false };
     a[1..] == b[1..]
         && x.file == y.file
         && launch.text_of(x.file).is_some_and(|source| {

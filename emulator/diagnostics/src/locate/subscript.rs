@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use super::arrays::Target;
 use crate::launch_context::LaunchContext;
 use crate::source::Use;
-use crate::source::expression::{self, Overflow};
+use crate::source::expression::{self, Narrow, Overflow};
 use crate::source::text::words;
 use simt::check::AccessKind;
 use simt::check::{block_position, thread_position};
@@ -30,19 +30,19 @@ pub(crate) struct Explained {
     pub(crate) overflow: Option<Overflow>,
 }
 
+fn equations<'v>(values: impl Iterator<Item = &'v (String, i64)>) -> String {
+    values.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
 impl Explained {
     /// `row = 100, K = 100, k = 0`
     pub(crate) fn text(&self) -> String {
-        let parts: Vec<String> =
-            self.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        parts.join(", ")
+        equations(self.values.iter())
     }
 
     /// [`Self::text`] without the names that the thread's position gives already.
     pub(crate) fn telling(&self) -> String {
-        let telling = self.values.iter().filter(|(name, _)| !self.positions.contains(name));
-        let parts: Vec<String> = telling.map(|(name, value)| format!("{name} = {value}")).collect();
-        parts.join(", ")
+        equations(self.values.iter().filter(|(name, _)| !self.positions.contains(name)))
     }
 
     /// `tile[0][16]` where rows have 16 elements: as written, and past the end of its row.
@@ -71,23 +71,15 @@ impl LaunchContext<'_> {
         instr: u32,
         target: &Target,
         kind: AccessKind,
-        (block, thread): (u64, u64),
+        who: (u64, u64),
     ) -> Option<Explained> {
         let uses = self.uses(instr, &target.element.name, kind);
-        let explained =
-            uses.into_iter().filter_map(|used| self.explain_use(instr, target, used, block, thread));
+        let explained = uses.into_iter().filter_map(|used| self.explain_use(instr, target, used, who));
         // A use that needs no conclusion is certain; one that does fits many elements.
         explained.min_by_key(|explained| explained.concluded.is_some())
     }
 
-    fn explain_use(
-        &self,
-        instr: u32,
-        target: &Target,
-        used: Use,
-        block: u64,
-        thread: u64,
-    ) -> Option<Explained> {
+    fn explain_use(&self, instr: u32, target: &Target, used: Use, who: (u64, u64)) -> Option<Explained> {
         let dims = &target.element.dims;
         let n = used.subscripts.len();
         if n == 0 || n > 1 && dims.len() != n {
@@ -101,14 +93,10 @@ impl LaunchContext<'_> {
             let overflow = narrow.then_some(&overflow);
             let names = |name: &str, depth: u32| match unknown {
                 Some((free, value)) if free == name => Some(value),
-                _ => self.variable_in(instr, name, block, thread, depth, overflow),
+                _ => self.variable_in(instr, name, who, depth, overflow),
             };
-            let value = |text: &String| match overflow {
-                Some(overflow) => expression::value_of_int(text, 0, &names, overflow),
-                None => expression::value(text, 0, &names),
-            };
-            let subscripts: Option<Vec<i64>> = used.subscripts.iter().map(value).collect();
-            let subscripts = subscripts?;
+            let value = |text: &String| expression::evaluate(text, 0, &names, overflow);
+            let subscripts = used.subscripts.iter().map(value).collect::<Option<Vec<i64>>>()?;
             let flat = subscripts
                 .iter()
                 .zip(&strides)
@@ -124,15 +112,12 @@ impl LaunchContext<'_> {
                 }
             }
         }
-        let exact = |name: &str| self.variable(instr, name, block, thread, 0);
+        let exact = |name: &str| self.variable(instr, name, who, 0);
         let as_int = |name: &str| {
             let unused = RefCell::new(None);
-            self.variable_in(instr, name, block, thread, 0, Some(&unused))
+            self.variable_in(instr, name, who, 0, Some(&unused))
         };
-        let known = |name: &str| match overflow.borrow().is_some() {
-            true => as_int(name),
-            false => exact(name),
-        };
+        let known = |name: &str| if overflow.borrow().is_some() { as_int(name) } else { exact(name) };
         let unknown: Vec<&String> = names.iter().filter(|name| known(name).is_none()).collect();
         let index = target.element.index;
         let (subscripts, concluded) = match unknown[..] {
@@ -189,15 +174,8 @@ impl LaunchContext<'_> {
     }
 
     /// The value of a name for one thread.
-    pub(crate) fn variable(
-        &self,
-        instr: u32,
-        name: &str,
-        block: u64,
-        thread: u64,
-        depth: u32,
-    ) -> Option<i64> {
-        self.variable_in(instr, name, block, thread, depth, None)
+    pub(crate) fn variable(&self, instr: u32, name: &str, who: (u64, u64), depth: u32) -> Option<i64> {
+        self.variable_in(instr, name, who, depth, None)
     }
 
     /// The value of a name for one thread; with `overflow`, as `int` arithmetic computes it.
@@ -205,12 +183,11 @@ impl LaunchContext<'_> {
         &self,
         instr: u32,
         name: &str,
-        block: u64,
-        thread: u64,
+        who: (u64, u64),
         depth: u32,
-        overflow: Option<&RefCell<Option<Overflow>>>,
+        overflow: Narrow<'_>,
     ) -> Option<i64> {
-        let config = self.context.config;
+        let (config, (block, thread)) = (self.context.config, who);
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
             return Some(i64::from(match builtin {
@@ -225,11 +202,8 @@ impl LaunchContext<'_> {
             return Some(value);
         }
         let text = self.source(instr)?.definition(&self.context.kernel.name, name)?;
-        let names = |name: &str, depth: u32| self.variable_in(instr, name, block, thread, depth, overflow);
-        match overflow {
-            Some(overflow) => expression::value_of_int(text, depth, &names, overflow),
-            None => expression::value(text, depth, &names),
-        }
+        let names = |name: &str, depth: u32| self.variable_in(instr, name, who, depth, overflow);
+        expression::evaluate(text, depth, &names, overflow)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Arguments that cannot be what was meant: a float's bits as a count, half an address, a size that the buffer has not.
 
+use super::bounds::Reason;
 use crate::launch_context::LaunchContext;
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
@@ -56,11 +57,7 @@ impl LaunchContext<'_> {
 }
 
 /// A condition lets the access pass, because the parameter in it is larger than the array.
-pub(crate) fn lying_bound(
-    case: &Case<'_>,
-    target: &Target,
-    outside: &[Outside],
-) -> Option<(String, Option<String>)> {
+pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let launch = case.launch;
     let line = launch.loc(case.instr)?.line;
     let source = launch.source(case.instr)?;
@@ -88,10 +85,10 @@ pub(crate) fn lying_bound(
                 && pitch != right
             {
                 return Some((
-                    format!(
+                    Some(format!(
                         "the index takes a row of {name} for {pitch} long, but {name} has {} = {right} * {other}: {given} rows of {is}.",
                         target.size(),
-                    ),
+                    )),
                     Some(format!("check which length a row of {name} has: {other} or {pitch}.")),
                 ));
             }
@@ -135,8 +132,7 @@ pub(crate) fn lying_bound(
                     )),
                 ),
             };
-            let why = format!("{passes}, but {size}.");
-            Some((why, advice))
+            Some((Some(format!("{passes}, but {size}.")), advice))
         })
     })
 }

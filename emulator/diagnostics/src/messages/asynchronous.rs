@@ -3,16 +3,9 @@
 use super::cluster::{block_name, rank_of};
 use super::phases::{barrier_name, ended_without};
 use crate::launch_context::{Draft, LaunchContext};
-use crate::words::count;
+use crate::words::{capital, count};
 use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, Kind, PhaseOfCopy};
 use simt::program::MemSpace;
-
-/// A text that begins a sentence.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(letters).collect()
-}
 
 /// Drafts the message of two bulk copies to one place.
 pub(crate) fn two_copies(
@@ -24,11 +17,7 @@ pub(crate) fn two_copies(
     late: Option<PhaseOfCopy>,
 ) -> Draft {
     let here = kind.first.instr;
-    let target = launch.target(here, MemSpace::Shared, address, 4, AccessKind::Write);
-    let what = match target.filter(|target| target.named) {
-        Some(target) => format!("`{}`", target.indexed()),
-        None => format!("address {address:#x} of shared memory"),
-    };
+    let what = launch.name_in_shared(here, address, 4, AccessKind::Write);
     let name = barrier_name(launch, here, barrier);
     let line = launch.line_name(here, instr);
     let thread = launch.thread_position(u64::from(thread));
@@ -37,8 +26,8 @@ pub(crate) fn two_copies(
             format!("a bulk copy writes {what} while one is under way there that no phase has waited for")
         }
         None => format!("two bulk copies write {what} at the same time"),
-    });
-    draft.no_caret = true;
+    })
+    .without_caret();
     let (memory, starter) = match blocks {
         Some([memory, starter]) => (
             format!(
@@ -60,48 +49,32 @@ pub(crate) fn two_copies(
     draft.notes.push(launch.first_thread(kind));
     draft.on_gpu = Some("the bytes of one copy or the other lie there, depending on timing.".into());
     if let Some(late) = late {
-        let (why, advice) = ended_without(&name, late, "that copy");
-        (draft.why, draft.advice) = (Some(why), Some(advice));
-        return draft;
+        return draft.reason(ended_without(&name, late, "that copy"));
     }
-    draft.why = Some("copies that are under way at a time are done in any order.".into());
-    draft.advice = Some(match blocks {
-        Some(_) => "let the places of copies lie apart (as far as a box is large); or start a copy to other blocks of the \
-                    cluster only when the threads of each of them have arrived, behind their last read, at a barrier that \
-                    the thread that copies waits for."
-            .into(),
-        None => "let the places of copies lie apart (as far as a box is large), or start the second copy when the phase of \
-                 the first has ended."
-            .into(),
-    });
     draft
+        .why("copies that are under way at a time are done in any order.")
+        .advice(match blocks {
+            Some(_) => "let the places of copies lie apart (as far as a box is large); or start a copy to other blocks of the \
+                        cluster only when the threads of each of them have arrived, behind their last read, at a barrier that \
+                        the thread that copies waits for.",
+            None => "let the places of copies lie apart (as far as a box is large), or start the second copy when the phase of \
+                     the first has ended.",
+        })
 }
 
 /// Drafts the message of an `E-RACE` between a copy out of shared memory and stores to it.
 pub(crate) fn changed(launch: &LaunchContext<'_>, kind: &Kind, address: u64) -> Draft {
-    let here = kind.first.instr;
-    let target = launch.target(here, MemSpace::Shared, address, 4, AccessKind::Write);
-    let what = match target.filter(|target| target.named) {
-        Some(target) => format!("`{}`", target.indexed()),
-        None => format!("address {address:#x} of shared memory"),
-    };
-    let mut draft = Draft::new(format!("{what} is written while a bulk copy reads it"));
-    draft.no_caret = true;
-    draft.notes.push(
-        "The copy was started here. Its value changed after that, and before a wait had shown that it was read.".into(),
-    );
-    draft.notes.push(launch.first_thread(kind));
-    draft.why = Some(
-        "a bulk copy reads shared memory by itself, while threads go on: also those that have yet to write what it is to copy."
-            .into(),
-    );
-    draft.advice = Some(
-        "start the copy behind a barrier that all who write have passed, and let the thread that started it wait \
-         (cp.async.bulk.wait_group.read) before a barrier behind which others write there again."
-            .into(),
-    );
-    draft.on_gpu = Some("old values or new ones are copied, depending on timing.".into());
-    draft
+    let what = launch.name_in_shared(kind.first.instr, address, 4, AccessKind::Write);
+    Draft::new(format!("{what} is written while a bulk copy reads it"))
+        .without_caret()
+        .note("The copy was started here. Its value changed after that, and before a wait had shown that it was \
+               read.")
+        .note(launch.first_thread(kind))
+        .why("a bulk copy reads shared memory by itself, while threads go on: also those that have yet to write what \
+              it is to copy.")
+        .advice("start the copy behind a barrier that all who write have passed, and let the thread that started it \
+                 wait (cp.async.bulk.wait_group.read) before a barrier behind which others write there again.")
+        .on_gpu("old values or new ones are copied, depending on timing.")
 }
 
 /// Drafts the message of `E-TENSOR`.
@@ -174,23 +147,19 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &Kind, problem: BadTensor
             "declare the array with `alignas(128)`, or 1024 for a swizzle of 128 bytes.",
         ),
     };
-    let mut draft = Draft::new(title);
-    draft.notes.push(note);
-    draft.notes.push(launch.first_thread(kind));
+    let mut draft = Draft::new(title).note(note).note(launch.first_thread(kind));
     draft.why = why.map(str::to_owned);
     draft.advice = Some(advice.into());
     let error = match problem {
         BadTensor::MapAlign(_) | BadTensor::Shared(_) => "misaligned address",
         _ => "illegal instruction",
     };
-    draft.on_gpu = Some(format!("the kernel stops with \"{error}\", and the context is lost."));
-    draft
+    draft.on_gpu(format!("the kernel stops with \"{error}\", and the context is lost."))
 }
 
 /// The message of `E-OOB`, with the cause where it is a copy of a box: no index of the kernel goes too far there.
 pub(crate) fn of_a_box(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess, draft: Draft) -> Draft {
-    let info = launch.context.kernel.instrs.get(kind.first.instr as usize);
-    let is_a_box = info.is_some_and(|info| info.mnemonic().starts_with("cp.async.bulk.tensor"));
+    let is_a_box = launch.mnemonic(kind.first.instr).starts_with("cp.async.bulk.tensor");
     // An atomic access is that of its barrier.
     if !is_a_box || access.kind == AccessKind::Atomic {
         return draft;
@@ -290,25 +259,20 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, kind: &Kind, offset: u32, prob
             "use several barriers, or several phases.",
         ),
     };
-    let mut draft = Draft::new(title);
-    draft.notes.push(note);
-    draft.notes.push(launch.first_thread(kind));
-    draft.advice = Some(advice.into());
-    draft.on_gpu = Some(match problem {
-        BadBarrier::OtherBlock => "the kernel stops with \"illegal instruction\".".into(),
-        _ => "what happens is not defined: the kernel may hang or stop.".into(),
-    });
+    let mut draft =
+        Draft::new(title).note(note).note(launch.first_thread(kind)).advice(advice).on_gpu(match problem {
+            BadBarrier::OtherBlock => "the kernel stops with \"illegal instruction\".",
+            _ => "what happens is not defined: the kernel may hang or stop.",
+        });
     if let BadBarrier::TooManyArrivals { again: Some((other, parity)), .. } = problem {
-        draft.why = Some(format!(
-            "this thread has just passed a wait for parity {parity} of {}, which it had passed before by the same \
-             parity: no phase of that barrier has ended in between.",
-            barrier_name(launch, kind.first.instr, other)
-        ));
-        draft.advice = Some(
-            "let the parity that a thread waits for change with each phase of the barrier: 0, 1, 0, 1; a thread that \
-             waits for a place that is free at the start begins with 1."
-                .into(),
-        );
+        draft = draft
+            .why(format!(
+                "this thread has just passed a wait for parity {parity} of {}, which it had passed before by the \
+                 same parity: no phase of that barrier has ended in between.",
+                barrier_name(launch, kind.first.instr, other),
+            ))
+            .advice("let the parity that a thread waits for change with each phase of the barrier: 0, 1, 0, 1; a \
+                     thread that waits for a place that is free at the start begins with 1.");
     }
     draft
 }

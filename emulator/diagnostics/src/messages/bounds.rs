@@ -18,35 +18,24 @@ const NULL_PAGE: u64 = 1 << 24;
 /// Drafts the message of `E-OOB`.
 pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
-    let Some(target) = &case.target else {
-        return nowhere(&case);
-    };
+    let Some(target) = &case.target else { return nowhere(&case) };
     let what = noun(access.kind);
     let before = target.element.byte_offset < 0;
     let side = if before { "before the start" } else { "past the end" };
-    let mut draft = case.draft(format!("{what} {side} of {}", target.title()));
-    draft.notes.push(bounds_note(&case, target));
-    draft.notes.push(case.who());
-    let (why, advice) = bounds_reason(&case, target);
-    draft.why = why;
-    draft.advice = advice;
-    draft.on_gpu = Some(
-        match (access.space, access.kind) {
-            (MemSpace::Shared, AccessKind::Read) => {
-                "this reads whatever shared array lies next to it, silently."
-            }
-            (MemSpace::Shared, _) => "this overwrites whatever shared array lies next to it, silently.",
-            (MemSpace::Local, _) => "this reaches other variables of the thread, silently.",
-            (_, AccessKind::Read) => {
-                "this may stop the kernel (\"illegal memory access\"), or read another buffer silently."
-            }
-            _ => {
-                "this may stop the kernel (\"illegal memory access\"), or overwrite another buffer silently."
-            }
+    let mut draft = case
+        .draft(format!("{what} {side} of {}", target.title()))
+        .note(bounds_note(&case, target))
+        .note(case.who());
+    (draft.why, draft.advice) = bounds_reason(&case, target);
+    draft.on_gpu(match (access.space, access.kind) {
+        (MemSpace::Shared, AccessKind::Read) => "this reads whatever shared array lies next to it, silently.",
+        (MemSpace::Shared, _) => "this overwrites whatever shared array lies next to it, silently.",
+        (MemSpace::Local, _) => "this reaches other variables of the thread, silently.",
+        (_, AccessKind::Read) => {
+            "this may stop the kernel (\"illegal memory access\"), or read another buffer silently."
         }
-        .into(),
-    );
-    draft
+        _ => "this may stop the kernel (\"illegal memory access\"), or overwrite another buffer silently.",
+    })
 }
 
 /// `A has 10000 floats; this reads A[10000], 1 element past the end.`
@@ -86,7 +75,7 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
 
 /// Why an index is outside, and what to do: the first explanation that the data supports. Where nothing is certain,
 /// nothing is advised.
-fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<String>) {
+fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     let launch = case.launch;
     let element = &target.element;
     let name = &element.name;
@@ -105,10 +94,9 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
     if let Some(overflow) = case.explained.as_ref().and_then(|explained| explained.overflow.as_ref()) {
         return overflow_reason(overflow);
     }
-    if let Some(reason) = loop_reason(case).or_else(|| tree_reason(case, target)) {
-        return reason;
-    }
-    if let Some(reason) = data_reason(case, target) {
+    let reason =
+        loop_reason(case).or_else(|| tree_reason(case, target)).or_else(|| data_reason(case, target));
+    if let Some(reason) = reason {
         return reason;
     }
     if target.dynamic {
@@ -119,10 +107,8 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
     if let Some(reason) = block_shape_reason(case, target, &outside).or_else(|| block_shape(launch)) {
         return reason;
     }
-    if let Some((why, advice)) = lying_bound(case, target, &outside) {
-        return (Some(why), advice);
-    }
-    if let Some(reason) = grid_reason(case, target, &outside) {
+    let reason = lying_bound(case, target, &outside).or_else(|| grid_reason(case, target, &outside));
+    if let Some(reason) = reason {
         return reason;
     }
     if let Some(part) = outside.iter().find(|part| part.several) {
@@ -281,8 +267,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
         ));
     }
     let (left, right) = condition.split_once("<=")?;
-    let names =
-        |name: &str, depth: u32| case.launch.variable(case.instr, name, case.who.0, case.who.1, depth);
+    let names = |name: &str, depth: u32| case.launch.variable(case.instr, name, case.who, depth);
     let last = crate::source::expression::value(right, 0, &names);
     if left.trim() != variable || last.is_some_and(|last| last != *value) {
         return None;
@@ -303,9 +288,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let explained = case.explained.as_ref()?;
     let line = launch.loc(case.instr)?.line;
     let source = launch.source(case.instr)?;
-    let [subscript] = &explained.used.subscripts[..] else {
-        return None;
-    };
+    let [subscript] = &explained.used.subscripts[..] else { return None };
     let (a, b) = subscript.split_once('+')?;
     let conditions = source.conditions(&launch.context.kernel.name, line);
     let pairs = [(a.trim(), b.trim()), (b.trim(), a.trim())];
@@ -320,7 +303,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
         let (init, step) = (parts.next()?, parts.nth(1)?.replace(' ', ""));
         let (name, start) = init.split_once('=')?;
         let halves = [format!("{stride}/=2"), format!("{stride}>>=1")].contains(&step);
-        let names = |name: &str, depth: u32| launch.variable(case.instr, name, case.who.0, case.who.1, depth);
+        let names = |name: &str, depth: u32| launch.variable(case.instr, name, case.who, depth);
         let value = crate::source::expression::value(start, 0, &names)?;
         let same = words_of(name).last()?.1 == stride;
         (same && halves).then(|| (one.name(launch, case.instr), start.trim().to_owned(), value))
@@ -381,9 +364,7 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
 /// The reason that blocks have another shape than the shared array, if an access of the launch shows it.
 pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
     launch.kinds.iter().find_map(|kind| {
-        let Details::Access(access) = &kind.first.details else {
-            return None;
-        };
+        let Details::Access(access) = &kind.first.details else { return None };
         if kind.first.code != Code::OutOfBounds || access.space != MemSpace::Shared {
             return None;
         }
@@ -419,7 +400,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         })
         .collect();
     let (axis, variable, name, value, is) = axes.iter().find_map(|(axis, variable, name, value)| {
-        let is = launch.variable(case.instr, variable, case.who.0, case.who.1, 0)?;
+        let is = launch.variable(case.instr, variable, case.who, 0)?;
         let at_fault = |part: &Outside| part.text == *variable && part.limit == *value && part.value == is;
         outside.iter().any(at_fault).then_some((*axis, variable, name, *value, is))
     })?;
@@ -521,9 +502,9 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
     let kernel = launch.context.kernel;
     let mut draft;
     if access.space == MemSpace::Shared {
-        draft = Draft::new(format!("{what} at an address where no shared array lies"));
-        draft.notes.push(format!("Shared address {:#x}, {}.", access.address, bytes(access.bytes)));
-        draft.advice = Some("check how the pointer was computed.".into());
+        draft = Draft::new(format!("{what} at an address where no shared array lies"))
+            .note(format!("Shared address {:#x}, {}.", access.address, bytes(access.bytes)))
+            .advice("check how the pointer was computed.");
     } else if access.address < NULL_PAGE {
         let line = launch.loc(case.instr).map_or(0, |loc| loc.line);
         let given = near_null(case);
@@ -568,15 +549,16 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
             };
         }
     } else {
-        draft = Draft::new(format!("{what} at an address that belongs to no buffer"));
-        draft.notes.push(format!("Address {:#x}, {}.", access.address, bytes(access.bytes)));
+        draft = Draft::new(format!("{what} at an address that belongs to no buffer")).note(format!(
+            "Address {:#x}, {}.",
+            access.address,
+            bytes(access.bytes)
+        ));
         draft.why = pointer_guess(case);
         draft.advice =
             Some("check that a device pointer was given (not a host pointer or a number), and how it was computed.".into());
     }
-    draft.notes.push(case.who());
-    draft.on_gpu = Some("the kernel stops with \"illegal memory access\", and the context is lost.".into());
-    draft
+    draft.note(case.who()).on_gpu("the kernel stops with \"illegal memory access\", and the context is lost.")
 }
 
 /// A pointer parameter that was given a small number, and is used in this line: index, name and value.

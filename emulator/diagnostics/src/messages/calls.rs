@@ -7,7 +7,7 @@ use simt::check::{BadTarget, Kind};
 
 /// Drafts the message of `E-CALL`.
 pub(crate) fn target(launch: &LaunchContext<'_>, kind: &Kind, address: u64, problem: &BadTarget) -> Draft {
-    let mut draft = match problem {
+    let draft = match problem {
         BadTarget::NoFunction if address == 0 => Draft::new("a call through a null pointer"),
         BadTarget::NoFunction => {
             Draft::new(format!("a call through {address:#x}, where there is no function"))
@@ -16,47 +16,37 @@ pub(crate) fn target(launch: &LaunchContext<'_>, kind: &Kind, address: u64, prob
             Draft::new(format!("a call of {} with other parameters than it has", code(plain_name(name))))
         }
     };
-    draft.notes.push(launch.first_thread(kind));
-    draft.advice = Some(match problem {
-        BadTarget::NoFunction => {
-            "set the pointer to a `__device__` function of this module before the call; the address of \
-             a function on the host is none on the device."
-                .into()
-        }
-        BadTarget::OtherSignature(_) => {
-            "give the pointer the type of the function; parameters and result must have the same sizes."
-                .into()
-        }
-    });
-    draft.on_gpu = Some(match problem {
-        BadTarget::NoFunction => "the kernel jumps to wherever the address points; the launch fails.".into(),
-        BadTarget::OtherSignature(_) => {
-            "not defined: the function reads other registers than the call fills.".into()
-        }
-    });
     draft
+        .note(launch.first_thread(kind))
+        .advice(match problem {
+            BadTarget::NoFunction => {
+                "set the pointer to a `__device__` function of this module before the call; the address of \
+                 a function on the host is none on the device."
+            }
+            BadTarget::OtherSignature(_) => {
+                "give the pointer the type of the function; parameters and result must have the same sizes."
+            }
+        })
+        .on_gpu(match problem {
+            BadTarget::NoFunction => "the kernel jumps to wherever the address points; the launch fails.",
+            BadTarget::OtherSignature(_) => {
+                "not defined: the function reads other registers than the call fills."
+            }
+        })
 }
 
 /// Drafts the message of `E-STACK`.
-pub(crate) fn stack(
-    launch: &LaunchContext<'_>,
-    kind: &Kind,
-    function: &str,
-    depth: u32,
-    limit: u32,
-) -> Draft {
-    let name = code(plain_name(function));
-    let mut draft = Draft::new(format!("stack overflow: {} deep in {name}", count(depth.into(), "call")));
-    draft.notes.push(format!(
-        "Each thread has a stack of {} bytes, and {name} was about to start one call deeper.",
-        grouped(limit.into())
-    ));
-    draft.notes.push(launch.first_thread(kind));
-    draft.advice = Some(
-        "check what ends the recursion; if it has to go so deep, ask for a larger stack with \
-         `cudaDeviceSetLimit(cudaLimitStackSize, …)` before the launch."
-            .into(),
-    );
-    draft.on_gpu = Some("the stack runs into other memory, and the launch fails.".into());
-    draft
+pub(crate) fn stack(launch: &LaunchContext<'_>, kind: &Kind, name: &str, depth: u32, limit: u32) -> Draft {
+    let name = code(plain_name(name));
+    Draft::new(format!("stack overflow: {} deep in {name}", count(depth.into(), "call")))
+        .note(format!(
+            "Each thread has a stack of {} bytes, and {name} was about to start one call deeper.",
+            grouped(limit.into()),
+        ))
+        .note(launch.first_thread(kind))
+        .advice(
+            "check what ends the recursion; if it has to go so deep, ask for a larger stack with \
+                 `cudaDeviceSetLimit(cudaLimitStackSize, …)` before the launch.",
+        )
+        .on_gpu("the stack runs into other memory, and the launch fails.")
 }

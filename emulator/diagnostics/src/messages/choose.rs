@@ -30,6 +30,12 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     let unset_addresses: HashSet<(u32, u32)> =
         code(Code::Uninitialised).filter(unset).map(|kind| launch.line(kind.first.instr)).collect();
     let races: Vec<&Kind> = kinds.iter().filter(|kind| race_of(kind).is_some()).collect();
+    let any_race =
+        |test: &dyn Fn(&RaceFacts) -> bool| races.iter().filter_map(|kind| race_of(kind)).any(test);
+    let reads_in = |race: &RaceFacts, line: (u32, u32)| {
+        let reads = |party: &RaceParty| party.kind == AccessKind::Read && launch.line(party.instr) == line;
+        race.parties.iter().any(reads)
+    };
     let mut chosen: Vec<Chosen<'a>> = Vec::new();
     for kind in kinds {
         let first = &kind.first;
@@ -52,17 +58,15 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                 out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, kind))
             }
             // The race checks say who wrote, and when.
-            Details::ChangedUnderCopy { .. } => { races.iter().filter_map(|kind| race_of(kind)) }
-                .any(|race| race.parties.iter().any(|party| party.instr == first.instr)),
+            Details::ChangedUnderCopy { .. } => {
+                any_race(&|race| race.parties.iter().any(|party| party.instr == first.instr))
+            }
             // The product was started before its factor was there: waiting for it would not help.
             Details::Wgmma { problem: BadWgmma::Changed { by: None, address, .. } } => {
-                { races.iter().filter_map(|kind| race_of(kind)) }.any(|race| {
-                    let factor = (first.instr, u64::from(*address));
+                let factor = (first.instr, u64::from(*address));
+                any_race(&|race| {
                     race.space == MemSpace::Shared
-                        && race.parties.iter().any(|party| {
-                            party.kind == AccessKind::Read
-                                && launch.line(party.instr) == launch.line(first.instr)
-                        })
+                        && reads_in(race, launch.line(first.instr))
                         && array_at(launch, factor) == array_at(launch, (first.instr, race.address))
                 })
             }
@@ -79,11 +83,9 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                             copy: Some(CopyUnderWay { phase: Some(_), .. }),
                             ..
                         } => {
-                            race.parties.iter().any(|party| {
-                                party.kind == AccessKind::Read
-                                    && launch.line(party.instr) == launch.line(*load)
-                            }) && array_at(launch, (*load, access.address))
-                                == array_at(launch, (*load, race.address))
+                            reads_in(race, launch.line(*load))
+                                && array_at(launch, (*load, access.address))
+                                    == array_at(launch, (*load, race.address))
                         }
                         _ => false,
                     });
@@ -107,7 +109,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
             Details::Uninitialised { access, load, copy, .. } => {
                 let line = launch.line(*load);
                 let same_array = |race: &RaceFacts| {
-                    let a = launch.target(*load, access.space, access.address, access.bytes, access.kind);
+                    let a = launch.reached(*load, access);
                     let b = launch.target(*load, race.space, race.address, access.bytes, access.kind);
                     a.zip(b).is_some_and(|(a, b)| a.start == b.start)
                 };
@@ -116,11 +118,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                 let told = first.code == Code::UndefinedOutput
                     && code(Code::Uninitialised).any(|kind| match &kind.first.details {
                         Details::Uninitialised { access: other, .. } => {
-                            let start = |access: &simt::check::BadAccess| {
-                                launch
-                                    .target(*load, access.space, access.address, access.bytes, access.kind)
-                                    .map(|target| target.start)
-                            };
+                            let start = |access| launch.reached(*load, access).map(|target| target.start);
                             other.space == access.space && start(other) == start(access)
                         }
                         _ => false,
@@ -134,21 +132,16 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                 let of_a_phase = matches!(copy, Some(CopyUnderWay { phase: Some(_), .. }));
                 told || reaches_too_far
                     || shared && out_of_step.is_some()
-                    || races.iter().filter_map(|kind| race_of(kind)).any(|race| {
+                    || any_race(&|race| {
                         race.space == access.space
                             && !(of_a_phase && race.missing == MissingOrder::Phase)
-                            && race.parties.iter().any(|party| {
-                                party.kind == AccessKind::Read && launch.line(party.instr) == line
-                            })
+                            && reads_in(race, line)
                             && same_array(race)
                     })
             }
             _ => false,
         };
-        if follows {
-            continue;
-        }
-        if chosen.iter().any(|earlier| one_element(launch, earlier.kind, kind)) {
+        if follows || chosen.iter().any(|earlier| one_element(launch, earlier.kind, kind)) {
             continue;
         }
         // The same missing barrier, seen through another array.
@@ -228,9 +221,7 @@ fn explains(launch: &LaunchContext<'_>, root: &Kind, kind: &Kind) -> bool {
     if std::ptr::eq(root, kind) {
         return false;
     }
-    let (Some(a), Some(b)) = (race_of(root), race_of(kind)) else {
-        return false;
-    };
+    let (Some(a), Some(b)) = (race_of(root), race_of(kind)) else { return false };
     if lines(launch, a) != lines(launch, b) || !same_array(launch, a, b) {
         return false;
     }
@@ -250,12 +241,8 @@ fn reader(race: &RaceFacts) -> Option<&RaceParty> {
 
 /// Two races inside a block that one barrier repairs: read at the same line, ordered the same way.
 fn one_barrier_for_both(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
-    let (Some(a), Some(b)) = (race_of(a), race_of(b)) else {
-        return false;
-    };
-    let (Some(x), Some(y)) = (reader(a), reader(b)) else {
-        return false;
-    };
+    let (Some(a), Some(b)) = (race_of(a), race_of(b)) else { return false };
+    let (Some(x), Some(y)) = (reader(a), reader(b)) else { return false };
     if between(a) || between(b) || a.space != b.space || a.left_out.is_some() != b.left_out.is_some() {
         return false;
     }
@@ -293,8 +280,7 @@ pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
 
 /// True if the instruction is a `volatile` access.
 pub(crate) fn is_volatile(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    let info = launch.context.kernel.instrs.get(instr as usize);
-    info.is_some_and(|info| info.text.contains(".volatile"))
+    launch.info(instr).is_some_and(|info| info.text.contains(".volatile"))
 }
 
 fn same_array(launch: &LaunchContext<'_>, a: &RaceFacts, b: &RaceFacts) -> bool {

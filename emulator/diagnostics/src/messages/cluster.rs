@@ -4,6 +4,7 @@ use simt::check::{AccessKind, BadAccess, BarrierGroup, Code, Elsewhere, Kind, Re
 use simt::program::{MemSpace, RANK_SHIFT};
 
 use crate::launch_context::{Draft, LaunchContext};
+use crate::locate::case::noun;
 use crate::words::{count, list};
 
 /// Target of an access to another block's shared memory: offset and rank.
@@ -11,14 +12,6 @@ pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
     let tag = access.address >> RANK_SHIFT;
     let is_remote = access.space == MemSpace::Shared && (1..=0x100).contains(&tag);
     is_remote.then(|| (access.address & ((1 << RANK_SHIFT) - 1), tag as u32 - 1))
-}
-
-fn verb(kind: AccessKind) -> &'static str {
-    match kind {
-        AccessKind::Read => "read",
-        AccessKind::Write => "write",
-        AccessKind::Atomic => "atomic update",
-    }
 }
 
 /// `` `tile[3]` ``, or an address.
@@ -70,7 +63,7 @@ pub(crate) fn unreachable(
 ) -> Draft {
     let offset = access.address & ((1 << RANK_SHIFT) - 1);
     let what = what(launch, kind, &access, offset);
-    let verb = verb(access.kind);
+    let verb = noun(access.kind);
     match problem {
         RemoteProblem::Ended { rank, block, exit } => {
             let mut draft = Draft::new(format!("{verb} of shared memory of a block that has ended"));
@@ -81,61 +74,50 @@ pub(crate) fn unreachable(
                 let line = launch.line_name(kind.first.instr, exit);
                 draft.notes.push(format!("Threads of that block exited at {line}."));
             }
-            draft.why = Some(
-                "shared memory ends with its block, and nothing lets that block wait for this access.".into(),
-            );
-            draft.advice = Some(
-                "let all blocks of the cluster wait for each other (barrier.cluster.arrive and .wait, cluster.sync()) behind \
-                 the last access to another block's shared memory."
-                    .into(),
-            );
+            draft = draft
+                .why("shared memory ends with its block, and nothing lets that block wait for this access.")
+                .advice(
+                    "let all blocks of the cluster wait for each other (barrier.cluster.arrive and .wait, \
+                         cluster.sync()) behind the last access to another block's shared memory.",
+                );
             let then = match access.kind {
                 AccessKind::Read => "an H200 stops with \"unspecified launch failure\".",
                 AccessKind::Write => "an H200 goes on without an error, and the write is lost.",
                 AccessKind::Atomic => "the kernel may stop, or change other data.",
             };
-            draft.on_gpu = Some(format!("it depends on timing: where the block has ended, {then}"));
-            draft
+            draft.on_gpu(format!("it depends on timing: where the block has ended, {then}"))
         }
         RemoteProblem::NotOwn { rank } => {
-            let mut draft = Draft::new(format!(
+            let draft = Draft::new(format!(
                 "{verb} of another block's shared memory by an instruction for the block's own"
             ));
             let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
-            draft.notes.push(format!("Its address is that of {what} of {name}."));
-            draft.notes.push(first(launch, kind));
-            draft.why = Some(
-                "in a cluster, an address in shared memory has the rank of its block in the bits from 24 on, also the block's \
-                 own; `.shared` without `::cluster` reaches the block's own memory only."
-                    .into(),
-            );
-            draft.advice = Some(
-                "name `.shared::cluster` in the instruction, or use a generic pointer (cluster.map_shared_rank); where the \
-                 block's own memory is meant, take its address without mapa, and with all its bits."
-                    .into(),
-            );
-            draft.on_gpu = Some("the kernel stops with \"illegal instruction\".".into());
             draft
+                .note(format!("Its address is that of {what} of {name}."))
+                .note(first(launch, kind))
+                .why("in a cluster, an address in shared memory has the rank of its block in the bits from 24 on, \
+                      also the block's own; `.shared` without `::cluster` reaches the block's own memory only.")
+                .advice("name `.shared::cluster` in the instruction, or use a generic pointer \
+                         (cluster.map_shared_rank); where the block's own memory is meant, take its address without \
+                         mapa, and with all its bits.")
+                .on_gpu("the kernel stops with \"illegal instruction\".")
         }
         RemoteProblem::NoBlock { rank, blocks } => {
-            let mut draft =
+            let draft =
                 Draft::new(format!("{verb} of shared memory of a block that the cluster does not have"));
             let ranks = match blocks {
                 1 => "the launch has no clusters: each block is one by itself, of rank 0".to_owned(),
                 _ => format!("the cluster has {blocks} blocks, with the ranks 0 to {}", blocks - 1),
             };
-            draft.notes.push(format!("It goes to {what} of rank {rank}; {ranks}."));
-            draft.notes.push(first(launch, kind));
-            draft.advice = Some(
-                "give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank (cluster.num_blocks()): a rank counts the \
-                 blocks of one cluster, blockIdx those of the grid."
-                    .into(),
-            );
-            draft.on_gpu = Some(match access.kind {
-                AccessKind::Read => "the kernel stops with \"unspecified launch failure\".".into(),
-                _ => "what happens is not defined: the kernel may stop.".into(),
-            });
             draft
+                .note(format!("It goes to {what} of rank {rank}; {ranks}."))
+                .note(first(launch, kind))
+                .advice("give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank (cluster.num_blocks()): \
+                         a rank counts the blocks of one cluster, blockIdx those of the grid.")
+                .on_gpu(match access.kind {
+                    AccessKind::Read => "the kernel stops with \"unspecified launch failure\".",
+                    _ => "what happens is not defined: the kernel may stop.",
+                })
         }
     }
 }
@@ -147,7 +129,7 @@ pub(crate) fn misplaced(
     access: BadAccess,
     (offset, rank): (u64, u32),
 ) -> Draft {
-    let verb = verb(access.kind);
+    let verb = noun(access.kind);
     let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
     let what = what(launch, kind, &access, offset);
     let mut draft = match kind.first.code {
@@ -178,18 +160,14 @@ pub(crate) fn unwritten(
 ) -> Draft {
     let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
     let what = what(launch, kind, &access, offset);
-    let mut draft = Draft::new("read of another block's shared memory that nothing has written");
-    draft.notes.push(format!("It reads {what} of {name}, which nothing has written so far."));
-    draft.notes.push(first(launch, kind));
-    draft.advice = Some(
-        "let the block write it first, and all blocks of the cluster wait for each other (barrier.cluster.arrive and .wait, \
-         cluster.sync()) before they read."
-            .into(),
-    );
-    draft.on_gpu = Some(
-        "the value is whatever an earlier kernel left there, or what the block has written by then.".into(),
-    );
-    draft
+    Draft::new("read of another block's shared memory that nothing has written")
+        .note(format!("It reads {what} of {name}, which nothing has written so far."))
+        .note(first(launch, kind))
+        .advice(
+            "let the block write it first, and all blocks of the cluster wait for each other \
+                 (barrier.cluster.arrive and .wait, cluster.sync()) before they read.",
+        )
+        .on_gpu("the value is whatever an earlier kernel left there, or what the block has written by then.")
 }
 
 /// Drafts the message of `barrier.cluster` out of turn.
@@ -207,7 +185,7 @@ pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, kind: &Kind, waits: bool) 
 
 /// Drafts the message of a cluster in which no thread can go on.
 pub(crate) fn deadlock(launch: &LaunchContext<'_>, kind: &Kind, places: &[Elsewhere]) -> Draft {
-    let mut draft = Draft::new("threads of a cluster wait for each other for ever");
+    let draft = Draft::new("threads of a cluster wait for each other for ever");
     let here = kind.first.instr;
     let threads =
         |group: &BarrierGroup| group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
@@ -225,14 +203,9 @@ pub(crate) fn deadlock(launch: &LaunchContext<'_>, kind: &Kind, places: &[Elsewh
         )
     };
     let shown: Vec<String> = places.iter().take(6).map(describe).collect();
-    draft.notes.push(format!("{}.", list(&shown)));
-    draft.why = Some(
-        "barrier.cluster.wait goes on when all threads of all blocks of the cluster have arrived or exited."
-            .into(),
-    );
-    draft.advice = Some(
-        "let all threads of all blocks of the cluster come to the same barriers in the same order.".into(),
-    );
-    draft.on_gpu = Some("the kernel hangs.".into());
     draft
+        .note(format!("{}.", list(&shown)))
+        .why("barrier.cluster.wait goes on when all threads of all blocks of the cluster have arrived or exited.")
+        .advice("let all threads of all blocks of the cluster come to the same barriers in the same order.")
+        .on_gpu("the kernel hangs.")
 }

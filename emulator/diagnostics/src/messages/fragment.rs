@@ -8,7 +8,7 @@ use simt::mma::fragment::{Foreign, Fragment};
 pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, foreign: &Foreign) -> Draft {
     let Foreign { wanted, given, maker } = *foreign;
     let part = wanted.part;
-    let mut draft = Draft::new(if given.part != wanted.part {
+    let draft = Draft::new(if given.part != wanted.part {
         format!("a fragment of {} is multiplied as {part}", given.part)
     } else if given.shape != wanted.shape {
         format!("the fragment of {part} is of {}, the product of {}", shape(&given), shape(&wanted))
@@ -22,34 +22,28 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, foreign: &Foreign
         )
     });
     let here = kind.first.instr;
-    let instrs = &launch.context.kernel.instrs;
-    let outermost = instrs.get(maker as usize).and_then(|info| info.calls.last());
+    let outermost = launch.info(maker).and_then(|info| info.calls.last());
     let called = outermost
         .map_or(String::new(), |loc| format!(" (called at {})", launch.numbered(here, loc.file, loc.line)));
-    draft.notes.push(format!(
-        "Made at {}{called}: {}. This product takes {}.",
-        launch.line_name(here, maker),
-        described(&given),
-        described(&wanted)
-    ));
-    draft.why = Some(
-        "which lane and register hold which element of a fragment is not specified, and depends on its operand, shape, \
-         type and layout."
-            .into(),
-    );
-    draft.advice = Some(format!(
-        "give the product a fragment that was {} {}; to use elements in another place, go through memory: store the \
-         matrix, and load it as that.",
-        if part == 'C' { "made as" } else { "loaded as" },
-        described(&wanted)
-    ));
-    draft.on_gpu = Some(
-        "elements are in the wrong places, or by chance in the right ones: another GPU may place them differently."
-            .into(),
-    );
-    draft.no_caret = true;
-    draft.notes.push(launch.first_thread(kind));
     draft
+        .note(format!(
+            "Made at {}{called}: {}. This product takes {}.",
+            launch.line_name(here, maker),
+            described(&given),
+            described(&wanted),
+        ))
+        .why("which lane and register hold which element of a fragment is not specified, and depends on its operand, \
+              shape, type and layout.")
+        .advice(format!(
+            "give the product a fragment that was {} {}; to use elements in another place, go through memory: store \
+             the matrix, and load it as that.",
+            if part == 'C' { "made as" } else { "loaded as" },
+            described(&wanted),
+        ))
+        .on_gpu("elements are in the wrong places, or by chance in the right ones: another GPU may place them \
+                 differently.")
+        .without_caret()
+        .note(launch.first_thread(kind))
 }
 
 fn shape(fragment: &Fragment) -> String {

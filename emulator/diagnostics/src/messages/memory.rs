@@ -12,9 +12,7 @@ use simt::check::Kind;
 pub(crate) fn freed(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
     let what = noun(access.kind);
-    let Some(target) = &case.target else {
-        return nowhere(&case);
-    };
+    let Some(target) = &case.target else { return nowhere(&case) };
     let mut draft = case.draft(format!("{what} of {} after it was freed", target.title()));
     if let Some(allocation) = &target.allocation {
         draft.notes.push(format!(
@@ -44,8 +42,8 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, kind: &Kind, access: BadAcc
     let is = 1u64 << access.address.trailing_zeros().min(20);
     let is = if access.address == 0 { 1 } else { is };
     let title = format!("{size}-byte {what} at an address that is only {is}-byte aligned");
-    let mut draft = case.draft(title);
-    draft.on_gpu = Some("the kernel stops with \"misaligned address\", and the context is lost.".into());
+    let mut draft =
+        case.draft(title).on_gpu("the kernel stops with \"misaligned address\", and the context is lost.");
     let Some(target) = &case.target else {
         draft.notes.push(format!("Address {:#x}.", access.address));
         draft.notes.push(case.who());
@@ -115,26 +113,23 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// Drafts the message of `E-READ-ONLY`.
 pub(crate) fn read_only(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
-    let Some(target) = &case.target else {
-        return nowhere(&case);
-    };
+    let Some(target) = &case.target else { return nowhere(&case) };
     let what = if target.element.space == "param" { "a kernel parameter" } else { "`__constant__` memory" };
-    let mut draft = case.draft(format!("write to {}, which is {what}", target.title()));
-    draft.notes.push(format!("This writes {}.", case.element(target)));
-    draft.notes.push(case.who());
-    draft.why = Some(format!("kernels can only read {what}; a cast took the `const` away."));
+    let mut draft = case
+        .draft(format!("write to {}, which is {what}", target.title()))
+        .note(format!("This writes {}.", case.element(target)))
+        .note(case.who())
+        .why(format!("kernels can only read {what}; a cast took the `const` away."));
     draft.advice =
         Some("write to global memory instead, or set the values from the host before the launch.".into());
-    draft.on_gpu = Some("the kernel stops with \"illegal memory access\", or the write is lost.".into());
-    draft
+    draft.on_gpu("the kernel stops with \"illegal memory access\", or the write is lost.")
 }
 
 /// Drafts the message of `E-TEXTURE`.
 pub(crate) fn texture(_: &LaunchContext<'_>, handle: u64) -> Draft {
-    let mut draft = Draft::new("texture fetch through a value that is no texture object");
-    draft.notes.push(format!("The handle is {handle:#x}."));
+    let mut draft = Draft::new("texture fetch through a value that is no texture object")
+        .note(format!("The handle is {handle:#x}."));
     draft.advice =
         Some("create the texture object before the launch, destroy it after, and pass it as `cudaTextureObject_t`.".into());
-    draft.on_gpu = Some("the kernel stops with \"illegal instruction\" or reads nonsense.".into());
-    draft
+    draft.on_gpu("the kernel stops with \"illegal instruction\" or reads nonsense.")
 }

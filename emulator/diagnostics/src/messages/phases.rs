@@ -26,9 +26,7 @@ pub(crate) fn deadlock(
     waits: &[PhaseWaits],
     others: &[BarrierGroup],
 ) -> Draft {
-    let Some(first) = waits.first() else {
-        return Draft::new("threads wait for ever");
-    };
+    let Some(first) = waits.first() else { return Draft::new("threads wait for ever") };
     let here = kind.first.instr;
     let name = |wait: &PhaseWaits| barrier_name(launch, wait.group.instr, wait.offset);
     let waiting: u64 = waits.iter().map(|wait| thread_count(&wait.group)).sum();
@@ -72,10 +70,7 @@ pub(crate) fn deadlock(
         );
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         let place = launch.place(wait.group.instr);
-        draft.verbatim.push(match &place.text {
-            Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
-            None => format!("PTX line {} | {}", place.ptx_line, place.instruction),
-        });
+        draft.verbatim.push(place.listed());
         draft.verbatim.extend(launch.calls(here, wait.group.instr));
         if !told.contains(&wait.offset) {
             told.push(wait.offset);
@@ -83,18 +78,11 @@ pub(crate) fn deadlock(
         }
     }
     list_groups(&mut draft, (launch, here), others, &vec![None; others.len()]);
-    if launch.n_blocks() > 1 {
-        let more = match kind.n_blocks {
-            1 => String::new(),
-            n => format!(" {n} blocks do the same."),
-        };
-        let block = launch.block_position(kind.first.block);
-        let rank = match launch.blocks_per_cluster() {
-            1 => String::new(),
-            _ => format!(", which has rank {} in its cluster", rank_of(launch, kind.first.block)),
-        };
-        draft.notes.push(format!("In block {block}{rank}.{more}"));
-    }
+    let rank = match launch.blocks_per_cluster() {
+        1 => String::new(),
+        _ => format!(", which has rank {} in its cluster", rank_of(launch, kind.first.block)),
+    };
+    draft.notes.extend(launch.in_block(kind, &rank));
     draft.others = { waits.iter().skip(1).map(|wait| &wait.group).chain(others) }
         .map(|group| {
             let warp = group.threads.iter().position(|mask| *mask != 0).unwrap_or(0);
@@ -222,21 +210,21 @@ pub(crate) fn ended_without(name: &str, phase: PhaseOfCopy, copy: &str) -> (Stri
     )
 }
 
-/// Why a read came before the bulk copy to what it reads.
-pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: &mut Draft, load: u32, phase: PhaseOfCopy) {
+/// Effect of a read that nothing orders with the copy to what it reads.
+pub(crate) const EITHER: &str = "the old value or the new one is read, depending on timing.";
+
+/// Adds why a read came before the bulk copy to what it reads.
+pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, phase: PhaseOfCopy) -> Draft {
     let name = barrier_name(launch, load, phase.offset);
     let number = phase.number;
     if phase.ended > number {
-        let (why, advice) = ended_without(&name, phase, "the copy");
-        (draft.why, draft.advice) = (Some(why), Some(advice));
-        draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
-        return;
+        return draft.reason(ended_without(&name, phase, "the copy")).on_gpu(EITHER);
     }
     let belongs =
         format!("the copy belongs to phase {number} of {name}, which ends when its bytes have come");
     let for_readers = "start the copy only when all threads have read that: let it wait for a second barrier, at which \
                        the readers arrive";
-    let (why, advice) = match phase.waited {
+    draft.on_gpu(EITHER).reason(match phase.waited {
         None => (
             format!("{belongs}, and this thread has not waited for it."),
             "wait for the phase (mbarrier.try_wait) before this line, in each thread that reads, or in one before a \
@@ -286,40 +274,31 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: &mut Draft, load: u3
                 "wait for phase {number} before this line; if it reads what was there before, {for_readers}."
             ),
         ),
-    };
-    draft.why = Some(why);
-    draft.advice = Some(advice);
-    draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
+    })
 }
 
 /// Drafts the message of `E-PROXY`.
 pub(crate) fn no_fence(launch: &LaunchContext<'_>, kind: &Kind, address: u64) -> Draft {
-    let target = launch.target(kind.first.instr, MemSpace::Shared, address, 4, AccessKind::Read);
-    let what = match target.filter(|target| target.named) {
-        Some(target) => format!("`{}`", target.indexed()),
-        None => format!("address {address:#x} of shared memory"),
+    let what = launch.name_in_shared(kind.first.instr, address, 4, AccessKind::Read);
+    let (reader, short, all) = match launch.mnemonic(kind.first.instr).starts_with("wgmma") {
+        true => ("product", "product", "products of warpgroups reach"),
+        false => ("bulk copy", "copy", "bulk copies reach"),
     };
-    let info = launch.context.kernel.instrs.get(kind.first.instr as usize);
-    let (reader, all) = match info.is_some_and(|info| info.mnemonic().starts_with("wgmma")) {
-        true => ("product", "products of warpgroups reach"),
-        false => ("bulk copy", "bulk copies reach"),
-    };
-    let short = if reader == "product" { "product" } else { "copy" };
-    let mut draft =
-        Draft::new(format!("a {reader} reads shared memory that no fence of the async proxy orders"));
-    draft.no_caret = true;
-    draft.notes.push(format!(
-        "An ordinary store wrote {what}, which the {short} reads, and no thread of the block has executed \
-         `fence.proxy.async`."
-    ));
-    draft.notes.push(launch.first_thread(kind));
-    draft.why = Some(format!(
-        "{all} shared memory on another way than loads and stores: a barrier orders the threads, and not the two ways."
-    ));
-    draft.advice = Some(format!(
-        "let each thread that stored execute `fence.proxy.async.shared::cta`, then __syncthreads(), and then start the \
-         {short}."
-    ));
-    draft.on_gpu = Some(format!("the {short} may read old values, depending on timing."));
+    let draft = Draft::new(format!("a {reader} reads shared memory that no fence of the async proxy orders"));
     draft
+        .without_caret()
+        .note(format!(
+            "An ordinary store wrote {what}, which the {short} reads, and no thread of the block has executed \
+             `fence.proxy.async`.",
+        ))
+        .note(launch.first_thread(kind))
+        .why(format!(
+            "{all} shared memory on another way than loads and stores: a barrier orders the threads, and not the two \
+             ways.",
+        ))
+        .advice(format!(
+            "let each thread that stored execute `fence.proxy.async.shared::cta`, then __syncthreads(), and then \
+             start the {short}.",
+        ))
+        .on_gpu(format!("the {short} may read old values, depending on timing."))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::bounds::block_shape;
 use super::choose;
-use crate::launch_context::{Draft, LaunchContext};
+use crate::launch_context::{Draft, LaunchContext, marks};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::layout::Outside;
@@ -77,15 +77,13 @@ pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, al
         && let Some((why, advice)) = past_the_row(launch, here, kind, [first, second], target)
     {
         (draft.why, draft.advice) = (Some(why), advice);
-        draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
-        return draft;
+        return draft.on_gpu("the result depends on timing: it can be right today and wrong tomorrow.");
     }
     if let Some((why, advice)) = block_shape(launch) {
         (draft.why, draft.advice) = (why, advice);
         return draft;
     }
-    reasons(&mut draft, launch, race, (first, second), (&array, also), update);
-    draft
+    reasons(draft, launch, race, (first, second), (&array, also), update)
 }
 
 /// A longer row of the array that would hold all values of a part of the index: a condition says how many there are.
@@ -208,10 +206,7 @@ fn who(launch: &LaunchContext<'_>, party: RaceParty, between_blocks: bool) -> St
     if between_blocks {
         return format!("{thread} of block {}", launch.block_position(party.block));
     }
-    match launch.threads_per_block() > 32 {
-        true => format!("{thread} (warp {})", party.thread / 32),
-        false => thread,
-    }
+    if launch.threads_per_block() > 32 { format!("{thread} (warp {})", party.thread / 32) } else { thread }
 }
 
 /// `written by thread (5,0):` and the line under it.
@@ -228,28 +223,11 @@ fn party(
         return;
     }
     let place = launch.place(party.instr);
-    let Some(text) = &place.text else {
-        lines.push(format!("PTX line {} | {}", place.ptx_line, place.instruction));
-        return;
-    };
-    lines.push(format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()));
-    let mut marks: Vec<char> = Vec::new();
-    for (start, end) in underlined(launch, party, target) {
-        let columns = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
-        let (from, to) = (columns(start), columns(end));
-        if from >= to {
-            continue;
-        }
-        if marks.len() < to {
-            marks.resize(to, ' ');
-        }
-        marks[from..to].fill('~');
-        marks[from] = '^';
-    }
+    lines.push(place.listed());
+    let Some(text) = &place.text else { return };
+    let marks = marks(text, &underlined(launch, party, target));
     if !marks.is_empty() {
-        let mut line = String::new();
-        let _ = write!(line, "     | {}", marks.into_iter().collect::<String>());
-        lines.push(line);
+        lines.push(format!("     | {marks}"));
     }
     lines.extend(launch.calls(here, party.instr));
 }
@@ -275,8 +253,7 @@ fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: RaceParty, ar
     if launch.source(first.instr).is_none() {
         // Without the text: a load and a store through one register.
         let operand = |instr: u32| {
-            let text = launch.context.kernel.instrs.get(instr as usize)?.text.as_str();
-            text.split_once('[')?.1.split_once(']').map(|(inside, _)| inside.to_owned())
+            launch.info(instr)?.text.split_once('[')?.1.split_once(']').map(|(inside, _)| inside.to_owned())
         };
         let (a, b) = (operand(first.instr), operand(second.instr));
         return a.is_some() && a == b && first.instr != second.instr;
@@ -323,9 +300,7 @@ fn extent(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, target: Opt
 fn others(launch: &LaunchContext<'_>, here: u32, also: &[&Kind], array: &str) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for kind in also {
-        let Details::Race(race) = &kind.first.details else {
-            continue;
-        };
+        let Details::Race(race) = &kind.first.details else { continue };
         let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
         let target = launch.target(write.instr, race.space, race.address, 1, write.kind)?;
         let name = format!("{} ({})", target.element.name, launch.line_name(here, write.instr));
@@ -376,13 +351,13 @@ fn same_elements(left_out: &str) -> String {
 }
 
 fn reasons(
-    draft: &mut Draft,
+    mut draft: Draft,
     launch: &LaunchContext<'_>,
     race: &RaceFacts,
     (first, second): (RaceParty, RaceParty),
     (array, also): (&str, &[&Kind]),
     update: bool,
-) {
+) -> Draft {
     let between_blocks = first.block != second.block;
     let here = draft.instr.unwrap_or(first.instr);
     let (write, other) = (launch.line_name(here, first.instr), launch.line_name(here, second.instr));
@@ -408,13 +383,11 @@ fn reasons(
                 Some("if each thread should have an element of its own, check the index; if not, let one thread write.".into()),
             ),
         };
-        draft.on_gpu = Some("the result is the same every time.".into());
-        return;
+        return draft.on_gpu("the result is the same every time.");
     }
-    draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
-    if let Some((why, advice)) = stride_too_short(launch, here, first, between_blocks) {
-        (draft.why, draft.advice) = (Some(why), Some(advice));
-        return;
+    draft.on_gpu = Some(DEPENDS_ON_TIMING.into());
+    if let Some(reason) = stride_too_short(launch, here, first, between_blocks) {
+        return draft.reason(reason);
     }
     if update {
         draft.why = Some("an update is three steps (read, compute, write); of two threads that read the same old value, one is forgotten.".into());
@@ -438,26 +411,22 @@ fn reasons(
             }
             (false, false) => None,
         };
-        draft.on_gpu = Some("some updates are lost, another number of them in every run.".into());
-        return;
+        return draft.on_gpu("some updates are lost, another number of them in every run.");
     }
     if let Some(what) = left_out.filter(|_| both_write) {
-        draft.why = Some(format!("{}, and only one value stays.", same_elements(what)));
-        draft.advice = Some(format!(
-            "if each thread has an element of its own, {what} belongs into the index; if not, let one thread write."
+        return draft.why(format!("{}, and only one value stays.", same_elements(what))).advice(format!(
+            "if each thread has an element of its own, {what} belongs into the index; if not, let one thread \
+                 write.",
         ));
-        return;
     }
     if race.same_instruction {
         draft.why = Some(format!("all these threads run {write} together, and only one value stays."));
         draft.advice =
             Some("let one thread write (if (threadIdx.x == 0) …), or give each its own element.".into());
-        return;
+        return draft;
     }
     if race.missing == MissingOrder::Phase {
-        let (why, advice) = unordered(launch, here, race.parties);
-        (draft.why, draft.advice) = (Some(why), Some(advice));
-        return;
+        return draft.reason(unordered(launch, here, race.parties));
     }
     if race.missing == MissingOrder::Flag {
         let (does, did) = match (first.kind, second.kind) {
@@ -465,53 +434,51 @@ fn reasons(
             (_, AccessKind::Read) => ("reads", "wrote"),
             _ => ("writes to", "wrote"),
         };
-        draft.why = Some(format!(
-            "{other} {does} what block {} {did} at {write}. The blocks hand data to each other by flags, but block {} had \
-             read none that was set behind {write} and a fence (__threadfence(), or a store with .release).",
-            launch.block_position(first.block),
-            launch.block_position(second.block),
-        ));
-        draft.advice = Some(
-            "on the one side: __threadfence() in each thread, then a barrier of all of them, then set the flag; on the other \
-             side: wait until the flag is set, then a barrier of all threads that go on."
-                .into(),
-        );
-        return;
+        return draft
+            .why(format!(
+                "{other} {does} what block {} {did} at {write}. The blocks hand data to each other by flags, but \
+                 block {} had read none that was set behind {write} and a fence (__threadfence(), or a store with \
+                 .release).",
+                launch.block_position(first.block),
+                launch.block_position(second.block),
+            ))
+            .advice("on the one side: __threadfence() in each thread, then a barrier of all of them, then set the \
+                     flag; on the other side: wait until the flag is set, then a barrier of all threads that go on.");
     }
     if both_write {
-        draft.why = Some(match between_blocks {
-            true => "both write to the same element in one launch, and blocks run in any order.".into(),
-            false => "both write to the same element, and nothing says which value stays.".into(),
-        });
-        draft.advice = Some(match between_blocks {
-            true => "give each block its own elements, or combine results with an atomic.".into(),
-            false => {
-                format!("give each thread its own element, let one thread write, or order them by {barrier}.")
-            }
-        });
-        return;
+        return draft
+            .why(match between_blocks {
+                true => "both write to the same element in one launch, and blocks run in any order.",
+                false => "both write to the same element, and nothing says which value stays.",
+            })
+            .advice(match between_blocks {
+                true => "give each block its own elements, or combine results with an atomic.".into(),
+                false => {
+                    format!(
+                        "give each thread its own element, let one thread write, or order them by {barrier}."
+                    )
+                }
+            });
     }
     if let Some(atomic) = ticket(launch, first, second).filter(|_| between_blocks) {
         let line = launch.line_name(here, atomic);
-        draft.why = Some(format!(
-            "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what they wrote at {write} \
-             visible before it."
-        ));
-        draft.advice = Some(format!(
-            "put __threadfence() between {write} and the atomic at {line}, and another one between the atomic and {other}."
-        ));
-        return;
+        return draft
+            .why(format!(
+                "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what they wrote \
+                 at {write} visible before it.",
+            ))
+            .advice(format!(
+                "put __threadfence() between {write} and the atomic at {line}, and another one between the atomic \
+                 and {other}.",
+            ));
     }
     if between_blocks {
-        draft.why = Some(
-            "blocks run in any order and at the same time; __syncthreads() orders threads of one block only."
-                .into(),
-        );
-        draft.advice = Some(match launch.place(first.instr).line.abs_diff(launch.place(second.instr).line) {
-            0..=3 => "read from one buffer and write the results to another, or split the work into two launches.".into(),
-            _ => "write to another buffer, or split the work into two launches: the end of a launch orders everything.".into(),
-        });
-        return;
+        return draft
+            .why("blocks run in any order and at the same time; __syncthreads() orders threads of one block only.")
+            .advice(match launch.place(first.instr).line.abs_diff(launch.place(second.instr).line) {
+                0..=3 => "read from one buffer and write the results to another, or split the work into two launches.",
+                _ => "write to another buffer, or split the work into two launches: the end of a launch orders everything.",
+            });
     }
     let same_line = write == other || spot::same_statement(launch, first.instr, second.instr);
     let spots = together(launch, race, also);
@@ -519,62 +486,54 @@ fn reasons(
         let outside = [first, second].into_iter().find(|party| mask >> (party.thread % 32) & 1 == 0);
         let lane = outside.map_or(0, |party| party.thread % 32);
         let line = launch.line_name(here, sync);
-        draft.why = Some(format!(
-            "__syncwarp({mask:#010x}) at {line} orders only the lanes that it names, and leaves out lane {lane}."
-        ));
-        draft.advice = Some(
-            "let every lane that writes or reads here take part: __syncwarp() where all of them are, before the branch."
-                .into(),
-        );
-        draft.on_gpu = Some(OFTEN_WORKS.into());
-        return;
+        return draft
+            .why(format!(
+                "__syncwarp({mask:#010x}) at {line} orders only the lanes that it names, and leaves out lane {lane}.",
+            ))
+            .advice("let every lane that writes or reads here take part: __syncwarp() where all of them are, before \
+                     the branch.")
+            .on_gpu(OFTEN_WORKS);
     }
     if choose::in_step(launch, race) {
         draft.title = format!("warp-synchronous code: {}", draft.title);
-        draft.why = Some(
-            match choose::is_volatile(launch, first.instr) {
-                true => {
-                    "volatile keeps each access in the program, and orders no lanes: since Volta the lanes of a warp need \
-                     not run in step."
-                }
-                false => {
-                    "since Volta the lanes of a warp need not run in step: nothing orders what lanes write in one step \
-                     and others read in another."
-                }
-            }
-            .into(),
-        );
-        draft.advice = Some(
-            "take the sum in a register, and put __syncwarp() between reading and writing in every step; or use \
-             __shfl_down_sync, which needs no shared memory."
-                .into(),
-        );
-        draft.on_gpu = Some(OFTEN_WORKS.into());
-        return;
+        return draft
+            .why(match choose::is_volatile(launch, first.instr) {
+                    true => {
+                        "volatile keeps each access in the program, and orders no lanes: since Volta the lanes of a warp need \
+                         not run in step."
+                    }
+                    false => {
+                        "since Volta the lanes of a warp need not run in step: nothing orders what lanes write in one step \
+                         and others read in another."
+                    }
+                })
+            .advice("take the sum in a register, and put __syncwarp() between reading and writing in every step; or \
+                     use __shfl_down_sync, which needs no shared memory.")
+            .on_gpu(OFTEN_WORKS);
     }
     if race.same_warp {
-        draft.why = Some(match race.missing {
-            MissingOrder::BeforeOverwriting => {
-                format!(
-                    "a lane can overwrite the element at {write} before another has read it at {other}: lanes of a warp need not run in step."
-                )
-            }
-            _ => format!(
-                "a lane can read the element at {other} before another has written it at {write}: lanes of a warp need not run in step (since Volta)."
-            ),
-        });
-        draft.advice = Some(match &spots[..] {
-            [spot] => place_barrier((launch, here), barrier, spot, race.missing, array),
-            _ if same_line => READ_FIRST.replace("BARRIER", barrier),
-            _ => match race.missing {
+        return draft
+            .why(match race.missing {
                 MissingOrder::BeforeOverwriting => {
-                    format!("put {barrier} after {other}, before {write} writes again.")
+                    format!(
+                        "a lane can overwrite the element at {write} before another has read it at {other}: lanes of a warp need not run in step."
+                    )
                 }
-                _ => format!("put {barrier} after {write}, before {other} reads."),
-            },
-        });
-        draft.on_gpu = Some(OFTEN_WORKS.into());
-        return;
+                _ => format!(
+                    "a lane can read the element at {other} before another has written it at {write}: lanes of a warp need not run in step (since Volta)."
+                ),
+            })
+            .advice(match &spots[..] {
+                [spot] => place_barrier((launch, here), barrier, spot, race.missing, array),
+                _ if same_line => READ_FIRST.replace("BARRIER", barrier),
+                _ => match race.missing {
+                    MissingOrder::BeforeOverwriting => {
+                        format!("put {barrier} after {other}, before {write} writes again.")
+                    }
+                    _ => format!("put {barrier} after {write}, before {other} reads."),
+                },
+            })
+            .on_gpu(OFTEN_WORKS);
     }
     let in_loop = spot::common_loop(launch, first.instr, second.instr);
     // A barrier in the loop that all threads pass would separate its rounds: no second one belongs there.
@@ -682,6 +641,7 @@ fn reasons(
         }
         None => Some(advice),
     };
+    draft
 }
 
 /// For a barrier that stands where one is needed, and not all threads reach: out of its branch with it.
@@ -696,18 +656,15 @@ fn move_out(launch: &LaunchContext<'_>, here: u32, barrier: u32) -> Option<Strin
     ))
 }
 
+const DEPENDS_ON_TIMING: &str = "the result depends on timing: it can be right today and wrong tomorrow.";
 const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU schedules lanes otherwise.";
 const READ_FIRST: &str = "read into a variable first, then BARRIER in all threads, then write.";
 
 /// Where barriers belong for a race and those that are reported with it.
 fn together(launch: &LaunchContext<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
-    let Some(mut spots) = spot::spots(launch, race) else {
-        return Vec::new();
-    };
+    let Some(mut spots) = spot::spots(launch, race) else { return Vec::new() };
     for kind in also {
-        let Details::Race(other) = &kind.first.details else {
-            continue;
-        };
+        let Details::Race(other) = &kind.first.details else { continue };
         let more = spot::spots(launch, other).filter(|_| other.missing == race.missing);
         for (spot, more) in spots.iter_mut().zip(more.unwrap_or_default()) {
             *spot = spot.and(more).unwrap_or(*spot);
@@ -752,8 +709,7 @@ fn place_barrier(
 
 /// True if an instruction starts a bulk copy.
 pub(crate) fn is_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    let starts = |op: &simt::program::Op| matches!(op.kind, OpKind::TensorCopy(_) | OpKind::BulkBytes(_));
-    launch.context.kernel.ops.iter().any(|op| op.instr == instr && starts(op))
+    launch.ops(instr).any(|op| matches!(op, OpKind::TensorCopy(_) | OpKind::BulkBytes(_)))
 }
 
 /// Why neither a phase of a barrier in shared memory nor a barrier of the block orders two accesses, the earlier one first.
@@ -852,25 +808,21 @@ fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty;
 
 /// True if the instruction starts copies that are done in the background (`cp.async`).
 fn copies_behind(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    let mut ops = launch.context.kernel.ops.iter();
-    ops.any(|op| op.instr == instr && matches!(op.kind, OpKind::CpAsync { .. }))
+    launch.ops(instr).any(|op| matches!(op, OpKind::CpAsync { .. }))
 }
 
 /// True if the instruction starts a product of a warpgroup.
 fn is_product(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    let info = launch.context.kernel.instrs.get(instr as usize);
-    info.is_some_and(|info| info.mnemonic().starts_with("wgmma"))
+    launch.mnemonic(instr).starts_with("wgmma")
 }
 
 /// True if the instruction starts bulk copies out of shared memory.
 fn is_store_of_bulk(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    let stores = |op: &simt::program::Op| match &op.kind {
+    launch.ops(instr).any(|op| match op {
         OpKind::TensorCopy(copy) => copy.way == TensorWay::Store,
         OpKind::BulkBytes(copy) => copy.way == TensorWay::Store,
         _ => false,
-    };
-    let mut ops = launch.context.kernel.ops.iter();
-    ops.any(|op| op.instr == instr && stores(op))
+    })
 }
 
 /// The atomic by which a block learns that the others have written, when the kernel has no fence at all: the

@@ -5,11 +5,11 @@ use simt::launch::{
     LaunchConfig, LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS,
 };
 use simt::limits::LOCAL_BYTES;
-use simt::program::Kernel;
+use simt::program::{Kernel, Param};
 
 use crate::launch_context::{header, paragraph};
 use crate::source::text::plain_name;
-use crate::words::{plural, size};
+use crate::words::{count, plural, size};
 
 /// Why a launch did not start, as printed.
 pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> String {
@@ -190,16 +190,11 @@ fn shared(kernel: &Kernel, config: &LaunchConfig) -> String {
 
 /// `Its parameters: 4 bytes, 4 bytes, pointer, pointer.`
 fn takes(kernel: &Kernel) -> String {
-    let pointers: Vec<bool> = kernel.params.iter().map(|param| param.maybe_pointer).collect();
-    let parts: Vec<String> = kernel
-        .params
-        .iter()
-        .zip(pointers)
-        .map(|(param, pointer)| match pointer {
-            true => "8 bytes (a pointer or a 64-bit number)".to_owned(),
-            false => format!("{} {}", param.bytes, plural(u64::from(param.bytes), "byte")),
-        })
-        .collect();
+    let part = |param: &Param| match param.maybe_pointer {
+        true => "8 bytes (a pointer or a 64-bit number)".to_owned(),
+        false => count(u64::from(param.bytes), "byte"),
+    };
+    let parts: Vec<String> = kernel.params.iter().map(part).collect();
     match parts.is_empty() {
         true => "It has no parameters.".into(),
         false => format!("Its parameters, in order: {}.", parts.join(", ")),

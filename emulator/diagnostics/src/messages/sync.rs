@@ -2,7 +2,7 @@
 
 use crate::launch_context::{Around, Draft, LaunchContext};
 use crate::source::statements::Control;
-use crate::words::{self, code, count, plural};
+use crate::words::{self, capital, code, count, plural};
 use simt::check::{BarrierGroup, Details, Event, Kind, SyncMask, WrongMask, lanes};
 use simt::program::InstrInfo;
 
@@ -20,7 +20,7 @@ pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
 
 /// `__syncthreads()`, or the instruction for named barriers.
 fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
-    let text = launch.context.kernel.instrs.get(instr as usize).map_or("", |info| info.text.as_str());
+    let text = launch.info(instr).map_or("", |info| info.text.as_str());
     let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
     match words[..] {
         [mnemonic, "0;"] if mnemonic.starts_with("bar") => "__syncthreads()".into(),
@@ -65,9 +65,7 @@ fn apart<'a>(launch: &'a LaunchContext<'_>, groups: &[BarrierGroup]) -> Vec<Opti
 
 /// `, inside `if (i < n)``
 fn inside(around: Option<Around<'_>>) -> String {
-    let Some(around) = around else {
-        return String::new();
-    };
+    let Some(around) = around else { return String::new() };
     let header = code(&around.enclosure.header);
     match around.enclosure.control {
         Control::Else => format!(", in the `else` of {header}"),
@@ -97,10 +95,7 @@ pub(crate) fn list_groups(
         let line = where_((launch, here), group, groups);
         let intro = format!("{} {does} {line}{under}:", group_name(launch, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
-        match &place.text {
-            Some(text) => draft.verbatim.push(format!("{:>4} | {}", place.line, text.replace('\t', " "))),
-            None => draft.verbatim.push(format!("PTX line {} | {}", place.ptx_line, place.instruction)),
-        }
+        draft.verbatim.push(place.listed());
         draft.verbatim.extend(launch.calls(here, group.instr));
     }
 }
@@ -144,14 +139,7 @@ pub(crate) fn barrier(
             where_((launch, here), late, groups),
         ));
     }
-    if launch.n_blocks() > 1 {
-        let more = match kind.n_blocks {
-            1 => String::new(),
-            n => format!(" {n} blocks do the same."),
-        };
-        let block = launch.block_position(kind.first.block);
-        draft.notes.push(format!("In block {block}.{more}"));
-    }
+    draft.notes.extend(launch.in_block(kind, ""));
     draft.others = groups
         .iter()
         .skip(1)
@@ -164,10 +152,8 @@ pub(crate) fn barrier(
     if deadlock {
         // Lanes that wait for lanes, not for memory.
         let warp_wide = groups.iter().find(|group| {
-            let info = launch.context.kernel.instrs.get(group.instr as usize);
-            let family = info.and_then(|info| info.mnemonic().split('.').next());
-            let waits = ["shfl", "vote", "match", "redux", "bar", "activemask"];
-            !group.at_barrier && family.is_some_and(|family| waits.contains(&family))
+            let family = launch.mnemonic(group.instr).split('.').next().unwrap_or_default();
+            !group.at_barrier && ["shfl", "vote", "match", "redux", "bar", "activemask"].contains(&family)
         });
         let (why, advice) = match (all_at_barriers && groups.len() > 1, warp_wide) {
             (true, _) => (
@@ -189,33 +175,31 @@ pub(crate) fn barrier(
             ),
         };
         (draft.why, draft.advice) = (Some(why), Some(advice.into()));
-        draft.on_gpu = Some(
-            "the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into(),
-        );
-        return draft;
+        return draft
+            .on_gpu("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").");
     }
-    draft.why = Some(match (split, late) {
-        (Some(warp), _) => format!(
-            "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} part before it: under a \
-             condition or in a loop it is allowed only where all threads of the block do the same."
-        ),
-        (None, Some(_)) => "a barrier only counts arrivals: one group's arrival at one line lets the other go on from \
-                            another line, and from then on the groups are out of step."
-            .into(),
-        (None, None) => "a barrier counts the arrivals of whole warps, from wherever they come. CUDA C++ allows \
-                         __syncthreads() under a condition only where the condition is the same for all threads of the \
-                         block."
-            .into(),
-    });
-    draft.advice = Some(advice((launch, here), &around));
-    draft.on_gpu = Some(match (split, late) {
-        (Some(_), _) => "what follows is undefined: the groups go on out of step, or the kernel hangs.".into(),
-        (None, Some(_)) => {
-            "both groups go on, out of step: one reads what the other has not yet written, or has overwritten.".into()
-        }
-        (None, None) => "it works: the warps let each other go on, as here.".into(),
-    });
     draft
+        .why(match (split, late) {
+            (Some(warp), _) => format!(
+                "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} part before it: under a \
+                 condition or in a loop it is allowed only where all threads of the block do the same."
+            ),
+            (None, Some(_)) => "a barrier only counts arrivals: one group's arrival at one line lets the other go on from \
+                                another line, and from then on the groups are out of step."
+                .into(),
+            (None, None) => "a barrier counts the arrivals of whole warps, from wherever they come. CUDA C++ allows \
+                             __syncthreads() under a condition only where the condition is the same for all threads of the \
+                             block."
+                .into(),
+        })
+        .advice(advice((launch, here), &around))
+        .on_gpu(match (split, late) {
+            (Some(_), _) => "what follows is undefined: the groups go on out of step, or the kernel hangs.",
+            (None, Some(_)) => {
+                "both groups go on, out of step: one reads what the other has not yet written, or has overwritten."
+            }
+            (None, None) => "it works: the warps let each other go on, as here.",
+        })
 }
 
 /// How all threads come to one barrier.
@@ -260,7 +244,7 @@ pub(crate) fn branch_of<'a>(
 ) -> Option<Around<'a>> {
     let source = launch.source(instr)?;
     let kernel = &launch.context.kernel.name;
-    let ended = exit.and_then(|exit| launch.context.kernel.instrs.get(exit as usize))?;
+    let ended = launch.info(exit?)?;
     let returns = !source.returns(kernel, source.n_lines() + 1).is_empty();
     if returns || launch.frames(instr).len() != 1 || !ended.text.contains("ret") {
         return None;
@@ -278,7 +262,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &Kind, missing: u32) -> D
         _ => None,
     };
     let barrier = barrier_name(launch, instr);
-    let mut draft = Draft::new(format!("only part of a warp comes to this {barrier}"));
+    let draft = Draft::new(format!("only part of a warp comes to this {barrier}"));
     let threads = |mask: u32| {
         let all = lanes(mask).map(|lane| u64::from(warp) * 32 + u64::from(lane));
         format!("{} ({})", count(u64::from(mask.count_ones()), "thread"), words::ranges(all))
@@ -287,23 +271,18 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &Kind, missing: u32) -> D
         1 => String::new(),
         _ => format!(" In block {}.", launch.block_position(kind.first.block)),
     };
-    draft.notes.push(format!(
-        "{} of warp {warp} waited here{}; {} of the same warp did not come, and ended.{block}",
-        threads(mask),
-        inside(around),
-        threads(missing),
-    ));
-    draft.why = Some(
-        "CUDA C++ allows __syncthreads() under a condition or in a loop only where all threads of the block do the \
-         same: otherwise the behaviour is undefined."
-            .into(),
-    );
-    draft.advice = Some(advice((launch, kind.first.instr), &[around]));
-    draft.on_gpu = Some(
-        "since Volta a barrier does not wait for threads that have ended, so it goes on, as here; older GPUs may hang."
-            .into(),
-    );
     draft
+        .note(format!(
+            "{} of warp {warp} waited here{}; {} of the same warp did not come, and ended.{block}",
+            threads(mask),
+            inside(around),
+            threads(missing),
+        ))
+        .why("CUDA C++ allows __syncthreads() under a condition or in a loop only where all threads of the block do \
+              the same: otherwise the behaviour is undefined.")
+        .advice(advice((launch, kind.first.instr), &[around]))
+        .on_gpu("since Volta a barrier does not wait for threads that have ended, so it goes on, as here; older GPUs \
+                 may hang.")
 }
 
 /// `W-EXITED`: reported together with the read that goes wrong because of it.
@@ -355,22 +334,22 @@ pub(crate) fn exited(
     if kind.n_blocks > 1 {
         who = format!("{who} {} blocks do the same.", kind.n_blocks);
     }
-    draft.notes.push(who);
-    draft.why = Some(format!(
-        "since Volta a barrier waits only for threads that have not ended, so it goes on without {}; {} no longer {} to fill shared memory.",
-        if n == 1 { "this one" } else { "these" },
-        if n == 1 { "it" } else { "they" },
-        if n == 1 { "helps" } else { "help" },
-    ));
-    draft.advice = Some(what);
-    draft.on_gpu = Some("the barrier works; what these threads would have written is missing.".into());
     draft
+        .note(who)
+        .why(format!(
+            "since Volta a barrier waits only for threads that have not ended, so it goes on without {}; {} no \
+             longer {} to fill shared memory.",
+            if n == 1 { "this one" } else { "these" },
+            if n == 1 { "it" } else { "they" },
+            if n == 1 { "helps" } else { "help" },
+        ))
+        .advice(what)
+        .on_gpu("the barrier works; what these threads would have written is missing.")
 }
 
 /// The call behind a warp-wide instruction: `__shfl_down_sync`.
 fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
-    let info = launch.context.kernel.instrs.get(instr as usize);
-    let mnemonic = info.map_or("this", |info| info.mnemonic());
+    let mnemonic = launch.info(instr).map_or("this", InstrInfo::mnemonic);
     let parts: Vec<&str> = mnemonic.split('.').collect();
     let has = |part: &str| parts.contains(&part);
     let one_of = |names: &[&'static str]| names.iter().copied().find(|name| has(name)).unwrap_or("*");
@@ -436,20 +415,16 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> 
     if let Some(&(at, lanes)) = apart {
         let (line, wait) =
             (launch.line_name(instr, at), if lanes.count_ones() == 1 { "waits" } else { "wait" });
-        draft.why = Some(format!(
-            "{} {wait} for the others at {line}, which takes all lanes too.",
-            lane_names(lanes)
-        ));
-        draft.advice = Some(format!("repair {line} first: the lanes come apart there."));
+        draft = draft
+            .why(format!("{} {wait} for the others at {line}, which takes all lanes too.", lane_names(lanes)))
+            .advice(format!("repair {line} first: the lanes come apart there."));
     }
-    draft.on_gpu = Some("the result is undefined.".into());
-    draft
+    draft.on_gpu("the result is undefined.")
 }
 
 /// Whether an instruction takes all lanes of a warp, without a mask.
 pub(crate) fn is_of_whole_warps(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    let info = launch.context.kernel.instrs.get(instr as usize);
-    let mnemonic = info.map_or("", InstrInfo::mnemonic);
+    let mnemonic = launch.mnemonic(instr);
     ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."].iter().any(|name| mnemonic.starts_with(name))
 }
 
@@ -524,23 +499,19 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) ->
             draft.on_gpu = Some("the result is undefined.".into());
         }
         WrongMask::Differs(_) => {
-            draft.why = Some("lanes that take part in one call must give the same mask.".into());
-            draft.advice = Some(
-                "compute the mask once, where all of these lanes are, and let each call use that value."
-                    .into(),
-            );
-            draft.on_gpu = Some("the result is undefined.".into());
+            draft = draft
+                .why("lanes that take part in one call must give the same mask.")
+                .advice(
+                    "compute the mask once, where all of these lanes are, and let each call use that value.",
+                )
+                .on_gpu("the result is undefined.");
         }
         WrongMask::SourceNotNamed(_) => {
-            draft.why = Some(
-                "the value that such a lane gets is undefined, which does harm only if it is used.".into(),
-            );
-            draft.advice = Some(
-                "use the value only where the source lane is in the mask, or call it in all lanes, with a neutral value \
-                 (0 for a sum) in the others."
-                    .into(),
-            );
-            draft.on_gpu = Some("such a lane gets some value; the others get theirs.".into());
+            draft = draft
+                .why("the value that such a lane gets is undefined, which does harm only if it is used.")
+                .advice("use the value only where the source lane is in the mask, or call it in all lanes, with a \
+                         neutral value (0 for a sum) in the others.")
+                .on_gpu("such a lane gets some value; the others get theirs.");
         }
         WrongMask::Missing => {
             draft.why = under.map(|under| format!("{under}."));
@@ -567,9 +538,4 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) ->
         }
     }
     draft
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

@@ -1,7 +1,7 @@
 //! Messages about kernels that never end, or stop themselves.
 
 use super::bounds::unsigned_countdown;
-use crate::launch_context::{Around, Draft, LaunchContext};
+use crate::launch_context::{Around, Draft, LaunchContext, first_thread};
 use crate::source::text::words;
 use crate::words::{code, grouped, list};
 use simt::check::{BadOperand, Kind};
@@ -27,8 +27,8 @@ pub(crate) fn runaway(
         }
     };
     draft.instr = Some(instr);
-    let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
-    let who = launch.thread_name(kind.first.block, first).replacen('t', "T", 1);
+    let (block, thread) = first_thread(kind);
+    let who = launch.thread_name(block, thread).replacen('t', "T", 1);
     let around = launch.loops(instr).into_iter().next();
     let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(launch, instr)));
     draft.notes.push(match (shown, proven) {
@@ -62,16 +62,13 @@ fn loop_reason(
         false => Some("check what ends the loop; if it is only slow, raise the budget.".to_owned()),
     };
     let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
-    let Some((around, source)) = found else {
-        return (None, slow());
-    };
+    let Some((around, source)) = found else { return (None, slow()) };
     let text = &around.enclosure.header;
-    let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
     let inside = text.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
     let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
     if let [init, condition, step] = parts[..] {
         if let Some((variable, by)) = step.split_once("+=").or_else(|| step.split_once("-="))
-            && launch.variable(instr, by.trim(), kind.first.block, first, 0) == Some(0)
+            && launch.variable(instr, by.trim(), first_thread(kind), 0) == Some(0)
         {
             let (variable, by) = (variable.trim(), by.trim());
             return (
@@ -179,32 +176,21 @@ pub(crate) fn operand(launch: &LaunchContext<'_>, kind: &Kind, problem: BadOpera
             "the kernel jumps to wherever what lies behind the table points; an H200 hung.".to_owned(),
         ),
     };
-    let mut draft = Draft::new(title);
-    draft.notes.push(note);
-    draft.notes.push(launch.first_thread(kind));
-    draft.advice = Some(advice);
-    draft.on_gpu = Some(on_gpu);
-    draft
+    Draft::new(title).note(note).note(launch.first_thread(kind)).advice(advice).on_gpu(on_gpu)
 }
 
 /// Drafts the message of `E-TRAP`.
 pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
-    let (block, thread) = first(kind);
     if launch.context.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
-        draft.notes.push(launch.first_thread(kind));
-        draft.why = Some(
-            "`this_grid().sync()` needs the workspace that a cooperative launch has, and this launch has none: the library \
-             traps."
-                .into(),
-        );
-        draft.advice = Some(
-            "launch it with cuLaunchCooperativeKernel (cudaLaunchCooperativeKernel), with no more blocks than the device \
-             runs at once."
-                .into(),
-        );
+        draft = draft
+            .note(launch.first_thread(kind))
+            .why("`this_grid().sync()` needs the workspace that a cooperative launch has, and this launch has none: \
+                  the library traps.")
+            .advice("launch it with cuLaunchCooperativeKernel (cudaLaunchCooperativeKernel), with no more blocks \
+                     than the device runs at once.");
         draft.on_gpu =
             Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
         return draft;
@@ -212,7 +198,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     draft.notes.push(launch.first_thread(kind));
     let line = launch.place(instr).line;
     if let Some((_, condition)) = launch.source(instr).and_then(|source| source.enclosing_condition(line)) {
-        let values = values(launch, instr, &condition, block, thread);
+        let values = values(launch, instr, &condition, first_thread(kind));
         draft.why = Some(format!("{} is true here{values}.", code(&condition)));
     }
     draft.advice = Some("find out how that value came about; the trap is there to catch it.".into());
@@ -225,27 +211,21 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
 pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &Kind, message: &str) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new(format!("assertion failed: `{message}`"));
-    let (block, thread) = first(kind);
     draft.notes.push(launch.first_thread(kind));
-    let values = values(launch, instr, message, block, thread);
-    draft.why = Some(format!("{} is false here{values}.", code(message)));
-    draft.advice = Some("find out how that value came about, or handle it before the assertion.".into());
-    draft.on_gpu = Some(
-        "the same: a line on the console, and the launch fails with \"device-side assert triggered\".".into(),
-    );
+    let values = values(launch, instr, message, first_thread(kind));
     draft
-}
-
-fn first(kind: &Kind) -> (u64, u64) {
-    let lane = u64::from(kind.first.mask.trailing_zeros() & 31);
-    (kind.first.block, u64::from(kind.first.warp) * 32 + lane)
+        .why(format!("{} is false here{values}.", code(message)))
+        .advice("find out how that value came about, or handle it before the assertion.")
+        .on_gpu(
+            "the same: a line on the console, and the launch fails with \"device-side assert triggered\".",
+        )
 }
 
 /// ` (n = 50)`: the names in a condition that have a known value.
-fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, block: u64, thread: u64) -> String {
+fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, who: (u64, u64)) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (_, name) in crate::source::text::words(condition) {
-        let part = launch.variable(instr, name, block, thread, 0).map(|value| format!("{name} = {value}"));
+        let part = launch.variable(instr, name, who, 0).map(|value| format!("{name} = {value}"));
         if let Some(part) = part
             && !parts.contains(&part)
         {

@@ -18,14 +18,9 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     };
     let (access, load) = (*access, *load);
     let case = Case::at(launch, kind, access, load);
-    let Some(target) = &case.target else {
-        return nowhere(&case);
-    };
+    let Some(target) = &case.target else { return nowhere(&case) };
     let element = &target.element;
-    let name = match target.named {
-        true => format!("`{}`", case.element(target)),
-        false => case.element(target),
-    };
+    let name = case.quoted_element(target);
     // Used where it is read: the array is what to look at.
     let at_once = launch.line(load) == launch.line(kind.first.instr);
     let mut draft;
@@ -41,10 +36,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     }
     let here = draft.instr.unwrap_or(kind.first.instr);
     let who = launch.thread_name(case.who.0, case.who.1);
-    let read = match at_once {
-        true => "Read".to_owned(),
-        false => format!("Read at {}", launch.line_name(here, load)),
-    };
+    let read = if at_once { "Read".to_owned() } else { format!("Read at {}", launch.line_name(here, load)) };
     // Threads use what a bulk copy has read.
     let is_copy = crate::messages::race::is_copy(launch, load);
     // A copy from shared memory, which nobody has read before.
@@ -72,13 +64,13 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
         case.launch.uses(case.instr, &element.name, AccessKind::Read).iter().any(|found| found.stored)
             || access.kind == AccessKind::Atomic;
     if let Some(explained) = case.explained.as_ref().filter(|e| e.leaves_its_row(&element.dims)) {
-        draft.why = Some(format!(
-            "{} is past the end of its row, and lies where {} does.",
-            explained.indexed(&element.name),
-            target.indexed()
-        ));
-        draft.on_gpu = Some("it holds left-over values, which differ from run to run.".into());
-        return draft;
+        return draft
+            .why(format!(
+                "{} is past the end of its row, and lies where {} does.",
+                explained.indexed(&element.name),
+                target.indexed(),
+            ))
+            .on_gpu("it holds left-over values, which differ from run to run.");
     }
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
@@ -99,15 +91,13 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
             if is_store {
-                draft.why = Some(
-                    "a bulk copy takes all of its box or of its bytes from shared memory, written or not."
-                        .into(),
-                );
-                draft.advice = Some(format!(
-                    "let threads write all of {} that the copy reads, execute fence.proxy.async, and meet at a barrier before \
-                     one of them starts the copy.",
-                    element.name
-                ));
+                draft = draft
+                    .why("a bulk copy takes all of its box or of its bytes from shared memory, written or not.")
+                    .advice(format!(
+                        "let threads write all of {} that the copy reads, execute fence.proxy.async, and meet at a \
+                         barrier before one of them starts the copy.",
+                        element.name,
+                    ));
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
@@ -193,9 +183,9 @@ pub(crate) fn unset(
         (false, true) => "arithmetic uses",
         (false, false) => use_of(used),
     };
-    let mut draft = Draft::new(format!("{of} a variable that nothing has set"));
-    draft.no_caret = true;
-    draft.notes.push(launch.first_thread(kind));
+    let mut draft = Draft::new(format!("{of} a variable that nothing has set"))
+        .without_caret()
+        .note(launch.first_thread(kind));
     draft.notes.extend(way((launch, here), used, copied));
     if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(here) {
         let line = launch.line_name(here, by);
@@ -216,13 +206,9 @@ pub(crate) fn unset(
             "give the variable a value where it is declared: `= 0`, or `= {}` for an array.",
         ),
     };
-    draft.why = Some(why.into());
-    draft.advice = Some(advice.into());
-    draft.on_gpu = Some(
-        "a register holds what was left in it: often 0, until the compiler uses it for something before."
-            .into(),
-    );
-    draft
+    draft.why(why).advice(advice).on_gpu(
+        "a register holds what was left in it: often 0, until the compiler uses it for something before.",
+    )
 }
 
 /// [`Details::Uninitialised`]'s `copied`, when it is not known who did.
@@ -258,10 +244,7 @@ pub(crate) fn under_way(
     copy: CopyUnderWay,
 ) -> Draft {
     let case = Case::at(launch, kind, access, load);
-    let name = case.target.as_ref().map(|target| match target.named {
-        true => format!("`{}`", case.element(target)),
-        false => case.element(target),
-    });
+    let name = case.target.as_ref().map(|target| case.quoted_element(target));
     let name = name.unwrap_or_else(|| "shared memory".to_owned());
     let mut draft = case.draft(format!("{name} is read before the asynchronous copy to it is done"));
     draft.instr = Some(load);
@@ -274,16 +257,12 @@ pub(crate) fn under_way(
     let place = launch.place(copy.instr);
     let elsewhere = launch.elsewhere(load, copy.instr);
     draft.verbatim.push(format!("the copy was started by {copier}{elsewhere}:"));
-    draft.verbatim.push(match &place.text {
-        Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
-        None => format!("PTX line {} | {}", place.ptx_line, place.instruction),
-    });
+    draft.verbatim.push(place.listed());
     let who = launch.thread_name(case.who.0, reader);
     let more = launch.others_do_the_same(kind).map(|more| format!(" {more}"));
     draft.notes.push(format!("Read by {who}.{}", more.unwrap_or_default()));
     if let Some(phase) = copy.phase {
-        crate::messages::phases::not_waited(launch, &mut draft, load, phase);
-        return draft;
+        return crate::messages::phases::not_waited(launch, draft, load, phase);
     }
     // The words of the program: intrinsics, or PTX.
     let text = |instr: u32| launch.source(instr).is_some_and(|source| source.contains("__pipeline_"));
@@ -292,24 +271,18 @@ pub(crate) fn under_way(
         true => format!("__pipeline_wait_prior({n})"),
         false => format!("`cp.async.wait_group\u{a0}{n}`"),
     };
-    let commit = match intrinsics {
-        true => "__pipeline_commit()".to_owned(),
-        false => code("cp.async.commit_group"),
-    };
+    let commit = if intrinsics { "__pipeline_commit()".to_owned() } else { code("cp.async.commit_group") };
     let behind = copy.behind.unwrap_or(0);
     if copy.left.is_none() && launch.has_phases() {
-        draft.why = Some(
-            "the copy goes on while the thread does other things. An arrival at a barrier in shared memory waits for the \
-             copies of its thread only if it is `cp.async.mbarrier.arrive`."
-                .into(),
-        );
-        draft.advice = Some(format!(
-            "let the thread that copies arrive by `cp.async.mbarrier.arrive.noinc` after {line}, or wait for its copies \
-             ({}) before it arrives; and let this thread wait for the phase of that barrier.",
-            wait(0)
-        ));
-        draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
-        return draft;
+        return draft
+            .why("the copy goes on while the thread does other things. An arrival at a barrier in shared memory \
+                  waits for the copies of its thread only if it is `cp.async.mbarrier.arrive`.")
+            .advice(format!(
+                "let the thread that copies arrive by `cp.async.mbarrier.arrive.noinc` after {line}, or wait for its \
+                 copies ({}) before it arrives; and let this thread wait for the phase of that barrier.",
+                wait(0),
+            ))
+            .on_gpu("the old value or the new one is read, depending on timing.");
     }
     let steps = match (copy.behind, copy.left) {
         (None, Some(_)) => {
@@ -350,12 +323,14 @@ pub(crate) fn under_way(
             }
         }
     };
-    draft.advice = Some(match u64::from(copy.thread) == reader {
-        true => format!("{steps}, before this line."),
-        false => format!("{steps} in the thread that copies, and then __syncthreads(), before this line."),
-    });
-    draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
     draft
+        .advice(match u64::from(copy.thread) == reader {
+            true => format!("{steps}, before this line."),
+            false => {
+                format!("{steps} in the thread that copies, and then __syncthreads(), before this line.")
+            }
+        })
+        .on_gpu("the old value or the new one is read, depending on timing.")
 }
 
 /// `Written so far: 128 of 256 elements, rows 0..7.`
@@ -405,9 +380,7 @@ struct Filler {
 
 fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
     let launch = case.launch;
-    let Some(source) = launch.source(case.instr) else {
-        return Vec::new();
-    };
+    let Some(source) = launch.source(case.instr) else { return Vec::new() };
     let file = launch.loc(case.instr).map(|loc| loc.file);
     let kernel = launch.context.kernel;
     let lines = source.lines_storing(&target.element.name);
@@ -449,9 +422,7 @@ fn stepped_over(
     for (text, dim) in stored.subscripts.iter().zip(&element.dims).rev() {
         let value = element.index.div_euclid(pitch).rem_euclid(i64::try_from(*dim).ok()?.max(1));
         pitch = pitch.checked_mul(i64::try_from(*dim).ok()?)?;
-        let Some((a, b)) = text.split_once('+') else {
-            continue;
-        };
+        let Some((a, b)) = text.split_once('+') else { continue };
         let (a, b) = (a.trim(), b.trim());
         if let Some(reason) =
             gap((launch, here), filler, (a, b), value).or_else(|| gap((launch, here), filler, (b, a), value))
@@ -474,7 +445,7 @@ fn gap(
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
     let threads = i64::from(launch.context.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
-    let names = |name: &str, depth: u32| launch.variable(filler.instr, name, 0, 0, depth);
+    let names = |name: &str, depth: u32| launch.variable(filler.instr, name, (0, 0), depth);
     let number = |text: &str| crate::source::expression::value(text, 0, &names);
     let around = launch.around(filler.instr);
     let headed = around.iter().find_map(|one| {

@@ -3,19 +3,12 @@
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::count;
 use simt::check::{AccessKind, BadWgmma, Kind};
-use simt::program::MemSpace;
 use simt::tensor::Swizzle;
 
 /// Drafts the message of `E-WGMMA`.
 pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma) -> Draft {
     let here = kind.first.instr;
-    let place = |address: u32| {
-        let target = launch.target(here, MemSpace::Shared, address.into(), 2, AccessKind::Read);
-        match target.filter(|target| target.named) {
-            Some(target) => format!("`{}`", target.indexed()),
-            None => format!("address {address:#x} of shared memory"),
-        }
-    };
+    let place = |address: u32| launch.name_in_shared(here, address.into(), 2, AccessKind::Read);
     let mut draft = match problem {
         BadWgmma::InFlight { product, writes, factor, behind, left } => {
             let register = if factor { "of A" } else { "of its sums" };
@@ -34,36 +27,21 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
                 ),
             };
             let line = launch.line_name(here, product);
-            let mut draft = Draft::new(title);
-            draft.notes.push(format!(
-                "The product at {line} is under way: {waited}. A register {register} is used here."
-            ));
-            draft.why = Some(
-                "`wgmma.mma_async` only starts a product; its registers belong to it until `wgmma.wait_group` has \
-                 returned."
-                    .into(),
-            );
-            draft.advice = Some(
-                "close the group with `wgmma.commit_group`, and execute `wgmma.wait_group` with the number of newer \
-                 groups that may go on (0 for none) before this line."
-                    .into(),
-            );
-            draft.on_gpu = Some("the register has the old value or the new one, depending on timing.".into());
-            draft
+            Draft::new(title)
+                .note(format!("The product at {line} is under way: {waited}. A register {register} is used here."))
+                .why("`wgmma.mma_async` only starts a product; its registers belong to it until `wgmma.wait_group` \
+                      has returned.")
+                .advice("close the group with `wgmma.commit_group`, and execute `wgmma.wait_group` with the number \
+                         of newer groups that may go on (0 for none) before this line.")
+                .on_gpu("the register has the old value or the new one, depending on timing.")
         }
         BadWgmma::NoFence => {
-            let mut draft = Draft::new("a product of a warpgroup without `wgmma.fence` before it");
-            draft.notes.push("The warp has not executed `wgmma.fence` before its first product.".into());
-            draft.why = Some(
-                "registers that ordinary instructions wrote are not ordered before the product that reads them.".into(),
-            );
-            draft.advice = Some(
-                "execute `wgmma.fence.sync.aligned` before the first product, and again whenever registers of sums or \
-                 of A were written since."
-                    .into(),
-            );
-            draft.on_gpu = Some("the product may read old values of registers.".into());
-            draft
+            Draft::new("a product of a warpgroup without `wgmma.fence` before it")
+                .note("The warp has not executed `wgmma.fence` before its first product.")
+                .why("registers that ordinary instructions wrote are not ordered before the product that reads them.")
+                .advice("execute `wgmma.fence.sync.aligned` before the first product, and again whenever registers \
+                         of sums or of A were written since.")
+                .on_gpu("the product may read old values of registers.")
         }
         BadWgmma::WrittenBehindFence { by, factor } => {
             let (title, register) = match factor {
@@ -82,130 +60,106 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
             );
             draft.advice =
                 Some(format!("execute `wgmma.fence.sync.aligned` between {line} and this product."));
-            draft.on_gpu = Some("the product may read old values of registers.".into());
             draft
+                .on_gpu("the product may read old values of registers.")
         }
         BadWgmma::Changed { which, address, by } => {
-            let mut draft =
+            let draft =
                 Draft::new(format!("{which} is overwritten in shared memory while a product reads it"));
             let what = place(address);
-            draft.notes.push(match by {
-                Some((instr, thread)) => format!(
-                    "The bulk copy at {}, started by thread {}, writes {what}, which the product reads; nobody has \
-                     waited for the product.",
-                    launch.line_name(here, instr),
-                    launch.thread_position(u64::from(thread))
-                ),
-                None => format!("What lies at {what} changed before the product was waited for."),
-            });
-            draft.why = Some(
-                "a product reads shared memory in the background, until `wgmma.wait_group` has returned."
-                    .into(),
-            );
-            draft.advice = Some(
-                "wait for the product before its tile is given back: `wgmma.wait_group` first, then the barrier (or the \
-                 arrival) that lets others overwrite it."
-                    .into(),
-            );
-            draft.on_gpu = Some("the product uses old or new elements, depending on timing.".into());
             draft
+                .note(match by {
+                    Some((instr, thread)) => format!(
+                        "The bulk copy at {}, started by thread {}, writes {what}, which the product reads; nobody has \
+                         waited for the product.",
+                        launch.line_name(here, instr),
+                        launch.thread_position(u64::from(thread))
+                    ),
+                    None => format!("What lies at {what} changed before the product was waited for."),
+                })
+                .why("a product reads shared memory in the background, until `wgmma.wait_group` has returned.")
+                .advice("wait for the product before its tile is given back: `wgmma.wait_group` first, then the \
+                         barrier (or the arrival) that lets others overwrite it.")
+                .on_gpu("the product uses old or new elements, depending on timing.")
         }
         BadWgmma::Outside { which, start, address, array } => {
-            let mut draft = Draft::new(match array {
-                (0, 0) => format!("the descriptor of {which} points outside of shared memory"),
-                _ => format!("the descriptor of {which} reaches past the array that it starts in"),
-            });
-            draft.notes.push(match array {
-                (0, 0) => format!("The factor starts at address {start:#x} of shared memory, where no array is."),
-                (from, to) => format!(
-                    "The factor starts at {}, in an array at addresses {from:#x} to {to:#x}, and one of its parts lies \
-                     at {address:#x}.",
-                    place(start)
-                ),
-            });
-            draft.advice = Some(
-                "compute the fields of the descriptor from the address in shared memory (`__cvta_generic_to_shared`) \
-                 and from byte offsets, each divided by 16; a row of the swizzle has 32, 64 or 128 bytes, and eight \
-                 rows are one step of the stride offset."
-                    .into(),
-            );
-            draft.on_gpu = Some("the product multiplies whatever lies there.".into());
-            draft
+            Draft::new(match array {
+                    (0, 0) => format!("the descriptor of {which} points outside of shared memory"),
+                    _ => format!("the descriptor of {which} reaches past the array that it starts in"),
+                })
+                .note(match array {
+                    (0, 0) => format!("The factor starts at address {start:#x} of shared memory, where no array is."),
+                    (from, to) => format!(
+                        "The factor starts at {}, in an array at addresses {from:#x} to {to:#x}, and one of its parts lies \
+                         at {address:#x}.",
+                        place(start)
+                    ),
+                })
+                .advice("compute the fields of the descriptor from the address in shared memory \
+                         (`__cvta_generic_to_shared`) and from byte offsets, each divided by 16; a row of the \
+                         swizzle has 32, 64 or 128 bytes, and eight rows are one step of the stride offset.")
+                .on_gpu("the product multiplies whatever lies there.")
         }
         BadWgmma::Swizzle { which, address, copy, by, descriptor } => {
-            let mut draft = Draft::new(format!(
-                "{which} was copied with {}, and its descriptor says {}",
-                swizzle(copy),
-                swizzle(descriptor)
-            ));
-            draft.notes.push(format!(
-                "The copy of a box at {} wrote {} with {}; the product reads it with {}.",
-                launch.line_name(here, by),
-                place(address),
-                swizzle(copy),
-                swizzle(descriptor)
-            ));
-            draft.why = Some("both exchange pieces of 16 bytes, and each in its own way.".into());
-            draft.advice = Some(format!(
-                "give the descriptor the swizzle of the tensor map: {} in its bits 62 and 63; or encode the map with the \
-                 swizzle of the descriptor.",
-                match copy {
+            let mut draft = Draft::new(format!("{which} was copied with {}, and its descriptor says {}", swizzle(copy), swizzle(descriptor)))
+                .note(format!(
+                    "The copy of a box at {} wrote {} with {}; the product reads it with {}.",
+                    launch.line_name(here, by),
+                    place(address),
+                    swizzle(copy),
+                    swizzle(descriptor),
+                ))
+                .why("both exchange pieces of 16 bytes, and each in its own way.")
+                .advice(format!(
+                    "give the descriptor the swizzle of the tensor map: {} in its bits 62 and 63; or encode the map \
+                     with the swizzle of the descriptor.",
+                    match copy {
                     Swizzle::None => 0,
                     Swizzle::B128 => 1,
                     Swizzle::B64 => 2,
                     Swizzle::B32 => 3,
-                }
-            ));
+                },
+                ));
             draft.on_gpu =
                 Some("elements of other k, or of other rows, are multiplied: a wrong result.".into());
             draft
         }
         BadWgmma::Differs { which, warp, values } => {
-            let mut draft =
+            let draft =
                 Draft::new(format!("threads of a warpgroup name different descriptors of {which}"));
             let [one, other] = values;
-            draft.notes.push(format!("One thread has {one:#x}, and one of warp {warp} has {other:#x}."));
-            draft.advice = Some(
-                "compute descriptors from what all 128 threads share; the rows of each warp are chosen by the hardware."
-                    .into(),
-            );
-            draft.on_gpu = Some("what happens is not defined.".into());
             draft
+                .note(format!("One thread has {one:#x}, and one of warp {warp} has {other:#x}."))
+                .advice("compute descriptors from what all 128 threads share; the rows of each warp are chosen by \
+                         the hardware.")
+                .on_gpu("what happens is not defined.")
         }
         BadWgmma::Rank { which, rank, leading: [own, first] } => {
-            let mut draft = Draft::new(format!(
-                "the descriptor of {which} has the block's rank in its leading dimension's offset"
-            ));
-            draft.notes.push(format!(
-                "In the block of rank {rank} of the cluster this offset is {own} bytes, in that of rank 0 it is {first}."
-            ));
-            draft.why = Some(
-                "in a cluster, an address in shared memory has the rank of its block in the bits from 24 on; divided by 16, \
-                 they lie in the descriptor's bits from 20 on, which belong to the offset in bits 16 to 29."
-                    .into(),
-            );
-            draft.advice = Some(
-                "keep the low 18 bits of the address before it is divided by 16: `(address & 0x3ffff) >> 4`."
-                    .into(),
-            );
+            let mut draft = Draft::new(format!("the descriptor of {which} has the block's rank in its leading dimension's offset"))
+                .note(format!(
+                    "In the block of rank {rank} of the cluster this offset is {own} bytes, in that of rank 0 it is \
+                     {first}.",
+                ))
+                .why("in a cluster, an address in shared memory has the rank of its block in the bits from 24 on; \
+                      divided by 16, they lie in the descriptor's bits from 20 on, which belong to the offset in \
+                      bits 16 to 29.")
+                .advice("keep the low 18 bits of the address before it is divided by 16: `(address & 0x3ffff) >> 4`.");
             draft.on_gpu =
                 Some("blocks of other ranks than 0 multiply elements from elsewhere: a wrong result.".into());
             draft
         }
         BadWgmma::Apart { missing } => {
-            let mut draft = Draft::new("a product of a warpgroup that not all lanes of a warp execute");
+            let draft = Draft::new("a product of a warpgroup that not all lanes of a warp execute");
             let n = missing.count_ones();
-            draft.notes.push(format!(
-                "{} of warp {} {} not here.",
-                count(n.into(), "lane"),
-                kind.first.warp,
-                if n == 1 { "is" } else { "are" }
-            ));
-            draft.advice = Some(
-                "let all 128 threads of the warpgroup execute it: no branch around it by thread.".into(),
-            );
-            draft.on_gpu = Some("what happens is not defined.".into());
             draft
+                .note(format!(
+                    "{} of warp {} {} not here.",
+                    count(n.into(), "lane"),
+                    kind.first.warp,
+                    if n == 1 { "is" } else { "are" },
+                ))
+                .advice("let all 128 threads of the warpgroup execute it: no branch around it by thread.")
+                .on_gpu("what happens is not defined.")
         }
         BadWgmma::Missing { warps, gone } => {
             let first = kind.first.warp / 4 * 4;
@@ -217,7 +171,7 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
             let n_warps = launch.threads_per_block().div_ceil(32);
             let absent =
                 (0..4).filter(|at| u64::from(first + at) >= n_warps).fold(0, |all, at| all | 1 << at);
-            let mut draft = Draft::new("a product of a warpgroup that not all of its four warps execute");
+            let draft = Draft::new("a product of a warpgroup that not all of its four warps execute");
             let mut note = format!("Warp {} waits for it", kind.first.warp);
             for (some, text) in [
                 (warps & absent, "the block has no warp"),
@@ -230,15 +184,12 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma
                 }
             }
             note.push('.');
-            draft.notes.push(note);
-            draft.why = Some(
-                "a warpgroup is four neighbouring warps, the first with a number that 4 divides; all 128 threads execute \
-                 each product."
-                    .into(),
-            );
-            draft.advice = Some("branch by warpgroup (`threadIdx.x / 128`), not by warp or thread.".into());
-            draft.on_gpu = Some("the kernel hangs, or stops with an error.".into());
             draft
+                .note(note)
+                .why("a warpgroup is four neighbouring warps, the first with a number that 4 divides; all 128 \
+                      threads execute each product.")
+                .advice("branch by warpgroup (`threadIdx.x / 128`), not by warp or thread.")
+                .on_gpu("the kernel hangs, or stops with an error.")
         }
     };
     draft.no_caret = true;

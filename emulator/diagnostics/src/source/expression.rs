@@ -21,27 +21,17 @@ pub(crate) struct Overflow {
     pub(crate) wrapped: i64,
 }
 
+/// Destination of the first overflow of `int` arithmetic; `None` for exact arithmetic.
+pub(crate) type Narrow<'a> = Option<&'a RefCell<Option<Overflow>>>;
+
 /// The value of `text`; `None` when it is more than sums, products, shifts and known names.
 pub(crate) fn value(text: &str, depth: u32, names: &Names<'_>) -> Option<i64> {
     evaluate(text, depth, names, None)
 }
 
-/// The value of `text` as `int` arithmetic computes it; the first operation that does not fit is put into `overflow`.
-pub(crate) fn value_of_int(
-    text: &str,
-    depth: u32,
-    names: &Names<'_>,
-    overflow: &RefCell<Option<Overflow>>,
-) -> Option<i64> {
-    evaluate(text, depth, names, Some(overflow))
-}
-
-fn evaluate(
-    text: &str,
-    depth: u32,
-    names: &Names<'_>,
-    narrow: Option<&RefCell<Option<Overflow>>>,
-) -> Option<i64> {
+/// The value of `text`; with `narrow`, as `int` arithmetic computes it: the first operation that does not fit is put
+/// there.
+pub(crate) fn evaluate(text: &str, depth: u32, names: &Names<'_>, narrow: Narrow<'_>) -> Option<i64> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -58,12 +48,15 @@ struct Term {
     wide: bool,
 }
 
+/// An operator as written, and its exact result.
+type Operator = (&'static str, fn(i64, i64) -> Option<i64>);
+
 struct Parser<'a> {
     text: &'a str,
     rest: &'a str,
     depth: u32,
     names: &'a Names<'a>,
-    narrow: Option<&'a RefCell<Option<Overflow>>>,
+    narrow: Narrow<'a>,
 }
 
 impl Parser<'_> {
@@ -117,38 +110,28 @@ impl Parser<'_> {
     }
 
     fn sum(&mut self) -> Option<Term> {
-        let start = self.start();
-        let mut a = self.product()?;
-        loop {
-            if self.take("+") {
-                let b = self.product()?;
-                a = self.result(start, a, b, a.value.checked_add(b.value))?;
-            } else if self.take("-") {
-                let b = self.product()?;
-                a = self.result(start, a, b, a.value.checked_sub(b.value))?;
-            } else {
-                return Some(a);
-            }
-        }
+        self.operations(&[("+", i64::checked_add), ("-", i64::checked_sub)], Self::product)
     }
 
     fn product(&mut self) -> Option<Term> {
+        let operators: [Operator; 3] =
+            [("*", i64::checked_mul), ("/", i64::checked_div), ("%", i64::checked_rem)];
+        self.operations(&operators, Self::atom)
+    }
+
+    /// Operations of one precedence, from left to right.
+    fn operations(
+        &mut self,
+        operators: &[Operator],
+        operand: impl Fn(&mut Self) -> Option<Term>,
+    ) -> Option<Term> {
         let start = self.start();
-        let mut a = self.atom()?;
-        loop {
-            if self.take("*") {
-                let b = self.atom()?;
-                a = self.result(start, a, b, a.value.checked_mul(b.value))?;
-            } else if self.take("/") {
-                let b = self.atom()?;
-                a = self.result(start, a, b, a.value.checked_div(b.value))?;
-            } else if self.take("%") {
-                let b = self.atom()?;
-                a = self.result(start, a, b, a.value.checked_rem(b.value))?;
-            } else {
-                return Some(a);
-            }
+        let mut a = operand(self)?;
+        while let Some((_, apply)) = operators.iter().find(|(text, _)| self.take(text)) {
+            let b = operand(self)?;
+            a = self.result(start, a, b, apply(a.value, b.value))?;
         }
+        Some(a)
     }
 
     fn atom(&mut self) -> Option<Term> {
@@ -218,7 +201,7 @@ mod tests {
     fn the_first_operation_that_overflows_is_named() {
         let names = |name: &str, _| (name == "row").then_some(50_000);
         let overflow = std::cell::RefCell::new(None);
-        let value = super::value_of_int("2 + (row * 50000 + 7) % 100", 0, &names, &overflow);
+        let value = super::evaluate("2 + (row * 50000 + 7) % 100", 0, &names, Some(&overflow));
         assert_eq!(value, Some(2 + i64::from((2_500_000_007u32 as i32) % 100)));
         let found = overflow.into_inner().expect("it overflows");
         assert_eq!(
@@ -226,7 +209,7 @@ mod tests {
             ("row * 50000", 2_500_000_000, -1_794_967_296)
         );
         let none = std::cell::RefCell::new(None);
-        let wide = super::value_of_int("(long long)row * 50000", 0, &names, &none);
+        let wide = super::evaluate("(long long)row * 50000", 0, &names, Some(&none));
         assert_eq!((wide, none.into_inner()), (Some(2_500_000_000), None));
     }
 }

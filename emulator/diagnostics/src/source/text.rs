@@ -16,22 +16,14 @@ pub(crate) fn size_of(ty: &str) -> Option<u32> {
 
 /// A symbol as the programmer wrote it: the last name of a mangled one.
 pub fn plain_name(symbol: &str) -> &str {
-    let Some(mangled) = symbol.strip_prefix("_Z") else {
-        return symbol;
-    };
+    let Some(mangled) = symbol.strip_prefix("_Z") else { return symbol };
     // A name inside a function: what follows the function's own encoding.
     if mangled.starts_with('Z')
         && let Some(name) = last_of_local(mangled)
     {
         return name;
     }
-    let mut rest = mangled.trim_start_matches(['N', 'L', 'K', 'V', 'Z']);
-    let mut last = None;
-    while let Some((name, after)) = source_name(rest) {
-        last = Some(name);
-        rest = after;
-    }
-    last.unwrap_or(symbol)
+    last_name(mangled.trim_start_matches(['N', 'L', 'K', 'V', 'Z'])).unwrap_or(symbol)
 }
 
 /// The function that a symbol is local to, as the programmer wrote it: `_ZZ5tiledE6a_tile` → `tiled`.
@@ -39,14 +31,13 @@ pub(crate) fn function_of(symbol: &str) -> Option<&str> {
     let mangled = symbol.strip_prefix("_Z").filter(|rest| rest.starts_with('Z'))?;
     let name = last_of_local(mangled)?;
     let end = name.as_ptr() as usize - mangled.as_ptr() as usize;
-    let function = mangled.get(1..end)?;
-    let mut rest = function.trim_start_matches(['N', 'L', 'K', 'V']);
-    let mut last = None;
-    while let Some((name, after)) = source_name(rest) {
-        last = Some(name);
-        rest = after;
-    }
-    last
+    last_name(mangled.get(1..end)?.trim_start_matches(['N', 'L', 'K', 'V']))
+}
+
+/// The last of the names that a part of a mangled symbol starts with.
+fn last_name(mangled: &str) -> Option<&str> {
+    let first = source_name(mangled);
+    std::iter::successors(first, |(_, after)| source_name(after)).last().map(|(name, _)| name)
 }
 
 /// `Z5tiledE6a_tile` → `a_tile`: a name that reaches to the end (or to a `_0` that numbers it).
@@ -127,26 +118,12 @@ pub(crate) fn split(text: &str, at: char) -> Vec<&str> {
 }
 
 pub(crate) fn strip_qualifiers(text: &str) -> String {
-    let without = text
-        .split_whitespace()
-        .filter(|word| {
-            ![
-                "__shared__",
-                "__constant__",
-                "__device__",
-                "extern",
-                "static",
-                "const",
-                "volatile",
-                "constexpr",
-            ]
-            .contains(word)
-                && !["alignas", "__align__", "__restrict__", "\"C\""]
-                    .iter()
-                    .any(|start| word.starts_with(start))
-        })
-        .collect::<Vec<_>>();
-    without.join(" ")
+    let qualifiers =
+        ["__shared__", "__constant__", "__device__", "extern", "static", "const", "volatile", "constexpr"];
+    let starts = ["alignas", "__align__", "__restrict__", "\"C\""];
+    let is_type =
+        |word: &&str| !qualifiers.contains(word) && !starts.iter().any(|start| word.starts_with(start));
+    text.split_whitespace().filter(is_type).collect::<Vec<_>>().join(" ")
 }
 
 /// Comments and literals become blanks; everything keeps its place.

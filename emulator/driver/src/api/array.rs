@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use simt::texture::TexelFormat;
 
 use crate::allocations::Taken;
-use crate::contexts::{initialised, usable};
+use crate::contexts::{initialised, ready_for, usable};
 use crate::edge::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
@@ -39,7 +39,6 @@ pub(crate) fn texel_format(format: c_uint) -> Option<TexelFormat> {
     })
 }
 
-/// Bytes of one channel.
 pub(crate) fn format_bytes(format: c_uint) -> Option<usize> {
     texel_format(format).map(TexelFormat::bytes)
 }
@@ -81,7 +80,7 @@ impl Array {
     }
 }
 
-pub(crate) fn array(handle: Handle) -> Result<Arc<Array>, CUresult> {
+pub(crate) fn array(handle: Handle) -> Outcome<Arc<Array>> {
     initialised()?;
     ARRAYS.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
@@ -91,22 +90,15 @@ pub(crate) fn forget_context(id: u64) {
 }
 
 fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
-    initialised()?;
-    out.check()?;
+    ready_for(out)?;
     let context = usable()?;
     let channel = format_bytes(descriptor.format).ok_or(ERROR_INVALID_VALUE)?;
-    if descriptor.width == 0 || ![1, 2, 4].contains(&descriptor.channels) {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(descriptor.width == 0 || ![1, 2, 4].contains(&descriptor.channels), ERROR_INVALID_VALUE)?;
     // Layers and cubes are arrays of images, which are not supported.
-    if descriptor.flags & !0x02 != 0 {
-        return Err(ERROR_NOT_SUPPORTED);
-    }
+    refuse_if(descriptor.flags & !0x02 != 0, ERROR_NOT_SUPPORTED)?;
     let texel = channel * descriptor.channels as usize;
     let (width, height, depth) = (descriptor.width, descriptor.height.max(1), descriptor.depth.max(1));
-    if width > 131_072 || height > 65536 || depth > 16384 {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(width > 131_072 || height > 65536 || depth > 16384, ERROR_INVALID_VALUE)?;
     let bytes = width * height * depth * texel;
     let taken = Taken::new(bytes as u64)?;
     let mut data = Vec::new();
@@ -123,7 +115,7 @@ fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
 }
 
 export! {
-    fn cuArrayCreate_v2(out: Out<Handle>, descriptor: In<ArrayDescriptor>) {
+    fn cuArrayCreate_v2 3020(out: Out<Handle>, descriptor: In<ArrayDescriptor>) {
         let d = descriptor.get()?;
         create(out, Array3DDescriptor {
             width: d.width,
@@ -135,22 +127,21 @@ export! {
         })
     }
 
-    fn cuArray3DCreate_v2(out: Out<Handle>, descriptor: In<Array3DDescriptor>) {
+    fn cuArray3DCreate_v2 3020(out: Out<Handle>, descriptor: In<Array3DDescriptor>) {
         create(out, descriptor.get()?)
     }
 
-    fn cuArrayGetDescriptor_v2(out: Out<ArrayDescriptor>, handle: Handle) {
+    fn cuArrayGetDescriptor_v2 3020(out: Out<ArrayDescriptor>, handle: Handle) {
         out.check()?;
         let d = array(handle)?.descriptor;
         out.put(ArrayDescriptor { width: d.width, height: d.height, format: d.format, channels: d.channels })
     }
 
-    fn cuArray3DGetDescriptor_v2(out: Out<Array3DDescriptor>, handle: Handle) {
-        out.check()?;
-        out.put(array(handle)?.descriptor)
+    fn cuArray3DGetDescriptor_v2 3020(out: Out<Array3DDescriptor>, handle: Handle) {
+        out.put_with(|| Ok(array(handle)?.descriptor))
     }
 
-    fn cuArrayDestroy(handle: Handle) {
+    fn cuArrayDestroy 2000(handle: Handle) {
         initialised()?;
         // A texture object that still refers to the array keeps its texels.
         ARRAYS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::api::device::{device, flags_are_known};
-use crate::contexts::{self, Context, context, current, initialised, lock, usable};
+use crate::contexts::{self, Context, context, current, initialised, lock, query, ready_for, usable};
 use crate::current as stack;
 use crate::edge::{In, Out, export, later};
 use crate::result::*;
@@ -13,11 +13,8 @@ use crate::streams::{event, stream};
 use crate::types::{CtxCreateParams, Handle};
 
 fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
-    initialised()?;
-    out.check()?;
-    if !flags_are_known(flags) {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    ready_for(out)?;
+    refuse_if(!flags_are_known(flags), ERROR_INVALID_VALUE)?;
     device(dev)?;
     let context = Context::create(flags);
     stack::push(context.handle)?;
@@ -25,28 +22,24 @@ fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
 }
 
 /// Looks a context up; null is the current one.
-fn context_or_current(handle: Handle) -> Result<Arc<Context>, CUresult> {
+fn context_or_current(handle: Handle) -> Outcome<Arc<Context>> {
     if handle == 0 { current() } else { initialised().and_then(|()| context(handle)) }
 }
 
 export! {
-    fn cuCtxCreate_v2(out: Out<Handle>, flags: c_uint, dev: c_int) {
+    fn cuCtxCreate_v2 3020(out: Out<Handle>, flags: c_uint, dev: c_int) {
         create(out, flags, dev)
     }
 
-    fn cuCtxCreate_v3(out: Out<Handle>, _affinity: usize, n_affinity: c_int, flags: c_uint, dev: c_int) {
-        if n_affinity != 0 {
-            return Err(ERROR_UNSUPPORTED_EXEC_AFFINITY);
-        }
+    fn cuCtxCreate_v3 11040(out: Out<Handle>, _affinity: usize, n_affinity: c_int, flags: c_uint, dev: c_int) {
+        refuse_if(n_affinity != 0, ERROR_UNSUPPORTED_EXEC_AFFINITY)?;
         create(out, flags, dev)
     }
 
-    fn cuCtxDestroy_v2(handle: Handle) {
+    fn cuCtxDestroy_v2 4000(handle: Handle) {
         initialised()?;
         let gone = context(handle)?;
-        if gone.primary {
-            return Err(ERROR_INVALID_CONTEXT);
-        }
+        refuse_if(gone.primary, ERROR_INVALID_CONTEXT)?;
         // The context leaves the calling thread's stack if it is on top; elsewhere its handle stays and is dead.
         if stack::top() == Some(handle) {
             stack::pop();
@@ -55,23 +48,21 @@ export! {
         Ok(())
     }
 
-    fn cuCtxPushCurrent_v2(handle: Handle) {
+    fn cuCtxPushCurrent_v2 4000 | cuCtxPushCurrent 2000(handle: Handle) {
         initialised()?;
-        if handle == 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(handle == 0, ERROR_INVALID_VALUE)?;
         context(handle)?;
         stack::push(handle)
     }
 
-    fn cuCtxPopCurrent_v2(out: Out<Handle>) {
+    fn cuCtxPopCurrent_v2 4000 | cuCtxPopCurrent 2000(out: Out<Handle>) {
         initialised()?;
         let top = stack::pop().ok_or(ERROR_INVALID_CONTEXT)?;
         out.put_if_wanted(top);
         Ok(())
     }
 
-    fn cuCtxSetCurrent(handle: Handle) {
+    fn cuCtxSetCurrent 4000(handle: Handle) {
         initialised()?;
         if handle != 0 {
             context(handle)?;
@@ -80,44 +71,38 @@ export! {
         if handle == 0 { Ok(()) } else { stack::push(handle) }
     }
 
-    fn cuCtxGetCurrent(out: Out<Handle>) {
-        initialised()?;
-        out.check()?;
-        out.put(stack::top().unwrap_or(0))
+    fn cuCtxGetCurrent 4000(out: Out<Handle>) {
+        query(out, || Ok(stack::top().unwrap_or(0)))
     }
 
-    fn cuCtxSynchronize() {
+    fn cuCtxSynchronize 2000() {
         let context = usable()?;
         context.synchronize(context.queue.last().0)
     }
 
-    fn cuCtxGetFlags(flags: Out<c_uint>) {
-        flags.check()?;
-        flags.put(current()?.flags.load(Ordering::Relaxed))
+    fn cuCtxGetFlags 7000(flags: Out<c_uint>) {
+        flags.put_with(|| Ok(current()?.flags.load(Ordering::Relaxed)))
     }
 
-    fn cuCtxSetFlags(flags: c_uint) {
+    fn cuCtxSetFlags 12010(flags: c_uint) {
         let context = current()?;
-        if !flags_are_known(flags) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(!flags_are_known(flags), ERROR_INVALID_VALUE)?;
         context.flags.store(flags, Ordering::Relaxed);
         Ok(())
     }
 
-    fn cuCtxGetId(handle: Handle, id: Out<c_ulonglong>) {
-        id.check()?;
-        id.put(context_or_current(handle)?.id)
+    fn cuCtxGetId 12000(handle: Handle, id: Out<c_ulonglong>) {
+        id.put_with(|| Ok(context_or_current(handle)?.id))
     }
 
-    fn cuCtxGetApiVersion(handle: Handle, version: Out<c_uint>) {
+    fn cuCtxGetApiVersion 3020(handle: Handle, version: Out<c_uint>) {
         version.check()?;
         context_or_current(handle)?;
         // Version of the `_v2` calls on contexts, since CUDA 3.2.
         version.put(3020)
     }
 
-    fn cuCtxGetLimit(value: Out<usize>, limit: c_uint) {
+    fn cuCtxGetLimit 3010(value: Out<usize>, limit: c_uint) {
         value.check()?;
         let context = current()?;
         let limits = lock(&context.limits);
@@ -125,7 +110,7 @@ export! {
         value.put(found.ok_or(ERROR_UNSUPPORTED_LIMIT)?)
     }
 
-    fn cuCtxSetLimit(limit: c_uint, value: usize) {
+    fn cuCtxSetLimit 3010(limit: c_uint, value: usize) {
         let context = current()?;
         let mut limits = lock(&context.limits);
         // The stack bounds recursion. The other limits are stored and returned by `cuCtxGetLimit`, without effect.
@@ -134,64 +119,53 @@ export! {
         Ok(())
     }
 
-    fn cuCtxGetCacheConfig(config: Out<c_uint>) {
-        config.check()?;
-        config.put(current()?.cache_config.load(Ordering::Relaxed))
+    fn cuCtxGetCacheConfig 3020(config: Out<c_uint>) {
+        config.put_with(|| Ok(current()?.cache_config.load(Ordering::Relaxed)))
     }
 
-    fn cuCtxSetCacheConfig(config: c_uint) {
+    fn cuCtxSetCacheConfig 3020(config: c_uint) {
         let context = current()?;
-        if config > 3 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(config > 3, ERROR_INVALID_VALUE)?;
         context.cache_config.store(config, Ordering::Relaxed);
         Ok(())
     }
 
-    fn cuCtxGetSharedMemConfig(config: Out<c_uint>) {
-        config.check()?;
-        config.put(current()?.shared_config.load(Ordering::Relaxed))
+    fn cuCtxGetSharedMemConfig 4020(config: Out<c_uint>) {
+        config.put_with(|| Ok(current()?.shared_config.load(Ordering::Relaxed)))
     }
 
-    fn cuCtxSetSharedMemConfig(config: c_uint) {
+    fn cuCtxSetSharedMemConfig 4020(config: c_uint) {
         let context = current()?;
-        if config > 2 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(config > 2, ERROR_INVALID_VALUE)?;
         // Banks are four bytes wide on this device, as on every one since Maxwell.
         context.shared_config.store(1, Ordering::Relaxed);
         Ok(())
     }
 
-    fn cuCtxGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) {
+    fn cuCtxGetStreamPriorityRange 5050(least: Out<c_int>, greatest: Out<c_int>) {
         current()?;
         least.put_if_wanted(0);
         greatest.put_if_wanted(-5);
         Ok(())
     }
 
-    fn cuCtxResetPersistingL2Cache() {
+    fn cuCtxResetPersistingL2Cache 11000() {
         current()?;
         Ok(())
     }
 
-    fn cuCtxAttach(out: Out<Handle>, flags: c_uint) {
-        initialised()?;
-        out.check()?;
-        if flags != 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+    fn cuCtxAttach 2000(out: Out<Handle>, flags: c_uint) {
+        ready_for(out)?;
+        refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         let context = current()?;
         context.attached.fetch_add(1, Ordering::Relaxed);
         out.put(context.handle)
     }
 
-    fn cuCtxDetach(handle: Handle) {
+    fn cuCtxDetach 2000(handle: Handle) {
         initialised()?;
         let context = context(handle)?;
-        if stack::top() != Some(handle) {
-            return Err(ERROR_INVALID_CONTEXT);
-        }
+        refuse_if(stack::top() != Some(handle), ERROR_INVALID_CONTEXT)?;
         if context.attached.fetch_sub(1, Ordering::Relaxed) <= 1 && !context.primary {
             stack::pop();
             context.destroy();
@@ -199,17 +173,15 @@ export! {
         Ok(())
     }
 
-    fn cuCtxEnablePeerAccess(peer: Handle, flags: c_uint) {
+    fn cuCtxEnablePeerAccess 4000(peer: Handle, flags: c_uint) {
         current()?;
-        if flags != 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         context(peer)?;
         // The only device is no peer of itself.
         Err(ERROR_PEER_ACCESS_UNSUPPORTED)
     }
 
-    fn cuCtxDisablePeerAccess(peer: Handle) {
+    fn cuCtxDisablePeerAccess 4000(peer: Handle) {
         current()?;
         context(peer)?;
         Err(ERROR_PEER_ACCESS_NOT_ENABLED)
@@ -217,20 +189,16 @@ export! {
 }
 
 later! {
-    fn cuCtxCreate_v4(out: Out<Handle>, params: In<CtxCreateParams>, flags: c_uint, dev: c_int) {
+    fn cuCtxCreate_v4 12050(out: Out<Handle>, params: In<CtxCreateParams>, flags: c_uint, dev: c_int) {
         if !params.is_null() {
             let params = params.get()?;
-            if params.n_affinity != 0 {
-                return Err(ERROR_UNSUPPORTED_EXEC_AFFINITY);
-            }
-            if !params.cig.is_null() {
-                return Err(ERROR_NOT_SUPPORTED);
-            }
+            refuse_if(params.n_affinity != 0, ERROR_UNSUPPORTED_EXEC_AFFINITY)?;
+            refuse_if(!params.cig.is_null(), ERROR_NOT_SUPPORTED)?;
         }
         create(out, flags, dev)
     }
 
-    fn cuCtxRecordEvent(handle: Handle, recorded: Handle) {
+    fn cuCtxRecordEvent 12050(handle: Handle, recorded: Handle) {
         let context = context_or_current(handle)?;
         context.check()?;
         let event = event(recorded)?;
@@ -241,13 +209,13 @@ later! {
         recorded
     }
 
-    fn cuCtxSynchronize_v2(handle: Handle) {
+    fn cuCtxSynchronize_v2 13000(handle: Handle) {
         let context = context_or_current(handle)?;
         context.check()?;
         context.synchronize(context.queue.last().0)
     }
 
-    fn cuCtxWaitEvent(handle: Handle, awaited: Handle) {
+    fn cuCtxWaitEvent 12050(handle: Handle, awaited: Handle) {
         let context = context_or_current(handle)?;
         context.check()?;
         let event = event(awaited)?;
@@ -262,6 +230,6 @@ pub(crate) fn owner(context: &Context) -> crate::allocations::Owner {
     crate::allocations::Owner { context_id: context.id, context: context.handle }
 }
 
-pub(crate) fn current_owner() -> Result<crate::allocations::Owner, CUresult> {
+pub(crate) fn current_owner() -> Outcome<crate::allocations::Owner> {
     contexts::usable().map(|c| owner(&c))
 }

@@ -80,45 +80,45 @@ fn copy_in_stream(stream: &Stream, to: CopyEnd, from: CopyEnd, n: usize) -> Outc
 }
 
 export! {
-    fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds (to: u64, from: Host, n: usize) {
+    fn cuMemcpyHtoD_v2 3020 / cuMemcpyHtoD_v2_ptds (to: u64, from: Host, n: usize) {
         copy_sync(0, CopyEnd::Device(to), CopyEnd::host(from), n)
     }
 
-    fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds (to: Host, from: u64, n: usize) {
+    fn cuMemcpyDtoH_v2 3020 / cuMemcpyDtoH_v2_ptds (to: Host, from: u64, n: usize) {
         copy_sync(0, CopyEnd::host(to), CopyEnd::Device(from), n)
     }
 
-    fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds (to: u64, from: u64, n: usize) {
+    fn cuMemcpyDtoD_v2 3020 / cuMemcpyDtoD_v2_ptds (to: u64, from: u64, n: usize) {
         copy_sync(0, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
-    fn cuMemcpy / cuMemcpy_ptds (to: u64, from: u64, n: usize) {
+    fn cuMemcpy 4000 / cuMemcpy_ptds (to: u64, from: u64, n: usize) {
         copy_sync(0, CopyEnd::unified(to), CopyEnd::unified(from), n)
     }
 
-    fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (to: u64, from: Host, n: usize, stream: Handle) {
+    fn cuMemcpyHtoDAsync_v2 3020 / cuMemcpyHtoDAsync_v2_ptsz (to: u64, from: Host, n: usize, stream: Handle) {
         copy_async(stream, CopyEnd::Device(to), CopyEnd::host(from), n)
     }
 
-    fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (to: Host, from: u64, n: usize, stream: Handle) {
+    fn cuMemcpyDtoHAsync_v2 3020 / cuMemcpyDtoHAsync_v2_ptsz (to: Host, from: u64, n: usize, stream: Handle) {
         copy_async(stream, CopyEnd::host(to), CopyEnd::Device(from), n)
     }
 
-    fn cuMemcpyDtoDAsync_v2 / cuMemcpyDtoDAsync_v2_ptsz (to: u64, from: u64, n: usize, stream: Handle) {
+    fn cuMemcpyDtoDAsync_v2 3020 / cuMemcpyDtoDAsync_v2_ptsz (to: u64, from: u64, n: usize, stream: Handle) {
         copy_async(stream, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
-    fn cuMemcpyAsync / cuMemcpyAsync_ptsz (to: u64, from: u64, n: usize, stream: Handle) {
+    fn cuMemcpyAsync 4000 / cuMemcpyAsync_ptsz (to: u64, from: u64, n: usize, stream: Handle) {
         copy_async(stream, CopyEnd::unified(to), CopyEnd::unified(from), n)
     }
 
-    fn cuMemcpyPeer / cuMemcpyPeer_ptds (to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize) {
+    fn cuMemcpyPeer 4000 / cuMemcpyPeer_ptds (to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize) {
         crate::contexts::context(to_context)?;
         crate::contexts::context(from_context)?;
         copy_sync(0, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
-    fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
+    fn cuMemcpyPeerAsync 4000 / cuMemcpyPeerAsync_ptsz (
         to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize, stream: Handle,
     ) {
         crate::contexts::context(to_context)?;
@@ -126,35 +126,35 @@ export! {
         copy_async(stream, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
-    fn cuMemcpyHtoA_v2 / cuMemcpyHtoA_v2_ptds (to: Handle, at: usize, from: Host, n: usize) {
+    fn cuMemcpyHtoA_v2 3020 / cuMemcpyHtoA_v2_ptds (to: Handle, at: usize, from: Host, n: usize) {
         copy_sync(0, in_array(to, at)?, CopyEnd::host(from), n)
     }
 
-    fn cuMemcpyAtoH_v2 / cuMemcpyAtoH_v2_ptds (to: Host, from: Handle, at: usize, n: usize) {
+    fn cuMemcpyAtoH_v2 3020 / cuMemcpyAtoH_v2_ptds (to: Host, from: Handle, at: usize, n: usize) {
         copy_sync(0, CopyEnd::host(to), in_array(from, at)?, n)
     }
 
-    fn cuMemcpyDtoA_v2 / cuMemcpyDtoA_v2_ptds (to: Handle, at: usize, from: u64, n: usize) {
+    fn cuMemcpyDtoA_v2 3020 / cuMemcpyDtoA_v2_ptds (to: Handle, at: usize, from: u64, n: usize) {
         copy_sync(0, in_array(to, at)?, CopyEnd::Device(from), n)
     }
 
-    fn cuMemcpyAtoD_v2 / cuMemcpyAtoD_v2_ptds (to: u64, from: Handle, at: usize, n: usize) {
+    fn cuMemcpyAtoD_v2 3020 / cuMemcpyAtoD_v2_ptds (to: u64, from: Handle, at: usize, n: usize) {
         copy_sync(0, CopyEnd::Device(to), in_array(from, at)?, n)
     }
 
-    fn cuMemcpyAtoA_v2 / cuMemcpyAtoA_v2_ptds (to: Handle, to_at: usize, from: Handle, from_at: usize, n: usize) {
+    fn cuMemcpyAtoA_v2 3020 / cuMemcpyAtoA_v2_ptds (to: Handle, to_at: usize, from: Handle, from_at: usize, n: usize) {
         copy_sync(0, in_array(to, to_at)?, in_array(from, from_at)?, n)
     }
 
-    fn cuMemcpyHtoAAsync_v2 / cuMemcpyHtoAAsync_v2_ptsz (to: Handle, at: usize, from: Host, n: usize, stream: Handle) {
+    fn cuMemcpyHtoAAsync_v2 3020 / cuMemcpyHtoAAsync_v2_ptsz (to: Handle, at: usize, from: Host, n: usize, stream: Handle) {
         copy_async(stream, in_array(to, at)?, CopyEnd::host(from), n)
     }
 
-    fn cuMemcpyAtoHAsync_v2 / cuMemcpyAtoHAsync_v2_ptsz (to: Host, from: Handle, at: usize, n: usize, stream: Handle) {
+    fn cuMemcpyAtoHAsync_v2 3020 / cuMemcpyAtoHAsync_v2_ptsz (to: Host, from: Handle, at: usize, n: usize, stream: Handle) {
         copy_async(stream, CopyEnd::host(to), in_array(from, at)?, n)
     }
 }
 
-fn in_array(handle: Handle, at: usize) -> Result<CopyEnd, CUresult> {
+fn in_array(handle: Handle, at: usize) -> Outcome<CopyEnd> {
     Ok(CopyEnd::Array(array::array(handle)?, at as u64))
 }

@@ -5,77 +5,71 @@ use std::sync::atomic::Ordering;
 
 use crate::api::pool;
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as ids};
-use crate::contexts::{PRIMARY, current, end_primary, initialised, lock};
+use crate::contexts::{PRIMARY, current, end_primary, initialised, lock, query, ready_for};
 use crate::edge::{In, Out, Text, export, later};
 use crate::result::*;
 use crate::settings;
 use crate::types::{DeviceProperties, Handle, Uuid};
 
-/// Checks the number of a device.
 pub(crate) fn device(number: c_int) -> Outcome {
     initialised()?;
     if number == 0 { Ok(()) } else { Err(ERROR_INVALID_DEVICE) }
 }
 
+/// Writes the result of a query about a device.
+fn query_device<T>(out: Out<T>, dev: c_int, result: impl FnOnce() -> Outcome<T>) -> Outcome {
+    query(out, || device(dev).and_then(|()| result()))
+}
+
+/// Writes a text about a device into a buffer.
+///
+/// # Safety
+/// The caller promised a buffer of this length.
+unsafe fn put_text(buffer: Out<c_char>, len: c_int, dev: c_int, text: &str) -> Outcome {
+    ready_for(buffer)?;
+    device(dev)?;
+    // SAFETY: the caller's promise.
+    unsafe { buffer.put_text(text, usize::try_from(len).unwrap_or(0)) }
+}
+
 export! {
-    fn cuDriverGetVersion(version: Out<c_int>) {
+    fn cuDriverGetVersion 2020(version: Out<c_int>) {
         version.put(DRIVER_VERSION)
     }
 
-    fn cuDeviceGet(out: Out<c_int>, ordinal: c_int) {
-        initialised()?;
-        out.check()?;
-        device(ordinal)?;
-        out.put(0)
+    fn cuDeviceGet 2000(out: Out<c_int>, ordinal: c_int) {
+        query_device(out, ordinal, || Ok(0))
     }
 
-    fn cuDeviceGetCount(count: Out<c_int>) {
+    fn cuDeviceGetCount 2000(count: Out<c_int>) {
         initialised()?;
         count.put(1)
     }
 
-    fn cuDeviceGetName(name: Out<c_char>, len: c_int, dev: c_int) {
-        initialised()?;
-        name.check()?;
-        device(dev)?;
+    fn cuDeviceGetName 2000(name: Out<c_char>, len: c_int, dev: c_int) {
         // SAFETY: the caller promises a buffer of this length.
-        unsafe { name.put_text(NAME, usize::try_from(len).unwrap_or(0)) }
+        unsafe { put_text(name, len, dev, NAME) }
     }
 
-    fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, dev: c_int) {
-        initialised()?;
-        uuid.check()?;
-        device(dev)?;
-        uuid.put(Uuid { bytes: UUID })
+    fn cuDeviceGetUuid 9020 | cuDeviceGetUuid_v2 11040(uuid: Out<Uuid>, dev: c_int) {
+        query_device(uuid, dev, || Ok(Uuid { bytes: UUID }))
     }
 
-    fn cuDeviceTotalMem_v2(bytes: Out<usize>, dev: c_int) {
-        initialised()?;
-        bytes.check()?;
-        device(dev)?;
-        bytes.put(settings::memory_bytes() as usize)
+    fn cuDeviceTotalMem_v2 3020(bytes: Out<usize>, dev: c_int) {
+        query_device(bytes, dev, || Ok(settings::memory_bytes() as usize))
     }
 
-    fn cuDeviceTotalMem(bytes: Out<c_uint>, dev: c_int) {
-        initialised()?;
-        bytes.check()?;
-        device(dev)?;
-        bytes.put(u32::try_from(settings::memory_bytes()).unwrap_or(u32::MAX))
+    fn cuDeviceTotalMem 2000(bytes: Out<c_uint>, dev: c_int) {
+        query_device(bytes, dev, || Ok(u32::try_from(settings::memory_bytes()).unwrap_or(u32::MAX)))
     }
 
-    fn cuDeviceGetAttribute(value: Out<c_int>, attribute: c_uint, dev: c_int) {
-        initialised()?;
-        value.check()?;
-        device(dev)?;
-        value.put(attribute_value(attribute).ok_or(ERROR_INVALID_VALUE)?)
+    fn cuDeviceGetAttribute 2000(value: Out<c_int>, attribute: c_uint, dev: c_int) {
+        query_device(value, dev, || attribute_value(attribute).ok_or(ERROR_INVALID_VALUE))
     }
 
-    fn cuDeviceGetProperties(properties: Out<DeviceProperties>, dev: c_int) {
-        initialised()?;
-        properties.check()?;
-        device(dev)?;
+    fn cuDeviceGetProperties 2000(properties: Out<DeviceProperties>, dev: c_int) {
         let value = |attribute| attribute_value(attribute).unwrap_or(0);
-        properties.put(DeviceProperties {
+        query_device(properties, dev, || Ok(DeviceProperties {
             max_threads_per_block: value(ids::MAX_THREADS_PER_BLOCK),
             max_threads_dim: [value(ids::MAX_BLOCK_DIM_X), value(ids::MAX_BLOCK_DIM_Y), value(ids::MAX_BLOCK_DIM_Z)],
             max_grid_size: [value(ids::MAX_GRID_DIM_X), value(ids::MAX_GRID_DIM_Y), value(ids::MAX_GRID_DIM_Z)],
@@ -86,48 +80,36 @@ export! {
             regs_per_block: value(ids::MAX_REGISTERS_PER_BLOCK),
             clock_rate: value(ids::CLOCK_RATE),
             texture_align: value(ids::TEXTURE_ALIGNMENT),
-        })
+        }))
     }
 
-    fn cuDeviceComputeCapability(major: Out<c_int>, minor: Out<c_int>, dev: c_int) {
-        initialised()?;
-        major.check()?;
+    fn cuDeviceComputeCapability 2000(major: Out<c_int>, minor: Out<c_int>, dev: c_int) {
+        ready_for(major)?;
         minor.check()?;
         device(dev)?;
         major.put(CAPABILITY.0)?;
         minor.put(CAPABILITY.1)
     }
 
-    fn cuDeviceGetPCIBusId(id: Out<c_char>, len: c_int, dev: c_int) {
-        initialised()?;
-        id.check()?;
-        device(dev)?;
+    fn cuDeviceGetPCIBusId 4010(id: Out<c_char>, len: c_int, dev: c_int) {
         // SAFETY: the caller promises a buffer of this length.
-        unsafe { id.put_text(PCI_BUS_ID, usize::try_from(len).unwrap_or(0)) }
+        unsafe { put_text(id, len, dev, PCI_BUS_ID) }
     }
 
-    fn cuDeviceGetByPCIBusId(dev: Out<c_int>, id: Text) {
-        initialised()?;
-        dev.check()?;
-        let id = id.get()?;
-        let same = id.eq_ignore_ascii_case(PCI_BUS_ID) || id.eq_ignore_ascii_case(&PCI_BUS_ID[5..]);
-        if !same {
-            return Err(ERROR_INVALID_DEVICE);
-        }
-        dev.put(0)
+    fn cuDeviceGetByPCIBusId 4010(dev: Out<c_int>, id: Text) {
+        query(dev, || {
+            let id = id.get()?;
+            let same = id.eq_ignore_ascii_case(PCI_BUS_ID) || id.eq_ignore_ascii_case(&PCI_BUS_ID[5..]);
+            if same { Ok(0) } else { Err(ERROR_INVALID_DEVICE) }
+        })
     }
 
-    fn cuDeviceCanAccessPeer(can: Out<c_int>, dev: c_int, peer: c_int) {
-        initialised()?;
-        can.check()?;
-        device(dev)?;
-        device(peer)?;
-        can.put(0)
+    fn cuDeviceCanAccessPeer 4000(can: Out<c_int>, dev: c_int, peer: c_int) {
+        query_device(can, dev, || device(peer).map(|()| 0))
     }
 
-    fn cuDeviceGetP2PAttribute(value: Out<c_int>, attribute: c_uint, from: c_int, to: c_int) {
-        initialised()?;
-        value.check()?;
+    fn cuDeviceGetP2PAttribute 8000(value: Out<c_int>, attribute: c_uint, from: c_int, to: c_int) {
+        ready_for(value)?;
         device(from)?;
         device(to)?;
         // The attributes describe pairs of devices, and there is one device.
@@ -137,32 +119,23 @@ export! {
         value.put(0)
     }
 
-    fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: c_uint, channels: c_uint, dev: c_int) {
-        initialised()?;
-        width.check()?;
+    fn cuDeviceGetTexture1DLinearMaxWidth 11010(width: Out<usize>, format: c_uint, channels: c_uint, dev: c_int) {
+        ready_for(width)?;
         device(dev)?;
         let bytes = crate::api::array::format_bytes(format).ok_or(ERROR_INVALID_VALUE)?;
-        if ![1, 2, 4].contains(&channels) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(![1, 2, 4].contains(&channels), ERROR_INVALID_VALUE)?;
         width.put((1 << 28) / (bytes * channels as usize / 4).max(1))
     }
 
-    fn cuDeviceGetExecAffinitySupport(supported: Out<c_int>, _kind: c_uint, dev: c_int) {
-        initialised()?;
-        supported.check()?;
-        device(dev)?;
-        supported.put(0)
+    fn cuDeviceGetExecAffinitySupport 11040(supported: Out<c_int>, _kind: c_uint, dev: c_int) {
+        query_device(supported, dev, || Ok(0))
     }
 
-    fn cuDevicePrimaryCtxRetain(context: Out<Handle>, dev: c_int) {
-        initialised()?;
-        context.check()?;
-        device(dev)?;
-        context.put(lock(&PRIMARY).retain())
+    fn cuDevicePrimaryCtxRetain 7000(context: Out<Handle>, dev: c_int) {
+        query_device(context, dev, || Ok(lock(&PRIMARY).retain()))
     }
 
-    fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(dev: c_int) {
+    fn cuDevicePrimaryCtxRelease_v2 11000 | cuDevicePrimaryCtxRelease 7000(dev: c_int) {
         device(dev)?;
         let mut primary = lock(&PRIMARY);
         primary.retained = primary.retained.checked_sub(1).ok_or(ERROR_INVALID_CONTEXT)?;
@@ -172,7 +145,7 @@ export! {
         Ok(())
     }
 
-    fn cuDevicePrimaryCtxReset_v2 | cuDevicePrimaryCtxReset(dev: c_int) {
+    fn cuDevicePrimaryCtxReset_v2 11000 | cuDevicePrimaryCtxReset 7000(dev: c_int) {
         device(dev)?;
         let mut primary = lock(&PRIMARY);
         primary.retained = 0;
@@ -182,11 +155,9 @@ export! {
         Ok(())
     }
 
-    fn cuDevicePrimaryCtxSetFlags_v2 | cuDevicePrimaryCtxSetFlags(dev: c_int, flags: c_uint) {
+    fn cuDevicePrimaryCtxSetFlags_v2 11000 | cuDevicePrimaryCtxSetFlags 7000(dev: c_int, flags: c_uint) {
         device(dev)?;
-        if !flags_are_known(flags) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(!flags_are_known(flags), ERROR_INVALID_VALUE)?;
         let mut primary = lock(&PRIMARY);
         primary.flags = flags;
         if let Some(context) = &primary.context {
@@ -195,7 +166,7 @@ export! {
         Ok(())
     }
 
-    fn cuDevicePrimaryCtxGetState(dev: c_int, flags: Out<c_uint>, active: Out<c_int>) {
+    fn cuDevicePrimaryCtxGetState 7000(dev: c_int, flags: Out<c_uint>, active: Out<c_int>) {
         device(dev)?;
         flags.check()?;
         active.check()?;
@@ -204,42 +175,33 @@ export! {
         active.put(c_int::from(primary.context.is_some()))
     }
 
-    fn cuDeviceGetDefaultMemPool(out: Out<Handle>, dev: c_int) {
-        initialised()?;
-        out.check()?;
-        device(dev)?;
-        out.put(pool::default_pool())
+    fn cuDeviceGetDefaultMemPool 11020(out: Out<Handle>, dev: c_int) {
+        query_device(out, dev, || Ok(pool::default_pool()))
     }
 
-    fn cuDeviceGetMemPool(out: Out<Handle>, dev: c_int) {
-        initialised()?;
-        out.check()?;
-        device(dev)?;
-        out.put(pool::current_pool())
+    fn cuDeviceGetMemPool 11020(out: Out<Handle>, dev: c_int) {
+        query_device(out, dev, || Ok(pool::current_pool()))
     }
 
-    fn cuDeviceSetMemPool(dev: c_int, handle: Handle) {
+    fn cuDeviceSetMemPool 11020(dev: c_int, handle: Handle) {
         device(dev)?;
         pool::set_current_pool(handle)
     }
 
-    fn cuCtxGetDevice(dev: Out<c_int>) {
-        initialised()?;
-        dev.check()?;
-        current()?;
-        dev.put(0)
+    fn cuCtxGetDevice 2000(dev: Out<c_int>) {
+        query(dev, || current().map(|_| 0))
     }
 }
 
 later! {
-    fn cuCtxGetDevice_v2(dev: Out<c_int>, context: Handle) {
-        initialised()?;
-        dev.check()?;
-        if context == 0 { current()?; } else { crate::contexts::context(context)?; }
-        dev.put(0)
+    fn cuCtxGetDevice_v2 13000(dev: Out<c_int>, context: Handle) {
+        query(dev, || {
+            let context = if context == 0 { current() } else { crate::contexts::context(context) };
+            context.map(|_| 0)
+        })
     }
 
-    fn cuDeviceGetHostAtomicCapabilities(out: Out<c_uint>, _ops: In<c_uint>, count: c_uint, dev: c_int) {
+    fn cuDeviceGetHostAtomicCapabilities 13000(out: Out<c_uint>, _ops: In<c_uint>, count: c_uint, dev: c_int) {
         device(dev)?;
         // SAFETY: the caller promises `count` places.
         (0..count as usize).try_for_each(|i| unsafe { out.put_at(i, 0) })

@@ -1,59 +1,45 @@
 //! Names of errors, and look-up of calls by name.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use crate::calls::{CALLS, Call};
+use crate::calls::{self, Call};
 use crate::edge::{Out, Text, export};
+use crate::numbers::found;
 use crate::result::*;
 
 export! {
-    fn cuGetErrorName(error: CUresult, name: Out<*const c_char>) {
-        name.check()?;
-        match describe(error) {
-            Some((text, _)) => name.put(text.as_ptr()),
-            None => {
-                name.put(std::ptr::null())?;
-                Err(ERROR_INVALID_VALUE)
-            }
-        }
+    fn cuGetErrorName 6000(error: CUresult, name: Out<*const c_char>) {
+        put_text(name, describe(error).map(|(name, _)| name))
     }
 
-    fn cuGetErrorString(error: CUresult, description: Out<*const c_char>) {
-        description.check()?;
-        match describe(error) {
-            Some((_, text)) => description.put(text.as_ptr()),
-            None => {
-                description.put(std::ptr::null())?;
-                Err(ERROR_INVALID_VALUE)
-            }
-        }
+    fn cuGetErrorString 6000(error: CUresult, description: Out<*const c_char>) {
+        put_text(description, describe(error).map(|(_, description)| description))
     }
 
-    fn cuGetProcAddress(symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64) {
+    fn cuGetProcAddress 11030(symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64) {
         find_call(symbol, pfn, version, flags)?.map_err(|_| ERROR_NOT_FOUND)
     }
 
-    fn cuGetProcAddress_v2 / cuGetProcAddress_v2_ptsz (
+    fn cuGetProcAddress_v2 12000 / cuGetProcAddress_v2_ptsz (
         symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64, status: Out<c_uint>,
     ) {
         let found = find_call(symbol, pfn, version, flags)?;
         status.put_if_wanted(found.err().unwrap_or(0));
         // A caller that takes a status finds the failure there.
-        match status.is_null() {
-            true => found.map_err(|_| ERROR_NOT_FOUND),
-            false => Ok(()),
-        }
+        if status.is_null() { found.map_err(|_| ERROR_NOT_FOUND) } else { Ok(()) }
     }
+}
+
+/// Writes a text about a code: null if the code is unknown.
+fn put_text(out: Out<*const c_char>, text: Option<&'static CStr>) -> Outcome {
+    out.put(text.map_or(std::ptr::null(), CStr::as_ptr))?;
+    text.map(|_| ()).ok_or(ERROR_INVALID_VALUE)
 }
 
 /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
 const PER_THREAD: u64 = 2;
 /// All flags, `CU_GET_PROC_ADDRESS_LEGACY_STREAM` included.
 const FLAGS: u64 = 1 | PER_THREAD;
-/// `CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND`
-const SYMBOL_NOT_FOUND: c_uint = 1;
-/// `CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT`
-const VERSION_NOT_SUFFICIENT: c_uint = 2;
 
 /// Looks a call up by its plain name (`cuMemAlloc`), and writes its address. The inner error is the status for the
 /// caller when there is none.
@@ -62,12 +48,10 @@ fn find_call(
     pfn: Out<*const c_void>,
     version: c_int,
     flags: u64,
-) -> Result<Result<(), c_uint>, CUresult> {
+) -> Outcome<Result<(), c_uint>> {
     pfn.check()?;
     let symbol = symbol.get()?;
-    if flags > FLAGS {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(flags > FLAGS, ERROR_INVALID_VALUE)?;
     // The driver takes the version as unsigned: -1 is newer than all.
     let version = c_int::try_from(version as c_uint).unwrap_or(c_int::MAX);
     let found = newest(&symbol, version, flags & PER_THREAD != 0);
@@ -79,25 +63,18 @@ fn find_call(
 /// (`cuMemAlloc_v2`) are not found.
 fn newest(symbol: &str, version: c_int, own_stream: bool) -> Result<&'static Call, c_uint> {
     if matches!(symbol.as_bytes(), [.., b'_', b'v', b'0'..=b'9']) {
-        return Err(SYMBOL_NOT_FOUND);
+        return Err(found::SYMBOL_NOT_FOUND);
     }
-    let start = CALLS.partition_point(|call| call.name < symbol);
-    let all = CALLS[start..].iter();
-    let variants: Vec<&Call> = all
-        .take_while(|call| call.name.starts_with(symbol))
-        .filter(|call| is_variant(&call.name[symbol.len()..], own_stream))
-        .collect();
+    let is_form =
+        |call: &&Call| call.name.strip_prefix(symbol).is_some_and(|rest| is_variant(rest, own_stream));
+    let variants: Vec<&Call> = calls::all().filter(is_form).collect();
     let has_own = variants.iter().any(|call| is_own_stream(call.name));
     variants
         .iter()
         .filter(|call| call.since <= version && is_own_stream(call.name) == has_own)
-        // Among variants of one version, the symbols are in order of their suffixes.
         .max_by_key(|call| call.since)
         .copied()
-        .ok_or(match variants.is_empty() {
-            true => SYMBOL_NOT_FOUND,
-            false => VERSION_NOT_SUFFICIENT,
-        })
+        .ok_or(if variants.is_empty() { found::SYMBOL_NOT_FOUND } else { found::VERSION_NOT_SUFFICIENT })
 }
 
 fn is_own_stream(name: &str) -> bool {
@@ -152,13 +129,13 @@ mod tests {
 
     #[test]
     fn what_is_not_there_has_a_reason() {
-        check("cuNoSuchCall", 12040, false, Err(SYMBOL_NOT_FOUND));
-        check("cuMem", 12040, false, Err(SYMBOL_NOT_FOUND));
-        check("cuMemAlloc_v2", 12040, false, Err(SYMBOL_NOT_FOUND));
-        check("cuMemAlloc_v2", 2000, false, Err(SYMBOL_NOT_FOUND));
-        check("cuMemAdvise", 3020, false, Err(VERSION_NOT_SUFFICIENT));
-        check("cuLaunchKernel", 3020, false, Err(VERSION_NOT_SUFFICIENT));
-        check("cuKernelGetLibrary", 12040, false, Err(VERSION_NOT_SUFFICIENT));
+        check("cuNoSuchCall", 12040, false, Err(found::SYMBOL_NOT_FOUND));
+        check("cuMem", 12040, false, Err(found::SYMBOL_NOT_FOUND));
+        check("cuMemAlloc_v2", 12040, false, Err(found::SYMBOL_NOT_FOUND));
+        check("cuMemAlloc_v2", 2000, false, Err(found::SYMBOL_NOT_FOUND));
+        check("cuMemAdvise", 3020, false, Err(found::VERSION_NOT_SUFFICIENT));
+        check("cuLaunchKernel", 3020, false, Err(found::VERSION_NOT_SUFFICIENT));
+        check("cuKernelGetLibrary", 12040, false, Err(found::VERSION_NOT_SUFFICIENT));
         check("cuKernelGetLibrary", 12050, false, Ok("cuKernelGetLibrary"));
     }
 }

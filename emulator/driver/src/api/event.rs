@@ -3,7 +3,7 @@
 use std::ffi::c_uint;
 use std::time::Instant;
 
-use crate::contexts::{initialised, usable};
+use crate::contexts::{initialised, ready_for, usable};
 use crate::edge::{Out, export, later};
 use crate::result::*;
 use crate::streams::{DISABLE_TIMING, EVENTS, Event, event, stream};
@@ -12,13 +12,9 @@ use crate::types::Handle;
 fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
     let event = event(recorded)?;
     let stream = stream(handle)?;
-    if flags > 1 {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
     stream.context.check()?;
-    if event.context_id != stream.context.id {
-        return Err(ERROR_INVALID_HANDLE);
-    }
+    refuse_if(event.context_id != stream.context.id, ERROR_INVALID_HANDLE)?;
     event.record(&stream);
     Ok(())
 }
@@ -34,9 +30,7 @@ fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Outcome {
     let (start, end) = (event(start)?, event(end)?);
     // The driver returns this code for a null pointer, too.
     out.check().map_err(|_| ERROR_INVALID_HANDLE)?;
-    if (start.flags | end.flags) & DISABLE_TIMING != 0 {
-        return Err(ERROR_INVALID_HANDLE);
-    }
+    refuse_if((start.flags | end.flags) & DISABLE_TIMING != 0, ERROR_INVALID_HANDLE)?;
     for recorded in [&start, &end] {
         let (context, _) = recorded.latest().ok_or(ERROR_INVALID_HANDLE)?;
         context.check()?;
@@ -45,40 +39,35 @@ fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Outcome {
 }
 
 export! {
-    fn cuEventCreate(out: Out<Handle>, flags: c_uint) {
-        initialised()?;
-        out.check()?;
+    fn cuEventCreate 2000(out: Out<Handle>, flags: c_uint) {
+        ready_for(out)?;
         let context = usable()?;
         // Events cannot be shared between processes; CUDA requires such events without timing.
-        if flags & !7 != 0 || (flags & 4 != 0 && flags & DISABLE_TIMING == 0) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(flags & !7 != 0 || (flags & 4 != 0 && flags & DISABLE_TIMING == 0), ERROR_INVALID_VALUE)?;
         out.put(Event::create(&context, flags))
     }
 
-    fn cuEventDestroy_v2(handle: Handle) {
+    fn cuEventDestroy_v2 4000 | cuEventDestroy 2000(handle: Handle) {
         initialised()?;
         EVENTS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
     }
 
-    fn cuEventRecord / cuEventRecord_ptsz (recorded: Handle, stream: Handle) {
+    fn cuEventRecord 2000 / cuEventRecord_ptsz (recorded: Handle, stream: Handle) {
         record(recorded, stream, 0)
     }
 
-    fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz (recorded: Handle, stream: Handle, flags: c_uint) {
+    fn cuEventRecordWithFlags 11010 / cuEventRecordWithFlags_ptsz (recorded: Handle, stream: Handle, flags: c_uint) {
         record(recorded, stream, flags)
     }
 
-    fn cuEventQuery(handle: Handle) {
+    fn cuEventQuery 2000(handle: Handle) {
         let event = event(handle)?;
-        let Some((context, ticket)) = event.latest() else {
-            return Ok(());
-        };
+        let Some((context, ticket)) = event.latest() else { return Ok(()) };
         context.check()?;
         if context.queue.is_done(ticket) { Ok(()) } else { Err(ERROR_NOT_READY) }
     }
 
-    fn cuEventSynchronize(handle: Handle) {
+    fn cuEventSynchronize 2000(handle: Handle) {
         let event = event(handle)?;
         match event.latest() {
             Some((context, ticket)) => context.synchronize(ticket),
@@ -86,13 +75,13 @@ export! {
         }
     }
 
-    fn cuEventElapsedTime(out: Out<f32>, start: Handle, end: Handle) {
+    fn cuEventElapsedTime 2000(out: Out<f32>, start: Handle, end: Handle) {
         elapsed(out, start, end)
     }
 }
 
 later! {
-    fn cuEventElapsedTime_v2(out: Out<f32>, start: Handle, end: Handle) {
+    fn cuEventElapsedTime_v2 12080(out: Out<f32>, start: Handle, end: Handle) {
         elapsed(out, start, end)
     }
 }

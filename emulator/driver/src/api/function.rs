@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::api::library::{self, function};
 use crate::api::module::Function;
 use crate::attributes::limit;
-use crate::contexts::initialised;
+use crate::contexts::{query, ready_for};
 use crate::edge::{Out, export, later};
 use crate::numbers::function as ids;
 use crate::result::*;
@@ -35,7 +35,7 @@ pub(crate) fn max_threads(function: &Function) -> u32 {
     declared.min(by_registers).min(limit::THREADS_PER_BLOCK)
 }
 
-fn attribute(function: &Function, attribute: c_uint) -> Result<c_int, CUresult> {
+fn attribute(function: &Function, attribute: c_uint) -> Outcome<c_int> {
     let kernel = function.loaded.kernel();
     Ok(match attribute {
         ids::MAX_THREADS_PER_BLOCK => max_threads(function) as c_int,
@@ -67,9 +67,7 @@ fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcom
         ids::MAX_DYNAMIC_SHARED_SIZE_BYTES => {
             let room =
                 limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel().shared_static_bytes);
-            if value < 0 || value as u32 > room {
-                return Err(ERROR_INVALID_VALUE);
-            }
+            refuse_if(value < 0 || value as u32 > room, ERROR_INVALID_VALUE)?;
             function.max_dynamic_shared.store(value, Ordering::Relaxed);
         }
         ids::PREFERRED_SHARED_MEMORY_CARVEOUT if (-1..=100).contains(&value) => {
@@ -95,9 +93,7 @@ fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcom
 }
 
 fn set_cache(function: &Function, config: c_uint) -> Outcome {
-    if config > 3 {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(config > 3, ERROR_INVALID_VALUE)?;
     function.cache_config.store(config, Ordering::Relaxed);
     Ok(())
 }
@@ -111,100 +107,87 @@ fn param_info(function: &Function, index: usize, offset: Out<usize>, size: Out<u
 }
 
 /// Looks a function up, for calls on a library's kernel.
-fn kernel(handle: Handle) -> Result<std::sync::Arc<Function>, CUresult> {
+fn kernel(handle: Handle) -> Outcome<std::sync::Arc<Function>> {
     function(library::function_of(handle)?)
 }
 
 export! {
-    fn cuFuncGetAttribute(out: Out<c_int>, which: c_uint, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(attribute(&*function(handle)?, which)?)
+    fn cuFuncGetAttribute 2020(out: Out<c_int>, which: c_uint, handle: Handle) {
+        query(out, || attribute(&*function(handle)?, which))
     }
 
-    fn cuFuncSetAttribute(handle: Handle, which: c_uint, value: c_int) {
+    fn cuFuncSetAttribute 9000(handle: Handle, which: c_uint, value: c_int) {
         set_attribute(&*function(handle)?, which, value)
     }
 
-    fn cuFuncSetCacheConfig(handle: Handle, config: c_uint) {
+    fn cuFuncSetCacheConfig 3000(handle: Handle, config: c_uint) {
         set_cache(&*function(handle)?, config)
     }
 
-    fn cuFuncSetSharedMemConfig(handle: Handle, config: c_uint) {
+    fn cuFuncSetSharedMemConfig 4020(handle: Handle, config: c_uint) {
         function(handle)?;
         if config > 2 { Err(ERROR_INVALID_VALUE) } else { Ok(()) }
     }
 
-    fn cuFuncGetModule(out: Out<Handle>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(function(handle)?.module)
+    fn cuFuncGetModule 11000(out: Out<Handle>, handle: Handle) {
+        query(out, || Ok(function(handle)?.module))
     }
 
-    fn cuFuncGetName(out: Out<*const c_char>, handle: Handle) {
-        initialised()?;
-        out.check()?;
+    fn cuFuncGetName 12030(out: Out<*const c_char>, handle: Handle) {
+        ready_for(out)?;
         // Valid as long as the module is loaded.
         out.put(function(handle)?.name.as_ptr())
     }
 
-    fn cuFuncGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
+    fn cuFuncGetParamInfo 12040(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
         param_info(&*function(handle)?, index, offset, size)
     }
 
-    fn cuFuncIsLoaded(state: Out<c_uint>, handle: Handle) {
-        initialised()?;
-        state.check()?;
+    fn cuFuncIsLoaded 12040(state: Out<c_uint>, handle: Handle) {
+        ready_for(state)?;
         function(handle)?;
         state.put(1)
     }
 
-    fn cuFuncLoad(handle: Handle) {
+    fn cuFuncLoad 12040(handle: Handle) {
         function(handle).map(|_| ())
     }
 
-    fn cuKernelGetAttribute(out: Out<c_int>, which: c_uint, handle: Handle, dev: c_int) {
-        initialised()?;
-        out.check()?;
+    fn cuKernelGetAttribute 12000(out: Out<c_int>, which: c_uint, handle: Handle, dev: c_int) {
+        ready_for(out)?;
         crate::api::device::device(dev)?;
         out.put(attribute(&*kernel(handle)?, which)?)
     }
 
-    fn cuKernelSetAttribute(which: c_uint, value: c_int, handle: Handle, dev: c_int) {
+    fn cuKernelSetAttribute 12000(which: c_uint, value: c_int, handle: Handle, dev: c_int) {
         crate::api::device::device(dev)?;
         set_attribute(&*kernel(handle)?, which, value)
     }
 
-    fn cuKernelSetCacheConfig(handle: Handle, config: c_uint, dev: c_int) {
+    fn cuKernelSetCacheConfig 12000(handle: Handle, config: c_uint, dev: c_int) {
         crate::api::device::device(dev)?;
         set_cache(&*kernel(handle)?, config)
     }
 
-    fn cuKernelGetName(out: Out<*const c_char>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(kernel(handle)?.name.as_ptr())
+    fn cuKernelGetName 12030(out: Out<*const c_char>, handle: Handle) {
+        query(out, || Ok(kernel(handle)?.name.as_ptr()))
     }
 
-    fn cuKernelGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
+    fn cuKernelGetParamInfo 12040(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
         param_info(&*kernel(handle)?, index, offset, size)
     }
 
-    fn cuKernelGetFunction(out: Out<Handle>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(library::function_of(handle)?)
+    fn cuKernelGetFunction 12000(out: Out<Handle>, handle: Handle) {
+        query(out, || library::function_of(handle))
     }
 }
 
 later! {
-    fn cuFuncGetParamCount(handle: Handle, count: Out<usize>) {
-        count.check()?;
-        count.put(function(handle)?.loaded.kernel().params.len())
+    fn cuFuncGetParamCount 13020(handle: Handle, count: Out<usize>) {
+        count.put_with(|| Ok(function(handle)?.loaded.kernel().params.len()))
     }
 
-    fn cuKernelGetParamCount(handle: Handle, count: Out<usize>) {
-        count.check()?;
-        count.put(kernel(handle)?.loaded.kernel().params.len())
+    fn cuKernelGetParamCount 13020(handle: Handle, count: Out<usize>) {
+        count.put_with(|| Ok(kernel(handle)?.loaded.kernel().params.len()))
     }
 }

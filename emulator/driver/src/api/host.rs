@@ -18,9 +18,7 @@ fn alloc(out: Out<u64>, bytes: usize, flags: c_uint) -> Outcome {
     initialised()?;
     let owner = current_owner()?;
     out.check()?;
-    if flags & !ALLOC_FLAGS != 0 {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(flags & !ALLOC_FLAGS != 0, ERROR_INVALID_VALUE)?;
     if bytes == 0 {
         return out.put(0);
     }
@@ -28,21 +26,21 @@ fn alloc(out: Out<u64>, bytes: usize, flags: c_uint) -> Outcome {
 }
 
 export! {
-    fn cuMemHostAlloc(out: Out<u64>, bytes: usize, flags: c_uint) {
+    fn cuMemHostAlloc 2020(out: Out<u64>, bytes: usize, flags: c_uint) {
         alloc(out, bytes, flags)
     }
 
-    fn cuMemAllocHost_v2(out: Out<u64>, bytes: usize) {
+    fn cuMemAllocHost_v2 3020(out: Out<u64>, bytes: usize) {
         alloc(out, bytes, 0)
     }
 
-    fn cuMemFreeHost(pointer: Host) {
+    fn cuMemFreeHost 2000(pointer: Host) {
         usable()?;
         let gone = allocations::forget(pointer.address(), |kind| kind == AllocationKind::Host).ok_or(ERROR_INVALID_VALUE)?;
         release_after_work(gone)
     }
 
-    fn cuMemHostRegister_v2(pointer: Host, bytes: usize, flags: c_uint) {
+    fn cuMemHostRegister_v2 6050 | cuMemHostRegister 4000(pointer: Host, bytes: usize, flags: c_uint) {
         initialised()?;
         let owner = current_owner()?;
         if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 || !can_write_all(pointer.address(), bytes) {
@@ -51,30 +49,24 @@ export! {
         allocations::register(pointer.address(), bytes as u64, flags, owner)
     }
 
-    fn cuMemHostUnregister(pointer: Host) {
+    fn cuMemHostUnregister 4000(pointer: Host) {
         usable()?;
-        if pointer.is_null() {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(pointer.is_null(), ERROR_INVALID_VALUE)?;
         let gone = allocations::forget(pointer.address(), |kind| kind == AllocationKind::Registered)
             .ok_or(ERROR_HOST_MEMORY_NOT_REGISTERED)?;
         release_after_work(gone)
     }
 
-    fn cuMemHostGetDevicePointer_v2(out: Out<u64>, pointer: Host, flags: c_uint) {
+    fn cuMemHostGetDevicePointer_v2 3020(out: Out<u64>, pointer: Host, flags: c_uint) {
         usable()?;
         out.check()?;
-        if flags != 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         let known = allocations::find(pointer.address()).is_some_and(|a| matches!(a.kind, AllocationKind::Host | AllocationKind::Registered));
-        if !known {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(!known, ERROR_INVALID_VALUE)?;
         out.put(pointer.address())
     }
 
-    fn cuMemHostGetFlags(flags: Out<c_uint>, pointer: Host) {
+    fn cuMemHostGetFlags 2030(flags: Out<c_uint>, pointer: Host) {
         usable()?;
         flags.check()?;
         let found = allocations::find(pointer.address()).filter(|a| a.kind == AllocationKind::Host);

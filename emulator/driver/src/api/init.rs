@@ -19,10 +19,8 @@ const AT_END: [Forget; 6] = [
 ];
 
 export! {
-    fn cuInit(flags: c_uint) {
-        if flags != 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+    fn cuInit 2000(flags: c_uint) {
+        refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         contexts::at_end(&AT_END);
         life::initialise();
         Ok(())

@@ -45,6 +45,12 @@ pub(crate) struct LaunchShape {
     pub(crate) cluster: Option<[c_uint; 3]>,
 }
 
+impl LaunchShape {
+    pub(crate) fn new(grid: [c_uint; 3], block: [c_uint; 3], dynamic: c_uint) -> Self {
+        Self { grid, block, dynamic, cooperative: false, cluster: None }
+    }
+}
+
 /// `CU_LAUNCH_PARAM_END`, and its relatives.
 const PARAM_END: usize = 0;
 const PARAM_POINTER: usize = 1;
@@ -120,7 +126,7 @@ fn check(function: &Function, config: &LaunchConfig, requested: Option<[c_uint; 
 ///
 /// # Safety
 /// `pointers` is null, or has a pointer to each argument of the kernel.
-unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Result<Vec<u8>, CUresult> {
+unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Outcome<Vec<u8>> {
     let kernel = function.loaded.kernel();
     let mut block = vec![0; kernel.param_bytes as usize];
     let n = kernel.params.len();
@@ -174,11 +180,7 @@ unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) 
 /// # Safety
 /// `extra` is a list of keys and values that ends with `CU_LAUNCH_PARAM_END`; the values are those that the keys
 /// require.
-unsafe fn from_extra(
-    function: &Function,
-    config: &LaunchConfig,
-    extra: In<usize>,
-) -> Result<Vec<u8>, CUresult> {
+unsafe fn from_extra(function: &Function, config: &LaunchConfig, extra: In<usize>) -> Outcome<Vec<u8>> {
     let wanted = function.loaded.kernel().param_bytes as usize;
     let (mut buffer, mut size) = (0, None);
     for i in 0.. {
@@ -212,7 +214,7 @@ unsafe fn arguments(
     config: &LaunchConfig,
     pointers: In<u64>,
     extra: In<usize>,
-) -> Result<Vec<u8>, CUresult> {
+) -> Outcome<Vec<u8>> {
     match (pointers.is_null(), extra.is_null()) {
         (false, false) => Err(ERROR_INVALID_VALUE),
         // SAFETY: the caller's promise.
@@ -226,7 +228,6 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
 }
 
-/// Mode of a launch.
 #[derive(Clone, Copy)]
 struct LaunchMode {
     /// Diagnostics are printed to standard error.
@@ -309,16 +310,14 @@ fn launch_by(
     handle: Handle,
     shape: LaunchShape,
     stream_handle: Handle,
-    arguments: impl FnOnce(&Function, &LaunchConfig) -> Result<Vec<u8>, CUresult>,
+    arguments: impl FnOnce(&Function, &LaunchConfig) -> Outcome<Vec<u8>>,
 ) -> Outcome {
     reports::forget();
     let predict = settings::takes_prediction();
     let stream = stream(stream_handle)?;
     let function = function(handle)?;
     stream.context.check()?;
-    if function.context_id != stream.context.id {
-        return Err(ERROR_INVALID_HANDLE);
-    }
+    refuse_if(function.context_id != stream.context.id, ERROR_INVALID_HANDLE)?;
     let mut config = LaunchConfig {
         grid: shape.grid,
         block: shape.block,
@@ -360,7 +359,7 @@ pub(crate) fn cluster_dimension(value: &[u64; 8]) -> Option<[c_uint; 3]> {
 struct Workspace(u64);
 
 impl Workspace {
-    fn new() -> Result<Self, CUresult> {
+    fn new() -> Outcome<Self> {
         let origin = Origin::new("the workspace of a cooperative launch");
         let address = MEMORY.alloc(8, origin).map_err(|_| ERROR_OUT_OF_MEMORY)?;
         let workspace = Self(address);
@@ -396,25 +395,19 @@ fn check_cooperative(function: &Function, shape: LaunchShape) -> Outcome {
 }
 
 export! {
-    fn cuLaunchKernel / cuLaunchKernel_ptsz (
+    fn cuLaunchKernel 4000 / cuLaunchKernel_ptsz (
         handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
         stream: Handle, pointers: In<u64>, extra: In<usize>,
     ) {
-        launch(handle, LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: false, cluster: None }, stream, pointers, extra)
+        launch(handle, LaunchShape::new([gx, gy, gz], [bx, by, bz], dynamic), stream, pointers, extra)
     }
 
-    fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
+    fn cuLaunchKernelEx 11060 / cuLaunchKernelEx_ptsz (
         config: In<LaunchConfigC>, handle: Handle, pointers: In<u64>, extra: In<usize>,
     ) {
         crate::contexts::initialised()?;
         let config = config.get()?;
-        let mut shape = LaunchShape {
-            grid: config.grid,
-            block: config.block,
-            dynamic: config.shared_bytes,
-            cooperative: false,
-            cluster: None,
-        };
+        let mut shape = LaunchShape::new(config.grid, config.block, config.shared_bytes);
         // SAFETY: the caller promises as many attributes.
         let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
         for attribute in attributes {
@@ -434,11 +427,11 @@ export! {
         launch(handle, shape, config.stream, pointers, extra)
     }
 
-    fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
+    fn cuLaunchCooperativeKernel 9000 / cuLaunchCooperativeKernel_ptsz (
         handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
         stream: Handle, pointers: In<u64>,
     ) {
-        let shape = LaunchShape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: true, cluster: None };
+        let shape = LaunchShape { cooperative: true, ..LaunchShape::new([gx, gy, gz], [bx, by, bz], dynamic) };
         launch(handle, shape, stream, pointers, In::null())
     }
 }

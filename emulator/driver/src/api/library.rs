@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use simt::memory::Memory;
 
 use crate::api::module::{FUNCTIONS, Function, MODULES, enter, function_named, unload_after_work, variable};
-use crate::contexts::{MEMORY, initialised, lock, usable};
+use crate::contexts::{MEMORY, initialised, lock, query, ready_for, usable};
 use crate::edge::{In, Out, Text, export, later};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused};
@@ -31,7 +31,7 @@ struct Kernel {
 static LIBRARIES: Table<Library> = Table::new(ObjectKind::Library);
 static KERNELS: Table<Kernel> = Table::new(ObjectKind::Kernel);
 
-fn library(handle: Handle) -> Result<Arc<Library>, CUresult> {
+fn library(handle: Handle) -> Outcome<Arc<Library>> {
     initialised()?;
     LIBRARIES.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
@@ -45,7 +45,7 @@ pub(crate) fn forget_context(id: u64) {
 }
 
 /// Module of a library in the current context.
-fn module_of(library: &Library) -> Result<Handle, CUresult> {
+fn module_of(library: &Library) -> Outcome<Handle> {
     let context = usable()?;
     let mut modules = lock(&library.modules);
     if let Some(module) = modules.get(&context.id) {
@@ -58,7 +58,7 @@ fn module_of(library: &Library) -> Result<Handle, CUresult> {
 }
 
 /// Function of a library's kernel in the current context.
-pub(crate) fn function_of(kernel: Handle) -> Result<Handle, CUresult> {
+pub(crate) fn function_of(kernel: Handle) -> Outcome<Handle> {
     initialised()?;
     let kernel = KERNELS.get(kernel).ok_or(ERROR_INVALID_HANDLE)?;
     let module = module_of(&*library(kernel.library)?)?;
@@ -67,7 +67,7 @@ pub(crate) fn function_of(kernel: Handle) -> Result<Handle, CUresult> {
 }
 
 /// Looks a function up; a library's kernel stands for its function in the current context.
-pub(crate) fn function(handle: Handle) -> Result<Arc<Function>, CUresult> {
+pub(crate) fn function(handle: Handle) -> Outcome<Arc<Function>> {
     initialised()?;
     if let Some(function) = FUNCTIONS.get(handle) {
         return Ok(function);
@@ -82,54 +82,45 @@ fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
         let names = module.kernels().iter().map(|k| k.kernel().name.clone()).collect::<Vec<_>>();
         Ok((image, names))
     });
-    match checked {
-        Ok((image, names)) => {
-            let (handle, library) = LIBRARIES.insert_with(|_| Library {
-                image,
-                max_registers: log.max_registers,
-                modules: Mutex::default(),
-                kernels: Mutex::default(),
-            });
-            let kernels = names.into_iter().map(|name| {
-                let kernel = Kernel { library: handle, name: name.clone() };
-                (name, KERNELS.insert_with(|_| kernel).0)
-            });
-            *lock(&library.kernels) = kernels.collect();
-            out.put(handle)
-        }
-        Err((code, message)) => {
-            log.report(&message)?;
-            Err(code)
-        }
-    }
+    let (image, names) = checked.or_else(|why| log.refuse(why))?;
+    let (handle, library) = LIBRARIES.insert_with(|_| Library {
+        image,
+        max_registers: log.max_registers,
+        modules: Mutex::default(),
+        kernels: Mutex::default(),
+    });
+    let kernels = names.into_iter().map(|name| {
+        let kernel = Kernel { library: handle, name: name.clone() };
+        (name, KERNELS.insert_with(|_| kernel).0)
+    });
+    *lock(&library.kernels) = kernels.collect();
+    out.put(handle)
 }
 
 export! {
-    fn cuLibraryLoadData(
+    fn cuLibraryLoadData 12000(
         out: Out<Handle>, image: In<u8>, options: In<c_uint>, values: Out<usize>, n: c_uint,
         _library_options: In<c_uint>, _library_values: In<usize>, _n_library: c_uint,
     ) {
-        initialised()?;
-        out.check()?;
+        ready_for(out)?;
         // SAFETY: the caller promises as many options and values.
         let log = unsafe { Log::new(n, options, values) }?;
         // SAFETY: the caller promises an image.
         load(out, unsafe { Image::read(image) }, &log)
     }
 
-    fn cuLibraryLoadFromFile(
+    fn cuLibraryLoadFromFile 12000(
         out: Out<Handle>, path: Text, options: In<c_uint>, values: Out<usize>, n: c_uint,
         _library_options: In<c_uint>, _library_values: In<usize>, _n_library: c_uint,
     ) {
-        initialised()?;
-        out.check()?;
+        ready_for(out)?;
         // SAFETY: the caller promises as many options and values.
         let log = unsafe { Log::new(n, options, values) }?;
         let path = path.get()?;
         load(out, Image::read_file(&path), &log)
     }
 
-    fn cuLibraryUnload(handle: Handle) {
+    fn cuLibraryUnload 12000(handle: Handle) {
         initialised()?;
         let gone = LIBRARIES.remove(handle).ok_or(ERROR_INVALID_HANDLE)?;
         for (_, kernel) in lock(&gone.kernels).drain(..) {
@@ -139,9 +130,8 @@ export! {
         modules.into_values().try_for_each(unload_after_work)
     }
 
-    fn cuLibraryGetKernel(out: Out<Handle>, handle: Handle, name: Text) {
-        initialised()?;
-        out.check()?;
+    fn cuLibraryGetKernel 12000(out: Out<Handle>, handle: Handle, name: Text) {
+        ready_for(out)?;
         let name = name.get()?;
         let library = library(handle)?;
         let kernels = lock(&library.kernels);
@@ -152,41 +142,36 @@ export! {
         out.put(found.1)
     }
 
-    fn cuLibraryGetKernelCount(count: Out<c_uint>, handle: Handle) {
-        initialised()?;
-        count.check()?;
-        count.put(lock(&library(handle)?.kernels).len() as c_uint)
+    fn cuLibraryGetKernelCount 12040(count: Out<c_uint>, handle: Handle) {
+        query(count, || Ok(lock(&library(handle)?.kernels).len() as c_uint))
     }
 
-    fn cuLibraryEnumerateKernels(kernels: Out<Handle>, n: c_uint, handle: Handle) {
-        initialised()?;
-        kernels.check()?;
+    fn cuLibraryEnumerateKernels 12040(kernels: Out<Handle>, n: c_uint, handle: Handle) {
+        ready_for(kernels)?;
         let library = library(handle)?;
         let all = lock(&library.kernels);
         // SAFETY: the caller promises `n` places.
         all.iter().take(n as usize).enumerate().try_for_each(|(i, k)| unsafe { kernels.put_at(i, k.1) })
     }
 
-    fn cuLibraryGetModule(out: Out<Handle>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(module_of(&*library(handle)?)?)
+    fn cuLibraryGetModule 12000(out: Out<Handle>, handle: Handle) {
+        query(out, || module_of(&*library(handle)?))
     }
 
-    fn cuLibraryGetGlobal(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
+    fn cuLibraryGetGlobal 12000(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
         initialised()?;
         let name = name.get()?;
         let module = module_of(&*library(handle)?)?;
         variable(&*MODULES.get(module).ok_or(ERROR_INVALID_HANDLE)?, &name, address, bytes)
     }
 
-    fn cuLibraryGetManaged(_address: Out<u64>, _bytes: Out<usize>, handle: Handle, name: Text) {
+    fn cuLibraryGetManaged 12000(_address: Out<u64>, _bytes: Out<usize>, handle: Handle, name: Text) {
         library(handle)?;
         name.get()?;
         Err(ERROR_NOT_FOUND)
     }
 
-    fn cuLibraryGetUnifiedFunction(_out: Out<*mut c_void>, handle: Handle, name: Text) {
+    fn cuLibraryGetUnifiedFunction 12000(_out: Out<*mut c_void>, handle: Handle, name: Text) {
         library(handle)?;
         name.get()?;
         Err(ERROR_NOT_FOUND)
@@ -194,9 +179,7 @@ export! {
 }
 
 later! {
-    fn cuKernelGetLibrary(out: Out<Handle>, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        out.put(KERNELS.get(handle).ok_or(ERROR_INVALID_HANDLE)?.library)
+    fn cuKernelGetLibrary 12050(out: Out<Handle>, handle: Handle) {
+        query(out, || Ok(KERNELS.get(handle).ok_or(ERROR_INVALID_HANDLE)?.library))
     }
 }

@@ -11,11 +11,12 @@ use ptx::ast::{FunctionKind, Item};
 use ptx::link::{Input, LinkError, Prototypes};
 use simt::memory::Memory;
 
-use crate::contexts::{MEMORY, initialised, lock, usable};
+use crate::contexts::{MEMORY, initialised, lock, ready_for, usable};
 use crate::diagnose;
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, check_head, compile};
+use crate::numbers::input;
 use crate::result::*;
 use crate::types::Handle;
 
@@ -39,17 +40,13 @@ struct Inputs {
 
 static LINKS: Table<Link> = Table::new(ObjectKind::Link);
 
-/// `CU_JIT_INPUT_PTX`
-const PTX: c_uint = 1;
-/// `CU_JIT_INPUT_LIBRARY`
-const LIBRARY: c_uint = 4;
 /// Limit on all inputs together, which bounds the driver's memory.
 const MAX_BYTES: usize = 256 << 20;
 
 /// The implemented part of `libcudadevrt.a`.
 const DEVICE_RUNTIME: &str = include_str!("../device_runtime.ptx");
 
-fn link(handle: Handle) -> Result<Arc<Link>, CUresult> {
+fn link(handle: Handle) -> Outcome<Arc<Link>> {
     initialised()?;
     LINKS.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
@@ -65,7 +62,7 @@ fn linker_error(error: &LinkError) -> Refused {
 
 fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, Refused>) -> Outcome {
     let link = link(handle)?;
-    if kind != PTX {
+    if kind != input::PTX {
         diagnose::print_once("cuLink takes PTX only: other inputs are made for real GPUs");
         return Err(if kind <= 6 { ERROR_NOT_SUPPORTED } else { ERROR_INVALID_VALUE });
     }
@@ -74,14 +71,7 @@ fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, Refused>
         Ok(text)
     });
     let mut inputs = lock(&link.inputs);
-    let added = checked.and_then(|text| inputs.add(name, text));
-    match added {
-        Ok(()) => Ok(()),
-        Err((code, message)) => {
-            link.log.report(&message)?;
-            Err(code)
-        }
-    }
+    checked.and_then(|text| inputs.add(name, text)).or_else(|why| link.log.refuse(why))
 }
 
 impl Inputs {
@@ -129,15 +119,11 @@ impl Inputs {
 }
 
 /// Text of a linked module, which compiles.
-fn compiled(
-    texts: &[String],
-    mut module: ptx::Module,
-    max_registers: Option<u32>,
-) -> Result<String, Refused> {
+fn compiled(texts: &[String], mut module: ptx::Module, most: Option<u32>) -> Result<String, Refused> {
     let text = match texts {
-        [one] if max_registers.is_none() => one.clone(),
+        [one] if most.is_none() => one.clone(),
         _ => {
-            if let Some(most) = max_registers {
+            if let Some(most) = most {
                 limit_registers(&mut module, most);
             }
             // The head of a text, written by `cargo xtask ptx`, has the numbers of registers.
@@ -165,9 +151,8 @@ fn limit_registers(module: &mut ptx::Module, most: u32) {
 }
 
 export! {
-    fn cuLinkCreate_v2(n: c_uint, options: In<c_uint>, values: Out<usize>, out: Out<Handle>) {
-        initialised()?;
-        out.check()?;
+    fn cuLinkCreate_v2 6050 | cuLinkCreate 5050(n: c_uint, options: In<c_uint>, values: Out<usize>, out: Out<Handle>) {
+        ready_for(out)?;
         usable()?;
         // SAFETY: the caller promises as many options and values.
         let log = unsafe { Log::new(n, options, values) }?;
@@ -175,18 +160,16 @@ export! {
         out.put(made.0)
     }
 
-    fn cuLinkAddData_v2(
+    fn cuLinkAddData_v2 6050 | cuLinkAddData 5050(
         handle: Handle, kind: c_uint, data: In<u8>, size: usize, name: Text, _n: c_uint, _options: In<c_uint>,
         _values: Out<usize>,
     ) {
-        if size == 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
-        if kind == LIBRARY && !name.is_null() && is_device_runtime(&name.get()?) {
-            return add(handle, PTX, "libcudadevrt.a".to_owned(), Ok(DEVICE_RUNTIME.to_owned()));
+        refuse_if(size == 0, ERROR_INVALID_VALUE)?;
+        if kind == input::LIBRARY && !name.is_null() && is_device_runtime(&name.get()?) {
+            return add(handle, input::PTX, "libcudadevrt.a".to_owned(), Ok(DEVICE_RUNTIME.to_owned()));
         }
         let name = if name.is_null() { "input".to_owned() } else { name.get()? };
-        if kind != PTX {
+        if kind != input::PTX {
             return add(handle, kind, name, Ok(String::new()));
         }
         // The text has this length, or ends at a NUL before that.
@@ -195,34 +178,26 @@ export! {
         add(handle, kind, name, image.and_then(Image::into_text))
     }
 
-    fn cuLinkAddFile_v2(
+    fn cuLinkAddFile_v2 6050 | cuLinkAddFile 5050(
         handle: Handle, kind: c_uint, path: Text, _n: c_uint, _options: In<c_uint>, _values: Out<usize>,
     ) {
         let path = path.get()?;
-        if kind == LIBRARY && is_device_runtime(&path) && std::path::Path::new(&path).is_file() {
-            return add(handle, PTX, path, Ok(DEVICE_RUNTIME.to_owned()));
+        if kind == input::LIBRARY && is_device_runtime(&path) && std::path::Path::new(&path).is_file() {
+            return add(handle, input::PTX, path, Ok(DEVICE_RUNTIME.to_owned()));
         }
         let image = Image::read_file(&path);
         add(handle, kind, path, image.and_then(Image::into_text))
     }
 
-    fn cuLinkComplete(handle: Handle, image: Out<*const c_void>, size: Out<usize>) {
-        initialised()?;
-        image.check()?;
+    fn cuLinkComplete 5050(handle: Handle, image: Out<*const c_void>, size: Out<usize>) {
+        ready_for(image)?;
         let link = link(handle)?;
         let mut inputs = lock(&link.inputs);
-        if inputs.texts.is_empty() {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(inputs.texts.is_empty(), ERROR_INVALID_VALUE)?;
         let mut made = lock(&link.image);
         if made.is_none() {
-            match inputs.complete(link.log.max_registers) {
-                Ok(text) => *made = CString::new(text).ok(),
-                Err((code, message)) => {
-                    link.log.report(&message)?;
-                    return Err(code);
-                }
-            }
+            let text = inputs.complete(link.log.max_registers).or_else(|why| link.log.refuse(why))?;
+            *made = CString::new(text).ok();
         }
         // The text lives until the link is destroyed; it is never changed once it is set.
         let text = made.as_ref().ok_or(ERROR_UNKNOWN)?;
@@ -231,7 +206,7 @@ export! {
         Ok(())
     }
 
-    fn cuLinkDestroy(handle: Handle) {
+    fn cuLinkDestroy 5050(handle: Handle) {
         initialised()?;
         LINKS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
     }

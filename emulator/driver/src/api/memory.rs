@@ -6,7 +6,7 @@ use crate::allocations::{self, AllocationKind};
 use crate::api::context::{current_owner, owner};
 use crate::api::pool;
 use crate::attributes::limit;
-use crate::contexts::{MEMORY, initialised, usable};
+use crate::contexts::{MEMORY, initialised, query, usable};
 use crate::edge::{Out, export};
 use crate::mistakes;
 use crate::queue::JobThread;
@@ -15,38 +15,34 @@ use crate::streams::stream;
 use crate::types::{Handle, MemLocation};
 
 export! {
-    fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
+    fn cuMemGetInfo_v2 3020(free: Out<usize>, total: Out<usize>) {
         usable()?;
         free.put_if_wanted(MEMORY.limit().saturating_sub(MEMORY.used()) as usize);
         total.put_if_wanted(MEMORY.limit() as usize);
         Ok(())
     }
 
-    fn cuMemAlloc_v2(out: Out<u64>, bytes: usize) {
+    fn cuMemAlloc_v2 3020(out: Out<u64>, bytes: usize) {
         initialised()?;
         let owner = current_owner()?;
         out.check()?;
-        if bytes == 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(bytes == 0, ERROR_INVALID_VALUE)?;
         out.put(allocations::device(bytes as u64, AllocationKind::Device, "cuMemAlloc", owner)?)
     }
 
-    fn cuMemAllocPitch_v2(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: c_uint) {
+    fn cuMemAllocPitch_v2 3020(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: c_uint) {
         initialised()?;
         let owner = current_owner()?;
         out.check()?;
         pitch.check()?;
-        if width == 0 || height == 0 || ![4, 8, 16].contains(&element) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(width == 0 || height == 0 || ![4, 8, 16].contains(&element), ERROR_INVALID_VALUE)?;
         let row = width.checked_next_multiple_of(limit::PITCH).ok_or(ERROR_OUT_OF_MEMORY)?;
         let bytes = row.checked_mul(height).ok_or(ERROR_OUT_OF_MEMORY)?;
         out.put(allocations::device(bytes as u64, AllocationKind::Device, "cuMemAllocPitch", owner)?)?;
         pitch.put(row)
     }
 
-    fn cuMemFree_v2(address: u64) {
+    fn cuMemFree_v2 3020(address: u64) {
         initialised()?;
         if address == 0 {
             return Ok(());
@@ -63,35 +59,25 @@ export! {
         release_after_work(gone)
     }
 
-    fn cuMemAllocManaged(out: Out<u64>, bytes: usize, flags: c_uint) {
+    fn cuMemAllocManaged 6000(out: Out<u64>, bytes: usize, flags: c_uint) {
         initialised()?;
         let owner = current_owner()?;
         out.check()?;
-        if bytes == 0 || !(flags == 1 || flags == 2) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(bytes == 0 || !(flags == 1 || flags == 2), ERROR_INVALID_VALUE)?;
         out.put(allocations::host(bytes as u64, AllocationKind::Managed, flags, "cuMemAllocManaged", owner)?)
     }
 
-    fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<u64>, bytes: usize, handle: Handle) {
-        initialised()?;
-        out.check()?;
-        let stream = stream(handle)?;
-        stream.context.check()?;
-        out.put(pool::alloc(pool::current_pool(), bytes, owner(&stream.context))?)
+    fn cuMemAllocAsync 11020 / cuMemAllocAsync_ptsz (out: Out<u64>, bytes: usize, handle: Handle) {
+        alloc_from(pool::current_pool(), out, bytes, handle)
     }
 
-    fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
+    fn cuMemAllocFromPoolAsync 11020 / cuMemAllocFromPoolAsync_ptsz (
         out: Out<u64>, bytes: usize, from: Handle, handle: Handle,
     ) {
-        initialised()?;
-        out.check()?;
-        let stream = stream(handle)?;
-        stream.context.check()?;
-        out.put(pool::alloc(from, bytes, owner(&stream.context))?)
+        alloc_from(from, out, bytes, handle)
     }
 
-    fn cuMemFreeAsync / cuMemFreeAsync_ptsz (address: u64, handle: Handle) {
+    fn cuMemFreeAsync 11020 / cuMemFreeAsync_ptsz (address: u64, handle: Handle) {
         let stream = stream(handle)?;
         stream.context.check()?;
         if address == 0 {
@@ -110,7 +96,7 @@ export! {
         Ok(())
     }
 
-    fn cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, address: u64) {
+    fn cuMemGetAddressRange_v2 3020(base: Out<u64>, size: Out<usize>, address: u64) {
         usable()?;
         let found = allocations::find(address).ok_or(ERROR_NOT_FOUND)?;
         base.put_if_wanted(found.base);
@@ -118,34 +104,37 @@ export! {
         Ok(())
     }
 
-    fn cuMemAdvise(address: u64, count: usize, advice: c_uint, dev: c_int) {
+    fn cuMemAdvise 8000(address: u64, count: usize, advice: c_uint, dev: c_int) {
         advise(address, count, advice, dev)
     }
 
-    fn cuMemAdvise_v2(address: u64, count: usize, advice: c_uint, location: MemLocation) {
+    fn cuMemAdvise_v2 12020(address: u64, count: usize, advice: c_uint, location: MemLocation) {
         advise(address, count, advice, if location.kind == 1 { location.id } else { -1 })
     }
 
-    fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (address: u64, count: usize, dev: c_int, handle: Handle) {
+    fn cuMemPrefetchAsync 8000 / cuMemPrefetchAsync_ptsz (address: u64, count: usize, dev: c_int, handle: Handle) {
         stream(handle)?.context.check()?;
-        if !(-1..=0).contains(&dev) {
-            return Err(ERROR_INVALID_DEVICE);
-        }
+        refuse_if(!(-1..=0).contains(&dev), ERROR_INVALID_DEVICE)?;
         managed_range(address, count)
     }
 
-    fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
+    fn cuMemPrefetchAsync_v2 12020 / cuMemPrefetchAsync_v2_ptsz (
         address: u64, count: usize, location: MemLocation, flags: c_uint, handle: Handle,
     ) {
         stream(handle)?.context.check()?;
-        if flags != 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
-        if location.kind == 1 && location.id != 0 {
-            return Err(ERROR_INVALID_DEVICE);
-        }
+        refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
+        refuse_if(location.kind == 1 && location.id != 0, ERROR_INVALID_DEVICE)?;
         managed_range(address, count)
     }
+}
+
+/// Allocates from a pool for a stream's context.
+fn alloc_from(pool: Handle, out: Out<u64>, bytes: usize, stream_handle: Handle) -> Outcome {
+    query(out, || {
+        let stream = stream(stream_handle)?;
+        stream.context.check()?;
+        pool::alloc(pool, bytes, owner(&stream.context))
+    })
 }
 
 /// Frees memory after the work before it, as the driver does: after that of its own context, and for host memory, after
@@ -167,12 +156,8 @@ pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
 /// Advice and prefetching have no effect: both sides can reach managed memory.
 fn advise(address: u64, count: usize, advice: c_uint, dev: c_int) -> Outcome {
     usable()?;
-    if !(1..=6).contains(&advice) {
-        return Err(ERROR_INVALID_VALUE);
-    }
-    if !(-1..=0).contains(&dev) {
-        return Err(ERROR_INVALID_DEVICE);
-    }
+    refuse_if(!(1..=6).contains(&advice), ERROR_INVALID_VALUE)?;
+    refuse_if(!(-1..=0).contains(&dev), ERROR_INVALID_DEVICE)?;
     managed_range(address, count)
 }
 

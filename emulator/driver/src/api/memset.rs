@@ -44,58 +44,38 @@ fn fill(
     if wait { stream.submit_sync(job) } else { stream.submit_async(JobThread::Caller, job) }
 }
 
-export! {
-    fn cuMemsetD8_v2 / cuMemsetD8_v2_ptds (to: u64, value: c_uchar, n: usize) {
-        fill(to, 0, &[value], n, 1, 0, true)
-    }
+/// Defines the fills with one type of value: of a line and of a rectangle, each at once and in the order of a stream.
+macro_rules! fills {
+    ($($ty:ty:
+        $line:ident / $line_ptds:ident, $rows:ident / $rows_ptds:ident,
+        $line_async:ident / $line_ptsz:ident, $rows_async:ident / $rows_ptsz:ident;)*) => {
+        export! {$(
+            fn $line 3020 / $line_ptds (to: u64, value: $ty, n: usize) {
+                fill(to, 0, &value.to_le_bytes(), n, 1, 0, true)
+            }
 
-    fn cuMemsetD16_v2 / cuMemsetD16_v2_ptds (to: u64, value: c_ushort, n: usize) {
-        fill(to, 0, &value.to_le_bytes(), n, 1, 0, true)
-    }
+            fn $rows 3020 / $rows_ptds (to: u64, pitch: usize, value: $ty, width: usize, height: usize) {
+                fill(to, pitch, &value.to_le_bytes(), width, height, 0, true)
+            }
 
-    fn cuMemsetD32_v2 / cuMemsetD32_v2_ptds (to: u64, value: c_uint, n: usize) {
-        fill(to, 0, &value.to_le_bytes(), n, 1, 0, true)
-    }
+            fn $line_async 3020 / $line_ptsz (to: u64, value: $ty, n: usize, stream: Handle) {
+                fill(to, 0, &value.to_le_bytes(), n, 1, stream, false)
+            }
 
-    fn cuMemsetD2D8_v2 / cuMemsetD2D8_v2_ptds (to: u64, pitch: usize, value: c_uchar, width: usize, height: usize) {
-        fill(to, pitch, &[value], width, height, 0, true)
-    }
+            fn $rows_async 3020 / $rows_ptsz (
+                to: u64, pitch: usize, value: $ty, width: usize, height: usize, stream: Handle,
+            ) {
+                fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
+            }
+        )*}
+    };
+}
 
-    fn cuMemsetD2D16_v2 / cuMemsetD2D16_v2_ptds (to: u64, pitch: usize, value: c_ushort, width: usize, height: usize) {
-        fill(to, pitch, &value.to_le_bytes(), width, height, 0, true)
-    }
-
-    fn cuMemsetD2D32_v2 / cuMemsetD2D32_v2_ptds (to: u64, pitch: usize, value: c_uint, width: usize, height: usize) {
-        fill(to, pitch, &value.to_le_bytes(), width, height, 0, true)
-    }
-
-    fn cuMemsetD8Async / cuMemsetD8Async_ptsz (to: u64, value: c_uchar, n: usize, stream: Handle) {
-        fill(to, 0, &[value], n, 1, stream, false)
-    }
-
-    fn cuMemsetD16Async / cuMemsetD16Async_ptsz (to: u64, value: c_ushort, n: usize, stream: Handle) {
-        fill(to, 0, &value.to_le_bytes(), n, 1, stream, false)
-    }
-
-    fn cuMemsetD32Async / cuMemsetD32Async_ptsz (to: u64, value: c_uint, n: usize, stream: Handle) {
-        fill(to, 0, &value.to_le_bytes(), n, 1, stream, false)
-    }
-
-    fn cuMemsetD2D8Async / cuMemsetD2D8Async_ptsz (
-        to: u64, pitch: usize, value: c_uchar, width: usize, height: usize, stream: Handle,
-    ) {
-        fill(to, pitch, &[value], width, height, stream, false)
-    }
-
-    fn cuMemsetD2D16Async / cuMemsetD2D16Async_ptsz (
-        to: u64, pitch: usize, value: c_ushort, width: usize, height: usize, stream: Handle,
-    ) {
-        fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
-    }
-
-    fn cuMemsetD2D32Async / cuMemsetD2D32Async_ptsz (
-        to: u64, pitch: usize, value: c_uint, width: usize, height: usize, stream: Handle,
-    ) {
-        fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
-    }
+fills! {
+    c_uchar: cuMemsetD8_v2 / cuMemsetD8_v2_ptds, cuMemsetD2D8_v2 / cuMemsetD2D8_v2_ptds,
+        cuMemsetD8Async / cuMemsetD8Async_ptsz, cuMemsetD2D8Async / cuMemsetD2D8Async_ptsz;
+    c_ushort: cuMemsetD16_v2 / cuMemsetD16_v2_ptds, cuMemsetD2D16_v2 / cuMemsetD2D16_v2_ptds,
+        cuMemsetD16Async / cuMemsetD16Async_ptsz, cuMemsetD2D16Async / cuMemsetD2D16Async_ptsz;
+    c_uint: cuMemsetD32_v2 / cuMemsetD32_v2_ptds, cuMemsetD2D32_v2 / cuMemsetD2D32_v2_ptds,
+        cuMemsetD32Async / cuMemsetD32Async_ptsz, cuMemsetD2D32Async / cuMemsetD2D32Async_ptsz;
 }

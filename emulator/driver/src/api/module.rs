@@ -10,7 +10,7 @@ use simt::program::Kernel;
 use simt::program::OpKind;
 
 use crate::attributes::limit;
-use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, usable};
+use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, query, ready_for, usable};
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, architecture, registers};
@@ -85,7 +85,6 @@ pub(crate) struct KernelInfo {
     pub(crate) max_registers: Option<u32>,
     /// `.target sm_75` is 75; for machine code, its architecture.
     pub(crate) target: u32,
-    /// Bytes of constant variables of the module.
     pub(crate) constant_bytes: u32,
 }
 
@@ -97,7 +96,7 @@ fn default_dynamic_shared(kernel: &Kernel) -> i32 {
     limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
 }
 
-pub(crate) fn module(handle: Handle) -> Result<Arc<Loaded>, CUresult> {
+pub(crate) fn module(handle: Handle) -> Outcome<Arc<Loaded>> {
     initialised()?;
     MODULES.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
@@ -215,38 +214,28 @@ fn named(kernel: &simt::program::Kernel, variables: &BTreeMap<&str, u64>) -> Vec
 fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
     let context = usable()?;
     let loaded = image.and_then(|image| image.load(&MEMORY).map(|module| (module, image)));
-    match loaded {
-        Ok((module, image)) => {
-            log.finish("", "")?;
-            out.put(enter(&context, module, &image, log.max_registers))
-        }
-        Err((code, message)) => {
-            log.report(&message)?;
-            Err(code)
-        }
-    }
+    let (module, image) = loaded.or_else(|why| log.refuse(why))?;
+    log.finish("")?;
+    out.put(enter(&context, module, &image, log.max_registers))
 }
 
 export! {
-    fn cuModuleLoad(out: Out<Handle>, path: Text) {
-        initialised()?;
-        out.check()?;
+    fn cuModuleLoad 2000(out: Out<Handle>, path: Text) {
+        ready_for(out)?;
         let path = path.get()?;
         usable()?;
         load(out, Image::read_file(&path), &Log::default())
     }
 
-    fn cuModuleLoadData | cuModuleLoadFatBinary(out: Out<Handle>, image: In<u8>) {
-        initialised()?;
-        out.check()?;
+    fn cuModuleLoadData 2000 | cuModuleLoadFatBinary 2000(out: Out<Handle>, image: In<u8>) {
+        ready_for(out)?;
         usable()?;
         // SAFETY: the caller promises an image.
         load(out, unsafe { Image::read(image) }, &Log::default())
     }
 
-    fn cuModuleLoadDataEx(out: Out<Handle>, image: In<u8>, n: c_uint, options: In<c_uint>, values: Out<usize>) {
-        initialised()?;
-        out.check()?;
+    fn cuModuleLoadDataEx 2010(out: Out<Handle>, image: In<u8>, n: c_uint, options: In<c_uint>, values: Out<usize>) {
+        ready_for(out)?;
         usable()?;
         // SAFETY: the caller promises as many options and values.
         let log = unsafe { Log::new(n, options, values) }?;
@@ -254,24 +243,22 @@ export! {
         load(out, unsafe { Image::read(image) }, &log)
     }
 
-    fn cuModuleUnload(handle: Handle) {
+    fn cuModuleUnload 2000(handle: Handle) {
         usable()?;
         unload_after_work(handle)
     }
 
-    fn cuModuleGetLoadingMode(mode: Out<c_uint>) {
+    fn cuModuleGetLoadingMode 11070(mode: Out<c_uint>) {
         initialised()?;
         // CU_MODULE_EAGER_LOADING
         mode.put(1)
     }
 
-    fn cuModuleGetFunction(out: Out<Handle>, handle: Handle, name: Text) {
+    fn cuModuleGetFunction 2000(out: Out<Handle>, handle: Handle, name: Text) {
         usable()?;
         out.check()?;
         let name = name.get()?;
-        if name.is_empty() {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(name.is_empty(), ERROR_INVALID_VALUE)?;
         let loaded = module(handle)?;
         let found = function_named(&loaded, &name).ok_or_else(|| {
             mistakes::kernel_name(&name, loaded.module.kernels().iter().map(|k| k.kernel().name.as_str()));
@@ -280,29 +267,26 @@ export! {
         out.put(found)
     }
 
-    fn cuModuleGetFunctionCount(count: Out<c_uint>, handle: Handle) {
-        initialised()?;
-        count.check()?;
-        count.put(module(handle)?.module.kernels().len() as c_uint)
+    fn cuModuleGetFunctionCount 12040(count: Out<c_uint>, handle: Handle) {
+        query(count, || Ok(module(handle)?.module.kernels().len() as c_uint))
     }
 
-    fn cuModuleEnumerateFunctions(functions: Out<Handle>, n: c_uint, handle: Handle) {
-        initialised()?;
-        functions.check()?;
+    fn cuModuleEnumerateFunctions 12040(functions: Out<Handle>, n: c_uint, handle: Handle) {
+        ready_for(functions)?;
         let loaded = module(handle)?;
         let all = loaded.functions.get().into_iter().flatten();
         // SAFETY: the caller promises `n` places.
         all.take(n as usize).enumerate().try_for_each(|(i, f)| unsafe { functions.put_at(i, *f) })
     }
 
-    fn cuModuleGetGlobal_v2(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
+    fn cuModuleGetGlobal_v2 3020(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
         usable()?;
         let name = name.get()?;
         let loaded = module(handle)?;
         variable(&loaded, &name, address, bytes)
     }
 
-    fn cuModuleGetTexRef | cuModuleGetSurfRef(_out: Out<c_void>, handle: Handle, _name: Text) {
+    fn cuModuleGetTexRef 2000 | cuModuleGetSurfRef 3000(_out: Out<c_void>, handle: Handle, _name: Text) {
         module(handle)?;
         Err(ERROR_NOT_FOUND)
     }
@@ -313,7 +297,6 @@ pub(crate) fn function_named(loaded: &Loaded, name: &str) -> Option<Handle> {
     loaded.functions.get()?.get(at).copied()
 }
 
-/// Writes a variable's address and size.
 pub(crate) fn variable(loaded: &Loaded, name: &str, address: Out<u64>, bytes: Out<usize>) -> Outcome {
     let found = loaded.module.variable(name).ok_or(ERROR_NOT_FOUND)?;
     address.put_if_wanted(found.address);

@@ -10,7 +10,7 @@ use crate::api::launch::{cluster_dimension, clusters};
 use crate::api::library::function;
 use crate::api::module::Function;
 use crate::attributes::limit;
-use crate::contexts::initialised;
+use crate::contexts::ready_for;
 use crate::edge::{In, Out, export};
 use crate::result::*;
 use crate::types::{BlockToShared, Handle, LaunchConfigC};
@@ -28,8 +28,7 @@ fn footprint_of(function: &Function, config: &LaunchConfigC) -> Footprint {
     footprint(function, threads, config.shared_bytes as usize)
 }
 
-/// Clusters of a launch with this configuration.
-fn clusters_of(function: &Function, config: &LaunchConfigC) -> Result<Option<[c_uint; 3]>, CUresult> {
+fn clusters_of(function: &Function, config: &LaunchConfigC) -> Outcome<Option<[c_uint; 3]>> {
     // SAFETY: the caller promises as many attributes.
     let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
     let requested = { attributes.iter().rev() }
@@ -39,12 +38,9 @@ fn clusters_of(function: &Function, config: &LaunchConfigC) -> Result<Option<[c_
 }
 
 fn active_blocks(out: Out<c_int>, handle: Handle, threads: c_int, dynamic: usize) -> Outcome {
-    initialised()?;
-    out.check()?;
+    ready_for(out)?;
     let function = function(handle)?;
-    if threads <= 0 {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(threads <= 0, ERROR_INVALID_VALUE)?;
     // Launch bounds do not count here, as in the driver.
     let fits = threads as u32 <= limit::THREADS_PER_BLOCK;
     let allowed = dynamic as u64 <= function.max_dynamic_shared.load(Ordering::Relaxed) as u64;
@@ -62,8 +58,7 @@ fn best_block(
     dynamic: usize,
     at_most: c_int,
 ) -> Outcome {
-    initialised()?;
-    min_grid.check()?;
+    ready_for(min_grid)?;
     block.check()?;
     let function = function(handle)?;
     let mut top = max_threads(&function);
@@ -90,47 +85,38 @@ fn best_block(
 }
 
 export! {
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(out: Out<c_int>, function: Handle, threads: c_int, dynamic: usize) {
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor 6050(out: Out<c_int>, function: Handle, threads: c_int, dynamic: usize) {
         active_blocks(out, function, threads, dynamic)
     }
 
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags 7000(
         out: Out<c_int>, function: Handle, threads: c_int, dynamic: usize, flags: c_uint,
     ) {
-        if flags > 1 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
         active_blocks(out, function, threads, dynamic)
     }
 
-    fn cuOccupancyMaxPotentialBlockSize(
+    fn cuOccupancyMaxPotentialBlockSize 6050(
         min_grid: Out<c_int>, block: Out<c_int>, function: Handle, shared_of: BlockToShared, dynamic: usize,
         at_most: c_int,
     ) {
         best_block(min_grid, block, function, shared_of, dynamic, at_most)
     }
 
-    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+    fn cuOccupancyMaxPotentialBlockSizeWithFlags 7000(
         min_grid: Out<c_int>, block: Out<c_int>, function: Handle, shared_of: BlockToShared, dynamic: usize,
         at_most: c_int, flags: c_uint,
     ) {
-        if flags > 1 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
         best_block(min_grid, block, function, shared_of, dynamic, at_most)
     }
 
-    fn cuOccupancyAvailableDynamicSMemPerBlock(out: Out<usize>, handle: Handle, blocks: c_int, threads: c_int) {
-        initialised()?;
-        out.check()?;
+    fn cuOccupancyAvailableDynamicSMemPerBlock 10020(out: Out<usize>, handle: Handle, blocks: c_int, threads: c_int) {
+        ready_for(out)?;
         let function = function(handle)?;
-        if blocks <= 0 || threads <= 0 || threads as u32 > max_threads(&function) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(blocks <= 0 || threads <= 0 || threads as u32 > max_threads(&function), ERROR_INVALID_VALUE)?;
         let fit = blocks_per_sm(footprint(&function, threads as u32, 0));
-        if blocks as u32 > fit {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(blocks as u32 > fit, ERROR_INVALID_VALUE)?;
         let taken = limit::SHARED_RESERVED + function.loaded.kernel().shared_static_bytes;
         let each = limit::SHARED_PER_SM / blocks as u32 / SHARED_UNIT * SHARED_UNIT;
         let room = each.saturating_sub(taken);
@@ -139,9 +125,8 @@ export! {
         out.put(room.min(most) as usize)
     }
 
-    fn cuOccupancyMaxPotentialClusterSize(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
-        initialised()?;
-        out.check()?;
+    fn cuOccupancyMaxPotentialClusterSize 11070(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
+        ready_for(out)?;
         let function = function(handle)?;
         let config = config.get()?;
         clusters_of(&function, &config)?;
@@ -154,9 +139,8 @@ export! {
         out.put(if blocks == 0 { 0 } else { most as c_int })
     }
 
-    fn cuOccupancyMaxActiveClusters(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
-        initialised()?;
-        out.check()?;
+    fn cuOccupancyMaxActiveClusters 11070(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
+        ready_for(out)?;
         let function = function(handle)?;
         let config = config.get()?;
         let cluster = clusters_of(&function, &config)?.ok_or(ERROR_INVALID_CLUSTER_SIZE)?;

@@ -1,24 +1,22 @@
-//! Superseded calls that programs still use: first forms that take the same arguments as their `_v2`, and launches with
+//! Superseded calls that programs still use: first forms that differ from their `_v2` in a detail, and launches with
 //! `cuParamSet*` and `cuLaunchGrid`.
 //!
-//! First forms with 32-bit device addresses are stubs: see `edge::replaced`. The codes are those of an H200.
+//! First forms that are the same stand beside their `_v2`; those with 32-bit device addresses are stubs: see
+//! `edge::replaced`. The codes are those of an H200.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use crate::api::context::{cuCtxDestroy_v2, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2};
-use crate::api::event::cuEventDestroy_v2;
+use crate::api::context::cuCtxDestroy_v2;
 use crate::api::function::max_threads;
-use crate::api::host::{cuMemAllocHost_v2, cuMemHostRegister_v2};
+use crate::api::host::cuMemAllocHost_v2;
 use crate::api::launch::{LaunchShape, launch_with};
 use crate::api::library::function;
-use crate::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkCreate_v2};
 use crate::api::module::Function;
-use crate::api::stream::cuStreamDestroy_v2;
 use crate::attributes::limit;
 use crate::contexts::{lock, usable};
 use crate::diagnose;
-use crate::edge::{Host, In, Out, Text, export};
+use crate::edge::{In, Out, export};
 use crate::result::*;
 use crate::types::Handle;
 
@@ -34,9 +32,7 @@ fn set_argument(handle: Handle, offset: c_int, bytes: &[u8]) -> Outcome {
     let function = function(handle)?;
     let offset = usize::try_from(offset).map_err(|_| ERROR_INVALID_VALUE)?;
     let end = offset.checked_add(bytes.len()).ok_or(ERROR_INVALID_VALUE)?;
-    if end > MAX_ARGUMENTS {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(end > MAX_ARGUMENTS, ERROR_INVALID_VALUE)?;
     let arguments = &mut lock(&function.prepared).arguments;
     if arguments.len() < end {
         arguments.resize(end, 0);
@@ -51,13 +47,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
     let grid = [side(width)?, side(height)?, 1];
     let (shape, arguments) = {
         let prepared = lock(&function.prepared);
-        let shape = LaunchShape {
-            grid,
-            block: prepared.block.unwrap_or([1; 3]),
-            dynamic: prepared.dynamic_shared,
-            cooperative: false,
-            cluster: None,
-        };
+        let shape = LaunchShape::new(grid, prepared.block.unwrap_or([1; 3]), prepared.dynamic_shared);
         let mut arguments = prepared.arguments.clone();
         let taken = function.loaded.kernel().param_bytes as usize;
         arguments.resize(prepared.size.unwrap_or(taken), 0);
@@ -67,7 +57,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
 }
 
 export! {
-    fn cuCtxCreate(_out: Out<Handle>, _flags: c_uint, _dev: c_int) {
+    fn cuCtxCreate 2000(_out: Out<Handle>, _flags: c_uint, _dev: c_int) {
         diagnose::print_once(
             "cuCtxCreate without _v2 makes a context of 32-bit addresses (CUDA 3.1 and before), which 64-bit devices refuse; \
              use cuCtxCreate_v2",
@@ -75,115 +65,64 @@ export! {
         Err(ERROR_OUT_OF_MEMORY)
     }
 
-    fn cuCtxDestroy(handle: Handle) {
-        if handle == 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+    fn cuCtxDestroy 2000(handle: Handle) {
+        refuse_if(handle == 0, ERROR_INVALID_VALUE)?;
         // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuCtxDestroy_v2(handle) })
     }
 
-    fn cuCtxPushCurrent(handle: Handle) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuCtxPushCurrent_v2(handle) })
-    }
-
-    fn cuCtxPopCurrent(out: Out<Handle>) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuCtxPopCurrent_v2(out) })
-    }
-
-    fn cuStreamDestroy(handle: Handle) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuStreamDestroy_v2(handle) })
-    }
-
-    fn cuEventDestroy(handle: Handle) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuEventDestroy_v2(handle) })
-    }
-
-    fn cuMemHostRegister(pointer: Host, bytes: usize, flags: c_uint) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuMemHostRegister_v2(pointer, bytes, flags) })
-    }
-
-    fn cuMemAllocHost(out: Out<u64>, bytes: c_uint) {
+    fn cuMemAllocHost 2000(out: Out<u64>, bytes: c_uint) {
         // SAFETY: the same arguments, with the caller's promises; the size is wider.
         outcome(unsafe { cuMemAllocHost_v2(out, bytes as usize) })
     }
 
-    fn cuLinkCreate(n: c_uint, options: In<c_uint>, values: Out<usize>, out: Out<Handle>) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuLinkCreate_v2(n, options, values, out) })
-    }
-
-    fn cuLinkAddData(
-        handle: Handle, kind: c_uint, data: In<u8>, size: usize, name: Text, n: c_uint, options: In<c_uint>,
-        values: Out<usize>,
-    ) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuLinkAddData_v2(handle, kind, data, size, name, n, options, values) })
-    }
-
-    fn cuLinkAddFile(handle: Handle, kind: c_uint, path: Text, n: c_uint, options: In<c_uint>, values: Out<usize>) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuLinkAddFile_v2(handle, kind, path, n, options, values) })
-    }
-
-    fn cuFuncSetBlockShape(handle: Handle, x: c_int, y: c_int, z: c_int) {
+    fn cuFuncSetBlockShape 2000(handle: Handle, x: c_int, y: c_int, z: c_int) {
         let function = function(handle)?;
         let side = |n: c_int| c_uint::try_from(n).ok().filter(|n| *n > 0).ok_or(ERROR_INVALID_VALUE);
         let block = [side(x)?, side(y)?, side(z)?];
         let fits = block.iter().zip(limit::BLOCK).all(|(n, most)| *n <= most);
-        if !fits || block.iter().product::<c_uint>() > max_threads(&function) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(!fits || block.iter().product::<c_uint>() > max_threads(&function), ERROR_INVALID_VALUE)?;
         lock(&function.prepared).block = Some(block);
         Ok(())
     }
 
-    fn cuFuncSetSharedSize(handle: Handle, bytes: c_uint) {
+    fn cuFuncSetSharedSize 2000(handle: Handle, bytes: c_uint) {
         lock(&function(handle)?.prepared).dynamic_shared = bytes;
         Ok(())
     }
 
-    fn cuParamSetSize(handle: Handle, bytes: c_uint) {
+    fn cuParamSetSize 2000(handle: Handle, bytes: c_uint) {
         usable()?;
         let function = function(handle)?;
-        if bytes as usize > MAX_ARGUMENTS {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(bytes as usize > MAX_ARGUMENTS, ERROR_INVALID_VALUE)?;
         lock(&function.prepared).size = Some(bytes as usize);
         Ok(())
     }
 
-    fn cuParamSeti(handle: Handle, offset: c_int, value: c_uint) {
+    fn cuParamSeti 2000(handle: Handle, offset: c_int, value: c_uint) {
         set_argument(handle, offset, &value.to_ne_bytes())
     }
 
-    fn cuParamSetf(handle: Handle, offset: c_int, value: f32) {
+    fn cuParamSetf 2000(handle: Handle, offset: c_int, value: f32) {
         set_argument(handle, offset, &value.to_ne_bytes())
     }
 
-    fn cuParamSetv(handle: Handle, offset: c_int, data: In<u8>, bytes: c_uint) {
-        if bytes as usize > MAX_ARGUMENTS {
-            return Err(ERROR_INVALID_VALUE);
-        }
+    fn cuParamSetv 2000(handle: Handle, offset: c_int, data: In<u8>, bytes: c_uint) {
+        refuse_if(bytes as usize > MAX_ARGUMENTS, ERROR_INVALID_VALUE)?;
         // SAFETY: the caller promises as many bytes.
         let data = unsafe { data.list(bytes as usize) }?;
         set_argument(handle, offset, &data)
     }
 
-    fn cuLaunch(handle: Handle) {
+    fn cuLaunch 2000(handle: Handle) {
         launch_grid(handle, 1, 1, 0)
     }
 
-    fn cuLaunchGrid(handle: Handle, width: c_int, height: c_int) {
+    fn cuLaunchGrid 2000(handle: Handle, width: c_int, height: c_int) {
         launch_grid(handle, width, height, 0)
     }
 
-    fn cuLaunchGridAsync(handle: Handle, width: c_int, height: c_int, stream: Handle) {
+    fn cuLaunchGridAsync 2000(handle: Handle, width: c_int, height: c_int, stream: Handle) {
         launch_grid(handle, width, height, stream)
     }
 }

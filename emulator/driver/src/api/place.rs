@@ -63,7 +63,7 @@ impl CopyEnd {
         }
     }
 
-    pub(crate) fn add(&self, bytes: u64) -> Result<Self, CUresult> {
+    pub(crate) fn add(&self, bytes: u64) -> Outcome<Self> {
         let plus = |at: u64| at.checked_add(bytes).ok_or(ERROR_INVALID_VALUE);
         Ok(match self {
             Self::Device(at) => Self::Device(plus(*at)?),

@@ -30,8 +30,7 @@ impl Value {
     }
 }
 
-/// An attribute of a known pointer.
-fn of_known(attribute: c_uint, address: u64, a: &Allocation) -> Result<Value, CUresult> {
+fn of_known(attribute: c_uint, address: u64, a: &Allocation) -> Outcome<Value> {
     let on_host = matches!(a.kind, AllocationKind::Host | AllocationKind::Registered);
     Ok(match attribute {
         ids::CONTEXT => Value::Bits64(a.context as u64),
@@ -56,7 +55,7 @@ fn of_known(attribute: c_uint, address: u64, a: &Allocation) -> Result<Value, CU
 }
 
 /// An attribute of an unknown pointer: everything is 0, and the ordinal is -2.
-fn of_unknown(attribute: c_uint) -> Result<Value, CUresult> {
+fn of_unknown(attribute: c_uint) -> Outcome<Value> {
     Ok(match attribute {
         ids::DEVICE_ORDINAL => Value::Bits32(-2i32 as u32),
         ids::IS_MANAGED | ids::IS_LEGACY_CUDA_IPC_CAPABLE | ids::MAPPED | ids::IS_GPU_DIRECT_RDMA_CAPABLE => {
@@ -69,7 +68,7 @@ fn of_unknown(attribute: c_uint) -> Result<Value, CUresult> {
 }
 
 export! {
-    fn cuPointerGetAttribute(data: Out<c_void>, attribute: c_uint, address: u64) {
+    fn cuPointerGetAttribute 4000(data: Out<c_void>, attribute: c_uint, address: u64) {
         usable_if_any()?;
         data.check()?;
         let found = allocations::find(address).ok_or(ERROR_INVALID_VALUE)?;
@@ -78,13 +77,11 @@ export! {
         unsafe { value.put(data) }
     }
 
-    fn cuPointerGetAttributes(n: c_uint, attributes: In<c_uint>, data: In<*mut c_void>, address: u64) {
+    fn cuPointerGetAttributes 7000(n: c_uint, attributes: In<c_uint>, data: In<*mut c_void>, address: u64) {
         usable_if_any()?;
         // SAFETY: the caller promises `n` attributes and as many places.
         let (attributes, places) = unsafe { (attributes.list(n as usize)?, data.list(n as usize)?) };
-        if n == 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(n == 0, ERROR_INVALID_VALUE)?;
         let found = allocations::find(address);
         for (attribute, place) in attributes.into_iter().zip(places) {
             // SAFETY: the caller promises a place for this attribute.
@@ -101,13 +98,11 @@ export! {
         Ok(())
     }
 
-    fn cuPointerSetAttribute(value: In<c_uint>, attribute: c_uint, address: u64) {
+    fn cuPointerSetAttribute 6000(value: In<c_uint>, attribute: c_uint, address: u64) {
         initialised()?;
         value.get()?;
         // Copies are synchronous enough.
-        if attribute != ids::SYNC_MEMOPS || allocations::find(address).is_none() {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(attribute != ids::SYNC_MEMOPS || allocations::find(address).is_none(), ERROR_INVALID_VALUE)?;
         Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! Memory pools: accounting only. Memory is allocated and freed at once.
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::allocations::{self, Allocation, AllocationKind, Owner};
-use crate::contexts::{initialised, lock};
+use crate::contexts::{initialised, lock, query, ready_for};
 use crate::edge::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
@@ -35,6 +35,16 @@ fn create(max: u64) -> Handle {
     POOLS.insert_with(make).0
 }
 
+fn pool(handle: Handle) -> Outcome<Arc<Pool>> {
+    initialised()?;
+    POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)
+}
+
+/// Refuses every place but the one device.
+fn check_location(location: MemLocation) -> Outcome {
+    if location.kind == 1 && location.id == 0 { Ok(()) } else { Err(ERROR_INVALID_DEVICE) }
+}
+
 fn chosen() -> (Handle, Handle) {
     *lock(&CHOSEN).get_or_insert_with(|| {
         let pool = create(0);
@@ -58,15 +68,13 @@ pub(crate) fn set_current_pool(handle: Handle) -> Outcome {
 }
 
 /// Allocates from a pool. Zero bytes are at address 0, without an error, as in the driver.
-pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Result<u64, CUresult> {
+pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Outcome<u64> {
     let pool = POOLS.get(pool_handle).ok_or(ERROR_INVALID_VALUE)?;
     if bytes == 0 {
         return Ok(0);
     }
     let bytes = bytes as u64;
-    if pool.max != 0 && lock(&pool.used).now.saturating_add(bytes) > pool.max {
-        return Err(ERROR_OUT_OF_MEMORY);
-    }
+    refuse_if(pool.max != 0 && lock(&pool.used).now.saturating_add(bytes) > pool.max, ERROR_OUT_OF_MEMORY)?;
     let base = allocations::device(bytes, AllocationKind::Pooled(pool_handle), "cuMemAllocAsync", owner)?;
     let mut used = lock(&pool.used);
     used.now += bytes;
@@ -75,7 +83,6 @@ pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Result<u
     Ok(base)
 }
 
-/// Records that an allocation was freed.
 pub(crate) fn note_free(gone: &Allocation) {
     if let AllocationKind::Pooled(handle) = gone.kind
         && let Some(pool) = POOLS.get(handle)
@@ -86,29 +93,20 @@ pub(crate) fn note_free(gone: &Allocation) {
 }
 
 export! {
-    fn cuMemPoolCreate(out: Out<Handle>, props: In<PoolProps>) {
-        initialised()?;
-        out.check()?;
+    fn cuMemPoolCreate 11020(out: Out<Handle>, props: In<PoolProps>) {
+        ready_for(out)?;
         let props = props.get()?;
         // Pinned memory of device 0, that no other process sees.
-        if props.alloc_type != 1 || props.location.kind != 1 {
-            return Err(ERROR_INVALID_VALUE);
-        }
-        if props.location.id != 0 {
-            return Err(ERROR_INVALID_DEVICE);
-        }
-        if props.handle_types != 0 {
-            return Err(ERROR_NOT_SUPPORTED);
-        }
+        refuse_if(props.alloc_type != 1 || props.location.kind != 1, ERROR_INVALID_VALUE)?;
+        refuse_if(props.location.id != 0, ERROR_INVALID_DEVICE)?;
+        refuse_if(props.handle_types != 0, ERROR_NOT_SUPPORTED)?;
         out.put(create(props.max_size as u64))
     }
 
-    fn cuMemPoolDestroy(handle: Handle) {
+    fn cuMemPoolDestroy 11020(handle: Handle) {
         initialised()?;
         let (default, current) = chosen();
-        if handle == default {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(handle == default, ERROR_INVALID_VALUE)?;
         POOLS.remove(handle).ok_or(ERROR_INVALID_VALUE)?;
         if handle == current {
             *lock(&CHOSEN) = Some((default, default));
@@ -116,10 +114,9 @@ export! {
         Ok(())
     }
 
-    fn cuMemPoolGetAttribute(handle: Handle, attribute: c_uint, value: Out<c_void>) {
-        initialised()?;
-        value.check()?;
-        let pool = POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+    fn cuMemPoolGetAttribute 11020(handle: Handle, attribute: c_uint, value: Out<c_void>) {
+        ready_for(value)?;
+        let pool = pool(handle)?;
         let used = *lock(&pool.used);
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
         let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
@@ -133,10 +130,9 @@ export! {
         }
     }
 
-    fn cuMemPoolSetAttribute(handle: Handle, attribute: c_uint, value: Out<c_void>) {
-        initialised()?;
-        value.check()?;
-        let pool = POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+    fn cuMemPoolSetAttribute 11020(handle: Handle, attribute: c_uint, value: Out<c_void>) {
+        ready_for(value)?;
+        let pool = pool(handle)?;
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
         let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
         match attribute {
@@ -152,36 +148,27 @@ export! {
         Ok(())
     }
 
-    fn cuMemPoolTrimTo(handle: Handle, _keep: usize) {
-        initialised()?;
+    fn cuMemPoolTrimTo 11020(handle: Handle, _keep: usize) {
         // No memory is retained that a trim could release.
-        POOLS.get(handle).map(|_| ()).ok_or(ERROR_INVALID_VALUE)
+        pool(handle).map(|_| ())
     }
 
-    fn cuMemPoolSetAccess(handle: Handle, access: In<MemAccessDesc>, n: usize) {
-        initialised()?;
-        POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+    fn cuMemPoolSetAccess 11020(handle: Handle, access: In<MemAccessDesc>, n: usize) {
+        pool(handle)?;
         // SAFETY: the caller promises `n` descriptions.
         for desc in unsafe { access.list(n) }? {
-            if desc.location.kind != 1 || desc.location.id != 0 {
-                return Err(ERROR_INVALID_DEVICE);
-            }
+            check_location(desc.location)?;
             // The device of a pool always has access.
-            if desc.flags != 3 {
-                return Err(ERROR_INVALID_VALUE);
-            }
+            refuse_if(desc.flags != 3, ERROR_INVALID_VALUE)?;
         }
         Ok(())
     }
 
-    fn cuMemPoolGetAccess(flags: Out<c_uint>, handle: Handle, location: In<MemLocation>) {
-        initialised()?;
-        flags.check()?;
-        POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
-        let location = location.get()?;
-        if location.kind != 1 || location.id != 0 {
-            return Err(ERROR_INVALID_DEVICE);
-        }
-        flags.put(3)
+    fn cuMemPoolGetAccess 11020(flags: Out<c_uint>, handle: Handle, location: In<MemLocation>) {
+        query(flags, || {
+            pool(handle)?;
+            check_location(location.get()?)?;
+            Ok(3)
+        })
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Rows {
 }
 
 impl CopySide {
-    fn layout(self, width: usize, n_rows: usize, n_slices: usize) -> Result<Layout, CUresult> {
+    fn layout(self, width: usize, n_rows: usize, n_slices: usize) -> Outcome<Layout> {
         let (base, pitch, slice) = match self.kind {
             3 => {
                 let array = array::array(self.array)?;
@@ -43,14 +43,16 @@ impl CopySide {
                 };
                 let pitch = if self.pitch == 0 { width } else { self.pitch };
                 // A pitch that is narrower than a row makes rows overlap; a single row needs none.
-                if n_rows.saturating_mul(n_slices) > 1 && pitch < self.x.saturating_add(width) {
-                    return Err(ERROR_INVALID_VALUE);
-                }
+                refuse_if(
+                    n_rows.saturating_mul(n_slices) > 1 && pitch < self.x.saturating_add(width),
+                    ERROR_INVALID_VALUE,
+                )?;
                 let rows = if self.height == 0 { n_rows } else { self.height };
                 // Slices must not overlap either.
-                if n_slices > 1 && rows < self.y.saturating_add(n_rows) && self.height != 0 {
-                    return Err(ERROR_INVALID_VALUE);
-                }
+                refuse_if(
+                    n_slices > 1 && rows < self.y.saturating_add(n_rows) && self.height != 0,
+                    ERROR_INVALID_VALUE,
+                )?;
                 let slice = (pitch as u64).checked_mul(rows as u64).ok_or(ERROR_INVALID_VALUE)?;
                 (base, pitch as u64, slice)
             }
@@ -64,7 +66,7 @@ impl CopySide {
 }
 
 impl Layout {
-    fn row(&self, y: usize, z: usize) -> Result<CopyEnd, CUresult> {
+    fn row(&self, y: usize, z: usize) -> Outcome<CopyEnd> {
         let rows = self.pitch.checked_mul(y as u64).ok_or(ERROR_INVALID_VALUE)?;
         let slices = self.slice.checked_mul(z as u64).ok_or(ERROR_INVALID_VALUE)?;
         self.start.add(rows)?.add(slices)
@@ -72,24 +74,16 @@ impl Layout {
 }
 
 impl Rows {
-    pub(crate) fn from_2d(c: Memcpy2D) -> Result<Self, CUresult> {
+    pub(crate) fn from_2d(c: Memcpy2D) -> Outcome<Self> {
         Self::new(c.dst.into(), c.src.into(), c.width, c.height, 1)
     }
 
-    pub(crate) fn from_3d(c: Memcpy3D) -> Result<Self, CUresult> {
-        if c.src.lod != 0 || c.dst.lod != 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+    pub(crate) fn from_3d(c: Memcpy3D) -> Outcome<Self> {
+        refuse_if(c.src.lod != 0 || c.dst.lod != 0, ERROR_INVALID_VALUE)?;
         Self::new(c.dst, c.src, c.width, c.height, c.depth)
     }
 
-    fn new(
-        to: CopySide,
-        from: CopySide,
-        width: usize,
-        height: usize,
-        depth: usize,
-    ) -> Result<Self, CUresult> {
+    fn new(to: CopySide, from: CopySide, width: usize, height: usize, depth: usize) -> Outcome<Self> {
         Ok(Self {
             to: to.layout(width, height, depth)?,
             from: from.layout(width, height, depth)?,
@@ -164,19 +158,19 @@ impl Rows {
 }
 
 export! {
-    fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds | cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
+    fn cuMemcpy2D_v2 3020 / cuMemcpy2D_v2_ptds | cuMemcpy2DUnaligned_v2 3020 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
         Rows::from_2d(copy.get()?)?.run(0, true)
     }
 
-    fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (copy: In<Memcpy2D>, stream: Handle) {
+    fn cuMemcpy2DAsync_v2 3020 / cuMemcpy2DAsync_v2_ptsz (copy: In<Memcpy2D>, stream: Handle) {
         Rows::from_2d(copy.get()?)?.run(stream, false)
     }
 
-    fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds | cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
+    fn cuMemcpy3D_v2 3020 / cuMemcpy3D_v2_ptds | cuMemcpy3DPeer 4000 / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
         Rows::from_3d(copy.get()?)?.run(0, true)
     }
 
-    fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz | cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (
+    fn cuMemcpy3DAsync_v2 3020 / cuMemcpy3DAsync_v2_ptsz | cuMemcpy3DPeerAsync 4000 / cuMemcpy3DPeerAsync_ptsz (
         copy: In<Memcpy3D>, stream: Handle,
     ) {
         Rows::from_3d(copy.get()?)?.run(stream, false)

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
-use crate::contexts::{initialised, lock, usable};
+use crate::contexts::{initialised, lock, ready_for, usable};
 use crate::edge::{Out, export, later};
 use crate::queue::JobThread;
 use crate::result::*;
@@ -14,12 +14,9 @@ use crate::types::{Handle, HostFn, StreamCallback};
 const PRIORITIES: std::ops::RangeInclusive<c_int> = -5..=0;
 
 fn create(out: Out<Handle>, flags: c_uint, priority: c_int) -> Outcome {
-    initialised()?;
-    out.check()?;
+    ready_for(out)?;
     let context = usable()?;
-    if flags > 1 {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
     let priority = priority.clamp(*PRIORITIES.start(), *PRIORITIES.end());
     out.put(Stream::create(context, flags, priority))
 }
@@ -27,9 +24,7 @@ fn create(out: Out<Handle>, flags: c_uint, priority: c_int) -> Outcome {
 /// Makes a stream wait for an event: one of its own context, whose work is in one order anyway, only counts for "is the
 /// stream done".
 pub(crate) fn wait_for(stream: &Stream, event: &Event) -> Outcome {
-    let Some((context, ticket)) = event.latest() else {
-        return Ok(());
-    };
+    let Some((context, ticket)) = event.latest() else { return Ok(()) };
     if Arc::ptr_eq(&context, &stream.context) {
         stream.join(ticket);
         return Ok(());
@@ -65,80 +60,70 @@ fn launch_host(handle: Handle, function: HostFn, data: *mut c_void) -> Outcome {
 }
 
 export! {
-    fn cuStreamCreate(out: Out<Handle>, flags: c_uint) {
+    fn cuStreamCreate 2000(out: Out<Handle>, flags: c_uint) {
         create(out, flags, 0)
     }
 
-    fn cuStreamCreateWithPriority(out: Out<Handle>, flags: c_uint, priority: c_int) {
+    fn cuStreamCreateWithPriority 5050(out: Out<Handle>, flags: c_uint, priority: c_int) {
         create(out, flags, priority)
     }
 
-    fn cuStreamDestroy_v2(handle: Handle) {
+    fn cuStreamDestroy_v2 4000 | cuStreamDestroy 2000(handle: Handle) {
         initialised()?;
         // Submitted work continues; it holds references to its objects.
         STREAMS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
     }
 
-    fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) {
+    fn cuStreamQuery 2000 / cuStreamQuery_ptsz (handle: Handle) {
         let stream = stream(handle)?;
         stream.context.check()?;
-        if !stream.is_done() {
-            return Err(ERROR_NOT_READY);
-        }
+        refuse_if(!stream.is_done(), ERROR_NOT_READY)?;
         stream.context.flush_printed();
         Ok(())
     }
 
-    fn cuStreamSynchronize / cuStreamSynchronize_ptsz (handle: Handle) {
+    fn cuStreamSynchronize 2000 / cuStreamSynchronize_ptsz (handle: Handle) {
         let stream = stream(handle)?;
         stream.context.check()?;
         stream.synchronize()
     }
 
-    fn cuStreamWaitEvent / cuStreamWaitEvent_ptsz (handle: Handle, awaited: Handle, flags: c_uint) {
+    fn cuStreamWaitEvent 3020 / cuStreamWaitEvent_ptsz (handle: Handle, awaited: Handle, flags: c_uint) {
         let stream = stream(handle)?;
         let event = event(awaited)?;
-        if flags > 1 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
         stream.context.check()?;
         wait_for(&stream, &event)
     }
 
-    fn cuStreamGetFlags / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<c_uint>) {
-        flags.check()?;
-        flags.put(stream(handle)?.flags)
+    fn cuStreamGetFlags 5050 / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<c_uint>) {
+        flags.put_with(|| Ok(stream(handle)?.flags))
     }
 
-    fn cuStreamGetPriority / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<c_int>) {
-        priority.check()?;
-        priority.put(stream(handle)?.priority)
+    fn cuStreamGetPriority 5050 / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<c_int>) {
+        priority.put_with(|| Ok(stream(handle)?.priority))
     }
 
-    fn cuStreamGetId / cuStreamGetId_ptsz (handle: Handle, id: Out<c_ulonglong>) {
-        id.check()?;
-        id.put(stream(handle)?.id)
+    fn cuStreamGetId 12000 / cuStreamGetId_ptsz (handle: Handle, id: Out<c_ulonglong>) {
+        id.put_with(|| Ok(stream(handle)?.id))
     }
 
-    fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) {
-        context.check()?;
-        context.put(stream(handle)?.context.handle)
+    fn cuStreamGetCtx 9020 / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) {
+        context.put_with(|| Ok(stream(handle)?.context.handle))
     }
 
-    fn cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) {
+    fn cuStreamCopyAttributes 11000 / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) {
         stream(to)?;
         stream(from)?;
         Ok(())
     }
 
-    fn cuStreamAddCallback / cuStreamAddCallback_ptsz (
+    fn cuStreamAddCallback 5000 / cuStreamAddCallback_ptsz (
         handle: Handle, callback: StreamCallback, data: *mut c_void, flags: c_uint,
     ) {
         let stream = stream(handle)?;
         let callback = callback.ok_or(ERROR_INVALID_VALUE)?;
-        if flags != 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         let context = Arc::clone(&stream.context);
         let call = HostCall(callback, data);
         // Unlike a host function, a callback is also called after an error, with its code.
@@ -152,36 +137,34 @@ export! {
         Ok(())
     }
 
-    fn cuLaunchHostFunc / cuLaunchHostFunc_ptsz (handle: Handle, function: HostFn, data: *mut c_void) {
+    fn cuLaunchHostFunc 10000 / cuLaunchHostFunc_ptsz (handle: Handle, function: HostFn, data: *mut c_void) {
         launch_host(handle, function, data)
     }
 
-    fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
+    fn cuStreamAttachMemAsync 6000 / cuStreamAttachMemAsync_ptsz (
         handle: Handle, address: u64, _length: usize, flags: c_uint,
     ) {
         stream(handle)?.context.check()?;
-        if ![1, 2, 4].contains(&flags) {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(![1, 2, 4].contains(&flags), ERROR_INVALID_VALUE)?;
         // Managed memory is host memory here: every stream can reach all of it.
         let managed = crate::allocations::find(address).is_some_and(|a| a.kind == crate::allocations::AllocationKind::Managed);
         if managed { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
     }
 
-    fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<c_uint>) {
+    fn cuStreamIsCapturing 10000 / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<c_uint>) {
         status.check()?;
         stream(handle)?;
         status.put(0)
     }
 
-    fn cuStreamGetCaptureInfo / cuStreamGetCaptureInfo_ptsz (handle: Handle, status: Out<c_uint>, id: Out<u64>) {
+    fn cuStreamGetCaptureInfo 10010 / cuStreamGetCaptureInfo_ptsz (handle: Handle, status: Out<c_uint>, id: Out<u64>) {
         status.check()?;
         stream(handle)?;
         id.put_if_wanted(0);
         status.put(0)
     }
 
-    fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
+    fn cuStreamGetCaptureInfo_v2 11030 / cuStreamGetCaptureInfo_v2_ptsz (
         handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
         n: Out<usize>,
     ) {
@@ -192,7 +175,7 @@ export! {
         status.put(0)
     }
 
-    fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
+    fn cuStreamGetCaptureInfo_v3 12030 / cuStreamGetCaptureInfo_v3_ptsz (
         handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
         _edges: Out<usize>, n: Out<usize>,
     ) {
@@ -203,23 +186,21 @@ export! {
         status.put(0)
     }
 
-    fn cuThreadExchangeStreamCaptureMode(mode: Out<c_uint>) {
+    fn cuThreadExchangeStreamCaptureMode 10010(mode: Out<c_uint>) {
         initialised()?;
         let requested = mode.get()?;
-        if requested > 2 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(requested > 2, ERROR_INVALID_VALUE)?;
         static MODE: std::sync::Mutex<c_uint> = std::sync::Mutex::new(0);
         mode.put(std::mem::replace(&mut *lock(&MODE), requested))
     }
 
-    fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz | cuStreamWriteValue32 / cuStreamWriteValue32_ptsz (
+    fn cuStreamWriteValue32_v2 11070 / cuStreamWriteValue32_v2_ptsz | cuStreamWriteValue32 8000 / cuStreamWriteValue32_ptsz (
         handle: Handle, address: u64, value: u32, flags: c_uint,
     ) {
         write_value(handle, address, &value.to_le_bytes(), flags)
     }
 
-    fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz | cuStreamWriteValue64 / cuStreamWriteValue64_ptsz (
+    fn cuStreamWriteValue64_v2 11070 / cuStreamWriteValue64_v2_ptsz | cuStreamWriteValue64 9000 / cuStreamWriteValue64_ptsz (
         handle: Handle, address: u64, value: u64, flags: c_uint,
     ) {
         write_value(handle, address, &value.to_le_bytes(), flags)
@@ -227,20 +208,20 @@ export! {
 }
 
 later! {
-    fn cuLaunchHostFunc_v2 / cuLaunchHostFunc_v2_ptsz (
+    fn cuLaunchHostFunc_v2 13020 / cuLaunchHostFunc_v2_ptsz (
         handle: Handle, function: HostFn, data: *mut c_void, _mode: c_uint,
     ) {
         launch_host(handle, function, data)
     }
 
-    fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) {
+    fn cuStreamGetCtx_v2 12050 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) {
         context.check()?;
         let stream = stream(handle)?;
         green.put_if_wanted(0);
         context.put(stream.context.handle)
     }
 
-    fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, dev: Out<c_int>) {
+    fn cuStreamGetDevice 12080 / cuStreamGetDevice_ptsz (handle: Handle, dev: Out<c_int>) {
         dev.check()?;
         stream(handle)?;
         dev.put(0)
@@ -249,9 +230,7 @@ later! {
 
 fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Outcome {
     let stream = stream(handle)?;
-    if flags > 1 || !address.is_multiple_of(bytes.len() as u64) {
-        return Err(ERROR_INVALID_VALUE);
-    }
+    refuse_if(flags > 1 || !address.is_multiple_of(bytes.len() as u64), ERROR_INVALID_VALUE)?;
     let bytes = bytes.to_vec();
     super::place::device_range(address, bytes.len())?;
     stream.submit_async(JobThread::Caller, move || super::place::write_device(address, &bytes))

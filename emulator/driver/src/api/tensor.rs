@@ -6,7 +6,7 @@ use std::ffi::c_uint;
 
 use simt::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
 
-use crate::contexts::initialised;
+use crate::contexts::ready_for;
 use crate::edge::{In, Out, export};
 use crate::mistakes;
 use crate::result::*;
@@ -14,7 +14,7 @@ use crate::result::*;
 /// `CUtensorMap`
 type Bytes = [u8; BYTES];
 
-fn element(kind: c_uint) -> Result<Element, CUresult> {
+fn element(kind: c_uint) -> Outcome<Element> {
     Ok(match kind {
         0 => Element::U8,
         1 => Element::U16,
@@ -33,7 +33,7 @@ fn element(kind: c_uint) -> Result<Element, CUresult> {
     })
 }
 
-fn swizzle(mode: c_uint) -> Result<Swizzle, CUresult> {
+fn swizzle(mode: c_uint) -> Outcome<Swizzle> {
     Ok(match mode {
         0 => Swizzle::None,
         1 => Swizzle::B32,
@@ -52,13 +52,12 @@ fn refused(call: &str, why: &str) -> CUresult {
 }
 
 export! {
-    fn cuTensorMapEncodeTiled(
+    fn cuTensorMapEncodeTiled 12000(
         out: Out<Bytes>, kind: c_uint, rank: u32, address: u64, dims: In<u64>, strides: In<u64>,
         box_dims: In<u32>, steps: In<u32>, interleave: c_uint, swizzle_mode: c_uint, l2_promotion: c_uint,
         fill: c_uint,
     ) {
-        initialised()?;
-        out.check()?;
+        ready_for(out)?;
         let element = element(kind)?;
         let rank = rank as usize;
         if !(1..=simt::tensor::RANKS).contains(&rank) {
@@ -72,9 +71,7 @@ export! {
             }
             _ => return Err(ERROR_INVALID_VALUE),
         }
-        if l2_promotion > 3 {
-            return Err(ERROR_INVALID_VALUE);
-        }
+        refuse_if(l2_promotion > 3, ERROR_INVALID_VALUE)?;
         let fill = match fill {
             0 => Fill::Zeros,
             1 => Fill::Nan,
@@ -88,9 +85,8 @@ export! {
         out.put(map.map_err(|rule| refused(ENCODE, &rule.to_string()))?.encode())
     }
 
-    fn cuTensorMapReplaceAddress(map: Out<Bytes>, address: u64) {
-        initialised()?;
-        map.check()?;
+    fn cuTensorMapReplaceAddress 12000(map: Out<Bytes>, address: u64) {
+        ready_for(map)?;
         let old = TensorMap::decode(&map.get()?)
             .map_err(|_| refused(REPLACE, "the map is none that cuTensorMapEncodeTiled made"))?;
         let new = old.at(address).map_err(|rule| refused(REPLACE, &rule.to_string()))?;

@@ -8,9 +8,10 @@ use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Texture
 use crate::api::array::{self, Array, texel_format};
 use crate::api::place::device_range;
 use crate::attributes::limit;
-use crate::contexts::{MEMORY, initialised, usable};
+use crate::contexts::{MEMORY, initialised, ready_for, usable};
 use crate::edge::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
+use crate::numbers::texture;
 use crate::result::*;
 use crate::types::{Handle, ResourceDesc, TextureDesc};
 
@@ -31,13 +32,6 @@ struct Texture {
 }
 
 static TEXTURES: Table<Texture> = Table::new(ObjectKind::Texture);
-
-/// `CU_TRSF_READ_AS_INTEGER`
-const READ_AS_INTEGER: c_uint = 1;
-/// `CU_TRSF_NORMALIZED_COORDINATES`
-const NORMALISED: c_uint = 2;
-/// `CU_TRSF_SRGB`
-const SRGB: c_uint = 0x10;
 
 pub(crate) fn forget_context(id: u64) {
     TEXTURES.remove_where(|t| t.context_id == id);
@@ -75,7 +69,7 @@ impl Texture {
     }
 }
 
-fn address_mode(mode: c_uint) -> Result<AddressMode, CUresult> {
+fn address_mode(mode: c_uint) -> Outcome<AddressMode> {
     Ok(match mode {
         0 => AddressMode::Wrap,
         1 => AddressMode::Clamp,
@@ -86,7 +80,7 @@ fn address_mode(mode: c_uint) -> Result<AddressMode, CUresult> {
 }
 
 /// Reads the union of a resource by the offsets of its members.
-fn source(r: &ResourceDesc) -> Result<(Source, TexelFormat, u32, [usize; 2]), CUresult> {
+fn source(r: &ResourceDesc) -> Outcome<(Source, TexelFormat, u32, [usize; 2])> {
     let low = |word: u64| word as u32;
     let high = |word: u64| (word >> 32) as u32;
     let format_of = |word: u64| {
@@ -98,18 +92,14 @@ fn source(r: &ResourceDesc) -> Result<(Source, TexelFormat, u32, [usize; 2]), CU
         0 => {
             let array = array::array(r.words[0] as Handle).map_err(|_| ERROR_INVALID_VALUE)?;
             let d = array.descriptor;
-            if d.depth > 1 {
-                return Err(ERROR_NOT_SUPPORTED);
-            }
+            refuse_if(d.depth > 1, ERROR_NOT_SUPPORTED)?;
             let format = texel_format(d.format).ok_or(ERROR_INVALID_VALUE)?;
             Ok((Source::Array(array), format, d.channels, [d.width, d.height]))
         }
         2 => {
             let (address, bytes) = (r.words[0], r.words[2] as usize);
             let (format, channels) = format_of(r.words[1])?;
-            if bytes == 0 || !address.is_multiple_of(limit::PITCH as u64) {
-                return Err(ERROR_INVALID_VALUE);
-            }
+            refuse_if(bytes == 0 || !address.is_multiple_of(limit::PITCH as u64), ERROR_INVALID_VALUE)?;
             device_range(address, bytes)?;
             let width = bytes / (format.bytes() * channels as usize);
             Ok((Source::Linear { address, bytes }, format, channels, [width, 0]))
@@ -120,9 +110,7 @@ fn source(r: &ResourceDesc) -> Result<(Source, TexelFormat, u32, [usize; 2]), CU
             let [width, height, pitch] = [r.words[2], r.words[3], r.words[4]].map(|w| w as usize);
             let row = width.checked_mul(format.bytes() * channels as usize).ok_or(ERROR_INVALID_VALUE)?;
             let bad = width == 0 || height == 0 || pitch < row || pitch % 32 != 0;
-            if bad || !address.is_multiple_of(limit::PITCH as u64) {
-                return Err(ERROR_INVALID_VALUE);
-            }
+            refuse_if(bad || !address.is_multiple_of(limit::PITCH as u64), ERROR_INVALID_VALUE)?;
             let last = (height as u64 - 1).checked_mul(pitch as u64).and_then(|o| o.checked_add(address));
             device_range(address, row)?;
             device_range(last.ok_or(ERROR_INVALID_VALUE)?, row)?;
@@ -134,36 +122,29 @@ fn source(r: &ResourceDesc) -> Result<(Source, TexelFormat, u32, [usize; 2]), CU
     }
 }
 
-fn texture(handle: u64) -> Result<Arc<Texture>, CUresult> {
+fn texture(handle: u64) -> Outcome<Arc<Texture>> {
     initialised()?;
     TEXTURES.get(handle as Handle).ok_or(ERROR_INVALID_VALUE)
 }
 
 export! {
-    fn cuTexObjectCreate(out: Out<u64>, resource: In<ResourceDesc>, description: In<TextureDesc>, view: In<u8>) {
-        initialised()?;
-        out.check()?;
+    fn cuTexObjectCreate 5000(out: Out<u64>, resource: In<ResourceDesc>, description: In<TextureDesc>, view: In<u8>) {
+        ready_for(out)?;
         let context = usable()?;
         let (resource, description) = (resource.get()?, description.get()?);
-        if !view.is_null() {
-            return Err(ERROR_NOT_SUPPORTED);
-        }
+        refuse_if(!view.is_null(), ERROR_NOT_SUPPORTED)?;
         let (source, format, channels, size) = source(&resource)?;
         let filter = match description.filter_mode {
             0 => FilterMode::Point,
             1 => FilterMode::Linear,
             _ => return Err(ERROR_INVALID_VALUE),
         };
-        let read_as_integer = description.flags & READ_AS_INTEGER != 0;
+        let read_as_integer = description.flags & texture::READ_AS_INTEGER != 0;
         let integers = !matches!(format, TexelFormat::F16 | TexelFormat::F32);
         // Integers cannot be blended, and 32-bit ones are never read as fractions.
         let wide = matches!(format, TexelFormat::U32 | TexelFormat::S32);
-        if filter == FilterMode::Linear && integers && (read_as_integer || wide) {
-            return Err(ERROR_INVALID_VALUE);
-        }
-        if description.flags & SRGB != 0 {
-            return Err(ERROR_NOT_SUPPORTED);
-        }
+        refuse_if(filter == FilterMode::Linear && integers && (read_as_integer || wide), ERROR_INVALID_VALUE)?;
+        refuse_if(description.flags & texture::SRGB != 0, ERROR_NOT_SUPPORTED)?;
         let like = TextureObject {
             data: Arc::default(),
             width: size[0] as u32,
@@ -172,25 +153,23 @@ export! {
             format,
             address: [address_mode(description.address_mode[0])?, address_mode(description.address_mode[1])?],
             filter,
-            normalised_coordinates: description.flags & NORMALISED != 0,
+            normalised_coordinates: description.flags & texture::NORMALIZED_COORDINATES != 0,
             read_as_integer: read_as_integer || wide,
         };
         let make = |_| Texture { context_id: context.id, resource, description, source, like };
         out.put(TEXTURES.insert_with(make).0 as u64)
     }
 
-    fn cuTexObjectDestroy(handle: u64) {
+    fn cuTexObjectDestroy 5000(handle: u64) {
         initialised()?;
         TEXTURES.remove(handle as Handle).map(|_| ()).ok_or(ERROR_INVALID_VALUE)
     }
 
-    fn cuTexObjectGetResourceDesc(out: Out<ResourceDesc>, handle: u64) {
-        out.check()?;
-        out.put(texture(handle)?.resource)
+    fn cuTexObjectGetResourceDesc 5000(out: Out<ResourceDesc>, handle: u64) {
+        out.put_with(|| Ok(texture(handle)?.resource))
     }
 
-    fn cuTexObjectGetTextureDesc(out: Out<TextureDesc>, handle: u64) {
-        out.check()?;
-        out.put(texture(handle)?.description)
+    fn cuTexObjectGetTextureDesc 5000(out: Out<TextureDesc>, handle: u64) {
+        out.put_with(|| Ok(texture(handle)?.description))
     }
 }

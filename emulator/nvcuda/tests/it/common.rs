@@ -27,6 +27,12 @@ pub(crate) fn emulator() -> emulator_client::Emulator {
     emulator
 }
 
+/// The report of the last launch.
+pub(crate) fn report(emulator: &emulator_client::Emulator) -> serde_json::Value {
+    let report = emulator.report().expect("there was a launch");
+    serde_json::from_str(&report).expect("it is JSON")
+}
+
 /// Switches diagnoses off, on the emulated driver.
 pub(crate) fn silence() {
     driver();

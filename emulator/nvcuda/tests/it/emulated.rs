@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use cudarc::driver::sys::CUresult::*;
 use emulator_client::Checks;
 
-use crate::common::{OwnContext, alloc, emulator, function, launch, module, ok, synchronize};
+use crate::common::{OwnContext, alloc, emulator, function, launch, module, ok, report, synchronize};
 
 #[test]
 fn emulated_the_library_tells_its_name() {
@@ -20,8 +20,7 @@ fn emulated_a_launch_leaves_a_report() {
     let address = alloc(4 * 64);
     emulator.set_checks(Some(Checks::Counted));
     ok(launch(function(module(), "fill"), 2, 32, &[address, 64, 7]));
-    let report = emulator.report().expect("there was a launch");
-    let report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+    let report = report(&emulator);
     assert_eq!(report["kernel"], "fill");
     assert_eq!(report["grid"], serde_json::json!([2, 1, 1]));
     assert_eq!(report["total"]["global_store_requests"], 2);

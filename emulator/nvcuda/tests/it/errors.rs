@@ -191,19 +191,13 @@ fn launches_that_cannot_start() {
     let bounded = function(module, "bounded");
     let exact = function(module, "exact");
     let fill = function(module, "fill");
-    let (none, no_extra) = (null_mut(), null_mut());
-    let blocks = |x, y, z| unsafe {
+    let launch_nothing = |grid, block, bytes| unsafe {
         // SAFETY: the kernel has no parameters.
-        launch_kernel(nothing, [1; 3], [x, y, z], 0, null_mut(), NONE, NONE)
+        launch_kernel(nothing, grid, block, bytes, null_mut(), NONE, NONE)
     };
-    let grid = |x, y, z| unsafe {
-        // SAFETY: the kernel has no parameters.
-        launch_kernel(nothing, [x, y, z], [1; 3], 0, null_mut(), NONE, NONE)
-    };
-    let shared = |bytes| unsafe {
-        // SAFETY: the kernel has no parameters.
-        launch_kernel(nothing, [1; 3], [1; 3], bytes, null_mut(), NONE, NONE)
-    };
+    let blocks = |x, y, z| launch_nothing([1; 3], [x, y, z], 0);
+    let grid = |x, y, z| launch_nothing([x, y, z], [1; 3], 0);
+    let shared = |bytes| launch_nothing([1; 3], [1; 3], bytes);
     codes! {
         blocks(0, 1, 1) => CUDA_ERROR_INVALID_VALUE,
         blocks(1, 1, 0) => CUDA_ERROR_INVALID_VALUE,
@@ -220,7 +214,7 @@ fn launches_that_cannot_start() {
         launch(bounded, 1, 65, &[]) => CUDA_ERROR_INVALID_VALUE,
         launch(bounded, 1, 64, &[]) => CUDA_SUCCESS,
         launch(exact, 1, 64, &[]) => CUDA_ERROR_INVALID_VALUE,
-        launch_kernel(fill, [1; 3], [1; 3], 0, none, null_mut(), no_extra) => CUDA_ERROR_INVALID_VALUE,
+        launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), NONE, NONE) => CUDA_ERROR_INVALID_VALUE,
     }
 }
 
@@ -262,7 +256,6 @@ fn shared_memory_beyond_48_kib_must_be_asked_for() {
     }
 }
 
-/// Code of loading a text.
 fn load(text: &[u8]) -> CUresult {
     let mut image = text.to_vec();
     image.push(0);

@@ -10,7 +10,6 @@ use crate::common::{
     KERNELS, OwnContext, alloc, driver, emulator, function, launch, module, ok, synchronize, words,
 };
 
-/// Resident memory of this process, in KiB.
 fn resident_kib() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find(|l| l.starts_with("VmRSS:"));

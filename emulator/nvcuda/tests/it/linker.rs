@@ -118,22 +118,22 @@ fn inputs_find_what_others_define() {
 fn emulated_what_no_input_defines_is_named() {
     let _own = OwnContext::new();
     let caller = ptx(&CALLER.replace(".extern .global .u32 bias", ".global .u32 bias"));
-    let (code, log) = link(&[(PTX, &caller, c"caller")]).expect_err("`scale` is missing");
     // Codes and messages are those of an H200's driver.
-    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
-    assert!(log.contains("error   : Undefined reference to 'scale' in 'caller'"), "{log}");
+    let check = |inputs: &[(c_uint, &str, &CStr)], message: &str| {
+        let (code, log) = link(inputs).expect_err(message);
+        assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE, "{log}");
+        assert!(log.contains(message), "{log}");
+    };
+    check(&[(PTX, &caller, c"caller")], "error   : Undefined reference to 'scale' in 'caller'");
     let callee = ptx(CALLEE);
-    let (code, log) =
-        link(&[(PTX, &callee, c"one"), (PTX, &callee, c"two")]).expect_err("`bias` is there twice");
-    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
-    assert!(log.contains("Multiple definition of 'bias' in 'two', first defined in 'one'"), "{log}");
+    check(
+        &[(PTX, &callee, c"one"), (PTX, &callee, c"two")],
+        "Multiple definition of 'bias' in 'two', first defined in 'one'",
+    );
     let (caller, callee) = (ptx(CALLER), ptx(&CALLEE.replace("scale(", "scale(.param .b32 more, ")));
-    let (code, log) = link(&[(PTX, &caller, c"caller"), (PTX, &callee, c"callee")])
-        .expect_err("`scale` has another parameter");
-    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
-    assert!(
-        log.contains("Prototype doesn't match for 'scale' in 'callee', first defined in 'callee'"),
-        "{log}"
+    check(
+        &[(PTX, &caller, c"caller"), (PTX, &callee, c"callee")],
+        "Prototype doesn't match for 'scale' in 'callee', first defined in 'callee'",
     );
 }
 
@@ -152,13 +152,16 @@ fn emulated_inputs_share_a_bound() {
     assert!(log.contains("the inputs are too large"), "{log}");
 }
 
+fn meet() -> sys::CUfunction {
+    let meeting = ptx(MEETING);
+    let inputs = [(PTX, meeting.as_str(), c"meeting"), (LIBRARY, "!<arch>", c"libcudadevrt.a")];
+    function(link(&inputs).expect("it links"), "meet")
+}
+
 #[test]
 fn emulated_a_cooperative_grid_meets() {
     let _own = OwnContext::new();
-    let meeting = ptx(MEETING);
-    let loaded =
-        link(&[(PTX, &meeting, c"meeting"), (LIBRARY, "!<arch>", c"libcudadevrt.a")]).expect("it links");
-    let meet = function(loaded, "meet");
+    let meet = meet();
     let (mut out, mut counter) = (alloc(16 * 4), alloc(4));
     let mut arguments = [(&raw mut out).cast::<c_void>(), (&raw mut counter).cast()];
     // SAFETY: the arguments are what the kernel takes.
@@ -174,11 +177,8 @@ fn emulated_a_cooperative_grid_meets() {
 #[test]
 fn emulated_a_grid_that_is_not_cooperative_cannot_meet() {
     let _own = OwnContext::new();
-    let meeting = ptx(MEETING);
-    let loaded =
-        link(&[(PTX, &meeting, c"meeting"), (LIBRARY, "!<arch>", c"libcudadevrt.a")]).expect("it links");
     let (out, counter) = (alloc(16 * 4), alloc(4));
-    ok(launch(function(loaded, "meet"), 16, 1, &[out, counter]));
+    ok(launch(meet(), 16, 1, &[out, counter]));
     assert_ne!(synchronize(), CUresult::CUDA_SUCCESS);
 }
 
@@ -201,9 +201,10 @@ fn a_limit_of_registers_is_kept() {
 
 /// Calls a function that the bindings do not have.
 macro_rules! first_form {
-    ($name:ident($($value:expr),*) as $signature:ty) => {{
+    ($name:ident($($value:expr),*) as ($($ty:ty),*)) => {{
+        type Signature = extern "C" fn($($ty),*) -> CUresult;
         // SAFETY: the call has this signature in the first versions of CUDA.
-        let call = unsafe { sys::culib().get::<$signature>(concat!(stringify!($name), "\0").as_bytes()) };
+        let call = unsafe { sys::culib().get::<Signature>(concat!(stringify!($name), "\0").as_bytes()) };
         call.expect(stringify!($name))($($value),*)
     }};
 }
@@ -212,30 +213,14 @@ macro_rules! first_form {
 fn first_forms_work_in_no_context() {
     let _own = OwnContext::new();
     let (mut address, mut free, mut total, mut context) = (0u32, 0u32, 0u32, 0usize);
-    for (code, expected) in [
-        (
-            first_form!(cuMemAlloc(&mut address, 1024) as extern "C" fn(&mut u32, u32) -> CUresult),
-            CUresult::CUDA_ERROR_INVALID_CONTEXT,
-        ),
-        (
-            first_form!(cuMemGetInfo(&mut free, &mut total) as extern "C" fn(&mut u32, &mut u32) -> CUresult),
-            CUresult::CUDA_ERROR_INVALID_CONTEXT,
-        ),
-        (
-            first_form!(cuCtxCreate(&mut context, 0, 0) as extern "C" fn(&mut usize, u32, i32) -> CUresult),
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY,
-        ),
-        (
-            first_form!(cuCtxDestroy(0) as extern "C" fn(usize) -> CUresult),
-            CUresult::CUDA_ERROR_INVALID_VALUE,
-        ),
-        (
-            first_form!(cuDeviceTotalMem(&mut total, 0) as extern "C" fn(&mut u32, i32) -> CUresult),
-            CUresult::CUDA_SUCCESS,
-        ),
-    ] {
-        assert_eq!(code, expected);
-    }
+    let code = first_form!(cuMemAlloc(&mut address, 1024) as (&mut u32, u32));
+    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    let code = first_form!(cuMemGetInfo(&mut free, &mut total) as (&mut u32, &mut u32));
+    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    let code = first_form!(cuCtxCreate(&mut context, 0, 0) as (&mut usize, u32, i32));
+    assert_eq!(code, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+    assert_eq!(first_form!(cuCtxDestroy(0) as (usize)), CUresult::CUDA_ERROR_INVALID_VALUE);
+    ok(first_form!(cuDeviceTotalMem(&mut total, 0) as (&mut u32, i32)));
     assert_eq!(total, u32::MAX);
 }
 

@@ -7,7 +7,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUresult, CUr
 use emulator_client::Checks;
 
 use crate::common::{
-    ErrorLog, OwnContext, alloc, emulator, function, launch, load_library, ok, synchronize, words,
+    ErrorLog, OwnContext, alloc, emulator, function, launch, load_library, ok, report, synchronize, words,
 };
 
 /// `saxpy(int n, float a, const float* x, float* y)`
@@ -19,16 +19,9 @@ fn saxpy() -> Vec<u8> {
 fn load(image: &[u8]) -> Result<sys::CUmodule, (CUresult, String)> {
     let mut log = ErrorLog::new();
     let mut module = null_mut();
+    let (options, values) = (log.options.as_mut_ptr(), log.values.as_mut_ptr());
     // SAFETY: an image of the length that its header gives, or less where the driver has to find out, and a log.
-    let code = unsafe {
-        sys::cuModuleLoadDataEx(
-            &mut module,
-            image.as_ptr().cast(),
-            2,
-            log.options.as_mut_ptr(),
-            log.values.as_mut_ptr(),
-        )
-    };
+    let code = unsafe { sys::cuModuleLoadDataEx(&mut module, image.as_ptr().cast(), 2, options, values) };
     match code {
         CUDA_SUCCESS => Ok(module),
         code => Err((code, log.text())),
@@ -106,15 +99,11 @@ fn emulated_reports_say_which_code_was_counted() {
     let _own = OwnContext::new();
     emulator.set_checks(Some(Checks::Counted));
     run(function(load(&saxpy()).expect("machine code for this device"), "saxpy"));
-    let report = emulator.report().expect("there was a launch");
-    let report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+    let report = report(&emulator);
     assert_eq!(report["code"], "machine");
     assert_eq!(report["total"]["global_load_requests"], 8);
-    assert!(
-        report["instructions"][0]["text"].as_str().is_some_and(|text| text.starts_with("LDC ")),
-        "{}",
-        report["instructions"][0]["text"]
-    );
+    let first = report["instructions"][0]["text"].as_str();
+    assert!(first.is_some_and(|text| text.starts_with("LDC ")), "{first:?}");
     emulator.set_checks(None);
 }
 
@@ -126,8 +115,7 @@ fn predicted(saxpy: sys::CUfunction, n: u32) -> serde_json::Value {
     let arguments = [u64::from(n), 3.0_f32.to_bits().into(), x, y];
     ok(launch(saxpy, n.div_ceil(32), 32, &arguments));
     ok(synchronize());
-    let report = emulator.report().expect("there was a launch");
-    serde_json::from_str(&report).expect("it is JSON")
+    report(&emulator)
 }
 
 #[test]

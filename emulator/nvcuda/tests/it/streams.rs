@@ -9,10 +9,18 @@ use cudarc::driver::sys::{self, CUresult::*};
 
 use crate::common::{NONE, OwnContext, alloc, function, launch_kernel, module, ok, synchronize, words};
 
+/// Numbers that `slow` adds up.
+const N: u32 = 3_000_000;
+
+/// The result of `slow`.
+fn slow_sum() -> u32 {
+    (1..=N).fold(0, u32::wrapping_add)
+}
+
 /// Launches `slow`, which takes a while on any device.
 fn launch_slow(module: sys::CUmodule, stream: sys::CUstream, address: u64) {
     let slow = function(module, "slow");
-    let (mut address, mut n) = (address, 3_000_000u32);
+    let (mut address, mut n) = (address, N);
     let mut pointers = [(&raw mut address).cast::<c_void>(), (&raw mut n).cast()];
     // SAFETY: the arguments are what the kernel takes.
     ok(unsafe { launch_kernel(slow, [1; 3], [1; 3], 0, stream, pointers.as_mut_ptr(), NONE) });
@@ -70,8 +78,7 @@ fn a_stream_waits_for_an_event_of_another() {
         ok(sys::cuMemcpyDtoDAsync_v2(copy, address, 4, second));
         ok(sys::cuStreamSynchronize(second));
     }
-    let sum = (1..=3_000_000u32).fold(0, u32::wrapping_add);
-    assert_eq!(words(copy, 1), [sum]);
+    assert_eq!(words(copy, 1), [slow_sum()]);
 }
 
 #[test]
@@ -125,8 +132,7 @@ fn the_default_stream_waits_for_the_others() {
     let address = alloc(64);
     launch_slow(module, stream(0), address);
     // The copy is ordered after the kernel, though of another stream.
-    let sum = (1..=3_000_000u32).fold(0, u32::wrapping_add);
-    assert_eq!(words(address, 1), [sum]);
+    assert_eq!(words(address, 1), [slow_sum()]);
 }
 
 #[test]
@@ -143,8 +149,7 @@ fn a_thread_has_a_default_stream_of_its_own() {
         ok(sys::cuStreamSynchronize(mine));
         ok(sys::cuStreamQuery(mine));
     }
-    let sum = (1..=3_000_000u32).fold(0, u32::wrapping_add);
-    assert_eq!(words(address, 1), [sum]);
+    assert_eq!(words(address, 1), [slow_sum()]);
 }
 
 #[test]
@@ -180,8 +185,7 @@ fn pinned_memory_is_copied_in_the_streams_time() {
         ok(sys::cuMemcpyDtoHAsync_v2(pinned, address, 4, stream));
         assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
         ok(sys::cuStreamSynchronize(stream));
-        let sum = (1..=3_000_000u32).fold(0, u32::wrapping_add);
-        assert_eq!(pinned.cast::<u32>().read(), sum);
+        assert_eq!(pinned.cast::<u32>().read(), slow_sum());
         ok(sys::cuMemFreeHost(pinned));
     }
 }

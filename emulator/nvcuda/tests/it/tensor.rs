@@ -59,34 +59,20 @@ fn encode() -> Encode {
         (null_mut(), sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
     // SAFETY: valid places for results; the symbol has this type.
     unsafe {
-        crate::common::ok(sys::cuGetProcAddress_v2(
-            c"cuTensorMapEncodeTiled".as_ptr(),
-            &mut pointer,
-            12000,
-            0,
-            &mut status,
-        ));
+        let name = c"cuTensorMapEncodeTiled".as_ptr();
+        crate::common::ok(sys::cuGetProcAddress_v2(name, &mut pointer, 12000, 0, &mut status));
         std::mem::transmute::<*mut std::ffi::c_void, Encode>(pointer)
     }
 }
 
 fn call(a: &Arguments, map: &mut sys::CUtensorMap) -> CUresult {
+    let Arguments { kind, rank, address, interleave, swizzle, l2_promotion, fill, .. } = *a;
+    let (dims, strides) = (a.dims.as_ptr(), a.strides.as_ptr());
+    let (boxes, steps) = (a.box_dims.as_ptr(), a.steps.as_ptr());
+    let encode = encode();
     // SAFETY: the lists are as long as any rank that is not refused.
     unsafe {
-        encode()(
-            map,
-            a.kind,
-            a.rank,
-            a.address,
-            a.dims.as_ptr(),
-            a.strides.as_ptr(),
-            a.box_dims.as_ptr(),
-            a.steps.as_ptr(),
-            a.interleave,
-            a.swizzle,
-            a.l2_promotion,
-            a.fill,
-        )
+        encode(map, kind, rank, address, dims, strides, boxes, steps, interleave, swizzle, l2_promotion, fill)
     }
 }
 

@@ -49,10 +49,7 @@ fn data(file: &str) -> String {
 
 /// Launches of `tests/data`, timed by replaying a CUDA graph of them.
 pub(crate) fn replayed(set: Set) -> Vec<Launch> {
-    let name = match set {
-        Set::Ladder => "ladder",
-        Set::HeldOut => "held-out",
-    };
+    let name = set.name();
     let times = data(&format!("h200-{name}.txt"));
     let times: BTreeMap<&str, f64> = times
         .lines()
@@ -104,9 +101,7 @@ fn cubin(ptx: &str) -> PathBuf {
 pub(crate) fn recorded(replayed: &[Launch]) -> Vec<Launch> {
     let record = Record::load(&root().join("book/data/h200.json")).expect("a record");
     let launch = |measurement: records::record::Measurement| {
-        let Outcome::Passed(passed) = measurement.outcome else {
-            return None;
-        };
+        let Outcome::Passed(passed) = measurement.outcome else { return None };
         let like = replayed.iter().find(|launch| launch.entry == measurement.kernel)?;
         let shape = [measurement.shape.m, measurement.shape.n, measurement.shape.k];
         let [m, n, k] = shape;
