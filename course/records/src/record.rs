@@ -22,7 +22,6 @@ pub const SCHEMA: u32 = 1;
 /// One file of `book/data`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
     /// The processes that measured.
     pub runs: Vec<Run>,
@@ -257,7 +256,6 @@ pub struct Launched {
     pub shape: Shape,
     pub ptx_sha256: String,
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
@@ -303,17 +301,42 @@ pub enum RecordError {
     Schema { path: PathBuf, found: u32 },
 }
 
-impl Default for Record {
-    fn default() -> Self {
-        Self { schema: SCHEMA, runs: Vec::new(), measurements: Vec::new() }
-    }
+/// Reads and writes a kind of file that has a schema, runs, and a list of what they measured.
+macro_rules! record_file {
+    ($record:ident, $items:ident) => {
+        impl Default for $record {
+            fn default() -> Self {
+                Self { schema: SCHEMA, runs: Vec::new(), $items: Vec::new() }
+            }
+        }
+
+        impl $record {
+            pub fn load(path: &std::path::Path) -> Result<Self, crate::record::RecordError> {
+                crate::record::load_json(path, SCHEMA, |found: &Self| found.schema)
+            }
+
+            /// Reads a file in order to add to it; where it is missing, `base` is the record to start from.
+            fn load_or(base: &Self, path: &std::path::Path) -> Result<Self, crate::record::RecordError> {
+                match Self::load(path) {
+                    Err(error) if error.is_missing() => Ok(base.clone()),
+                    loaded => loaded,
+                }
+            }
+
+            /// Writes the file whole or not at all: beside it first, then in its place.
+            pub fn save(&self, path: &std::path::Path) -> Result<(), crate::record::RecordError> {
+                let text =
+                    crate::record::json_file(self.schema, stringify!($items), &self.runs, &self.$items);
+                crate::record::save_text(path, &text)
+            }
+        }
+    };
 }
+pub(crate) use record_file;
+
+record_file!(Record, measurements);
 
 impl Record {
-    pub fn load(path: &Path) -> Result<Self, RecordError> {
-        load_json(path, SCHEMA, |found: &Self| found.schema)
-    }
-
     /// Adds a line of a step. A measurement replaces the older one of the same kernel and shape, and keeps its duel
     /// unless it has its own.
     pub fn add(&mut self, line: Line) {
@@ -341,19 +364,11 @@ impl Record {
         self.runs.retain(|run| used.contains(run.id.as_str()));
     }
 
-    /// Writes the file whole or not at all: beside it first, then in its place.
-    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        save_text(path, &json_file(self.schema, "measurements", &self.runs, &self.measurements))
-    }
-
     /// Adds lines of steps to a file, which is read again under a lock, so that additions of other processes stay.
     /// `base` is the record to start from where the file is missing. After an error the file is unchanged.
     pub fn merge_into(path: &Path, base: &Self, lines: &[Line]) -> Result<(), RecordError> {
         let _lock = lock_folder_of(path)?;
-        let mut record = match Self::load(path) {
-            Err(error) if error.is_missing() => base.clone(),
-            loaded => loaded?,
-        };
+        let mut record = Self::load_or(base, path)?;
         for line in lines {
             record.add(line.clone());
         }
