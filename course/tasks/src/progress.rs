@@ -62,13 +62,11 @@ pub struct TaskProgress {
     /// Seconds of work: the pauses between commands, long ones left out.
     #[serde(default)]
     pub seconds: u64,
-    /// Number of verdicts so far.
     #[serde(default)]
     pub checks: u32,
     /// Number of verdicts up to and including the first pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks_to_pass: Option<u32>,
-    /// Time of the first pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<String>,
     /// Time at which the learner gave up.
@@ -83,7 +81,6 @@ pub struct TaskProgress {
     /// Code of the last verdict, when it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Number of failures by code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u32>,
     /// Highest level of hint shown for each symptom; the general hint has the key `general`.
@@ -102,13 +99,11 @@ pub struct QuestionProgress {
     /// Correctness of the last answer; none for a skipped question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right: Option<bool>,
-    /// Number of answers so far.
     #[serde(default)]
     pub tries: u32,
     /// Time at which the right answer was shown on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
-    /// Time of the last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// Fields of other versions, kept as they are.

@@ -16,7 +16,6 @@ pub struct Asked<'a> {
 /// State of a question in the progress file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionState {
-    /// Not answered yet.
     Open,
     /// Answered correctly at last.
     Right,
