@@ -5,9 +5,7 @@
 /// The tile of C that a block owns, and its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tile {
-    /// Rows of the tile.
     pub rows: u32,
-    /// Columns of the tile.
     pub cols: u32,
     /// Threads of the block, in a row.
     pub threads: u32,

@@ -11,7 +11,6 @@ const MAX_ERRORS: usize = 64 << 10;
 /// The result of a program.
 #[derive(Debug)]
 pub struct Ended {
-    /// Exit code or signal of the program.
     pub status: ExitStatus,
     /// Standard output: all of it when `stopped` is none.
     pub output: Vec<u8>,

@@ -26,7 +26,6 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape whose three sizes are equal.
     pub const fn square(size: usize) -> Self {
         Self { m: size, n: size, k: size }
     }
@@ -119,22 +118,16 @@ impl fmt::Display for Shape {
 /// An error in a size: a text that is none, or sizes that no kernel takes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WrongSize {
-    /// An empty text.
     #[error("a size is missing; {EXAMPLES}")]
     Empty,
     /// An `x` without a number on one side.
     #[error("`{size}` lacks a number before or after an x; {EXAMPLES}")]
-    Missing {
-        /// The size as it was given.
-        size: String,
-    },
+    Missing { size: String },
     /// A part that is not a number.
     #[error("{0}; {EXAMPLES}")]
     Side(WrongSide),
-    /// More numbers than sides.
     #[error("`{size}` has {n} numbers; {EXAMPLES}")]
     TooManySides {
-        /// The size as it was given.
         size: String,
         /// The number of numbers in it.
         n: usize,
@@ -145,20 +138,10 @@ pub enum WrongSize {
          which ends at {MAX_ELEMENTS}; the largest square is 46340",
         size = .size.typed()
     )]
-    TooManyElements {
-        /// The size that was given.
-        size: Shape,
-        /// Name of the matrix that is too large.
-        matrix: &'static str,
-        /// Rows of that matrix.
-        rows: usize,
-        /// Columns of that matrix.
-        columns: usize,
-    },
+    TooManyElements { size: Shape, matrix: &'static str, rows: usize, columns: usize },
     /// A size without K where all works are products.
     #[error("`{size}` is a size of a transpose, and {owner} multiplies matrices; {EXAMPLES}")]
     NoDepth {
-        /// The size that was given.
         size: Shape,
         /// The step or kernel that has the works.
         owner: String,
@@ -178,7 +161,6 @@ pub enum WrongSize {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{part}` is not a whole number from 1 to {MAX_ELEMENTS}")]
 pub struct WrongSide {
-    /// The part as it was given.
     pub part: String,
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// One step of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// Number of the step, such as `v05`: also its package, and the prefix of its files.
@@ -83,7 +82,6 @@ impl Format {
         }
     }
 
-    /// Name of the format in a text.
     pub fn name(self) -> &'static str {
         match self {
             Format::Fp32 => "FP32",
@@ -326,7 +324,6 @@ pub const NOT_MEASURED: [&str; 0] = [];
 pub struct Standalone {
     /// Number of the step, such as `v13`.
     pub id: &'static str,
-    /// Name of the step.
     pub name: &'static str,
     /// Subject of the step, in a line.
     pub idea: &'static str,

@@ -40,7 +40,6 @@ const KERNELS: [&str; 2] = ["probe.cu", "ptx/probe.ptx"];
 const UNCHANGED: [&str; 5] =
     [".cargo/config.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "rustfmt.toml"];
 
-/// An assigned task.
 #[derive(Debug, Clone)]
 pub struct AssignedTask {
     pub task: Task,

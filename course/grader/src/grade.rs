@@ -35,10 +35,8 @@ pub struct Grading<'a> {
     pub out: &'a Path,
     /// Submissions judged at a time.
     pub jobs: usize,
-    /// The programs that compile and judge.
     pub tools: &'a Tools,
     pub sandbox: &'a Sandbox,
-    /// Limits of the programs.
     pub limits: TaskLimits,
     /// Starters by task name.
     pub starters: &'a BTreeMap<String, String>,
@@ -59,7 +57,6 @@ pub struct Class {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Student {
-    /// Name of the submission.
     pub name: String,
     /// Points given for all items.
     pub points: f64,

@@ -33,15 +33,12 @@ pub struct Report {
 pub struct TaskReport {
     /// Name such as `v02`.
     pub task: String,
-    /// Students who began it.
     pub begun: usize,
-    /// Students who passed it.
     pub passed: usize,
     /// Students who gave up before they passed.
     pub gave_up: usize,
     /// Students who began it, and neither passed nor gave up.
     pub stuck: Vec<Stuck>,
-    /// Hints shown in all.
     pub hints: u32,
     /// Median minutes of work of those who passed.
     pub minutes: Option<f64>,
@@ -62,9 +59,7 @@ pub struct Stuck {
     pub student: String,
     /// Code of the last check; none before the first.
     pub code: Option<String>,
-    /// Number of checks so far.
     pub checks: u32,
-    /// Minutes of work so far.
     pub minutes: u32,
     pub hints: u32,
 }
@@ -153,7 +148,6 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
 #[serde(deny_unknown_fields)]
 pub struct Minutes {
     pub format: u32,
-    /// Minutes by task name.
     #[serde(default)]
     pub minutes: BTreeMap<String, u32>,
 }

@@ -12,7 +12,6 @@ use catalog::text::shell_word;
 pub struct Jobs<'a> {
     /// Program and arguments, with absolute paths.
     pub command: &'a [String],
-    /// Environment variables.
     pub variables: &'a [(String, String)],
     /// Working directory.
     pub folder: &'a Path,

@@ -40,12 +40,9 @@ pub enum Compiled {
     Refused(String),
 }
 
-/// Limits for one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TaskLimits {
-    /// Limits of the compiler.
     pub compile: Limits,
-    /// Limits of `judge`.
     pub judge: Limits,
 }
 

@@ -10,7 +10,6 @@ use reference::{Answer, Bf16, E4m3, Problem};
 
 /// A shape with inputs and answers.
 pub(crate) struct Case {
-    /// Sizes of the launch.
     pub shape: Shape,
     seed: u64,
     /// Where answers are kept.

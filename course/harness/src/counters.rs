@@ -19,7 +19,6 @@ pub(crate) enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The arithmetic of a work.
     pub(crate) fn of(work: Work) -> Self {
         match work {
             Work::Dgemm => Arithmetic::Fp64,
@@ -123,7 +122,6 @@ pub(crate) const WAVEFRONTS: f64 = 1.0;
 pub(crate) const SECTORS: f64 = 4.0;
 
 impl Unit {
-    /// Name of the unit in a table.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Unit::Fma => "multiply-adds",
@@ -150,7 +148,6 @@ pub(crate) struct Report {
     pub total: Counters,
     /// Source lines that have instructions.
     pub lines: Vec<Line>,
-    /// Mistakes that the checks found.
     pub findings: Vec<Finding>,
 }
 

@@ -24,7 +24,6 @@ pub struct Gpu {
     pub stream: Arc<CudaStream>,
     /// Functions of the emulated device beyond CUDA; `None` on a real GPU.
     pub emulator: Option<emulator_client::Emulator>,
-    /// Properties of the device.
     pub about: About,
 }
 
@@ -41,7 +40,6 @@ pub struct About {
     pub memory: usize,
     /// Bytes of the level-2 cache.
     pub l2: usize,
-    /// Number of streaming multiprocessors.
     pub n_sms: usize,
     /// Most shared memory of one block, after the opt-in, in bytes.
     pub shared_per_block: usize,

@@ -17,7 +17,6 @@ pub const ZEROS: &str = "they are 0";
 
 /// A product's operands as they are stored.
 pub struct Terms {
-    /// Sizes of the product.
     pub shape: Shape,
     /// M × K, or K × M.
     pub a: Vec<f64>,
@@ -29,13 +28,10 @@ pub struct Terms {
 
 /// Everything there is to look at.
 pub struct WrongResult<'a> {
-    /// The right values.
     pub answer: &'a Answer<'a>,
     /// The elements that the kernel computed, as [`inputs::Real::widen`](reference::inputs::Real::widen) gives them.
     pub got: Vec<f64>,
-    /// The comparison of both, element by element.
     pub comparison: &'a Comparison,
-    /// The work that the kernel does.
     pub work: Work,
     /// Rows and columns that belong to one block: of C, and for a transpose, of the input.
     pub tile: Option<[usize; 2]>,
@@ -300,7 +296,6 @@ impl WrongResult<'_> {
         (n_wrong < n_tiles).then(|| format!("in {n_wrong} of {n_tiles} tiles"))
     }
 
-    /// Which tiles are wrong, drawn.
     fn map(&self, wrong: &Wrong) -> String {
         let (rows, cols) = (self.answer.rows(), self.answer.cols());
         let [tile_rows, tile_cols] = self.output_tile().unwrap_or([1, 1]);
@@ -388,7 +383,6 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
     products.iter().find(|(_, product)| fits(product)).map(|(text, _)| (*text).to_owned())
 }
 
-/// Which elements are wrong.
 struct Wrong {
     rows: usize,
     cols: usize,

@@ -29,7 +29,6 @@ const FEW_ROUNDS: usize = 3;
 
 /// One of the two.
 pub(crate) struct Side<'s, 'g, 'p> {
-    /// How it is timed.
     pub(crate) sampler: &'s Sampler<'g>,
     /// Puts it into the stream once.
     pub(crate) put: &'p mut dyn FnMut() -> Result<(), StepError>,

@@ -40,15 +40,11 @@ impl Code {
 /// C = A · B: what there is at a launch.
 #[derive(Debug)]
 pub struct Gemm<'a, T, R = T> {
-    /// The stream to launch on.
     pub stream: &'a CudaStream,
-    /// The kernel to launch.
     pub kernel: &'a CudaFunction,
     /// The kernel that is launched before it, where it declares one.
     pub first: Option<&'a Prepared>,
-    /// Grid and block for this shape.
     pub config: LaunchConfig,
-    /// The sizes M, N and K.
     pub shape: Shape,
     /// M × K, row-major; K × M where the kernel takes it transposed.
     pub a: &'a CudaSlice<T>,
@@ -81,7 +77,6 @@ pub struct Preparation {
 /// A loaded kernel of a `Preparation`, and the memory that it writes, allocated before any launch.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The kernel to launch first.
     pub kernel: CudaFunction,
     /// The memory that it writes. Products follow each other in their stream, so one buffer is enough.
     pub memory: CudaSlice<u8>,
@@ -90,11 +85,8 @@ pub struct Prepared {
 /// out = inᵀ: what there is at a launch.
 #[derive(Debug)]
 pub struct Transpose<'a> {
-    /// The stream to launch on.
     pub stream: &'a CudaStream,
-    /// The kernel to launch.
     pub kernel: &'a CudaFunction,
-    /// Grid and block for this shape.
     pub config: LaunchConfig,
     /// `m` rows and `n` columns of the input.
     pub shape: Shape,
@@ -107,7 +99,6 @@ pub struct Transpose<'a> {
 /// C = A · B by cuBLAS: what there is at a call.
 #[derive(Debug)]
 pub struct Product<'a> {
-    /// The sizes M, N and K.
     pub shape: Shape,
     /// M × K, row-major.
     pub a: &'a CudaSlice<f32>,
@@ -119,13 +110,10 @@ pub struct Product<'a> {
 
 /// Grid, block and dynamic shared memory for a shape.
 pub(crate) type Geometry = fn(Shape) -> LaunchConfig;
-/// A step's launch of a product.
 pub(crate) type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
-/// A step's launch of a transpose.
 pub(crate) type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
 /// A step's handle of cuBLAS for a stream.
 pub(crate) type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
-/// A step's call of cuBLAS.
 pub(crate) type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
 /// Starts a step's own library for a stream, or says why it does not start.
 pub(crate) type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
@@ -144,7 +132,6 @@ pub(crate) type ElementBound = fn(Shape, f64, f64) -> f64;
 /// A product by the CPU and what belongs to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Cpu {
-    /// The function that computes the product.
     pub multiply: Multiply,
     /// Largest M·N·K for which it is worth waiting.
     pub largest: f64,
@@ -159,7 +146,6 @@ pub struct Cpu {
 pub struct Kernel {
     /// Its entry point; for what is not a kernel, its name in the catalogue.
     pub name: &'static str,
-    /// The program that is run.
     pub program: Program,
     /// True when a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.
     pub uses_cubin: bool,
@@ -175,21 +161,13 @@ pub struct Kernel {
 #[derive(Debug, Clone, Copy)]
 pub enum Program {
     /// A kernel on the device.
-    Device {
-        /// The source and PTX of the kernel.
-        code: Code,
-        /// Grid and block for a shape.
-        grid: Grid,
-        /// Launches the kernel with cudarc.
-        launch: LaunchFn,
-    },
+    Device { code: Code, grid: Grid, launch: LaunchFn },
     /// An FP32 product on the CPU.
     Cpu(Cpu),
     /// An FP32 product by NVIDIA's library.
     Cublas {
         /// Creates the handle, once.
         open: OpenCublas,
-        /// Calls the library with cudarc.
         multiply: MultiplyCublas,
     },
     /// An FP32 product by a library of the step, which chooses among kernels.
@@ -202,7 +180,6 @@ pub enum Program {
 /// Source of the grid of a launch.
 #[derive(Debug, Clone, Copy)]
 pub enum Grid {
-    /// A function of the step.
     Function(Geometry),
     /// One block per tile of C.
     Tiles(Tile),
@@ -211,19 +188,12 @@ pub enum Grid {
 /// A step's launch, by the types of its operands and of its result.
 #[derive(Debug, Clone, Copy)]
 pub enum LaunchFn {
-    /// A product of FP32.
     Fp32(LaunchGemm<f32>),
-    /// A product of FP64.
     Fp64(LaunchGemm<f64>),
-    /// A product of bf16 in FP32.
     Bf16(LaunchGemm<Bf16, f32>),
-    /// A product of bf16, rounded to bf16 at the end.
     Bf16ToBf16(LaunchGemm<Bf16>),
-    /// A product of e4m3 in FP32.
     E4m3(LaunchGemm<E4m3, f32>),
-    /// A product of e4m3, rounded to bf16 at the end.
     E4m3ToBf16(LaunchGemm<E4m3, Bf16>),
-    /// A transpose of FP32.
     Transpose(LaunchTranspose),
 }
 
@@ -286,17 +256,11 @@ impl Kernel {
     declarations! {
         /// A product of FP32 operands; the catalogue says whether one is transposed, or taken as TF32.
         sgemm: Fp32(LaunchGemm<f32>);
-        /// An FP64 product.
         dgemm: Fp64(LaunchGemm<f64>);
-        /// A product of bf16 in FP32.
         bf16: Bf16(LaunchGemm<Bf16, f32>);
-        /// A product of bf16 whose result is rounded to bf16.
         bf16_to_bf16: Bf16ToBf16(LaunchGemm<Bf16>);
-        /// A product of e4m3 in FP32.
         e4m3: E4m3(LaunchGemm<E4m3, f32>);
-        /// A product of e4m3 whose result is rounded to bf16.
         e4m3_to_bf16: E4m3ToBf16(LaunchGemm<E4m3, Bf16>);
-        /// A transpose of FP32.
         transpose: Transpose(LaunchTranspose);
     }
 
@@ -309,17 +273,14 @@ impl Kernel {
         Self::new(name, Program::Device { code, grid, launch })
     }
 
-    /// A product by the CPU.
     pub const fn cpu(name: &'static str, cpu: Cpu) -> Self {
         Self::new(name, Program::Cpu(cpu))
     }
 
-    /// Declares a product by cuBLAS.
     pub const fn cublas(name: &'static str, open: OpenCublas, multiply: MultiplyCublas) -> Self {
         Self::new(name, Program::Cublas { open, multiply })
     }
 
-    /// Declares a product by the step's own library.
     pub const fn own(name: &'static str, open: OpenOwn) -> Self {
         Self::new(name, Program::Own { open })
     }

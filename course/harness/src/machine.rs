@@ -16,9 +16,7 @@ use crate::setup::{Purpose, Setup};
 /// The three kinds of code of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// The PTX of the kernel.
     Ptx,
-    /// The machine code of the kernel.
     Machine,
     /// The machine code before the kernel was edited.
     Before,

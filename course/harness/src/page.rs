@@ -19,11 +19,8 @@ use crate::{machine, recorded};
 
 /// One kernel on the page.
 pub(crate) struct Entry<'a> {
-    /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
-    /// The work that the kernel does.
     pub work: Work,
-    /// Result and times of the kernel.
     pub measurement: Measurement,
     /// The emulated device's report.
     pub report: Option<Report>,

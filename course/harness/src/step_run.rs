@@ -8,7 +8,6 @@ use crate::{args, duel, run};
 
 /// The state of the program that all of its commands work with.
 pub(crate) struct StepRun<'a> {
-    /// The step as the catalogue has it.
     pub step: &'static catalog::Step,
     /// The kernels asked for.
     pub kernels: Vec<&'a Kernel>,

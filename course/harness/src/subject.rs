@@ -26,13 +26,9 @@ use crate::yardstick;
 
 /// A kernel about to be measured.
 pub(crate) struct Subject<'a> {
-    /// The device, and how closely to look.
     pub setup: Setup<'a>,
-    /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
-    /// The work that the kernel does.
     pub work: Work,
-    /// How it is launched on this shape.
     pub config: LaunchConfig,
     /// As machine code, where it is to run so too.
     pub(crate) machine: Option<&'a Machine>,

@@ -17,12 +17,10 @@ impl Bf16 {
     /// A quiet NaN.
     pub const NAN: Self = Self(0x7fc0);
 
-    /// The number with these bits.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 
-    /// The bits of the number.
     pub const fn to_bits(self) -> u16 {
         self.0
     }

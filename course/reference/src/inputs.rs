@@ -28,7 +28,6 @@ pub trait Real:
     const POISON: Self;
     /// The 32-bit word that it consists of, once or twice; of 16 bits, two make one.
     const POISON_WORD: u32;
-    /// Returns whether the element is [`Real::POISON`].
     fn is_poison(self) -> bool;
     /// Nearest to a value.
     fn of(value: f64) -> Self;

@@ -4,14 +4,11 @@ use crate::answer::Answer;
 use crate::inputs::Real;
 use crate::threads;
 
-/// The outcome of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
     /// Elements outside of their bound, NaN and infinities among them.
     pub n_wrong: usize,
-    /// Elements that are NaN.
     pub n_nan: usize,
-    /// Elements that are infinite.
     pub n_infinite: usize,
     /// Elements that still hold what was there before the launch.
     pub n_untouched: usize,

@@ -127,7 +127,6 @@ impl Product {
         Ok(found.filter(|one| one.state.result().is_ok()).collect())
     }
 
-    /// How many algorithms there are.
     pub(super) fn count(&self) -> usize {
         self.algorithms.len()
     }
