@@ -1,4 +1,4 @@
-//! What the emulated device counted, put into proportion: per multiply-add, and beside the rates of a real SM.
+//! Counts of the emulated device in proportion: per multiply-add, and beside the rates of a real SM.
 //!
 //! Counts divided by rates give a bound, not a simulation: no latency, no dependency, no cache. What a kernel needs
 //! most of is what it cannot be faster than; how near it comes is for a GPU to say.
@@ -38,7 +38,7 @@ impl Arithmetic {
         n as f64
     }
 
-    /// How often as many are done as [`Arithmetic::at_a_time`] says.
+    /// Multiply-adds in units of [`Arithmetic::at_a_time`].
     pub(crate) fn times(self, counters: &Counters) -> f64 {
         self.multiply_adds(counters) / self.at_a_time()
     }
@@ -70,7 +70,7 @@ impl Arithmetic {
         }
     }
 
-    /// How many of these an SM does per clock.
+    /// Units of [`Arithmetic::at_a_time`] that an SM does per clock.
     fn per_clock(self) -> f64 {
         match self {
             Arithmetic::Fp32 => FP32_FMAS,

@@ -41,9 +41,6 @@ impl Side<'_, '_, '_> {
 }
 
 /// All rounds of a kernel and its yardstick.
-///
-/// # Errors
-/// When a launch fails.
 pub(crate) fn run(
     gpu: &Gpu,
     plan: Plan,

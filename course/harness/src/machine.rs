@@ -83,9 +83,6 @@ impl Machine {
 
 /// The kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the kernel
 /// is compiled ahead of time. What is launched before it gets memory for products of this shape, and of smaller ones.
-///
-/// # Errors
-/// When the driver takes neither, and when there is not enough memory.
 pub(crate) fn load(
     gpu: &Gpu,
     kernel: &Kernel,

@@ -7,7 +7,7 @@ mod timed;
 
 use std::fmt::Write as _;
 
-use catalog::text::{Paint, Table};
+use catalog::text::Paint;
 use catalog::{Shape, Work};
 use records::record::Passed;
 use records::{Measurement, Outcome};
@@ -199,10 +199,6 @@ fn time(ms: f64) -> String {
 /// A title, and below it what is to be known of the table that follows.
 fn heading(title: &str, note: &str, paint: Paint) -> String {
     format!("\n{}\n{}\n", paint.bold(title), paint.dim(&format!("  {note}")))
-}
-
-fn table<const N: usize>(headings: [&str; N]) -> Table {
-    Table::new(headings)
 }
 
 #[cfg(test)]

@@ -60,10 +60,7 @@ impl<'a> StepRun<'a> {
         })
     }
 
-    /// The device.
-    ///
-    /// # Errors
-    /// When it is gone after a kernel broke it.
+    /// The device; opens it again after a kernel broke its context.
     pub(crate) fn gpu(&mut self) -> Result<&Gpu, StepError> {
         match &mut self.gpu {
             Some(gpu) => Ok(gpu),

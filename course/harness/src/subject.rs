@@ -60,9 +60,6 @@ enum Ran<T> {
 
 impl<'a> Subject<'a> {
     /// Measures a product, on integers and on reals.
-    ///
-    /// # Errors
-    /// When something fails that is not the kernel's fault.
     pub(crate) fn product<'g, R: Real, T: Element<R>>(
         &self,
         problems: &[Problem<T>; 2],
@@ -82,9 +79,6 @@ impl<'a> Subject<'a> {
     }
 
     /// Measures a transpose.
-    ///
-    /// # Errors
-    /// When something fails that is not the kernel's fault.
     pub(crate) fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, StepError> {
         if let Some(why) = self.too_slow(case.shape, make)? {
             return Ok(Measured::not_run(why));

@@ -1,12 +1,10 @@
 //! Counters of the emulated device: in proportion, beside the rates of an SM, and by source line.
 
-use std::fmt::Write as _;
-
 use catalog::text::{Paint, Table};
 use catalog::{Shape, Work};
 use counters::{Counters, SECTOR_BYTES};
 
-use super::{Entry, figure, heading, limits, table};
+use super::{Entry, figure, heading, limits};
 use crate::counters::{Arithmetic, Line};
 
 /// More kernels than these on a page, and nobody reads their lines.
@@ -61,7 +59,7 @@ fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
 }
 
 fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
-    let mut table = table([
+    let mut table = Table::new([
         "kernel",
         "instructions",
         "sectors: loads",
@@ -146,7 +144,7 @@ fn once(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> String {
 
 fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
     let per = shape.m as f64 * shape.n as f64 / 32.0;
-    let mut table = table([
+    let mut table = Table::new([
         "kernel",
         "instructions",
         "sectors: loads",
@@ -230,10 +228,8 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
     if table.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}\n", paint.bold(&format!("Busiest lines of {}", entry.measurement.kernel)));
-    // Writing to a string does not fail.
-    let _ = write!(out, "{}", table.without_empty_columns().render(paint));
-    out
+    let title = paint.bold(&format!("Busiest lines of {}", entry.measurement.kernel));
+    format!("\n{title}\n{}", table.without_empty_columns().render(paint))
 }
 
 /// The text of a line, cut to fit.

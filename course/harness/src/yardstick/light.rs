@@ -133,9 +133,6 @@ impl Product {
 
     /// Puts the product by one of them into the stream.
     ///
-    /// # Errors
-    /// When cuBLASLt refuses.
-    ///
     /// # Safety
     /// The pointers are to operands on the device that are as large as the flags say and of their types.
     pub(super) unsafe fn put(
