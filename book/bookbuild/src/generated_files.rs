@@ -63,9 +63,6 @@ impl Outputs {
     }
 
     /// Runs everything and writes the results. If `only` is not empty, it selects outputs and transcripts by name.
-    ///
-    /// # Errors
-    /// When a command cannot run, or its exit code is not the expected one.
     pub fn refresh(&self, repo: &RepoPaths, only: &[String]) -> Result<()> {
         for name in only {
             let is_output = self.output.iter().any(|output| output.name == *name);
