@@ -86,12 +86,8 @@ pub fn choose(
         }
         given.push(AssignedTask { starter: starter(&task)?, task, drawn });
         if steps.insert(name.step.clone()) {
-            questions.extend(
-                catalogue
-                    .questions
-                    .iter()
-                    .map(|question| (format!("{}.{}", name.step, question.id), question.clone())),
-            );
+            let of_step = catalogue.questions.into_iter();
+            questions.extend(of_step.map(|question| (format!("{}.{}", name.step, question.id), question)));
         }
     }
     // The repository contains the PTX of a launched kernel.
@@ -167,10 +163,10 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
                 }
             }
         }
-        copier.put(&manifest, &toml_text(&table)?)?;
+        copier.put(&manifest, toml_text(&table)?)?;
     }
     let own = own(&copier, &workspace)?;
-    copier.put(Path::new("Cargo.toml"), &toml_text(&trimmed(workspace, &members, &own))?)?;
+    copier.put(Path::new("Cargo.toml"), toml_text(&trimmed(workspace, &members, &own))?)?;
     for name in UNCHANGED {
         if root.join(name).is_file() {
             copier.copy(Path::new(name))?;
@@ -190,7 +186,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
     for step in steps {
         let file = file_of(step);
         let table = catalogue(copier.toml(&file)?, step, assignment);
-        copier.put(&file, &toml_text(&table)?)?;
+        copier.put(&file, toml_text(&table)?)?;
     }
     for AssignedTask { task, starter, .. } in &assignment.tasks {
         if task.has_starter {
@@ -202,11 +198,11 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
         }
     }
     if !assignment.questions.is_empty() {
-        copier.put(Path::new("my/answers.toml"), &answers(assignment))?;
+        copier.put(Path::new("my/answers.toml"), answers(assignment))?;
     }
-    copier.put(Path::new("README.md"), &readme(assignment))?;
+    copier.put(Path::new("README.md"), readme(assignment))?;
     copier.put(Path::new(".gitignore"), "/target/\n*.tmp\n")?;
-    copier.put(Path::new(".github/workflows/check.yml"), &workflow(assignment))
+    copier.put(Path::new(".github/workflows/check.yml"), workflow(assignment))
 }
 
 struct Copier<'a> {
@@ -215,11 +211,11 @@ struct Copier<'a> {
 }
 
 impl Copier<'_> {
-    fn put(&self, path: &Path, text: &str) -> Result<(), String> {
+    fn put(&self, path: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
         let target = self.out.join(path);
         let put = || {
             std::fs::create_dir_all(catalog::files::folder_of(&target))?;
-            std::fs::write(&target, text)
+            std::fs::write(&target, &content)
         };
         put().map_err(|error| format!("{}: {error}", target.display()))
     }
@@ -234,14 +230,8 @@ impl Copier<'_> {
     }
 
     fn copy(&self, path: &Path) -> Result<(), String> {
-        let bytes =
-            std::fs::read(self.root.join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
-        let target = self.out.join(path);
-        let put = || {
-            std::fs::create_dir_all(catalog::files::folder_of(&target))?;
-            std::fs::write(&target, &bytes)
-        };
-        put().map_err(|error| format!("{}: {error}", target.display()))
+        let bytes = std::fs::read(self.root.join(path));
+        self.put(path, bytes.map_err(|error| format!("{}: {error}", path.display()))?)
     }
 
     fn folder(&self, path: &Path) -> Result<(), String> {

@@ -128,28 +128,21 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         )));
     }
     let tasks = &grading.rubric.tasks;
-    let entries = |submission: &Submission| {
-        tasks
-            .iter()
-            .map(|graded| {
-                // A single file is a kernel.
-                let is_only = tasks.len() == 1 && graded.task.host.is_none();
-                let handed = submission.source(&graded.task.file(), is_only);
-                let key = match &handed {
-                    Handed::Text(source) => Some(key(grading, graded, source)),
-                    _ => None,
-                };
-                Entry { graded, handed, key }
-            })
-            .collect()
+    let entry = |submission: &Submission, graded: &'a GradedTask| {
+        // A single file is a kernel.
+        let is_only = tasks.len() == 1 && graded.task.host.is_none();
+        let handed = submission.source(&graded.task.file(), is_only);
+        let key = match &handed {
+            Handed::Text(source) => Some(key(grading, graded, source)),
+            _ => None,
+        };
+        Entry { graded, handed, key }
     };
-    Ok(submissions
-        .into_iter()
-        .map(|submission| {
-            let entries = entries(&submission);
-            (submission, entries)
-        })
-        .collect())
+    let with_entries = |submission| {
+        let entries = tasks.iter().map(|graded| entry(&submission, graded)).collect();
+        (submission, entries)
+    };
+    Ok(submissions.into_iter().map(with_entries).collect())
 }
 
 /// The hash of everything that a verdict depends on.

@@ -16,7 +16,7 @@ const ROUNDED_TO: u32 = 5;
 const MAX_CODES: usize = 3;
 
 /// Progress of a class.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Report {
     /// Students with a progress file.
     pub students: usize,
@@ -29,7 +29,7 @@ pub struct Report {
 }
 
 /// Progress of a class in one task.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TaskReport {
     /// Name such as `v02`.
     pub task: String,
@@ -241,23 +241,11 @@ mod tests {
     fn a_median_of_few_times_replaces_no_estimate() {
         let task = |timed| TaskReport {
             task: format!("v0{timed}"),
-            begun: 9,
-            passed: 9,
-            gave_up: 0,
-            stuck: Vec::new(),
-            hints: 0,
             minutes: Some(31.0),
             timed,
-            estimate: 60,
-            checks: None,
-            codes: Vec::new(),
+            ..TaskReport::default()
         };
-        let report = Report {
-            students: 9,
-            tasks: vec![task(1), task(2), task(3)],
-            unreadable: Vec::new(),
-            without: Vec::new(),
-        };
+        let report = Report { tasks: vec![task(1), task(2), task(3)], ..Report::default() };
         let measured: Vec<_> = report.measured().minutes.into_iter().collect();
         assert_eq!(measured, [("v03".to_owned(), 35)]);
     }
