@@ -120,7 +120,6 @@ impl StepRun<'_> {
         })
     }
 
-    /// The work that the catalogue lists for a kernel.
     pub(crate) fn work(&self, kernel: &Kernel) -> Work {
         self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
     }

@@ -52,7 +52,6 @@ impl Case {
 
 /// A type of operands that cases are drawn for.
 pub(crate) trait Drawn: Real {
-    /// The cell that holds the problems of the type.
     fn cell(case: &Case) -> &OnceCell<[Problem<Self>; 2]>;
 }
 

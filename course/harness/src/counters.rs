@@ -10,9 +10,7 @@ use serde::Deserialize;
 /// The arithmetic that computes a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
-    /// Multiply-adds of FP32.
     Fp32,
-    /// Multiply-adds of FP64.
     Fp64,
     /// Tensor cores, on operands of a format.
     Tensor(Format),
@@ -159,7 +157,6 @@ pub(crate) struct Line {
     /// Number of the line, from 1.
     #[serde(rename = "line")]
     pub number: u32,
-    /// Counters of this line alone.
     pub counters: Counters,
 }
 

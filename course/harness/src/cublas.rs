@@ -61,9 +61,6 @@ impl Cublas {
     }
 
     /// C = op(A) · op(B), all row-major, put into the stream.
-    ///
-    /// # Errors
-    /// When cuBLAS refuses.
     pub fn product<R: Real, T: Element<R>>(
         &self,
         work: Work,
@@ -103,9 +100,6 @@ pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, Strin
 
 /// Gives a handle its workspace. While a stream is captured, a handle without one of the caller's would allocate memory
 /// in every product.
-///
-/// # Errors
-/// When cuBLAS refuses.
 ///
 /// # Safety
 /// The handle is alive, its stream is this one, and the memory outlives it.

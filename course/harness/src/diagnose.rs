@@ -37,7 +37,6 @@ pub struct WrongResult<'a> {
     pub tile: Option<[usize; 2]>,
     /// The operands of a product; `None` for a transpose.
     pub terms: Option<Terms>,
-    /// On integers the kernel was right.
     pub right_on_integers: bool,
 }
 

@@ -9,9 +9,7 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHA
 use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _,
 };
-use reference::Bf16;
-
-use reference::E4m3;
+use reference::{Bf16, E4m3};
 
 /// A compiled kernel file: what runs, and what it was made of, for messages.
 #[derive(Debug, Clone, Copy)]
@@ -56,9 +54,6 @@ pub struct Gemm<'a, T, R = T> {
 
 impl<T, R> Gemm<'_, T, R> {
     /// Lets blocks have the dynamic shared memory of the launch: above 48 KB a program must ask for it.
-    ///
-    /// # Errors
-    /// When the device has less.
     pub fn allow_shared(&self) -> Result<(), DriverError> {
         let bytes = self.config.shared_mem_bytes.cast_signed();
         self.kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
@@ -70,7 +65,6 @@ impl<T, R> Gemm<'_, T, R> {
 pub struct Preparation {
     /// Its entry point, in the same PTX.
     pub entry: &'static str,
-    /// Bytes that it writes for a shape.
     pub bytes: fn(Shape) -> usize,
 }
 
@@ -129,7 +123,6 @@ pub(crate) type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
 /// Largest allowed distance of an element from the answer, by shape, largest |a| and largest |b|.
 pub(crate) type ElementBound = fn(Shape, f64, f64) -> f64;
 
-/// A product by the CPU and what belongs to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Cpu {
     pub multiply: Multiply,
@@ -160,9 +153,11 @@ pub struct Kernel {
 /// The program behind a [`Kernel`].
 #[derive(Debug, Clone, Copy)]
 pub enum Program {
-    /// A kernel on the device.
-    Device { code: Code, grid: Grid, launch: LaunchFn },
-    /// An FP32 product on the CPU.
+    Device {
+        code: Code,
+        grid: Grid,
+        launch: LaunchFn,
+    },
     Cpu(Cpu),
     /// An FP32 product by NVIDIA's library.
     Cublas {
@@ -342,17 +337,13 @@ impl Grid {
             Grid::Function(geometry) => geometry(shape),
             Grid::Tiles(tile) => LaunchConfig {
                 grid_dim: (blocks(shape.n, tile.cols), blocks(shape.m, tile.rows), 1),
-                block_dim: (tile.threads, 1, 1),
-                shared_mem_bytes: 0,
+                ..in_a_row(1, tile.threads)
             },
         }
     }
 }
 
 /// Launches a kernel that takes M, N, K, A, B and C, as those of most steps do.
-///
-/// # Errors
-/// When the driver refuses.
 pub fn launch_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
     let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
@@ -364,9 +355,6 @@ pub fn launch_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result
 }
 
 /// Launches a kernel of C = alpha · A · B with alpha = 1, which the compiler does not know.
-///
-/// # Errors
-/// When the driver refuses, or has less shared memory than the launch asks for.
 pub fn launch_scaled_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
@@ -403,6 +391,11 @@ impl LaunchFn {
 pub fn blocks(n: usize, tile: u32) -> u32 {
     // More than a grid can have is refused before the launch.
     u32::try_from(n.div_ceil(tile as usize)).unwrap_or(u32::MAX)
+}
+
+/// A launch of so many blocks of so many threads, both in a row.
+pub fn in_a_row(blocks: u32, threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
 /// A size as kernels take it.

@@ -129,7 +129,6 @@ fn has(cubin: &[u8], kernel: &str) -> bool {
     cubin.windows(name.len()).any(|bytes| bytes == name.as_bytes())
 }
 
-/// A forecast without a prediction, for this reason.
 pub(crate) fn no_prediction(why: impl Into<String>) -> Forecast {
     Forecast { no_prediction: Some(why.into()), ..Forecast::default() }
 }

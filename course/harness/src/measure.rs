@@ -20,10 +20,6 @@ use crate::setup::{Measured, Setup};
 use crate::subject::Subject;
 use crate::{host, machine, shapes};
 
-/// Verifies and measures.
-///
-/// # Errors
-/// When something fails that is not the kernel's fault.
 pub(crate) fn measure(
     setup: Setup<'_>,
     kernel: &Kernel,

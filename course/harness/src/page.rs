@@ -22,7 +22,6 @@ pub(crate) struct Entry<'a> {
     pub kernel: &'a Kernel,
     pub work: Work,
     pub measurement: Measurement,
-    /// The emulated device's report.
     pub report: Option<Report>,
 }
 
@@ -187,7 +186,6 @@ fn figure(value: f64) -> String {
     }
 }
 
-/// A time with its unit.
 fn time(ms: f64) -> String {
     match ms {
         ms if ms >= 1000.0 => format!("{} s", figure(ms / 1000.0)),
@@ -248,7 +246,7 @@ mod tests {
             host: "a host".into(),
             revision: "unknown".into(),
             roofline: Some(Roofline { fp32_tflops: 66.0, copy_gbs: 4200.0 }),
-            cublas: None,
+            ..records::Run::default()
         }
     }
 
@@ -273,7 +271,6 @@ mod tests {
         Passed {
             grid: [8, 8, 1],
             block: [256, 1, 1],
-            dynamic_shared: 0,
             accuracy: Accuracy { max_abs_error: 7.0e-5, max_of_bound: 0.004, exact_on_integers: true },
             batch: 10,
             by: By::Batch,
@@ -288,9 +285,7 @@ mod tests {
                 hot: Samples(vec![0.05]),
                 duel: None,
             }),
-            clock_mhz: None,
-            counters: None,
-            machine_code: None,
+            ..Passed::default()
         }
     }
 

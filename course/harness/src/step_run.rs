@@ -9,7 +9,6 @@ use crate::{args, duel, run};
 /// The state of the program that all of its commands work with.
 pub(crate) struct StepRun<'a> {
     pub step: &'static catalog::Step,
-    /// The kernels asked for.
     pub kernels: Vec<&'a Kernel>,
     /// Options of all tasks.
     pub common: args::Common,

@@ -7,7 +7,7 @@ use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUresult;
 use records::Outcome;
 use records::machine_code::{Forecast, MachineCode};
-use records::record::{Accuracy, By, Passed};
+use records::record::{Accuracy, Passed};
 use reference::{Answer, Problem};
 
 use crate::case::{Case, stored};
@@ -78,7 +78,6 @@ impl<'a> Subject<'a> {
         self.measure(shape, &trials, make, problems[1].cpu_ms, yardstick)
     }
 
-    /// Measures a transpose.
     pub(crate) fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, StepError> {
         if let Some(why) = self.too_slow(case.shape, make)? {
             return Ok(Measured::not_run(why));
@@ -169,15 +168,10 @@ impl<'a> Subject<'a> {
             dynamic_shared: self.config.shared_mem_bytes,
             accuracy,
             batch: 1,
-            by: By::Batch,
-            hot: None,
-            cold: None,
-            whole: None,
             cpu_ms: Some(cpu_ms),
-            yardstick: None,
-            clock_mhz: None,
             counters,
             machine_code,
+            ..Passed::default()
         };
         let is_timed = self.setup.gpu.emulator.is_none() && self.setup.purpose == Purpose::Bench;
         // There is a last trial: the kernel was verified on it.
@@ -196,12 +190,7 @@ impl<'a> Subject<'a> {
         trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
     ) -> Result<Result<(MachineCode, Option<Report>), Measured>, StepError> {
-        let mut found = MachineCode {
-            cubin_sha256: machine.sha256.clone(),
-            counters: None,
-            forecast: Forecast::default(),
-            before: None,
-        };
+        let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
         if let Err(why) = &machine.function {
             found.forecast = no_prediction(match unsupported(why) {
                 Some(mnemonic) => format!("the emulated GPU does not run machine code with `{mnemonic}`"),
