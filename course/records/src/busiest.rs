@@ -29,7 +29,6 @@ pub struct Run {
     /// Profiler and its version, such as `Nsight Compute 2025.3.1.0`.
     pub profiler: String,
     pub date: String,
-    /// Clock of the multiprocessors in MHz.
     pub clock_mhz: u32,
     /// Launched programs and options of the profiler.
     pub how: String,

@@ -285,7 +285,6 @@ pub struct Record {
     pub profiles: Vec<Profile>,
 }
 
-/// One session with a profiler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profiler {
     /// Identity of the first process that was profiled.

@@ -4,11 +4,10 @@ use counters::Counters;
 use serde::{Deserialize, Serialize};
 
 /// Machine code of one kernel for sm_90, on one shape on the emulated device.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineCode {
     pub cubin_sha256: String,
     /// Counts of the emulated device. `None` where it does not run this code.
-    #[serde(default)]
     pub counters: Option<Counters>,
     /// Predicted time of a launch.
     #[serde(flatten)]
@@ -22,21 +21,15 @@ pub struct MachineCode {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
     /// Blocks on one multiprocessor; `None` where unknown.
-    #[serde(default)]
     pub occupancy: Option<Occupancy>,
-    /// Predicted time; `None` where there is none.
-    #[serde(default)]
     pub prediction: Option<Prediction>,
-    #[serde(default)]
     pub no_prediction: Option<String>,
 }
 
-/// Occupancy of one multiprocessor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
     /// Blocks that a multiprocessor holds at a time.
     pub blocks: u32,
-    /// Warps of these blocks.
     pub warps: u32,
     /// Limit of warps on a multiprocessor.
     pub most_warps: u32,

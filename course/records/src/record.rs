@@ -29,7 +29,7 @@ pub struct Record {
 }
 
 /// One process that measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Id within a file, for [`Measurement::run`].
     pub id: String,
@@ -120,7 +120,7 @@ pub enum Outcome {
 }
 
 /// A verified result and its cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Passed {
     /// Blocks in x, y and z; zero for a library that does not tell.
     pub grid: [u32; 3],
@@ -153,7 +153,7 @@ pub struct Passed {
 }
 
 /// Distance of a result from the reference.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
     /// Largest |got − want| on random reals.
     pub max_abs_error: f64,
@@ -259,9 +259,7 @@ pub struct Launched {
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
-    /// The emulated device's counters.
     pub counters: Option<Counters>,
-    /// Why there was no launch.
     pub not_run: Option<String>,
 }
 
@@ -276,11 +274,9 @@ pub struct Check {
     pub n_passed: usize,
     /// First reason for shapes that were not tried, because they do not fit.
     pub not_run: Option<String>,
-    /// The first failed shape. `None` when none failed.
     pub failed: Option<FailedCheck>,
 }
 
-/// A shape that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailedCheck {
     pub shape: Shape,
@@ -428,7 +424,6 @@ impl RecordError {
     }
 }
 
-/// The lock of a record's folder.
 pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
     let folder = folder_of(path);
     lock_folder(folder).map_err(|source| RecordError::Io { path: folder.to_owned(), source })
@@ -445,7 +440,6 @@ pub(crate) fn json_file<R: Serialize, T: Serialize>(
     format!("{{\n\"schema\": {schema},\n\"runs\": [\n{runs}\n],\n\"{name}\": [\n{items}\n]\n}}\n")
 }
 
-/// JSON with one item per line.
 pub(crate) fn json_lines<T: Serialize>(items: &[T]) -> String {
     // Strings, numbers, lists and maps with string keys always serialise.
     let line = |item| serde_json::to_string(item).expect("plain data");
@@ -473,13 +467,7 @@ pub(crate) mod tests {
             id: id.into(),
             date: "2026-11-21T00:00:00Z".into(),
             device: "a device".into(),
-            emulated: false,
-            capability: "9.0".into(),
-            driver: "13.0".into(),
-            host: "a host".into(),
-            revision: "unknown".into(),
-            roofline: None,
-            cublas: None,
+            ..Run::default()
         }
     }
 
@@ -505,16 +493,7 @@ pub(crate) mod tests {
             earlier: None,
         };
         let passed = Passed {
-            grid: [1; 3],
-            block: [1; 3],
-            dynamic_shared: 0,
-            accuracy: Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true },
-            batch: 1,
-            by: By::Batch,
             hot: Some(Samples(vec![1.0])),
-            cold: None,
-            whole: None,
-            cpu_ms: None,
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
                 by: By::Batch,
@@ -522,9 +501,7 @@ pub(crate) mod tests {
                 hot: Samples(vec![1.0]),
                 duel: has_duel.then_some(duel),
             }),
-            clock_mhz: None,
-            counters: None,
-            machine_code: None,
+            ..Passed::default()
         };
         Measurement { outcome: Outcome::Passed(Box::new(passed)), ..measurement("kernel", 64, run) }
     }

@@ -135,7 +135,6 @@ impl Record {
         self.sums.sort_by(|a, b| (&a.step, &a.kernel, a.shape).cmp(&(&b.step, &b.kernel, b.shape)));
     }
 
-    /// Compares a sum with the record.
     pub fn beside(&self, sum: &Sum) -> Beside<'_> {
         match self.sums.iter().find(|known| known.is_of(sum)) {
             None => Beside::Missing,

@@ -3,7 +3,6 @@
 
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 
-/// A bf16 number.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(transparent)]
 pub struct Bf16(u16);

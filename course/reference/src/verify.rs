@@ -61,7 +61,6 @@ pub(crate) fn compare_bands<T: Real>(threads: usize, answer: &Answer<'_>, got: &
     parts.into_iter().fold(Comparison::default(), Comparison::and)
 }
 
-/// Compares the rows from `first_row` on.
 fn compare_rows<T: Real>(answer: &Answer<'_>, first_row: usize, got: &[T]) -> Comparison {
     let cols = answer.cols();
     let mut out = Comparison::default();

@@ -6,7 +6,6 @@ use crate::task::{Answer, Catalogue, Question};
 /// A question in the quiz of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Asked<'a> {
-    /// The step that the question belongs to.
     pub step: &'a str,
     /// The later step in which it returns; none in its own step.
     pub again: Option<&'a str>,

@@ -75,7 +75,6 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     pub measure: String,
-    /// The measure in words.
     pub words: String,
     /// The value; none where the kernel does nothing that the measure applies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]

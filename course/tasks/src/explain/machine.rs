@@ -29,7 +29,6 @@ pub struct Machine {
     /// Modelled clocks of the multiprocessor with the most blocks.
     #[serde(default)]
     pub clocks: f64,
-    /// Blocks that the model ran.
     #[serde(default)]
     pub modelled_blocks: u64,
     /// Instructions in the order of their addresses.
@@ -86,10 +85,8 @@ pub struct Control {
     #[serde(default)]
     pub wait: Vec<u8>,
     /// The scoreboard released when the result is written.
-    #[serde(default)]
     pub write: Option<u8>,
     /// The scoreboard released when the operands have been read.
-    #[serde(default)]
     pub read: Option<u8>,
 }
 
@@ -191,7 +188,6 @@ pub struct Timeline {
     pub first: u32,
     /// Address of the loop's last instruction, the branch back.
     pub last: u32,
-    /// Clocks shown.
     pub clocks: u32,
     /// Clocks of the whole iteration.
     pub pass: u32,
