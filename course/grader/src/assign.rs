@@ -128,7 +128,6 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), 
     Ok((variant.task(step, point).map_err(place)?, drawn))
 }
 
-/// Steps with a variant task.
 fn with_variants(root: &Path) -> String {
     let catalogues = Catalogue::load_all(root).unwrap_or_default();
     let steps = catalogues.iter().filter(|catalogue| catalogue.variant.is_some());
@@ -464,7 +463,6 @@ fn answers(assignment: &Assignment) -> String {
     out
 }
 
-/// Label of the runners that have a GPU.
 const RUNNER: &str = "[self-hosted, gpu]";
 
 fn workflow(assignment: &Assignment) -> String {
@@ -487,7 +485,6 @@ fn workflow(assignment: &Assignment) -> String {
     )
 }
 
-/// The rubric of the assignment, with the seed.
 pub fn rubric(assignment: &Assignment) -> String {
     const RIGHT: f64 = 4.0;
     const CLEAN: f64 = 2.0;

@@ -24,7 +24,6 @@ pub struct Report {
     pub tasks: Vec<TaskReport>,
     /// Files that could not be read: student and reason.
     pub unreadable: Vec<(String, String)>,
-    /// Students without a file.
     pub without: Vec<String>,
 }
 

@@ -70,7 +70,6 @@ pub enum Sandbox {
     None,
 }
 
-/// The installed bubblewrap.
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,

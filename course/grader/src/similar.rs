@@ -39,7 +39,6 @@ pub struct Pair {
     pub students: [String; 2],
     /// Common part of the smaller source's passages, from 0 to 1, with two digits.
     pub share: f64,
-    /// Number of common passages.
     pub passages: usize,
 }
 
@@ -83,7 +82,6 @@ pub fn pairs(task: &str, starter: &str, sources: &[(String, String)]) -> Vec<Pai
     found
 }
 
-/// Hashes of all runs of tokens.
 fn runs(text: &str) -> Vec<u64> {
     let tokens = tokens(text);
     tokens.windows(RUN).map(hash).collect()

@@ -34,7 +34,6 @@ pub struct Tools {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compiled {
-    /// The PTX of the kernel.
     Ptx(String),
     /// The messages of the compiler on a source that it refuses.
     Refused(String),

@@ -24,7 +24,6 @@ pub struct Trial<T: Sums> {
     /// Parts of the output, compared one by one.
     pieces: Vec<Piece<T>>,
     right_on_integers: bool,
-    /// Threads of the comparison.
     threads: usize,
 }
 

@@ -51,7 +51,6 @@ pub(crate) fn read(file: impl AsRef<Path>) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The committed PTX of a source.
 pub(crate) fn ptx_of(source: impl AsRef<Path>) -> String {
     let path = target_of(root(), &root().join(source));
     std::fs::read_to_string(&path)

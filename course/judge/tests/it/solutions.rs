@@ -120,7 +120,6 @@ fn no_printed_kernel_solves_a_task_that_is_drawn() {
     });
 }
 
-/// Entry points in PTX.
 fn entries(ptx: &str) -> impl Iterator<Item = &str> {
     ptx.split(".entry ").skip(1).filter_map(|rest| rest.split(['(', '\n']).next())
 }

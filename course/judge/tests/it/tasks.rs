@@ -12,7 +12,6 @@ fn judged(task: &Task, source: &Path) -> Verdict {
     judge::judge(&request(task, &ptx_of(source), &[]))
 }
 
-/// The verdict on an answer to a task for the host.
 fn judged_host(task: &Task, answer: &str) -> Verdict {
     let host = task.host.as_ref().expect("a task for the host");
     let ptx = host.call.kernel().map(ptx_of).unwrap_or_default();
