@@ -239,20 +239,18 @@ impl<'a> Page<'a> {
         }
         match (*name, in_code) {
             ("n", false) => {
-                match args.as_slice() {
-                    ["output", name, row, column] => {
-                        return output_directive::number(self.repo, [name, row, column], &mut self.sources);
+                let (repo, sources) = (self.repo, &mut self.sources);
+                return match args.as_slice() {
+                    &["output", name, row, column] => {
+                        output_directive::number(repo, [name, row, column], sources)
                     }
-                    ["ptxas", kernel, device, what] => {
-                        return ptx::number(self.repo, [kernel, device, what], &mut self.sources);
+                    &["ptxas", kernel, device, what] => ptx::number(repo, [kernel, device, what], sources),
+                    &["predicted", kernel, size, what] => {
+                        predicted::number(repo, [kernel, size, what], sources)
                     }
-                    ["predicted", kernel, size, what] => {
-                        return predicted::number(self.repo, [kernel, size, what], &mut self.sources);
-                    }
-                    ["chip", rest @ ..] => return chip::number(self.repo, rest, &mut self.sources),
-                    _ => {}
-                }
-                return self.records()?.number(args, &mut self.sources);
+                    ["chip", rest @ ..] => chip::number(repo, rest, sources),
+                    _ => self.records()?.number(args, &mut self.sources),
+                };
             }
             (_, _) if !alone => {
                 return Err(format!("`{{{{#{name}}}}}` wants a line of its own"));
@@ -284,7 +282,9 @@ impl<'a> Page<'a> {
             ("recorded", args) => self.records()?.table(args, &mut self.sources),
             ("duels", args) => self.records()?.duels(args, &mut self.sources),
             ("others", args) => self.records()?.others()?.table(args, &mut self.sources),
-            ("process", &[what @ ("links" | "two"), size]) => self.records()?.pair()?.table(what, size, &mut self.sources),
+            ("process", &[what @ ("links" | "two"), size]) => {
+                self.records()?.pair()?.table(what, size, &mut self.sources)
+            }
             ("process", args) => self.records()?.process()?.table(args, &mut self.sources),
             ("ceilings", units) => ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources),
             ("counters", args) => self.records()?.counters.table(args, &mut self.sources),

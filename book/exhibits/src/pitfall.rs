@@ -21,7 +21,6 @@ pub struct Pitfall {
     pub ptx: &'static str,
     /// Name of its entry point.
     pub kernel: &'static str,
-    /// How it is launched.
     pub geometry: fn(Shape) -> LaunchConfig,
 }
 
