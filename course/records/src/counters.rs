@@ -139,7 +139,7 @@ pairs! {
         ["memory_l1_wavefronts_shared_ideal"];
 }
 
-/// Why a counter of a kernel differs from what Nsight Compute says.
+/// A reason why a counter of a kernel differs from what Nsight Compute says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reason {
     /// Names of entry points.
@@ -183,89 +183,51 @@ const TF32_SHARED: &[&str] = &[
 ];
 const MMA_RING: &[&str] = &["gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16"];
 
-/// All other differences. A test holds this list against the records: no difference without a reason, no reason
-/// without a difference.
-pub const REASONS: &[Reason] = &[
-    reason_of(
-        &["transpose_tile", "transpose_padded", "transpose_swizzled"],
-        &["shared_store_requests"],
-        PREDICATE,
-    ),
-    reason_of(&["transpose_rectangular"], &["shared_load_requests"], PREDICATE),
-    reason_of(
-        &["sgemm_v02_strip"],
-        &[
-            "global_load_requests",
-            "shared_store_requests",
-            "shared_store_wavefronts",
-            "shared_wavefronts",
-            "shared_ideal",
-        ],
-        UNROLLED,
-    ),
-    reason_of(
-        &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32", "sgemm_v11_async_copy"],
-        &["shared_load_requests"],
-        "before each group of copies to shared memory ptxas puts three loads from there that nobody uses (`LDS RZ`)",
-    ),
-    reason_of(
-        &["sgemm_v11_slices_32x32"],
-        &["shared_store_requests"],
-        "ptxas turns the branch that skips the rows of a slice's own into a predicate: a warp issues these stores with no thread on",
-    ),
-    reason_of(
-        &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32"],
-        &["global_load_sectors", "shared_wavefronts", "shared_ideal"],
-        NOT_EXPLAINED,
-    ),
-    reason_of(&["sgemm_v11_async_copy"], &["global_load_sectors", "shared_wavefronts"], NOT_EXPLAINED),
-    reason_of(
-        &["bf16gemm_v10_wmma", "tf32gemm_v10_wmma"],
-        &["shared_load_requests", "shared_store_requests"],
-        GENERIC,
-    ),
-    reason_of(BF16_SHARED, &["shared_store_requests"], GENERIC),
-    reason_of(TF32_SHARED, &["shared_store_requests"], GENERIC),
-    reason_of(TF32_SHARED, &["shared_load_requests"], PREDICATE),
-    reason_of(BF16_SHARED, &["shared_load_requests"], MATRICES_AND_PREDICATE),
-    reason_of(BF16_SHARED, &["shared_load_wavefronts"], MATRICES),
-    reason_of(MMA_RING, &["shared_load_wavefronts"], MATRICES),
-    reason_of(
-        MMA_RING,
-        &["shared_load_requests"],
-        "Nsight has `ldmatrix` in a counter of its own; before groups of copies ptxas puts loads that nobody uses (`LDS RZ`)",
-    ),
-    reason_of(
-        &[
-            "gemm_v12_store_bf16",
-            "gemm_v12_store_192_bf16",
-            "gemm_v12_ping_pong_bf16",
-            "gemm_v12_ping_pong_192_bf16",
-            "gemm_v12_small_128x128_bf16",
-            "gemm_v12_small_64x128_bf16",
-            "gemm_v12_small_64x64_bf16",
-            "gemm_v12_fp8_fast_bf16",
-            "gemm_v12_fp8_bf16",
-        ],
-        &["shared_store_requests", "shared_store_wavefronts"],
-        MATRICES,
-    ),
-    reason_of(
-        &["sgemm_v11_split_k", "sgemm_v11_stream_k"],
-        &["global_load_requests", "global_load_sectors"],
-        "how often a block looks at the flag of another depends on when they run",
-    ),
-];
-
-const fn reason_of(
-    kernels: &'static [&'static str],
-    counters: &'static [&'static str],
-    why: &'static str,
-) -> Reason {
-    Reason { kernels, counters, why }
+/// Rows of kernels, their counters, and the reason why these differ.
+macro_rules! reasons {
+    ($($kernels:expr, $counters:expr, $why:expr;)*) => {
+        &[$(Reason { kernels: $kernels, counters: $counters, why: $why }),*]
+    };
 }
 
-/// Why this counter of this kernel differs, if we know.
+/// All other differences. A test holds this list against the records: no difference without a reason, no reason
+/// without a difference.
+pub const REASONS: &[Reason] = reasons! {
+    &["transpose_tile", "transpose_padded", "transpose_swizzled"], &["shared_store_requests"], PREDICATE;
+    &["transpose_rectangular"], &["shared_load_requests"], PREDICATE;
+    &["sgemm_v02_strip"],
+        &["global_load_requests", "shared_store_requests", "shared_store_wavefronts", "shared_wavefronts",
+         "shared_ideal"],
+        UNROLLED;
+    &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32", "sgemm_v11_async_copy"],
+        &["shared_load_requests"],
+        "before each group of copies to shared memory ptxas puts three loads from there that nobody uses (`LDS RZ`)";
+    &["sgemm_v11_slices_32x32"],
+        &["shared_store_requests"],
+        "ptxas turns the branch that skips the rows of a slice's own into a predicate: a warp issues these stores with no thread on";
+    &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32"],
+        &["global_load_sectors", "shared_wavefronts", "shared_ideal"], NOT_EXPLAINED;
+    &["sgemm_v11_async_copy"], &["global_load_sectors", "shared_wavefronts"], NOT_EXPLAINED;
+    &["bf16gemm_v10_wmma", "tf32gemm_v10_wmma"], &["shared_load_requests", "shared_store_requests"], GENERIC;
+    BF16_SHARED, &["shared_store_requests"], GENERIC;
+    TF32_SHARED, &["shared_store_requests"], GENERIC;
+    TF32_SHARED, &["shared_load_requests"], PREDICATE;
+    BF16_SHARED, &["shared_load_requests"], MATRICES_AND_PREDICATE;
+    BF16_SHARED, &["shared_load_wavefronts"], MATRICES;
+    MMA_RING, &["shared_load_wavefronts"], MATRICES;
+    MMA_RING,
+        &["shared_load_requests"],
+        "Nsight has `ldmatrix` in a counter of its own; before groups of copies ptxas puts loads that nobody uses (`LDS RZ`)";
+    &["gemm_v12_store_bf16", "gemm_v12_store_192_bf16", "gemm_v12_ping_pong_bf16",
+     "gemm_v12_ping_pong_192_bf16", "gemm_v12_small_128x128_bf16", "gemm_v12_small_64x128_bf16",
+     "gemm_v12_small_64x64_bf16", "gemm_v12_fp8_fast_bf16", "gemm_v12_fp8_bf16"],
+        &["shared_store_requests", "shared_store_wavefronts"], MATRICES;
+    &["sgemm_v11_split_k", "sgemm_v11_stream_k"],
+        &["global_load_requests", "global_load_sectors"],
+        "how often a block looks at the flag of another depends on when they run";
+};
+
+/// The reason why this counter of this kernel differs, if we know.
 pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
     let of = |reason: &&Reason| reason.counters.contains(&counter);
     if of(&&OF_DIFFERENT_THINGS) {
