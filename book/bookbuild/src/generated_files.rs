@@ -15,16 +15,13 @@ use crate::transcripts::{self, Programs, Transcript, TranscriptRun};
 use crate::{Problem, RepoPaths};
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Outputs {
     /// Patterns of volatile text in all outputs, besides times and dates.
-    #[serde(default)]
     volatile: Vec<String>,
     /// Commands whose output is shown.
-    #[serde(default)]
     pub(crate) output: Vec<Output>,
     /// Programs that write other files of the book.
-    #[serde(default)]
     pub(crate) program: Vec<Program>,
     /// Transcripts, from `book/transcripts`.
     #[serde(skip)]
@@ -63,9 +60,6 @@ impl Outputs {
     }
 
     /// Runs everything and writes the results. If `only` is not empty, it selects outputs and transcripts by name.
-    ///
-    /// # Errors
-    /// When a command cannot run, or its exit code is not the expected one.
     pub fn refresh(&self, repo: &RepoPaths, only: &[String]) -> Result<()> {
         for name in only {
             let is_output = self.output.iter().any(|output| output.name == *name);

@@ -34,7 +34,6 @@ struct Lesson {
 #[serde(deny_unknown_fields)]
 struct LessonPart {
     /// Duration; the task has none and gets the rest of the session.
-    #[serde(default)]
     minutes: Option<u32>,
     #[serde(rename = "do")]
     activity: Activity,

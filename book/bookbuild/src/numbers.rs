@@ -32,7 +32,6 @@ struct Allowed {
     reason: String,
 }
 
-/// Returns the problems with numbers in the chapters.
 pub(crate) fn check(repo: &RepoPaths, chapters: &[Source]) -> Vec<Problem> {
     let path = repo.book().join("allow-numbers.toml");
     let shown = repo.shown(&path);

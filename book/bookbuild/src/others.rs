@@ -3,7 +3,6 @@
 //! `book/data/others.py` measures them.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use catalog::files::files_ending_with;
 use catalog::text::day;
@@ -127,19 +126,15 @@ impl Others {
     /// Loads the measurements of the book's main device.
     pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
         let name = format!("{main_device}-others.json");
-        let mut own = Self::read(repo, &repo.data().join(&name))?;
+        let mut own = repo.read_json::<Self>(&repo.data().join(&name))?;
         let files = files_ending_with(&repo.data(), "-others.json").map_err(|error| error.to_string())?;
         for file in files.iter().filter(|file| !file.ends_with(&name)) {
-            let other = Self::read(repo, file)?;
+            let other: Self = repo.read_json(file)?;
             if other.n_bf16() > own.of_numbers(BF16).n_bf16() {
                 own.beside = Some(Box::new(other));
             }
         }
         Ok(own)
-    }
-
-    fn read(repo: &RepoPaths, path: &Path) -> Result<Self, String> {
-        repo.read_json(path)
     }
 
     fn n_bf16(&self) -> usize {
@@ -261,9 +256,7 @@ impl Others {
 
     pub(crate) fn number(
         &self,
-        by: &str,
-        size: &str,
-        what: &str,
+        [by, size, what]: [&str; 3],
         sources: &mut Sources,
     ) -> Result<String, String> {
         let (numbers, what) = match what.strip_prefix("bf16_") {
@@ -299,6 +292,8 @@ fn short_name(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use catalog::{STEPS, Shape};
     use records::Record;
 
@@ -406,7 +401,7 @@ mod tests {
         let number = |by: &str, what: &str| {
             let mut sources = Sources::new();
             others
-                .number(by, "1000", what, &mut sources)
+                .number([by, "1000", what], &mut sources)
                 .map(|text| (text, sources.into_iter().collect::<Vec<_>>().join("; ")))
         };
         let check = |by, what, value: &str, source: &str| {

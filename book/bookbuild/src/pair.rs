@@ -7,7 +7,6 @@ use catalog::Shape;
 use records::{Run, Samples};
 use serde::Deserialize;
 
-use crate::RepoPaths;
 use crate::process::{Bound, Entry, Event, busy, size_of, source, span};
 use crate::quote::{Sources, digits, ms, quoted};
 
@@ -81,12 +80,6 @@ impl Size {
 }
 
 impl Pair {
-    /// Loads the measurements on two of the book's main device.
-    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
-        let path = repo.data().join(format!("{main_device}-two.json"));
-        repo.read_json(&path)
-    }
-
     fn source(&self) -> String {
         format!("two of {}", source(&self.run))
     }
@@ -167,9 +160,7 @@ impl Pair {
 
     pub(crate) fn number(
         &self,
-        size: &str,
-        way: &str,
-        what: &str,
+        [size, way, what]: [&str; 3],
         sources: &mut Sources,
     ) -> Result<String, String> {
         let of_size = self.size(size)?;

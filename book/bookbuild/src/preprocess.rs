@@ -26,31 +26,8 @@ use crate::{
 
 const NAME: &str = "bookbuild";
 
-const DIRECTIVES: [&str; 23] = [
-    "include",
-    "diff",
-    "output",
-    "figure",
-    "recorded",
-    "duels",
-    "others",
-    "process",
-    "ceilings",
-    "n",
-    "counters",
-    "sums",
-    "step",
-    "steps",
-    "task",
-    "judged",
-    "transfers",
-    "mistakes",
-    "predict",
-    "sheets",
-    "answers",
-    "lesson",
-    "plan",
-];
+const DIRECTIVES: &str = "include, diff, output, figure, recorded, duels, others, process, ceilings, n, counters, sums, \
+                          step, steps, task, judged, transfers, mistakes, predict, sheets, answers, lesson, plan";
 
 /// Extensions of files that a chapter may include outside of a fence.
 const TEXT_FILES: [&str; 2] = ["md", "html"];
@@ -257,25 +234,23 @@ impl<'a> Page<'a> {
     fn directive(&mut self, line: &ChapterLine<'_>, directive: &Directive<'_>) -> Result<String, String> {
         let Directive { name, args, alone, .. } = directive;
         let in_code = line.kind == LineKind::Code;
-        if !DIRECTIVES.contains(name) {
-            return Err(format!("there is no directive `{name}`; there are {}", DIRECTIVES.join(", ")));
+        if !DIRECTIVES.split(", ").any(|known| known == *name) {
+            return Err(format!("there is no directive `{name}`; there are {DIRECTIVES}"));
         }
         match (*name, in_code) {
             ("n", false) => {
-                match args.as_slice() {
-                    ["output", name, row, column] => {
-                        return output_directive::number(self.repo, [name, row, column], &mut self.sources);
+                let (repo, sources) = (self.repo, &mut self.sources);
+                return match args.as_slice() {
+                    &["output", name, row, column] => {
+                        output_directive::number(repo, [name, row, column], sources)
                     }
-                    ["ptxas", kernel, device, what] => {
-                        return ptx::number(self.repo, [kernel, device, what], &mut self.sources);
+                    &["ptxas", kernel, device, what] => ptx::number(repo, [kernel, device, what], sources),
+                    &["predicted", kernel, size, what] => {
+                        predicted::number(repo, [kernel, size, what], sources)
                     }
-                    ["predicted", kernel, size, what] => {
-                        return predicted::number(self.repo, [kernel, size, what], &mut self.sources);
-                    }
-                    ["chip", rest @ ..] => return chip::number(self.repo, rest, &mut self.sources),
-                    _ => {}
-                }
-                return self.records()?.number(args, &mut self.sources);
+                    ["chip", rest @ ..] => chip::number(repo, rest, sources),
+                    _ => self.records()?.number(args, &mut self.sources),
+                };
             }
             (_, _) if !alone => {
                 return Err(format!("`{{{{#{name}}}}}` wants a line of its own"));
@@ -304,27 +279,15 @@ impl<'a> Page<'a> {
                 Ok(html)
             }
             ("figure", _) => Err("`{{#figure}}` wants a name and a text alternative in quotes".into()),
-            ("recorded", args) => {
-                self.records()?.table(args, &mut self.sources)
-            }
-            ("duels", args) => {
-                self.records()?.duels(args, &mut self.sources)
-            }
-            ("others", args) => {
-                self.records()?.others()?.table(args, &mut self.sources)
-            }
+            ("recorded", args) => self.records()?.table(args, &mut self.sources),
+            ("duels", args) => self.records()?.duels(args, &mut self.sources),
+            ("others", args) => self.records()?.others()?.table(args, &mut self.sources),
             ("process", &[what @ ("links" | "two"), size]) => {
                 self.records()?.pair()?.table(what, size, &mut self.sources)
             }
-            ("process", args) => {
-                self.records()?.process()?.table(args, &mut self.sources)
-            }
-            ("ceilings", units) => {
-                ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources)
-            }
-            ("counters", args) => {
-                self.records()?.counters.table(args, &mut self.sources)
-            }
+            ("process", args) => self.records()?.process()?.table(args, &mut self.sources),
+            ("ceilings", units) => ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources),
+            ("counters", args) => self.records()?.counters.table(args, &mut self.sources),
             ("sums", [step]) => sums::table(self.repo, step, &mut self.sources),
             ("step", []) => match &self.head {
                 Some((_, Ok(head))) => Ok(step::strip(head, |step| self.page_of(step))),

@@ -8,7 +8,6 @@ use catalog::text::day;
 use records::{Run, Samples};
 use serde::Deserialize;
 
-use crate::RepoPaths;
 use crate::quote::{Sources, digits, ms, quoted};
 
 /// Contents of `book/data/h200-process.json`, written by `v13 measure --json` and `v13 run --json`.
@@ -130,12 +129,6 @@ pub(crate) fn source(run: &Run) -> String {
 }
 
 impl Process {
-    /// Loads the measurements of the book's main device.
-    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
-        let path = repo.data().join(format!("{main_device}-process.json"));
-        repo.read_json(&path)
-    }
-
     /// `{{#process surroundings}}`, `{{#process ways 8192}}`, `{{#process constants 8192 1024}}`, `{{#process rows
     /// 8192}}`
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
@@ -320,9 +313,7 @@ impl Process {
     /// Returns one number, formatted for a sentence, from the first comparison that has the way.
     pub(crate) fn number(
         &self,
-        size: &str,
-        way: &str,
-        what: &str,
+        [size, way, what]: [&str; 3],
         sources: &mut Sources,
     ) -> Result<String, String> {
         let (comparison, text) = if way == "alone" {

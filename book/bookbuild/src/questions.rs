@@ -47,7 +47,6 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
     Ok(out)
 }
 
-/// Formats a question with its folded answer.
 fn with_folded_answer(question: &Question) -> String {
     let mut out = prose(&question.question);
     out.push_str("\n\n");
@@ -83,7 +82,6 @@ fn answer(question: &Question) -> String {
     }
 }
 
-/// Returns questions for slides.
 pub(crate) fn slides(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<QuestionSlide>, String> {
     let questions = catalogue(repo, step)?.questions;
     let wanted = |question: &&Question| ids.is_empty() || ids.contains(&question.id.as_str());

@@ -25,7 +25,6 @@ pub(crate) struct Records {
     all: Vec<(String, Record)>,
     /// Record of the book's main device, as a file name without `.json`.
     main_device: Option<String>,
-    /// Times of other implementations.
     others: Result<Others, String>,
     /// Times with copies from and to the host, on one device.
     process: Result<Process, String>,
@@ -54,8 +53,8 @@ impl Records {
         Ok(Self {
             all,
             others: Others::load(repo, stem),
-            process: Process::load(repo, stem),
-            pair: Pair::load(repo, stem),
+            process: repo.read_json(&repo.data().join(format!("{stem}-process.json"))),
+            pair: repo.read_json(&repo.data().join(format!("{stem}-two.json"))),
             ceilings: ceilings::load(repo),
             main_device,
             counters: Counters::load(repo)?,
@@ -104,9 +103,9 @@ impl Records {
     pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         match args {
             ["device", what] => self.device_number(what, sources),
-            ["other", by, size, what] => self.others()?.number(by, size, what, sources),
-            ["process", size, way, what] => self.process()?.number(size, way, what, sources),
-            ["two", size, way, what] => self.pair()?.number(size, way, what, sources),
+            &["other", by, size, what] => self.others()?.number([by, size, what], sources),
+            &["process", size, way, what] => self.process()?.number([size, way, what], sources),
+            &["two", size, way, what] => self.pair()?.number([size, way, what], sources),
             &["ceiling", unit, elements, what] => {
                 ceilings::number(self.main_ceilings()?, [unit, elements, what], sources)
             }

@@ -38,40 +38,28 @@ pub(crate) struct Transcript {
 
 /// A step: exactly one of `run`, `edit` and `write`.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 struct TranscriptStep {
     /// Name in `book/src/generated/TRANSCRIPT-NAME.txt`; a step without a name is not shown.
-    #[serde(default)]
     name: Option<String>,
     /// A command as a reader types it; no shell runs it.
-    #[serde(default)]
     run: Option<String>,
-    #[serde(default)]
     exit: i32,
     /// Append standard error to the output.
-    #[serde(default)]
     errors: bool,
     /// Maximum number of lines to show; `…` stands for the rest.
-    #[serde(default)]
     lines: Option<usize>,
     /// Patterns of volatile text, besides times and dates.
-    #[serde(default)]
     volatile: Vec<String>,
     /// A file to edit; the difference is shown.
-    #[serde(default)]
     edit: Option<PathBuf>,
     /// Texts that occur once in the file, each with its replacement.
-    #[serde(default)]
     edits: Vec<[String; 2]>,
     /// A file to write: `text`, a file of the checkout (`from`), or one of `tests/data/solutions`.
-    #[serde(default)]
     write: Option<PathBuf>,
-    #[serde(default)]
     text: Option<String>,
-    #[serde(default)]
     from: Option<PathBuf>,
     /// Name of the solution to copy, such as `v02/no-second-barrier`.
-    #[serde(default)]
     solution: Option<String>,
 }
 

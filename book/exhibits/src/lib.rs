@@ -17,9 +17,6 @@ pub mod pitfall;
 
 /// `CudaContext::new(0)`: on the machine's GPU, or with no NVIDIA driver, on the emulated one. `TILE_DEVICE=emulated`
 /// takes the emulated one in any case.
-///
-/// # Errors
-/// When there is no device.
 pub fn device() -> Result<Arc<CudaContext>, Box<dyn Error>> {
     if std::env::var("TILE_DEVICE").as_deref() == Ok("emulated") {
         emulator_client::preload()?;

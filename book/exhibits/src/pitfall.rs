@@ -21,26 +21,35 @@ pub struct Pitfall {
     pub ptx: &'static str,
     /// Name of its entry point.
     pub kernel: &'static str,
-    /// How it is launched.
     pub geometry: fn(Shape) -> LaunchConfig,
+}
+
+/// The kernel of `kernels/NAME.cu`, one thread per element of C.
+#[macro_export]
+macro_rules! pitfall {
+    ($name:literal) => {
+        $crate::pitfall::Pitfall {
+            ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $name, ".ptx")),
+            kernel: $name,
+            geometry: $crate::pitfall::squares,
+        }
+    };
 }
 
 /// Blocks of 16 × 16 threads, one thread per element of C.
 pub fn squares(shape: Shape) -> LaunchConfig {
-    const EDGE: u32 = 16;
-    LaunchConfig {
-        grid_dim: (harness::blocks(shape.n, EDGE), harness::blocks(shape.m, EDGE), 1),
-        block_dim: (EDGE, EDGE, 1),
-        shared_mem_bytes: 0,
-    }
+    tiles(shape, 16, (16, 16, 1))
 }
 
 /// Blocks that own `EDGE` × `EDGE` elements of C, with 256 threads in a row: those of the ladder from v02 on.
 pub fn in_a_row<const EDGE: u32>(shape: Shape) -> LaunchConfig {
-    const THREADS: u32 = 256;
+    tiles(shape, EDGE, (256, 1, 1))
+}
+
+fn tiles(shape: Shape, edge: u32, block_dim: (u32, u32, u32)) -> LaunchConfig {
     LaunchConfig {
-        grid_dim: (harness::blocks(shape.n, EDGE), harness::blocks(shape.m, EDGE), 1),
-        block_dim: (THREADS, 1, 1),
+        grid_dim: (harness::blocks(shape.n, edge), harness::blocks(shape.m, edge), 1),
+        block_dim,
         shared_mem_bytes: 0,
     }
 }
@@ -69,9 +78,6 @@ impl Pitfall {
     // ANCHOR_END: multiply
 
     /// Like [`Self::multiply`], into memory on the device that nobody has written.
-    ///
-    /// # Errors
-    /// When the launch is refused, or the kernel goes wrong.
     pub fn multiply_into_fresh(&self, shape: Shape, a: &[f32], b: &[f32]) -> Result<Vec<f32>, DriverError> {
         let context = CudaContext::new(0)?;
         let stream = context.default_stream();
@@ -103,9 +109,6 @@ pub fn on_the_cpu(shape: Shape, a: &[f32], b: &[f32]) -> Vec<f32> {
 }
 
 /// Runs a program without checks, as a GPU does.
-///
-/// # Errors
-/// The program's.
 pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
     quiet()?;
     say("As it was:");
@@ -158,9 +161,6 @@ pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Erro
 }
 
 /// A step's kernel with a mistake: what the emulated device says of a product of ones, with all checks on.
-///
-/// # Errors
-/// When there is no device.
 pub fn wrong(pitfall: &Pitfall, shape: Shape) -> Result<(), Box<dyn Error>> {
     quiet()?;
     on_the_emulator(&format!("{} at {shape}", pitfall.kernel), || {
@@ -171,9 +171,6 @@ pub fn wrong(pitfall: &Pitfall, shape: Shape) -> Result<(), Box<dyn Error>> {
 }
 
 /// Like [`wrong()`], for a transpose of v08 by tiles of 32; and counts the elements of its result that are wrong.
-///
-/// # Errors
-/// When there is no device.
 pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Result<(), Box<dyn Error>> {
     const EDGE: u32 = 32;
     quiet()?;
@@ -187,11 +184,7 @@ pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Res
         let (rows_arg, cols_arg) = (int(rows), int(cols));
         let mut launch = stream.launch_builder(&kernel);
         launch.arg(&rows_arg).arg(&cols_arg).arg(&input).arg(&mut output);
-        let config = LaunchConfig {
-            grid_dim: (harness::blocks(cols, EDGE), harness::blocks(rows, EDGE), 1),
-            block_dim: (EDGE * EDGE, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config = tiles(Shape { m: rows, n: cols, k: 0 }, EDGE, (EDGE * EDGE, 1, 1));
         // SAFETY: the arguments are what the kernel takes. What it does with them is the subject.
         unsafe { launch.launch(config) }?;
         stream.synchronize()?;

@@ -1,7 +1,7 @@
 //! Loops of one instruction on one SM, by its own clock.
 
-use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg as _};
-use harness::{Gpu, StepError, session};
+use cudarc::driver::{CudaSlice, PushKernelArg as _};
+use harness::{Gpu, StepError, in_a_row, session};
 
 use crate::{CODE, Measured, slope};
 
@@ -128,11 +128,6 @@ impl<'g> Bench<'g> {
         let function = session::load(self.gpu, CODE.ptx, kernel)?;
         stream.memset_zeros(&mut self.clocks)?;
         stream.memset_zeros(&mut self.sink)?;
-        let config = LaunchConfig {
-            grid_dim: (1, 1, 1),
-            block_dim: ((n_warps * LANES) as u32, 1, 1),
-            shared_mem_bytes: 0,
-        };
         let schedulers = schedulers as i32;
         let mut launch = stream.launch_builder(&function);
         launch.arg(&rounds).arg(&schedulers).arg(&mut self.clocks);
@@ -144,7 +139,7 @@ impl<'g> Bench<'g> {
         }
         // SAFETY: the arguments are what the kernels take. A warp writes its two clocks; `sink` and `links` have 16 bytes
         // for each chain of each thread, which is more than any of them reads or writes.
-        unsafe { launch.launch(config) }?;
+        unsafe { launch.launch(in_a_row(1, (n_warps * LANES) as u32)) }?;
         let clocks = stream.clone_dtoh(&self.clocks)?;
         let (starts, ends) = (clocks.iter().step_by(2), clocks.iter().skip(1).step_by(2));
         let start = starts.copied().filter(|clock| *clock != 0).min();

@@ -1,7 +1,7 @@
 //! The clock of the SMs, and what launches and blocks cost.
 
-use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg as _, sys};
-use harness::{Gpu, StepError, session};
+use cudarc::driver::{CudaSlice, PushKernelArg as _, sys};
+use harness::{Gpu, StepError, in_a_row, session};
 
 use crate::{CODE, Measured, REPEATS, median, slope};
 
@@ -42,7 +42,6 @@ pub(crate) fn all(
     Ok(ghz)
 }
 
-/// Attributes of the device, by the driver.
 const ATTRIBUTES: [(&str, sys::CUdevice_attribute); 3] = [
     ("shared_per_sm", sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
     ("registers_per_sm", sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
@@ -54,15 +53,11 @@ fn clock(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "cost_fma")?;
     let mut clocks: CudaSlice<i64> = gpu.stream.alloc_zeros(2 * 16)?;
     let mut sink: CudaSlice<f32> = gpu.stream.alloc_zeros(64)?;
-    let config = LaunchConfig {
-        grid_dim: (gpu.about.n_sms as u32, 1, 1),
-        block_dim: (512, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = in_a_row(gpu.about.n_sms as u32, 512);
     let schedulers = 4;
     let mut samples = Vec::new();
     for _ in 0..REPEATS {
-        let ms = time_ms(gpu, || {
+        let ms = gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&CLOCK_ROUNDS).arg(&schedulers).arg(&mut clocks).arg(&mut sink);
             // SAFETY: as the kernel takes them; 16 warps write two clocks each, all blocks to the same place.
@@ -81,11 +76,9 @@ fn clock(gpu: &Gpu) -> Result<f64, StepError> {
 fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     let time = |blocks: u32| {
-        time_ms(gpu, || {
-            let config =
-                LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
+        gpu.time_ms(1, || {
             // SAFETY: it has no parameters and does nothing.
-            unsafe { gpu.stream.launch_builder(&kernel).launch(config) }?;
+            unsafe { gpu.stream.launch_builder(&kernel).launch(in_a_row(blocks, threads)) }?;
             Ok(())
         })
     };
@@ -97,12 +90,8 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     const RESIDENT: u32 = 2;
     let kernel = session::load(gpu, CODE.ptx, "spin")?;
     let time = |rounds: u32| {
-        let config = LaunchConfig {
-            grid_dim: (gpu.about.n_sms as u32 * RESIDENT * rounds, 1, 1),
-            block_dim: (1024, 1, 1),
-            shared_mem_bytes: 0,
-        };
-        time_ms(gpu, || {
+        let config = in_a_row(gpu.about.n_sms as u32 * RESIDENT * rounds, 1024);
+        gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&SPIN);
             // SAFETY: as the kernel takes it; it touches no memory.
@@ -119,11 +108,7 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     // Not the default stream, which cannot be captured.
     let stream = gpu.context.new_stream()?;
-    let config = LaunchConfig {
-        grid_dim: (gpu.about.n_sms as u32, 1, 1),
-        block_dim: (THREADS[0], 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = in_a_row(gpu.about.n_sms as u32, THREADS[0]);
     let graph = |n: u32| {
         stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         for _ in 0..n {
@@ -144,12 +129,4 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, StepError> {
         Ok(f64::from(start.elapsed_ms(&end)?))
     };
     Ok(slope([LAUNCHES, 2 * LAUNCHES], time)? * NS_PER_MS)
-}
-
-/// The time of some work in milliseconds, measured by the device's events.
-pub(crate) fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), StepError>) -> Result<f64, StepError> {
-    let start = gpu.event()?;
-    work()?;
-    let end = gpu.event()?;
-    Ok(f64::from(start.elapsed_ms(&end)?))
 }

@@ -1,10 +1,10 @@
 //! Beyond L1: latency by rings of addresses, bandwidth by all SMs at once.
 
-use cudarc::driver::{CudaSlice, DevicePtr as _, LaunchConfig, PushKernelArg as _};
-use harness::{Gpu, StepError, session};
+use cudarc::driver::{CudaSlice, DevicePtr as _, PushKernelArg as _};
+use harness::{Gpu, StepError, in_a_row, session};
 
 use crate::clocks::links;
-use crate::device::{NS_PER_MS, time_ms};
+use crate::device::NS_PER_MS;
 use crate::{CODE, Measured, slope};
 
 const THREADS: u32 = 1024;
@@ -90,9 +90,8 @@ fn chase(gpu: &Gpu, n: usize) -> Result<f64, StepError> {
         let schedulers = 4;
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch.arg(&rounds).arg(&schedulers).arg(&mut clocks).arg(&mut sink).arg(&first);
-        let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: as the kernel takes them; the ring leads round in its own memory.
-        unsafe { launch.launch(config) }?;
+        unsafe { launch.launch(in_a_row(1, 32)) }?;
         let read = gpu.stream.clone_dtoh(&clocks)?;
         first = gpu.stream.clone_dtoh(&sink)?[0];
         Ok((read[1] - read[0]) as f64)
@@ -111,13 +110,11 @@ fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, StepError> {
     let memory: CudaSlice<f32> = gpu.stream.alloc_zeros(n_blocks as usize * threads)?;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros(threads)?;
     let mut time = |blocks: u32| {
-        let config =
-            LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
-        time_ms(gpu, || {
+        gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&memory).arg(&mut out);
             // SAFETY: as the kernel takes them: a float for each thread of no more than `n_blocks` blocks.
-            unsafe { launch.launch(config) }?;
+            unsafe { launch.launch(in_a_row(blocks, THREADS)) }?;
             Ok(())
         })
     };
@@ -140,9 +137,9 @@ fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result
     let (n, share) = (n as i32, share as i32);
     let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * FLOAT4)?;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros((blocks * THREADS) as usize)?;
-    let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
+    let config = in_a_row(blocks, THREADS);
     let mut time = |rounds: i32| {
-        time_ms(gpu, || {
+        gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&rounds).arg(&n);
             if name == "stream_load" {
@@ -169,9 +166,9 @@ fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, Ste
     let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * SECTOR)?;
     let blocks = n_sms * BLOCKS_PER_SM;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros((blocks * THREADS) as usize)?;
-    let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
+    let config = in_a_row(blocks, THREADS);
     let mut time = |rounds: i32| {
-        time_ms(gpu, || {
+        gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&rounds).arg(&n).arg(&mut memory);
             if name == "scattered_load" {

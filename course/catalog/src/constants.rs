@@ -5,9 +5,7 @@
 /// The tile of C that a block owns, and its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tile {
-    /// Rows of the tile.
     pub rows: u32,
-    /// Columns of the tile.
     pub cols: u32,
     /// Threads of the block, in a row.
     pub threads: u32,
@@ -25,8 +23,12 @@ impl Tile {
 
 /// The value of `constexpr int NAME = …` at the start of a line: products and quotients of numbers and constants.
 pub const fn constant(source: &str, name: &str) -> Option<u32> {
-    match definition(source.as_bytes(), name.as_bytes()) {
-        Some(at) => match product(source.as_bytes(), at) {
+    defined(source.as_bytes(), name.as_bytes())
+}
+
+const fn defined(source: &[u8], name: &[u8]) -> Option<u32> {
+    match definition(source, name) {
+        Some(at) => match product(source, at) {
             Some((value, _)) => Some(value),
             None => None,
         },
@@ -36,7 +38,7 @@ pub const fn constant(source: &str, name: &str) -> Option<u32> {
 
 const KEYWORD: &[u8] = b"constexpr int ";
 
-/// Where the expression of a constant begins.
+/// Start of the expression that defines a constant.
 const fn definition(source: &[u8], name: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at < source.len() {
@@ -112,11 +114,8 @@ const fn factor(source: &[u8], at: usize) -> Option<(u32, usize)> {
         };
     }
     // A constant is defined before its use, so a definition in terms of itself has no value.
-    match definition(before, text) {
-        Some(earlier) if !text.is_empty() => match product(before, earlier) {
-            Some((value, _)) => Some((value, end)),
-            None => None,
-        },
+    match defined(before, text) {
+        Some(value) if !text.is_empty() => Some((value, end)),
         _ => None,
     }
 }
@@ -136,7 +135,7 @@ const fn number(digits: &[u8]) -> Option<u32> {
     Some(value)
 }
 
-/// Where the name or number that begins here ends.
+/// End of the name or number that begins here.
 const fn word(source: &[u8], mut at: usize) -> usize {
     while byte(source, at).is_ascii_alphanumeric() || byte(source, at) == b'_' {
         at += 1;

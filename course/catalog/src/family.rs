@@ -55,7 +55,6 @@ impl fmt::Display for Family {
 }
 
 impl Work {
-    /// The family of a work.
     pub fn family(self) -> Family {
         match self {
             Work::Sgemm | Work::SgemmTransposed { .. } | Work::Cublas => Family::FP32,
@@ -77,16 +76,9 @@ mod tests {
         let mut different = names.clone();
         different.dedup();
         assert_eq!(names, different);
-        for name in [
-            "FP32",
-            "TF32",
-            "bf16",
-            "bf16, C in FP32",
-            "e4m3, C in FP32",
-            "e4m3, C in bf16",
-            "FP64",
-            "FP32 on the CPU",
-        ] {
+        let formats =
+            ["FP32", "TF32", "bf16", "bf16, C in FP32", "e4m3, C in FP32", "e4m3, C in bf16", "FP64"];
+        for name in formats.into_iter().chain(["FP32 on the CPU"]) {
             assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
         }
         let three = crate::find("v10").ok().and_then(|step| step.kernel("sgemm_v10_three_tf32"));

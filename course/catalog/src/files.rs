@@ -13,9 +13,6 @@ pub fn folder_of(path: &Path) -> &Path {
 }
 
 /// The files of a folder whose names end with `suffix`, sorted by name.
-///
-/// # Errors
-/// When the folder cannot be read.
 pub fn files_ending_with(folder: &Path, suffix: &str) -> std::io::Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder)?.flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -54,10 +51,6 @@ pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     write_whole_bytes(path, text.as_bytes())
 }
 
-/// Writes a file of bytes as [`write_whole`] does.
-///
-/// # Errors
-/// As [`write_whole`].
 pub fn write_whole_bytes(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     remove_abandoned(path);
     let mut name = path.file_name().unwrap_or_default().to_owned();

@@ -11,24 +11,20 @@ const MAX_ERRORS: usize = 64 << 10;
 /// The result of a program.
 #[derive(Debug)]
 pub struct Ended {
-    /// Exit code or signal of the program.
     pub status: ExitStatus,
     /// Standard output: all of it when `stopped` is none.
     pub output: Vec<u8>,
     /// The beginning of what it wrote to standard error.
     pub errors: String,
-    /// Why it was stopped from outside.
+    /// The reason when it was stopped from outside.
     pub stopped: Option<Stopped>,
 }
 
-/// Why a program was stopped.
+/// A reason to stop a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// The program ran too long.
     Time,
-    /// The program wrote too much.
     Output,
-    /// The caller was interrupted.
     Interrupt,
 }
 
@@ -40,9 +36,6 @@ const POLL: Duration = Duration::from_millis(20);
 ///
 /// Standard input is that of `command`. The program has a process group of its own: Ctrl-C in a terminal reaches the
 /// caller alone, so that a signal that ends the program is not mistaken for something that the program did.
-///
-/// # Errors
-/// When it cannot be started.
 pub fn run(
     mut command: Command,
     limit: Duration,
@@ -141,10 +134,9 @@ mod tests {
 
     #[test]
     fn endless_programs_are_stopped() {
-        let ended = sh("exec sleep 1000", Duration::ZERO, 100);
-        assert_eq!(ended.stopped, Some(Stopped::Time));
-        let ended = sh("exec sleep 1000 >/dev/null 2>&1", Duration::ZERO, 100);
-        assert_eq!(ended.stopped, Some(Stopped::Time));
+        for script in ["exec sleep 1000", "exec sleep 1000 >/dev/null 2>&1"] {
+            assert_eq!(sh(script, Duration::ZERO, 100).stopped, Some(Stopped::Time), "{script}");
+        }
         let ended = sh("exec yes", MINUTE, 1000);
         assert_eq!((ended.stopped, ended.output.len()), (Some(Stopped::Output), 1000));
         let ended = sh("yes | head -c 1000000 >&2; echo done", MINUTE, 1000);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 pub use sha256::sha256;
 
-/// Why PTX does not belong to the sources that lie there.
+/// A reason why PTX does not belong to the sources that lie there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stale {
     /// This file, the source or one that it includes, is not what was compiled.
@@ -20,7 +20,7 @@ pub enum Stale {
     Untold,
 }
 
-/// Where the PTX of a source lies: `kernels/ptx/NAME.ptx` for what is under `kernels`, else `NAME.ptx` beside it.
+/// The PTX of a source: `kernels/ptx/NAME.ptx` for what is under `kernels`, else `NAME.ptx` beside it.
 pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     let kernels = root.join("kernels");
     // Names may have dots: `wide.starter.cu` becomes `wide.starter.ptx`.
@@ -32,7 +32,7 @@ pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     }
 }
 
-/// Where the machine code of a source lies, if it is committed: `kernels/cubin/NAME.cubin` for what is under `kernels`.
+/// The machine code of a source, if it is committed: `kernels/cubin/NAME.cubin` for what is under `kernels`.
 pub fn cubin_of(root: &Path, source: &Path) -> Option<PathBuf> {
     let kernels = root.join("kernels");
     let mut name = source.strip_prefix(&kernels).ok()?.file_stem()?.to_owned();
@@ -64,17 +64,11 @@ pub fn ptxas<'a>(ptx: &'a str, kernel: &str, device: &str, unit: &str) -> Option
 }
 
 /// Compares the hashes of the header with the files of the checkout.
-///
-/// # Errors
-/// With the first thing that is not as it was.
 pub fn compare(root: &Path, ptx: &str) -> Result<(), Stale> {
     compare_with(ptx, |file| std::fs::read(root.join(file)).ok())
 }
 
 /// Compares the hashes of the header with files that `read` returns; none for one that is not there.
-///
-/// # Errors
-/// With the first thing that is not as it was.
 pub fn compare_with(ptx: &str, read: impl Fn(&str) -> Option<Vec<u8>>) -> Result<(), Stale> {
     let mut n_hashes = 0;
     for (_, rest) in header(ptx).filter(|(key, _)| matches!(*key, "source" | "include")) {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// One step of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// Number of the step, such as `v05`: also its package, and the prefix of its files.
@@ -22,7 +21,6 @@ pub struct Kernel {
     pub name: &'static str,
     /// Source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
     pub source: Option<&'static str>,
-    /// The function that the kernel computes.
     pub work: Work,
 }
 
@@ -60,7 +58,6 @@ pub enum Work {
     Cublas,
 }
 
-/// The format of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// FP32: 24 significant bits. Tensor cores have no such operands: two of TF32 stand for one.
@@ -83,7 +80,6 @@ impl Format {
         }
     }
 
-    /// Name of the format in a text.
     pub fn name(self) -> &'static str {
         match self {
             Format::Fp32 => "FP32",
@@ -140,7 +136,6 @@ const fn cpu(name: &'static str) -> Kernel {
     Kernel { name, source: None, work: Work::Cpu }
 }
 
-/// The steps, in the order of the ladder.
 pub const STEPS: &[Step] = &[
     Step {
         id: "v00",
@@ -326,11 +321,9 @@ pub const NOT_MEASURED: [&str; 0] = [];
 pub struct Standalone {
     /// Number of the step, such as `v13`.
     pub id: &'static str,
-    /// Name of the step.
     pub name: &'static str,
     /// Subject of the step, in a line.
     pub idea: &'static str,
-    /// The command that runs it.
     pub command: &'static str,
 }
 
@@ -345,11 +338,9 @@ pub const PROGRAMS: [Standalone; 1] = [Standalone {
 /// The error of a name that no step with kernels has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownStep {
-    /// The text that names no step.
     pub asked: String,
     /// The step with the nearest name.
     pub near: Option<&'static str>,
-    /// The program of that name.
     pub program: Option<Standalone>,
 }
 
@@ -387,21 +378,16 @@ pub fn range() -> String {
 /// assert_eq!(catalog::find("Float4").unwrap().id, "v04");
 /// assert!(catalog::find("v99").unwrap_err().to_string().contains("v99"));
 /// ```
-///
-/// # Errors
-/// When no step has that number or name.
 pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
     let asked = text.trim().to_ascii_lowercase();
     let number = asked.strip_prefix('v').unwrap_or(&asked).parse::<u32>().ok();
-    let named = |step: &&Step| {
-        step.name == asked.replace('_', "-") || number.is_some_and(|n| step.id == format!("v{n:02}"))
+    let is_asked = |id: &str, name: &str| {
+        name == asked.replace('_', "-") || number.is_some_and(|n| id == format!("v{n:02}"))
     };
-    let program = PROGRAMS
-        .into_iter()
-        .find(|it| it.name == asked.replace('_', "-") || number.is_some_and(|n| it.id == format!("v{n:02}")));
-    STEPS.iter().find(named).ok_or_else(|| UnknownStep {
+    let step = STEPS.iter().find(|step| is_asked(step.id, step.name));
+    step.ok_or_else(|| UnknownStep {
         near: nearest(&asked),
-        program,
+        program: PROGRAMS.into_iter().find(|program| is_asked(program.id, program.name)),
         asked: text.to_owned(),
     })
 }

@@ -12,7 +12,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with these headings and no rows.
     pub fn new<S: Into<String>>(headings: impl IntoIterator<Item = S>) -> Self {
         Self { headings: headings.into_iter().map(Into::into).collect(), rows: Vec::new(), n_left: 1 }
     }
@@ -24,12 +23,10 @@ impl Table {
         self
     }
 
-    /// Adds a row with these cells.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Returns whether the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -174,12 +171,10 @@ impl Paint {
         Self(false)
     }
 
-    /// Text of a heading, in bold.
     pub fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    /// Text of less importance, dimmed.
     pub fn dim(self, text: &str) -> String {
         self.with("2", text)
     }

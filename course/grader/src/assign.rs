@@ -40,7 +40,6 @@ const KERNELS: [&str; 2] = ["probe.cu", "ptx/probe.ptx"];
 const UNCHANGED: [&str; 5] =
     [".cargo/config.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "rustfmt.toml"];
 
-/// An assigned task.
 #[derive(Debug, Clone)]
 pub struct AssignedTask {
     pub task: Task,
@@ -87,12 +86,8 @@ pub fn choose(
         }
         given.push(AssignedTask { starter: starter(&task)?, task, drawn });
         if steps.insert(name.step.clone()) {
-            questions.extend(
-                catalogue
-                    .questions
-                    .iter()
-                    .map(|question| (format!("{}.{}", name.step, question.id), question.clone())),
-            );
+            let of_step = catalogue.questions.into_iter();
+            questions.extend(of_step.map(|question| (format!("{}.{}", name.step, question.id), question)));
         }
     }
     // The repository contains the PTX of a launched kernel.
@@ -133,7 +128,6 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), 
     Ok((variant.task(step, point).map_err(place)?, drawn))
 }
 
-/// Steps with a variant task.
 fn with_variants(root: &Path) -> String {
     let catalogues = Catalogue::load_all(root).unwrap_or_default();
     let steps = catalogues.iter().filter(|catalogue| catalogue.variant.is_some());
@@ -168,10 +162,10 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
                 }
             }
         }
-        copier.put(&manifest, &toml_text(&table)?)?;
+        copier.put(&manifest, toml_text(&table)?)?;
     }
     let own = own(&copier, &workspace)?;
-    copier.put(Path::new("Cargo.toml"), &toml_text(&trimmed(workspace, &members, &own))?)?;
+    copier.put(Path::new("Cargo.toml"), toml_text(&trimmed(workspace, &members, &own))?)?;
     for name in UNCHANGED {
         if root.join(name).is_file() {
             copier.copy(Path::new(name))?;
@@ -191,7 +185,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
     for step in steps {
         let file = file_of(step);
         let table = catalogue(copier.toml(&file)?, step, assignment);
-        copier.put(&file, &toml_text(&table)?)?;
+        copier.put(&file, toml_text(&table)?)?;
     }
     for AssignedTask { task, starter, .. } in &assignment.tasks {
         if task.has_starter {
@@ -203,11 +197,11 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
         }
     }
     if !assignment.questions.is_empty() {
-        copier.put(Path::new("my/answers.toml"), &answers(assignment))?;
+        copier.put(Path::new("my/answers.toml"), answers(assignment))?;
     }
-    copier.put(Path::new("README.md"), &readme(assignment))?;
+    copier.put(Path::new("README.md"), readme(assignment))?;
     copier.put(Path::new(".gitignore"), "/target/\n*.tmp\n")?;
-    copier.put(Path::new(".github/workflows/check.yml"), &workflow(assignment))
+    copier.put(Path::new(".github/workflows/check.yml"), workflow(assignment))
 }
 
 struct Copier<'a> {
@@ -216,11 +210,11 @@ struct Copier<'a> {
 }
 
 impl Copier<'_> {
-    fn put(&self, path: &Path, text: &str) -> Result<(), String> {
+    fn put(&self, path: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
         let target = self.out.join(path);
         let put = || {
             std::fs::create_dir_all(catalog::files::folder_of(&target))?;
-            std::fs::write(&target, text)
+            std::fs::write(&target, &content)
         };
         put().map_err(|error| format!("{}: {error}", target.display()))
     }
@@ -235,14 +229,8 @@ impl Copier<'_> {
     }
 
     fn copy(&self, path: &Path) -> Result<(), String> {
-        let bytes =
-            std::fs::read(self.root.join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
-        let target = self.out.join(path);
-        let put = || {
-            std::fs::create_dir_all(catalog::files::folder_of(&target))?;
-            std::fs::write(&target, &bytes)
-        };
-        put().map_err(|error| format!("{}: {error}", target.display()))
+        let bytes = std::fs::read(self.root.join(path));
+        self.put(path, bytes.map_err(|error| format!("{}: {error}", path.display()))?)
     }
 
     fn folder(&self, path: &Path) -> Result<(), String> {
@@ -475,7 +463,6 @@ fn answers(assignment: &Assignment) -> String {
     out
 }
 
-/// Label of the runners that have a GPU.
 const RUNNER: &str = "[self-hosted, gpu]";
 
 fn workflow(assignment: &Assignment) -> String {
@@ -498,7 +485,6 @@ fn workflow(assignment: &Assignment) -> String {
     )
 }
 
-/// The rubric of the assignment, with the seed.
 pub fn rubric(assignment: &Assignment) -> String {
     const RIGHT: f64 = 4.0;
     const CLEAN: f64 = 2.0;

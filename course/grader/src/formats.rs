@@ -78,7 +78,6 @@ fn feedback(verdict: &Verdict) -> String {
     out.trim().to_owned()
 }
 
-/// All text about an item.
 fn output_of(student: &Student, item: &crate::score::Item) -> String {
     let mut out = item.why.clone().unwrap_or_default();
     let failed = item.status == Status::Failed;

@@ -35,10 +35,8 @@ pub struct Grading<'a> {
     pub out: &'a Path,
     /// Submissions judged at a time.
     pub jobs: usize,
-    /// The programs that compile and judge.
     pub tools: &'a Tools,
     pub sandbox: &'a Sandbox,
-    /// Limits of the programs.
     pub limits: TaskLimits,
     /// Starters by task name.
     pub starters: &'a BTreeMap<String, String>,
@@ -59,9 +57,7 @@ pub struct Class {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Student {
-    /// Name of the submission.
     pub name: String,
-    /// Points given for all items.
     pub points: f64,
     /// The parts that the points are made of.
     pub items: Vec<Item>,
@@ -131,28 +127,21 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         )));
     }
     let tasks = &grading.rubric.tasks;
-    let entries = |submission: &Submission| {
-        tasks
-            .iter()
-            .map(|graded| {
-                // A single file is a kernel.
-                let is_only = tasks.len() == 1 && graded.task.host.is_none();
-                let handed = submission.source(&graded.task.file(), is_only);
-                let key = match &handed {
-                    Handed::Text(source) => Some(key(grading, graded, source)),
-                    _ => None,
-                };
-                Entry { graded, handed, key }
-            })
-            .collect()
+    let entry = |submission: &Submission, graded: &'a GradedTask| {
+        // A single file is a kernel.
+        let is_only = tasks.len() == 1 && graded.task.host.is_none();
+        let handed = submission.source(&graded.task.file(), is_only);
+        let key = match &handed {
+            Handed::Text(source) => Some(key(grading, graded, source)),
+            _ => None,
+        };
+        Entry { graded, handed, key }
     };
-    Ok(submissions
-        .into_iter()
-        .map(|submission| {
-            let entries = entries(&submission);
-            (submission, entries)
-        })
-        .collect())
+    let with_entries = |submission| {
+        let entries = tasks.iter().map(|graded| entry(&submission, graded)).collect();
+        (submission, entries)
+    };
+    Ok(submissions.into_iter().map(with_entries).collect())
 }
 
 /// The hash of everything that a verdict depends on.
@@ -181,18 +170,14 @@ fn judge_all(
     let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", work.display()));
     std::fs::create_dir_all(&work).map_err(failed)?;
     let mut keys = BTreeSet::new();
-    let mut all: Vec<&Entry<'_>> = found
+    let all: Vec<&Entry<'_>> = found
         .iter()
         .flat_map(|(_, entries)| entries)
         .filter(|entry| entry.key.as_ref().is_some_and(|key| keys.insert(key.clone())))
+        .enumerate()
+        .filter(|(at, _)| part.is_none_or(|(part, of)| at % of == part))
+        .map(|(_, entry)| entry)
         .collect();
-    if let Some((part, of)) = part {
-        let mut at = 0;
-        all.retain(|_| {
-            at += 1;
-            (at - 1) % of == part
-        });
-    }
     let of = all.len();
     let open: Vec<&Entry<'_>> = all
         .into_iter()
@@ -211,21 +196,17 @@ fn judge_all(
                     let Some(entry) = open.get(next.fetch_add(1, Ordering::SeqCst)) else {
                         break;
                     };
-                    match judge_one(grading, entry) {
-                        Ok(true) => {}
-                        Ok(false) => {
-                            stopped.store(true, Ordering::SeqCst);
-                            break;
-                        }
+                    let goes_on = match judge_one(grading, entry) {
+                        Ok(true) => watch(done.fetch_add(1, Ordering::SeqCst) + 1, of),
+                        Ok(false) => false,
                         Err(why) => {
                             if let Ok(mut trouble) = trouble.lock() {
                                 trouble.get_or_insert(why);
                             }
-                            stopped.store(true, Ordering::SeqCst);
-                            break;
+                            false
                         }
-                    }
-                    if !watch(done.fetch_add(1, Ordering::SeqCst) + 1, of) {
+                    };
+                    if !goes_on {
                         stopped.store(true, Ordering::SeqCst);
                     }
                 }
@@ -290,7 +271,6 @@ fn file(out: &Path, key: &str) -> PathBuf {
     work(out).join(format!("{key}.json"))
 }
 
-/// The verdict stored under a key.
 fn stored(out: &Path, key: &str) -> Option<Verdict> {
     match stored_outcome(out, key)? {
         StoredOutcome::Verdict(verdict) => Some(*verdict),
@@ -434,7 +414,6 @@ mod tests {
             run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))
         }
 
-        /// Grades with working programs.
         fn grade_well(&self) -> Result<Student, Stop> {
             let task = &self.rubric.tasks[0].task;
             let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", "");

@@ -16,7 +16,7 @@ const ROUNDED_TO: u32 = 5;
 const MAX_CODES: usize = 3;
 
 /// Progress of a class.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Report {
     /// Students with a progress file.
     pub students: usize,
@@ -24,24 +24,20 @@ pub struct Report {
     pub tasks: Vec<TaskReport>,
     /// Files that could not be read: student and reason.
     pub unreadable: Vec<(String, String)>,
-    /// Students without a file.
     pub without: Vec<String>,
 }
 
 /// Progress of a class in one task.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TaskReport {
     /// Name such as `v02`.
     pub task: String,
-    /// Students who began it.
     pub begun: usize,
-    /// Students who passed it.
     pub passed: usize,
     /// Students who gave up before they passed.
     pub gave_up: usize,
     /// Students who began it, and neither passed nor gave up.
     pub stuck: Vec<Stuck>,
-    /// Hints shown in all.
     pub hints: u32,
     /// Median minutes of work of those who passed.
     pub minutes: Option<f64>,
@@ -62,9 +58,7 @@ pub struct Stuck {
     pub student: String,
     /// Code of the last check; none before the first.
     pub code: Option<String>,
-    /// Number of checks so far.
     pub checks: u32,
-    /// Minutes of work so far.
     pub minutes: u32,
     pub hints: u32,
 }
@@ -153,7 +147,6 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
 #[serde(deny_unknown_fields)]
 pub struct Minutes {
     pub format: u32,
-    /// Minutes by task name.
     #[serde(default)]
     pub minutes: BTreeMap<String, u32>,
 }
@@ -247,23 +240,11 @@ mod tests {
     fn a_median_of_few_times_replaces_no_estimate() {
         let task = |timed| TaskReport {
             task: format!("v0{timed}"),
-            begun: 9,
-            passed: 9,
-            gave_up: 0,
-            stuck: Vec::new(),
-            hints: 0,
             minutes: Some(31.0),
             timed,
-            estimate: 60,
-            checks: None,
-            codes: Vec::new(),
+            ..TaskReport::default()
         };
-        let report = Report {
-            students: 9,
-            tasks: vec![task(1), task(2), task(3)],
-            unreadable: Vec::new(),
-            without: Vec::new(),
-        };
+        let report = Report { tasks: vec![task(1), task(2), task(3)], ..Report::default() };
         let measured: Vec<_> = report.measured().minutes.into_iter().collect();
         assert_eq!(measured, [("v03".to_owned(), 35)]);
     }

@@ -49,7 +49,6 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct TaskTable {
     name: String,
-    #[serde(default)]
     drawn: Option<Point>,
     #[serde(default)]
     right: f64,
@@ -92,11 +91,9 @@ pub struct Rubric {
     pub questions: Vec<GradedQuestion>,
 }
 
-/// A task with its points.
 #[derive(Debug, Clone, Serialize)]
 pub struct GradedTask {
     pub task: Task,
-    /// Points for a right result.
     pub right: f64,
     /// Points for a kernel without findings.
     pub clean: f64,
@@ -107,18 +104,15 @@ pub struct GradedTask {
     pub finished: Option<String>,
 }
 
-/// A question with its points.
 #[derive(Debug, Clone, Serialize)]
 pub struct GradedQuestion {
     /// Step and id, such as `v02.sectors`.
     pub id: String,
-    /// Points for the right answer.
     pub points: f64,
     pub question: Question,
 }
 
 impl GradedTask {
-    /// Points that can be reached in this task.
     pub fn max(&self) -> f64 {
         self.right + self.clean + self.does.values().sum::<f64>()
     }

@@ -17,7 +17,6 @@ const JOB: &str = "/job";
 /// Path of programs in the sandbox.
 const PROGRAMS: &str = "/bin";
 
-/// Limits of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Limits {
     /// Processor time in seconds.
@@ -71,7 +70,6 @@ pub enum Sandbox {
     None,
 }
 
-/// The installed bubblewrap.
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
@@ -89,7 +87,6 @@ pub struct Confined<'a> {
     pub job: &'a Path,
     /// Arguments; paths are relative to the job, or among `reads`.
     pub arguments: &'a [OsString],
-    /// Limits of the program.
     pub limits: Limits,
 }
 

@@ -7,23 +7,19 @@ use std::path::Path;
 
 use catalog::text::shell_word;
 
-/// The jobs of a grading.
 #[derive(Debug, Clone)]
 pub struct Jobs<'a> {
     /// Program and arguments, with absolute paths.
     pub command: &'a [String],
-    /// Environment variables.
     pub variables: &'a [(String, String)],
     /// Working directory.
     pub folder: &'a Path,
     /// Folder for scripts and logs.
     pub scripts: &'a Path,
-    /// Parts of the array.
     pub parts: usize,
 }
 
 impl Jobs<'_> {
-    /// The script of one part.
     pub fn part(&self) -> String {
         let last = self.parts.max(1) - 1;
         format!(
@@ -45,7 +41,6 @@ impl Jobs<'_> {
         )
     }
 
-    /// The script that submits both.
     pub fn submit(&self) -> String {
         let file = |name: &str| shell_word(&self.scripts.join(name).to_string_lossy());
         format!(

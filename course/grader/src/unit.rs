@@ -34,18 +34,14 @@ pub struct Tools {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compiled {
-    /// The PTX of the kernel.
     Ptx(String),
     /// The messages of the compiler on a source that it refuses.
     Refused(String),
 }
 
-/// Limits for one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TaskLimits {
-    /// Limits of the compiler.
     pub compile: Limits,
-    /// Limits of `judge`.
     pub judge: Limits,
 }
 

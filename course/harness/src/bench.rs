@@ -10,8 +10,7 @@ use records::{Measurement, Outcome};
 
 use crate::args;
 use crate::case::Case;
-use crate::error::StepError;
-use crate::error::{FAILED, PASSED};
+use crate::error::{FAILED, PASSED, StepError};
 use crate::kernel::Kernel;
 use crate::measure::measure;
 use crate::page::Entry;
@@ -20,9 +19,6 @@ use crate::step_run::StepRun;
 use crate::{duel, out, page, roofline, shapes};
 
 /// Runs the command `bench`; returns its exit code.
-///
-/// # Errors
-/// When sizes are impossible, or something fails that is not a kernel's fault.
 pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepError> {
     let emulated = step_run.gpu()?.emulator.is_some();
     let asked = match bench.recorded_shapes {
@@ -91,7 +87,7 @@ pub(crate) fn plan<'a>(
     asked: Option<&[Shape]>,
     answers: Option<&Path>,
 ) -> Vec<(Case, Vec<&'a Kernel>)> {
-    let new = |shape| Case::new(shape, step_run.common.seed).kept_in(answers.map(Path::to_owned));
+    let new = |shape| Case::new(shape, step_run.common.seed, answers.map(Path::to_owned));
     let mut plan: Vec<(Case, Vec<&'a Kernel>)> = Vec::new();
     for kernel in &step_run.kernels {
         let work = step_run.work(kernel);
@@ -111,9 +107,6 @@ pub(crate) fn plan<'a>(
 
 impl StepRun<'_> {
     /// Sizes from the command line, each one of at least one kernel; where none is given, the step's own.
-    ///
-    /// # Errors
-    /// When a size cannot be.
     pub(crate) fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, StepError> {
         let usage = |error: catalog::WrongSize| StepError::Usage(error.to_string());
         let asked = sizes.asked().map_err(usage)?;
@@ -127,7 +120,6 @@ impl StepRun<'_> {
         })
     }
 
-    /// The work that the catalogue lists for a kernel.
     pub(crate) fn work(&self, kernel: &Kernel) -> Work {
         self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
     }
@@ -148,9 +140,6 @@ impl StepRun<'_> {
     }
 
     /// Measures a kernel on a case, in a new context where the last kernel broke the old one.
-    ///
-    /// # Errors
-    /// When something fails that is not the kernel's fault.
     pub(crate) fn measure(
         &mut self,
         kernel: &Kernel,

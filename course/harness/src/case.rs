@@ -10,10 +10,9 @@ use reference::{Answer, Bf16, E4m3, Problem};
 
 /// A shape with inputs and answers.
 pub(crate) struct Case {
-    /// Sizes of the launch.
     pub shape: Shape,
     seed: u64,
-    /// Where answers are kept.
+    /// Folder for answers that take long, which the programs of several steps share.
     answers: Option<PathBuf>,
     fp32: OnceCell<[Problem<f32>; 2]>,
     fp64: OnceCell<[Problem<f64>; 2]>,
@@ -24,23 +23,17 @@ pub(crate) struct Case {
 
 impl Case {
     /// A case whose inputs are drawn on demand.
-    pub(crate) fn new(shape: Shape, seed: u64) -> Self {
+    pub(crate) fn new(shape: Shape, seed: u64, answers: Option<PathBuf>) -> Self {
         Self {
             shape,
             seed,
-            answers: None,
+            answers,
             fp32: OnceCell::new(),
             fp64: OnceCell::new(),
             bf16: OnceCell::new(),
             e4m3: OnceCell::new(),
             matrix: OnceCell::new(),
         }
-    }
-
-    /// With a folder for answers that take long, which the programs of several steps share.
-    #[must_use]
-    pub(crate) fn kept_in(self, answers: Option<PathBuf>) -> Self {
-        Self { answers, ..self }
     }
 
     /// Products of a type: on integers, on reals.
@@ -59,8 +52,6 @@ impl Case {
 
 /// A type of operands that cases are drawn for.
 pub(crate) trait Drawn: Real {
-    /// Where the problems of the type are kept.
-    #[doc(hidden)]
     fn cell(case: &Case) -> &OnceCell<[Problem<Self>; 2]>;
 }
 

@@ -5,17 +5,13 @@ use records::Outcome;
 use records::record::{Check, FailedCheck, Line};
 
 use crate::case::Case;
-use crate::error::StepError;
-use crate::error::{FAILED, PASSED};
+use crate::error::{FAILED, PASSED, StepError};
 use crate::kernel::Kernel;
 use crate::setup::Purpose;
 use crate::step_run::StepRun;
 use crate::{out, shapes};
 
 /// Runs the command `check`; returns its exit code.
-///
-/// # Errors
-/// When something fails that is not a kernel's fault.
 pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
     if step_run.common.json {
         out::json(&Line::Run(Box::new(step_run.run.clone())))?;
@@ -46,7 +42,7 @@ fn check(step_run: &mut StepRun<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> 
     };
     for shape in shapes::awkward(step_run.work(kernel)) {
         let at = cases.iter().position(|case| case.shape == *shape).unwrap_or_else(|| {
-            cases.push(Case::new(*shape, step_run.common.seed));
+            cases.push(Case::new(*shape, step_run.common.seed, None));
             cases.len() - 1
         });
         out::progress(&format!("{} on {shape}", kernel.name));

@@ -1,4 +1,4 @@
-//! What the emulated device counted, put into proportion: per multiply-add, and beside the rates of a real SM.
+//! Counts of the emulated device in proportion: per multiply-add, and beside the rates of a real SM.
 //!
 //! Counts divided by rates give a bound, not a simulation: no latency, no dependency, no cache. What a kernel needs
 //! most of is what it cannot be faster than; how near it comes is for a GPU to say.
@@ -10,16 +10,13 @@ use serde::Deserialize;
 /// The arithmetic that computes a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
-    /// Multiply-adds of FP32.
     Fp32,
-    /// Multiply-adds of FP64.
     Fp64,
     /// Tensor cores, on operands of a format.
     Tensor(Format),
 }
 
 impl Arithmetic {
-    /// The arithmetic of a work.
     pub(crate) fn of(work: Work) -> Self {
         match work {
             Work::Dgemm => Arithmetic::Fp64,
@@ -39,7 +36,7 @@ impl Arithmetic {
         n as f64
     }
 
-    /// How often as many are done as [`Arithmetic::at_a_time`] says.
+    /// Multiply-adds in units of [`Arithmetic::at_a_time`].
     pub(crate) fn times(self, counters: &Counters) -> f64 {
         self.multiply_adds(counters) / self.at_a_time()
     }
@@ -71,7 +68,7 @@ impl Arithmetic {
         }
     }
 
-    /// How many of these an SM does per clock.
+    /// Units of [`Arithmetic::at_a_time`] that an SM does per clock.
     fn per_clock(self) -> f64 {
         match self {
             Arithmetic::Fp32 => FP32_FMAS,
@@ -123,7 +120,6 @@ pub(crate) const WAVEFRONTS: f64 = 1.0;
 pub(crate) const SECTORS: f64 = 4.0;
 
 impl Unit {
-    /// Name of the unit in a table.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Unit::Fma => "multiply-adds",
@@ -150,7 +146,6 @@ pub(crate) struct Report {
     pub total: Counters,
     /// Source lines that have instructions.
     pub lines: Vec<Line>,
-    /// Mistakes that the checks found.
     pub findings: Vec<Finding>,
 }
 
@@ -162,7 +157,6 @@ pub(crate) struct Line {
     /// Number of the line, from 1.
     #[serde(rename = "line")]
     pub number: u32,
-    /// Counters of this line alone.
     pub counters: Counters,
 }
 

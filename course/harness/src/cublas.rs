@@ -61,9 +61,6 @@ impl Cublas {
     }
 
     /// C = op(A) · op(B), all row-major, put into the stream.
-    ///
-    /// # Errors
-    /// When cuBLAS refuses.
     pub fn product<R: Real, T: Element<R>>(
         &self,
         work: Work,
@@ -78,7 +75,14 @@ impl Cublas {
         let (b, _reads_b) = b.device_ptr(&self.stream);
         let (c, _writes_c) = c.device_ptr_mut(&self.stream);
         // SAFETY: the operands are on the device and as large as the flags say, which name them in cuBLAS's order.
-        unsafe { <T as Element<R>>::gemm(self.handle, flags, b as *const T, a as *const T, c as *mut R) }
+        unsafe {
+            match T::on_tensor_cores(flags) {
+                Some(types) => {
+                    gemm_ex(self.handle, flags, types, [b, a].map(|at| at as *const c_void), c as *mut c_void)
+                }
+                None => T::plain(self.handle, flags, b as *const T, a as *const T, c as *mut R),
+            }
+        }
     }
 }
 
@@ -96,9 +100,6 @@ pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, Strin
 
 /// Gives a handle its workspace. While a stream is captured, a handle without one of the caller's would allocate memory
 /// in every product.
-///
-/// # Errors
-/// When cuBLAS refuses.
 ///
 /// # Safety
 /// The handle is alive, its stream is this one, and the memory outlives it.
@@ -205,48 +206,28 @@ const TF32: Types = Types {
     compute: Compute::CUBLAS_COMPUTE_32F_FAST_TF32,
 };
 
+const NOT_SUPPORTED: CublasError = CublasError(sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED);
+
 /// A type that cuBLAS multiplies here, with results in `R`.
 pub trait Element<R: Real = Self>: Real {
     /// Types of the product, where it is one on tensor cores.
     #[doc(hidden)]
-    fn on_tensor_cores(_: Flags) -> Option<Types> {
-        None
-    }
+    fn on_tensor_cores(flags: Flags) -> Option<Types>;
 
-    /// Calls the function of these types, with α = 1 and β = 0.
+    /// Calls the function of a type that needs no tensor cores, with α = 1 and β = 0.
     ///
     /// # Safety
     /// The pointers are to operands on the device that are as large as the flags say.
     #[doc(hidden)]
-    unsafe fn gemm(
-        handle: sys::cublasHandle_t,
-        flags: Flags,
-        first: *const Self,
-        second: *const Self,
-        c: *mut R,
-    ) -> Result<(), CublasError>;
-}
-
-/// `cublas?gemm` of a type.
-macro_rules! gemm {
-    ($gemm:path, $handle:ident, $flags:ident, $first:ident, $second:ident, $c:ident) => {
-        $gemm(
-            $handle,
-            $flags.first,
-            $flags.second,
-            $flags.m,
-            $flags.n,
-            $flags.k,
-            &1.0,
-            $first,
-            $flags.first_stride,
-            $second,
-            $flags.second_stride,
-            &0.0,
-            $c,
-            $flags.c_stride,
-        )
-    };
+    unsafe fn plain(
+        _: sys::cublasHandle_t,
+        _: Flags,
+        _first: *const Self,
+        _second: *const Self,
+        _c: *mut R,
+    ) -> Result<(), CublasError> {
+        Err(NOT_SUPPORTED)
+    }
 }
 
 /// A product with sums of FP32, of operands and with a result of types that are named.
@@ -257,14 +238,17 @@ unsafe fn gemm_ex(
     handle: sys::cublasHandle_t,
     flags: Flags,
     types: Types,
-    first: *const c_void,
-    second: *const c_void,
+    [first, second]: [*const c_void; 2],
     c: *mut c_void,
 ) -> Result<(), CublasError> {
+    // It has no numbers of 8 bits: the algorithms of cuBLASLt are all that there is.
+    if types.operands == Type::CUDA_R_8F_E4M3 {
+        return Err(NOT_SUPPORTED);
+    }
     let (alpha, beta) = (1.0_f32, 0.0_f32);
     // SAFETY: the caller's promises; the factors are read before the call returns.
     unsafe {
-        cudarc::cublas::result::gemm_ex(
+        result::gemm_ex(
             handle,
             flags.first,
             flags.second,
@@ -288,96 +272,56 @@ unsafe fn gemm_ex(
     }
 }
 
-/// `cublasGemmEx` has no numbers of 8 bits: the algorithms of cuBLASLt are all that there is.
-macro_rules! only_by_light {
-    ($result:ty, $types:ident) => {
-        impl Element<$result> for E4m3 {
+/// Types that are multiplied on tensor cores only.
+macro_rules! on_tensor_cores {
+    ($($operand:ty => $result:ty: $types:ident;)*) => {$(
+        impl Element<$result> for $operand {
             fn on_tensor_cores(_: Flags) -> Option<Types> {
                 Some($types)
             }
+        }
+    )*};
+}
 
-            unsafe fn gemm(
-                _: sys::cublasHandle_t,
-                _: Flags,
-                _: *const Self,
-                _: *const Self,
-                _: *mut $result,
+on_tensor_cores! {
+    Bf16 => f32: BF16_TO_FP32;
+    Bf16 => Bf16: BF16;
+    E4m3 => f32: E4M3_TO_FP32;
+    E4m3 => Bf16: E4M3;
+}
+
+/// Types that have a function of their own, `cublas?gemm`.
+macro_rules! plain {
+    ($($number:ty: $gemm:path, $on_tensor_cores:expr;)*) => {$(
+        impl Element for $number {
+            fn on_tensor_cores(flags: Flags) -> Option<Types> {
+                $on_tensor_cores(flags)
+            }
+
+            unsafe fn plain(
+                handle: sys::cublasHandle_t,
+                flags: Flags,
+                first: *const Self,
+                second: *const Self,
+                c: *mut Self,
             ) -> Result<(), CublasError> {
-                Err(CublasError(sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED))
+                let Flags { m, n, k, first_stride, second_stride, c_stride, .. } = flags;
+                let (alpha, beta): (Self, Self) = (1.0, 0.0);
+                // SAFETY: the caller's promises.
+                unsafe {
+                    $gemm(
+                        handle, flags.first, flags.second, m, n, k, &alpha, first, first_stride, second,
+                        second_stride, &beta, c, c_stride,
+                    )
+                }
             }
         }
-    };
+    )*};
 }
 
-only_by_light!(f32, E4M3_TO_FP32);
-only_by_light!(Bf16, E4M3);
-
-impl Element<f32> for Bf16 {
-    fn on_tensor_cores(_: Flags) -> Option<Types> {
-        Some(BF16_TO_FP32)
-    }
-
-    unsafe fn gemm(
-        handle: sys::cublasHandle_t,
-        flags: Flags,
-        first: *const Self,
-        second: *const Self,
-        c: *mut f32,
-    ) -> Result<(), CublasError> {
-        // SAFETY: the caller's promises.
-        unsafe { gemm_ex(handle, flags, BF16_TO_FP32, first.cast(), second.cast(), c.cast()) }
-    }
-}
-
-impl Element for Bf16 {
-    fn on_tensor_cores(_: Flags) -> Option<Types> {
-        Some(BF16)
-    }
-
-    unsafe fn gemm(
-        handle: sys::cublasHandle_t,
-        flags: Flags,
-        first: *const Self,
-        second: *const Self,
-        c: *mut Self,
-    ) -> Result<(), CublasError> {
-        // SAFETY: the caller's promises.
-        unsafe { gemm_ex(handle, flags, BF16, first.cast(), second.cast(), c.cast()) }
-    }
-}
-
-impl Element for f32 {
-    fn on_tensor_cores(flags: Flags) -> Option<Types> {
-        flags.tf32.then_some(TF32)
-    }
-
-    unsafe fn gemm(
-        handle: sys::cublasHandle_t,
-        flags: Flags,
-        first: *const Self,
-        second: *const Self,
-        c: *mut Self,
-    ) -> Result<(), CublasError> {
-        if flags.tf32 {
-            // SAFETY: the caller's promises.
-            return unsafe { gemm_ex(handle, flags, TF32, first.cast(), second.cast(), c.cast()) };
-        }
-        // SAFETY: the caller's promises.
-        unsafe { gemm!(result::sgemm, handle, flags, first, second, c) }
-    }
-}
-
-impl Element for f64 {
-    unsafe fn gemm(
-        handle: sys::cublasHandle_t,
-        flags: Flags,
-        first: *const Self,
-        second: *const Self,
-        c: *mut Self,
-    ) -> Result<(), CublasError> {
-        // SAFETY: the caller's promises.
-        unsafe { gemm!(result::dgemm, handle, flags, first, second, c) }
-    }
+plain! {
+    f32: result::sgemm, |flags: Flags| flags.tf32.then_some(TF32);
+    f64: result::dgemm, |_| None;
 }
 
 #[cfg(test)]
@@ -401,20 +345,9 @@ mod tests {
     fn rows_are_read_as_columns() {
         let shape = Shape { m: 2, n: 3, k: 5 };
         let of = |a, b| {
-            let Flags {
-                first,
-                second,
-                m,
-                n,
-                k,
-                first_stride,
-                second_stride,
-                c_stride,
-                tf32: _,
-                fast_sums: _,
-            } = Flags::of(Work::SgemmTransposed { a, b }, shape);
-            assert_eq!((m, n, k, c_stride), (3, 2, 5, 3));
-            ((first, first_stride), (second, second_stride))
+            let flags = Flags::of(Work::SgemmTransposed { a, b }, shape);
+            assert_eq!((flags.m, flags.n, flags.k, flags.c_stride), (3, 2, 5, 3));
+            ((flags.first, flags.first_stride), (flags.second, flags.second_stride))
         };
         // B as it lies has rows of N = 3 elements, transposed of K = 5; A of K = 5, transposed of M = 2.
         assert_eq!(of(false, false), ((Op::CUBLAS_OP_N, 3), (Op::CUBLAS_OP_N, 5)));

@@ -24,7 +24,6 @@ pub struct Gpu {
     pub stream: Arc<CudaStream>,
     /// Functions of the emulated device beyond CUDA; `None` on a real GPU.
     pub emulator: Option<emulator_client::Emulator>,
-    /// Properties of the device.
     pub about: About,
 }
 
@@ -41,7 +40,6 @@ pub struct About {
     pub memory: usize,
     /// Bytes of the level-2 cache.
     pub l2: usize,
-    /// Number of streaming multiprocessors.
     pub n_sms: usize,
     /// Most shared memory of one block, after the opt-in, in bytes.
     pub shared_per_block: usize,
@@ -87,9 +85,6 @@ pub(crate) const NO_DEVICE: u8 = 10;
 
 /// Makes the driver of this process the right one. Before the first call of cudarc, which panics when it finds no
 /// library, and keeps the first that it finds.
-///
-/// # Errors
-/// When there is no driver of this kind.
 pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
     let preload = |why: &str| match emulator_client::preload() {
         Ok(_) => Ok(()),
@@ -165,9 +160,6 @@ pub(crate) fn count_devices() -> Result<i32, String> {
 
 impl Gpu {
     /// The device of a program of its own, by `TILE_DEVICE`, before anything else of CUDA is called.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn find() -> Result<Self, StepError> {
         choose_driver(Choice::new(false)?)?;
         Self::open()
@@ -177,9 +169,6 @@ impl Gpu {
 // ANCHOR: open
 impl Gpu {
     /// A context and a stream on the first device.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn open() -> Result<Self, StepError> {
         let context = CudaContext::new(0).map_err(no_device)?;
         // Not the default stream, of which nothing can be captured into a graph.

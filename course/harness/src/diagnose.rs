@@ -17,7 +17,6 @@ pub const ZEROS: &str = "they are 0";
 
 /// A product's operands as they are stored.
 pub struct Terms {
-    /// Sizes of the product.
     pub shape: Shape,
     /// M × K, or K × M.
     pub a: Vec<f64>,
@@ -29,19 +28,15 @@ pub struct Terms {
 
 /// Everything there is to look at.
 pub struct WrongResult<'a> {
-    /// The right values.
     pub answer: &'a Answer<'a>,
     /// The elements that the kernel computed, as [`inputs::Real::widen`](reference::inputs::Real::widen) gives them.
     pub got: Vec<f64>,
-    /// The comparison of both, element by element.
     pub comparison: &'a Comparison,
-    /// The work that the kernel does.
     pub work: Work,
     /// Rows and columns that belong to one block: of C, and for a transpose, of the input.
     pub tile: Option<[usize; 2]>,
     /// The operands of a product; `None` for a transpose.
     pub terms: Option<Terms>,
-    /// On integers the kernel was right.
     pub right_on_integers: bool,
 }
 
@@ -300,7 +295,6 @@ impl WrongResult<'_> {
         (n_wrong < n_tiles).then(|| format!("in {n_wrong} of {n_tiles} tiles"))
     }
 
-    /// Which tiles are wrong, drawn.
     fn map(&self, wrong: &Wrong) -> String {
         let (rows, cols) = (self.answer.rows(), self.answer.cols());
         let [tile_rows, tile_cols] = self.output_tile().unwrap_or([1, 1]);
@@ -388,7 +382,6 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
     products.iter().find(|(_, product)| fits(product)).map(|(text, _)| (*text).to_owned())
 }
 
-/// Which elements are wrong.
 struct Wrong {
     rows: usize,
     cols: usize,
@@ -541,86 +534,54 @@ mod tests {
         (0..shape.m * shape.n).map(|i| element(i / shape.n, i % shape.n)).collect()
     }
 
-    #[test]
-    fn nothing_written() {
-        assert_eq!(
-            why(|_, got| got.fill(f32::POISON)),
-            "all 6300 elements are wrong: nothing was written to C"
-        );
+    /// The result when each term of a sum has a weight.
+    fn weigh(problem: &Problem<f32>, got: &mut [f32], weight: fn(usize) -> f32) {
+        let a = |row: usize, k: usize| problem.a[row * 24 + k] * weight(k);
+        got.copy_from_slice(&product(SHAPE, a, |k, col| problem.b[k * 90 + col]));
     }
 
     #[test]
-    fn columns_never_written() {
-        let text = why(|_, got| got.chunks_mut(90).for_each(|row| row[64..].fill(f32::POISON)));
-        assert_eq!(
-            text,
-            "1820 of 6300 elements are wrong: they were never written; only in the last tiles across, of 26 columns: \
-             C ends inside of them (tiles are 16 x 32)"
-        );
-    }
-
-    #[test]
-    fn added_to_what_was_there() {
-        let text = why(|_, got| got.iter_mut().for_each(|v| *v = f32::NAN));
-        assert!(text.ends_with("something is read from C, or from memory that nobody wrote"), "{text}");
-    }
-
-    #[test]
-    fn zeros() {
-        assert_eq!(
-            why(|_, got| got.fill(0.0)).split_once(": ").map(|(_, rest)| rest.to_owned()).as_deref(),
-            Some("they are 0")
-        );
-    }
-
-    #[test]
-    fn the_last_tile_of_k_is_missing() {
-        let text = why(|problem, got| {
-            let short = product(
-                SHAPE,
-                |r, k| if k < 16 { problem.a[r * 24 + k] } else { 0.0 },
-                |k, c| problem.b[k * 90 + c],
-            );
-            got.copy_from_slice(&short);
-        });
-        assert!(text.contains("the last 8 of 24 terms of each sum are missing (k >= 16)"), "{text}");
-    }
-
-    #[test]
-    fn the_first_tile_of_k_is_missing() {
-        let text = why(|problem, got| {
-            let late = product(
-                SHAPE,
-                |r, k| if k >= 8 { problem.a[r * 24 + k] } else { 0.0 },
-                |k, c| problem.b[k * 90 + c],
-            );
-            got.copy_from_slice(&late);
-        });
-        assert!(text.contains("the first 8 of 24 terms of each sum are missing (k < 8)"), "{text}");
-    }
-
-    #[test]
-    fn the_last_tile_of_k_counts_twice() {
-        let text = why(|problem, got| {
-            let twice = product(
-                SHAPE,
-                |r, k| problem.a[r * 24 + k] * if k >= 20 { 2.0 } else { 1.0 },
-                |k, c| problem.b[k * 90 + c],
-            );
-            got.copy_from_slice(&twice);
-        });
-        assert!(text.contains("the last 4 of 24 terms of each sum are counted twice (k >= 20)"), "{text}");
-    }
-
-    #[test]
-    fn the_result_lies_on_its_side() {
-        let text = why(|problem, got| {
-            for (i, v) in got.iter_mut().enumerate() {
-                let (row, col) = (i % 70, i / 70);
-                *v = problem.c[row * 90 + col] as f32;
-            }
-        });
-        assert!(text.contains("rows and columns are swapped"), "{text}");
+    fn values_that_a_mistake_would_give() {
+        type Change = fn(&Problem<f32>, &mut [f32]);
+        let cases: [(Change, &str); 10] = [
+            (|_, got| got.fill(f32::POISON), "all 6300 elements are wrong: nothing was written to C"),
+            (
+                |_, got| got.chunks_mut(90).for_each(|row| row[64..].fill(f32::POISON)),
+                "1820 of 6300 elements are wrong: they were never written; only in the last tiles across, of 26 columns: \
+                 C ends inside of them (tiles are 16 x 32)",
+            ),
+            (|_, got| got.fill(f32::NAN), "something is read from C, or from memory that nobody wrote"),
+            (|_, got| got.fill(0.0), "elements are wrong: they are 0"),
+            (
+                |problem, got| weigh(problem, got, |k| if k < 16 { 1.0 } else { 0.0 }),
+                "the last 8 of 24 terms of each sum are missing (k >= 16)",
+            ),
+            (
+                |problem, got| weigh(problem, got, |k| if k >= 8 { 1.0 } else { 0.0 }),
+                "the first 8 of 24 terms of each sum are missing (k < 8)",
+            ),
+            (
+                |problem, got| weigh(problem, got, |k| if k >= 20 { 2.0 } else { 1.0 }),
+                "the last 4 of 24 terms of each sum are counted twice (k >= 20)",
+            ),
+            (
+                |problem, got| (0..).zip(got).for_each(|(i, v)| *v = problem.c[i % 70 * 90 + i / 70] as f32),
+                "rows and columns are swapped",
+            ),
+            (
+                |problem, got| {
+                    let has_neighbour = |(i, _): &(usize, &mut f32)| i % 90 < 89;
+                    let changed = (0..).zip(got).filter(has_neighbour);
+                    changed.for_each(|(i, v)| *v = problem.c[i + 1] as f32);
+                },
+                "right neighbour",
+            ),
+            (|_, got| got.iter_mut().for_each(|v| *v *= 2.0), "each is twice what it should be"),
+        ];
+        for (change, expected) in cases {
+            let text = why(change);
+            assert!(text.contains(expected), "{text}, not {expected}");
+        }
     }
 
     #[test]
@@ -646,24 +607,6 @@ mod tests {
             let why = diagnosis(&problem, &got).why;
             assert!(why.contains(text), "{why}, not {text}");
         }
-    }
-
-    #[test]
-    fn a_neighbour_in_its_place() {
-        let text = why(|problem, got| {
-            for row in 0..70 {
-                for col in 0..89 {
-                    got[row * 90 + col] = problem.c[row * 90 + col + 1] as f32;
-                }
-            }
-        });
-        assert!(text.contains("right neighbour"), "{text}");
-    }
-
-    #[test]
-    fn twice_the_value() {
-        let text = why(|_, got| got.iter_mut().for_each(|v| *v *= 2.0));
-        assert!(text.contains("each is twice what it should be"), "{text}");
     }
 
     #[test]

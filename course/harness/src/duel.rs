@@ -29,7 +29,6 @@ const FEW_ROUNDS: usize = 3;
 
 /// One of the two.
 pub(crate) struct Side<'s, 'g, 'p> {
-    /// How it is timed.
     pub(crate) sampler: &'s Sampler<'g>,
     /// Puts it into the stream once.
     pub(crate) put: &'p mut dyn FnMut() -> Result<(), StepError>,
@@ -42,9 +41,6 @@ impl Side<'_, '_, '_> {
 }
 
 /// All rounds of a kernel and its yardstick.
-///
-/// # Errors
-/// When a launch fails.
 pub(crate) fn run(
     gpu: &Gpu,
     plan: Plan,

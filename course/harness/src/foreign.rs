@@ -7,12 +7,9 @@ use crate::device::{Choice, Gpu, nvidia_library};
 use crate::error::{StepError, words};
 use crate::inputs::Real;
 
-/// An argument of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Argument {
-    /// A C `int`.
     Int(i32),
-    /// A C `float`.
     Float(f32),
     /// A pointer to the buffer of this number.
     Buffer(usize),

@@ -69,21 +69,7 @@ pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) 
         (hot, yardstick)
     });
     let (hot, yardstick) = timed.unzip();
-    let passed = Passed {
-        grid: [0; 3],
-        block: [0; 3],
-        dynamic_shared: 0,
-        accuracy,
-        batch: 1,
-        by: By::Batch,
-        hot,
-        cold: None,
-        whole: None,
-        cpu_ms: Some(reals.cpu_ms),
-        yardstick,
-        clock_mhz: None,
-        counters: None,
-        machine_code: None,
-    };
+    let passed =
+        Passed { accuracy, batch: 1, hot, cpu_ms: Some(reals.cpu_ms), yardstick, ..Passed::default() };
     Measured { outcome: Outcome::Passed(Box::new(passed)), report: None, lost: false }
 }

@@ -9,9 +9,7 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHA
 use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _,
 };
-use reference::Bf16;
-
-use reference::E4m3;
+use reference::{Bf16, E4m3};
 
 /// A compiled kernel file: what runs, and what it was made of, for messages.
 #[derive(Debug, Clone, Copy)]
@@ -40,15 +38,11 @@ impl Code {
 /// C = A · B: what there is at a launch.
 #[derive(Debug)]
 pub struct Gemm<'a, T, R = T> {
-    /// The stream to launch on.
     pub stream: &'a CudaStream,
-    /// The kernel to launch.
     pub kernel: &'a CudaFunction,
     /// The kernel that is launched before it, where it declares one.
     pub first: Option<&'a Prepared>,
-    /// Grid and block for this shape.
     pub config: LaunchConfig,
-    /// The sizes M, N and K.
     pub shape: Shape,
     /// M × K, row-major; K × M where the kernel takes it transposed.
     pub a: &'a CudaSlice<T>,
@@ -60,9 +54,6 @@ pub struct Gemm<'a, T, R = T> {
 
 impl<T, R> Gemm<'_, T, R> {
     /// Lets blocks have the dynamic shared memory of the launch: above 48 KB a program must ask for it.
-    ///
-    /// # Errors
-    /// When the device has less.
     pub fn allow_shared(&self) -> Result<(), DriverError> {
         let bytes = self.config.shared_mem_bytes.cast_signed();
         self.kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
@@ -74,14 +65,12 @@ impl<T, R> Gemm<'_, T, R> {
 pub struct Preparation {
     /// Its entry point, in the same PTX.
     pub entry: &'static str,
-    /// Bytes that it writes for a shape.
     pub bytes: fn(Shape) -> usize,
 }
 
 /// A loaded kernel of a `Preparation`, and the memory that it writes, allocated before any launch.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The kernel to launch first.
     pub kernel: CudaFunction,
     /// The memory that it writes. Products follow each other in their stream, so one buffer is enough.
     pub memory: CudaSlice<u8>,
@@ -90,11 +79,8 @@ pub struct Prepared {
 /// out = inᵀ: what there is at a launch.
 #[derive(Debug)]
 pub struct Transpose<'a> {
-    /// The stream to launch on.
     pub stream: &'a CudaStream,
-    /// The kernel to launch.
     pub kernel: &'a CudaFunction,
-    /// Grid and block for this shape.
     pub config: LaunchConfig,
     /// `m` rows and `n` columns of the input.
     pub shape: Shape,
@@ -107,7 +93,6 @@ pub struct Transpose<'a> {
 /// C = A · B by cuBLAS: what there is at a call.
 #[derive(Debug)]
 pub struct Product<'a> {
-    /// The sizes M, N and K.
     pub shape: Shape,
     /// M × K, row-major.
     pub a: &'a CudaSlice<f32>,
@@ -119,13 +104,10 @@ pub struct Product<'a> {
 
 /// Grid, block and dynamic shared memory for a shape.
 pub(crate) type Geometry = fn(Shape) -> LaunchConfig;
-/// A step's launch of a product.
 pub(crate) type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
-/// A step's launch of a transpose.
 pub(crate) type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
 /// A step's handle of cuBLAS for a stream.
 pub(crate) type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
-/// A step's call of cuBLAS.
 pub(crate) type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
 /// Starts a step's own library for a stream, or says why it does not start.
 pub(crate) type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
@@ -141,10 +123,8 @@ pub(crate) type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
 /// Largest allowed distance of an element from the answer, by shape, largest |a| and largest |b|.
 pub(crate) type ElementBound = fn(Shape, f64, f64) -> f64;
 
-/// A product by the CPU and what belongs to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Cpu {
-    /// The function that computes the product.
     pub multiply: Multiply,
     /// Largest M·N·K for which it is worth waiting.
     pub largest: f64,
@@ -159,7 +139,6 @@ pub struct Cpu {
 pub struct Kernel {
     /// Its entry point; for what is not a kernel, its name in the catalogue.
     pub name: &'static str,
-    /// The program that is run.
     pub program: Program,
     /// True when a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.
     pub uses_cubin: bool,
@@ -174,22 +153,16 @@ pub struct Kernel {
 /// The program behind a [`Kernel`].
 #[derive(Debug, Clone, Copy)]
 pub enum Program {
-    /// A kernel on the device.
     Device {
-        /// The source and PTX of the kernel.
         code: Code,
-        /// Grid and block for a shape.
         grid: Grid,
-        /// Launches the kernel with cudarc.
         launch: LaunchFn,
     },
-    /// An FP32 product on the CPU.
     Cpu(Cpu),
     /// An FP32 product by NVIDIA's library.
     Cublas {
         /// Creates the handle, once.
         open: OpenCublas,
-        /// Calls the library with cudarc.
         multiply: MultiplyCublas,
     },
     /// An FP32 product by a library of the step, which chooses among kernels.
@@ -202,7 +175,6 @@ pub enum Program {
 /// Source of the grid of a launch.
 #[derive(Debug, Clone, Copy)]
 pub enum Grid {
-    /// A function of the step.
     Function(Geometry),
     /// One block per tile of C.
     Tiles(Tile),
@@ -211,19 +183,12 @@ pub enum Grid {
 /// A step's launch, by the types of its operands and of its result.
 #[derive(Debug, Clone, Copy)]
 pub enum LaunchFn {
-    /// A product of FP32.
     Fp32(LaunchGemm<f32>),
-    /// A product of FP64.
     Fp64(LaunchGemm<f64>),
-    /// A product of bf16 in FP32.
     Bf16(LaunchGemm<Bf16, f32>),
-    /// A product of bf16, rounded to bf16 at the end.
     Bf16ToBf16(LaunchGemm<Bf16>),
-    /// A product of e4m3 in FP32.
     E4m3(LaunchGemm<E4m3, f32>),
-    /// A product of e4m3, rounded to bf16 at the end.
     E4m3ToBf16(LaunchGemm<E4m3, Bf16>),
-    /// A transpose of FP32.
     Transpose(LaunchTranspose),
 }
 
@@ -286,17 +251,11 @@ impl Kernel {
     declarations! {
         /// A product of FP32 operands; the catalogue says whether one is transposed, or taken as TF32.
         sgemm: Fp32(LaunchGemm<f32>);
-        /// An FP64 product.
         dgemm: Fp64(LaunchGemm<f64>);
-        /// A product of bf16 in FP32.
         bf16: Bf16(LaunchGemm<Bf16, f32>);
-        /// A product of bf16 whose result is rounded to bf16.
         bf16_to_bf16: Bf16ToBf16(LaunchGemm<Bf16>);
-        /// A product of e4m3 in FP32.
         e4m3: E4m3(LaunchGemm<E4m3, f32>);
-        /// A product of e4m3 whose result is rounded to bf16.
         e4m3_to_bf16: E4m3ToBf16(LaunchGemm<E4m3, Bf16>);
-        /// A transpose of FP32.
         transpose: Transpose(LaunchTranspose);
     }
 
@@ -309,17 +268,14 @@ impl Kernel {
         Self::new(name, Program::Device { code, grid, launch })
     }
 
-    /// A product by the CPU.
     pub const fn cpu(name: &'static str, cpu: Cpu) -> Self {
         Self::new(name, Program::Cpu(cpu))
     }
 
-    /// Declares a product by cuBLAS.
     pub const fn cublas(name: &'static str, open: OpenCublas, multiply: MultiplyCublas) -> Self {
         Self::new(name, Program::Cublas { open, multiply })
     }
 
-    /// Declares a product by the step's own library.
     pub const fn own(name: &'static str, open: OpenOwn) -> Self {
         Self::new(name, Program::Own { open })
     }
@@ -381,17 +337,13 @@ impl Grid {
             Grid::Function(geometry) => geometry(shape),
             Grid::Tiles(tile) => LaunchConfig {
                 grid_dim: (blocks(shape.n, tile.cols), blocks(shape.m, tile.rows), 1),
-                block_dim: (tile.threads, 1, 1),
-                shared_mem_bytes: 0,
+                ..in_a_row(1, tile.threads)
             },
         }
     }
 }
 
 /// Launches a kernel that takes M, N, K, A, B and C, as those of most steps do.
-///
-/// # Errors
-/// When the driver refuses.
 pub fn launch_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
     let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
@@ -403,9 +355,6 @@ pub fn launch_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result
 }
 
 /// Launches a kernel of C = alpha · A · B with alpha = 1, which the compiler does not know.
-///
-/// # Errors
-/// When the driver refuses, or has less shared memory than the launch asks for.
 pub fn launch_scaled_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
@@ -442,6 +391,11 @@ impl LaunchFn {
 pub fn blocks(n: usize, tile: u32) -> u32 {
     // More than a grid can have is refused before the launch.
     u32::try_from(n.div_ceil(tile as usize)).unwrap_or(u32::MAX)
+}
+
+/// A launch of so many blocks of so many threads, both in a row.
+pub fn in_a_row(blocks: u32, threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
 /// A size as kernels take it.

@@ -7,8 +7,7 @@ use counters::Counters;
 use records::record::{Launched, Line};
 
 use crate::bench::plan;
-use crate::error::PASSED;
-use crate::error::StepError;
+use crate::error::{PASSED, StepError};
 use crate::inputs::{Data, Real, elements};
 use crate::kernel::{Kernel, Program, match_launch};
 use crate::measure::{cannot_run, gemm, own, too_large, transpose};
@@ -20,9 +19,6 @@ use crate::{args, machine, out, shapes};
 const DEFAULT_SIZE: usize = 1024;
 
 /// Runs the command `launch`; returns its exit code.
-///
-/// # Errors
-/// When the sizes are impossible, or a launch goes wrong.
 pub(crate) fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8, StepError> {
     let sizes = step_run.sizes(&asked.sizes, DEFAULT_SIZE)?;
     if step_run.common.json {

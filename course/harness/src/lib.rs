@@ -98,7 +98,7 @@ pub use catalog::Shape;
 pub use device::Gpu;
 pub use error::{StepError, words};
 pub use kernel::{
-    Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, int, launch_gemm,
+    Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, in_a_row, int, launch_gemm,
     launch_scaled_gemm,
 };
 pub use reference::{self, Bf16, E4m3, inputs, verify};

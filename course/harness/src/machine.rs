@@ -16,9 +16,7 @@ use crate::setup::{Purpose, Setup};
 /// The three kinds of code of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// The PTX of the kernel.
     Ptx,
-    /// The machine code of the kernel.
     Machine,
     /// The machine code before the kernel was edited.
     Before,
@@ -85,9 +83,6 @@ impl Machine {
 
 /// The kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the kernel
 /// is compiled ahead of time. What is launched before it gets memory for products of this shape, and of smaller ones.
-///
-/// # Errors
-/// When the driver takes neither, and when there is not enough memory.
 pub(crate) fn load(
     gpu: &Gpu,
     kernel: &Kernel,
@@ -134,7 +129,6 @@ fn has(cubin: &[u8], kernel: &str) -> bool {
     cubin.windows(name.len()).any(|bytes| bytes == name.as_bytes())
 }
 
-/// A forecast without a prediction, for this reason.
 pub(crate) fn no_prediction(why: impl Into<String>) -> Forecast {
     Forecast { no_prediction: Some(why.into()), ..Forecast::default() }
 }

@@ -15,15 +15,11 @@ use crate::kernel::{
     Transpose, match_launch,
 };
 use crate::machine::{Functions, Loaded, Machine};
-use crate::session::Launch;
+use crate::session::{Launch, Operands};
 use crate::setup::{Measured, Setup};
 use crate::subject::Subject;
 use crate::{host, machine, shapes};
 
-/// Verifies and measures.
-///
-/// # Errors
-/// When something fails that is not the kernel's fault.
 pub(crate) fn measure(
     setup: Setup<'_>,
     kernel: &Kernel,
@@ -162,7 +158,7 @@ pub(crate) fn gemm<'g, T: Real, R: Real>(
     })
 }
 
-/// Measures a transpose.
+/// A step's launch of a transpose, as sessions want it.
 pub(crate) fn transpose(
     gpu: &Gpu,
     kernel: CudaFunction,
@@ -183,21 +179,19 @@ pub(crate) fn transpose(
     })
 }
 
+fn product(shape: Shape, operands: Operands<'_, f32>) -> Product<'_> {
+    Product { shape, a: operands.a, b: operands.b.expect("a product has two inputs"), c: operands.c }
+}
+
 /// A call of a step's own library.
 pub(crate) fn own(multiply: &MultiplyOwn, shape: Shape) -> Launch<'_, f32> {
-    Box::new(move |operands| {
-        let product =
-            Product { shape, a: operands.a, b: operands.b.expect("a product has two inputs"), c: operands.c };
-        multiply(product).map_err(StepError::CouldNot)
-    })
+    Box::new(move |operands| multiply(product(shape, operands)).map_err(StepError::CouldNot))
 }
 
 /// A step's call of cuBLAS.
 fn library<'b>(blas: &'b CudaBlas, multiply: MultiplyCublas, shape: Shape) -> Launch<'b, f32> {
     Box::new(move |operands| {
-        let product =
-            Product { shape, a: operands.a, b: operands.b.expect("a product has two inputs"), c: operands.c };
-        multiply(blas, product)
+        multiply(blas, product(shape, operands))
             .map_err(|CublasError(status)| StepError::CouldNot(format!("cuBLAS reports {status:?}")))
     })
 }

@@ -18,9 +18,6 @@ pub fn write(text: &str) -> Result<(), StepError> {
 }
 
 /// Writes a record on a line of its own.
-///
-/// # Errors
-/// As [`write()`].
 pub fn json(line: &records::record::Line) -> Result<(), StepError> {
     // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
     let text = serde_json::to_string(line).expect("plain data");

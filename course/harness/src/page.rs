@@ -7,7 +7,7 @@ mod timed;
 
 use std::fmt::Write as _;
 
-use catalog::text::{Paint, Table};
+use catalog::text::Paint;
 use catalog::{Shape, Work};
 use records::record::Passed;
 use records::{Measurement, Outcome};
@@ -19,13 +19,9 @@ use crate::{machine, recorded};
 
 /// One kernel on the page.
 pub(crate) struct Entry<'a> {
-    /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
-    /// The work that the kernel does.
     pub work: Work,
-    /// Result and times of the kernel.
     pub measurement: Measurement,
-    /// The emulated device's report.
     pub report: Option<Report>,
 }
 
@@ -190,7 +186,6 @@ fn figure(value: f64) -> String {
     }
 }
 
-/// A time with its unit.
 fn time(ms: f64) -> String {
     match ms {
         ms if ms >= 1000.0 => format!("{} s", figure(ms / 1000.0)),
@@ -202,10 +197,6 @@ fn time(ms: f64) -> String {
 /// A title, and below it what is to be known of the table that follows.
 fn heading(title: &str, note: &str, paint: Paint) -> String {
     format!("\n{}\n{}\n", paint.bold(title), paint.dim(&format!("  {note}")))
-}
-
-fn table<const N: usize>(headings: [&str; N]) -> Table {
-    Table::new(headings)
 }
 
 #[cfg(test)]
@@ -255,7 +246,7 @@ mod tests {
             host: "a host".into(),
             revision: "unknown".into(),
             roofline: Some(Roofline { fp32_tflops: 66.0, copy_gbs: 4200.0 }),
-            cublas: None,
+            ..records::Run::default()
         }
     }
 
@@ -280,7 +271,6 @@ mod tests {
         Passed {
             grid: [8, 8, 1],
             block: [256, 1, 1],
-            dynamic_shared: 0,
             accuracy: Accuracy { max_abs_error: 7.0e-5, max_of_bound: 0.004, exact_on_integers: true },
             batch: 10,
             by: By::Batch,
@@ -295,9 +285,7 @@ mod tests {
                 hot: Samples(vec![0.05]),
                 duel: None,
             }),
-            clock_mhz: None,
-            counters: None,
-            machine_code: None,
+            ..Passed::default()
         }
     }
 

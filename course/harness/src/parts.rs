@@ -1,12 +1,10 @@
 //! Matrices of FP32 as parts of bf16: what `split_v12` writes, and how the product of parts finds it.
 
 use catalog::Shape;
-use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _,
-};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, PushKernelArg as _};
 use reference::Bf16;
 
-use crate::kernel::{blocks, int};
+use crate::kernel::{blocks, in_a_row, int};
 use crate::map::{ALIGNED, Element, Matrix, TensorMap};
 
 // ANCHOR: parts
@@ -52,9 +50,6 @@ impl Parts {
 
     /// Writes them to an address that a tensor map may begin at.
     ///
-    /// # Errors
-    /// When the driver refuses.
-    ///
     /// # Safety
     /// The kernel is `split_v12`, the matrix has as many elements, and there is memory at the address.
     pub unsafe fn split(
@@ -64,11 +59,7 @@ impl Parts {
         whole: &CudaSlice<f32>,
         address: u64,
     ) -> Result<(), DriverError> {
-        let config = LaunchConfig {
-            grid_dim: (blocks(self.rows * self.pitch() / WIDTH, SPLITTERS), 1, 1),
-            block_dim: (SPLITTERS, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config = in_a_row(blocks(self.rows * self.pitch() / WIDTH, SPLITTERS), SPLITTERS);
         let (rows, cols) = (int(self.rows), int(self.cols));
         let mut launch = stream.launch_builder(kernel);
         launch.arg(&rows).arg(&cols).arg(whole).arg(&address);
@@ -78,9 +69,6 @@ impl Parts {
     }
 
     /// Maps of the parts that lie at an address, with boxes of so many rows and columns.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn maps(self, address: u64, rows: u32, cols: u32) -> Result<Maps, DriverError> {
         let map = |part| {
             let matrix = Matrix {

@@ -81,7 +81,6 @@ fn unit(family: Family) -> String {
     }
 }
 
-/// Measurements of a family.
 fn measured_of(record: &Record, family: Family) -> impl Iterator<Item = &Measurement> {
     let has = move |m: &&Measurement| {
         let step = catalog::find(&m.step).ok();

@@ -9,7 +9,7 @@ use records::record::Roofline;
 
 use crate::device::Gpu;
 use crate::error::StepError;
-use crate::kernel::Code;
+use crate::kernel::{Code, in_a_row};
 use crate::session;
 
 const PROBE: Code = Code {
@@ -33,10 +33,6 @@ const CACHES: [usize; 3] = [5, 9, 13];
 /// Launches of each size; the best one counts.
 const REPEATS: usize = 5;
 
-/// Measures both.
-///
-/// # Errors
-/// On the emulated device; when the driver refuses.
 pub fn measure(gpu: &Gpu) -> Result<Roofline, StepError> {
     if gpu.emulator.is_some() {
         return Err(StepError::CouldNot(
@@ -51,10 +47,10 @@ fn fma_tflops(gpu: &Gpu) -> Result<f64, StepError> {
     let n_sms = u32::try_from(gpu.about.n_sms).unwrap_or(1);
     let mut best = 0.0_f64;
     for blocks_per_sm in BLOCKS_PER_SM {
-        let config = line_of(n_sms * blocks_per_sm);
+        let config = in_a_row(n_sms * blocks_per_sm, THREADS);
         // The kernel writes where a sum is negative, which none is.
         let mut out = gpu.stream.alloc_zeros::<f32>((config.grid_dim.0 * THREADS) as usize)?;
-        let mut time = |rounds| time_ms(gpu, || fma(gpu, &kernel, config, rounds, &mut out));
+        let mut time = |rounds| gpu.time_ms(1, || fma(gpu, &kernel, config, rounds, &mut out));
         time(1)?;
         let n_some = 100;
         let some_ms = time(n_some)?;
@@ -95,8 +91,8 @@ fn copy_gbs(gpu: &Gpu) -> Result<f64, StepError> {
         let mut to = gpu.stream.alloc_zeros::<u8>(bytes)?;
         let gbs = |ms: f64| 2.0 * bytes as f64 / ms * 1e-6;
         for _ in 0..REPEATS {
-            best = best.max(gbs(time_ms(gpu, || copy(gpu, &kernel, &from, &mut to))?));
-            best = best.max(gbs(time_ms(gpu, || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?))?));
+            best = best.max(gbs(gpu.time_ms(1, || copy(gpu, &kernel, &from, &mut to))?));
+            best = best.max(gbs(gpu.time_ms(1, || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?))?));
         }
     }
     Ok(best)
@@ -113,17 +109,6 @@ fn copy(
     let mut launch = gpu.stream.launch_builder(kernel);
     launch.arg(&n_float4).arg(from).arg(to);
     // SAFETY: the arguments are what the kernel takes; both have so many float4, and an allocation is aligned for them.
-    unsafe { launch.launch(line_of(u32::try_from(blocks).unwrap_or(u32::MAX))) }?;
+    unsafe { launch.launch(in_a_row(u32::try_from(blocks).unwrap_or(u32::MAX), THREADS)) }?;
     Ok(())
-}
-
-fn line_of(blocks: u32) -> LaunchConfig {
-    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
-}
-
-fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), StepError>) -> Result<f64, StepError> {
-    let start = gpu.event()?;
-    work()?;
-    let end = gpu.event()?;
-    Ok(f64::from(start.elapsed_ms(&end)?))
 }

@@ -1,4 +1,4 @@
-//! How a sample is taken: enough launches at a time, as a graph where they are short.
+//! Samples of a time: enough launches at a time, as a graph where they are short.
 
 use cudarc::driver::CudaGraph;
 use records::record::By;

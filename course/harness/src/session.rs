@@ -109,9 +109,6 @@ fn explain(image: &[u8]) -> String {
 // ANCHOR: session
 impl<'g, T: Real, R: Real> Session<'g, T, R> {
     /// Allocates the operands and copies the inputs to the device. The output is full of NaN.
-    ///
-    /// # Errors
-    /// When there is not enough memory.
     pub fn new(
         gpu: &'g Gpu,
         launch: Launch<'g, T, R>,
@@ -138,9 +135,6 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
     }
 
     /// Launches once, waits, and copies the output back.
-    ///
-    /// # Errors
-    /// When the kernel went wrong.
     pub fn run(&mut self) -> Result<Vec<R>, StepError> {
         self.launch()?;
         self.gpu.stream.synchronize()?;
@@ -148,9 +142,6 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
     }
 
     /// Milliseconds on the device for `n` launches, one after another.
-    ///
-    /// # Errors
-    /// When one of them goes wrong.
     pub fn time_ms(&mut self, n: u32) -> Result<f64, StepError> {
         let gpu = self.gpu;
         gpu.time_ms(n, || self.launch())
@@ -160,9 +151,6 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
 
 impl Gpu {
     /// Memory full of NaN.
-    ///
-    /// # Errors
-    /// When there is not enough.
     pub fn poisoned<T: Real>(&self, n: usize) -> Result<CudaSlice<T>, StepError> {
         // SAFETY: every element is set just below.
         let mut slice = unsafe { self.stream.alloc::<T>(n) }?;
@@ -182,9 +170,6 @@ impl Gpu {
     }
 
     /// Milliseconds on the device for what `put` puts into the stream, `n` times.
-    ///
-    /// # Errors
-    /// When one of them goes wrong.
     pub fn time_ms(&self, n: u32, mut put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         let start = self.event()?;
         for _ in 0..n {
@@ -214,9 +199,6 @@ impl Gpu {
     // ANCHOR_END: captured
 
     /// An event that marks this place in the stream, with its time.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn event(&self) -> Result<CudaEvent, StepError> {
         let with_time = CUevent_flags::CU_EVENT_DEFAULT;
         Ok(self.stream.record_event(Some(with_time))?)

@@ -36,9 +36,7 @@ impl Measured {
 /// Device and options of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setup<'g> {
-    /// The device to measure on.
     pub gpu: &'g Gpu,
-    /// Purpose of the measurement.
     pub purpose: Purpose,
     /// PTX that runs in place of the kernel's own.
     pub ptx: Option<&'g str>,

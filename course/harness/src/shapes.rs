@@ -16,99 +16,55 @@ pub fn default_size(emulated: bool) -> usize {
 /// loops do: what takes it minutes shows nothing new.
 pub const EMULATED: f64 = 1.1e9;
 
-const fn product(m: usize, n: usize, k: usize) -> Shape {
-    Shape { m, n, k }
+/// A shape by its sides, as a command line takes them: M = N = K; M and N of a transpose; M, N and K.
+const fn shape(sides: &[usize]) -> Shape {
+    match *sides {
+        [side] => Shape::square(side),
+        [m, n] => Shape { m, n, k: 0 },
+        [m, n, k] => Shape { m, n, k },
+        _ => panic!("a shape has one to three sides"),
+    }
 }
 
-const fn matrix(m: usize, n: usize) -> Shape {
-    Shape { m, n, k: 0 }
+/// Shapes such as `4096`, `30000 x 333` and `1023 x 1025 x 1021`.
+macro_rules! shapes {
+    ($($side:literal $(x $more:literal)*),* $(,)?) => { const { &[$(shape(&[$side $(, $more)*])),*] } };
 }
 
 /// The sizes for which results are kept on record.
 pub fn recorded(work: Work) -> &'static [Shape] {
     match work {
-        Work::Transpose => {
-            const {
-                &[
-                    matrix(1024, 1024),
-                    matrix(4096, 4096),
-                    matrix(8192, 8192),
-                    matrix(16384, 16384),
-                    matrix(1023, 1025),
-                    matrix(30000, 333),
-                    matrix(333, 30000),
-                ]
-            }
-        }
+        Work::Transpose => shapes![
+            1024 x 1024, 4096 x 4096, 8192 x 8192, 16384 x 16384, 1023 x 1025, 30000 x 333, 333 x 30000,
+        ],
         // The CPU takes long, and sizes between two powers of two say nothing more.
-        Work::Cpu => {
-            const {
-                &[
-                    Shape::square(256),
-                    Shape::square(512),
-                    Shape::square(1024),
-                    Shape::square(2048),
-                    Shape::square(4096),
-                    Shape::square(8192),
-                    Shape::square(1000),
-                    product(1023, 1025, 1021),
-                    product(16384, 128, 1024),
-                    product(128, 16384, 1024),
-                ]
-            }
-        }
-        _ => {
-            const {
-                &[
-                    Shape::square(256),
-                    Shape::square(512),
-                    Shape::square(1024),
-                    Shape::square(1536),
-                    Shape::square(2048),
-                    Shape::square(3072),
-                    Shape::square(4096),
-                    Shape::square(6144),
-                    Shape::square(8192),
-                    Shape::square(1000),
-                    product(1023, 1025, 1021),
-                    product(16384, 128, 1024),
-                    product(128, 16384, 1024),
-                ]
-            }
-        }
+        Work::Cpu => shapes![
+            256, 512, 1024, 2048, 4096, 8192, 1000, 1023 x 1025 x 1021, 16384 x 128 x 1024, 128 x 16384 x 1024,
+        ],
+        _ => shapes![
+            256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 1000,
+            1023 x 1025 x 1021, 16384 x 128 x 1024, 128 x 16384 x 1024,
+        ],
     }
 }
 
 /// Awkward shapes of products.
-const PRODUCTS: [Shape; 15] = [
-    product(1, 1, 1),
-    product(1, 129, 3),
-    product(131, 1, 5),
-    product(1, 1, 97),
-    product(7, 5, 3),
-    product(31, 33, 17),
-    product(33, 31, 1),
-    product(64, 64, 8),
-    product(64, 96, 16),
-    product(127, 129, 9),
-    product(129, 127, 7),
-    product(128, 128, 24),
-    product(101, 103, 107),
-    product(132, 260, 40),
-    product(300, 140, 60),
+const PRODUCTS: &[Shape; 15] = shapes![
+    1 x 1 x 1, 1 x 129 x 3, 131 x 1 x 5, 1 x 1 x 97, 7 x 5 x 3, 31 x 33 x 17, 33 x 31 x 1, 64 x 64 x 8, 64 x 96 x 16,
+    127 x 129 x 9, 129 x 127 x 7, 128 x 128 x 24, 101 x 103 x 107, 132 x 260 x 40, 300 x 140 x 60,
 ];
 
 /// And four more: one row, tiles that end inside of a box, and as many tiles as make a ring go round.
 const fn with_boxes() -> [Shape; PRODUCTS.len() + 4] {
-    let mut all = [product(1, 8, 8); PRODUCTS.len() + 4];
+    let mut all = [shape(&[1, 8, 8]); PRODUCTS.len() + 4];
     let mut at = 0;
     while at < PRODUCTS.len() {
         all[at] = PRODUCTS[at];
         at += 1;
     }
-    all[at] = product(130, 264, 208);
-    all[at + 1] = product(257, 72, 656);
-    all[at + 2] = product(1, 8, 16);
+    all[at] = shape(&[130, 264, 208]);
+    all[at + 1] = shape(&[257, 72, 656]);
+    all[at + 2] = shape(&[1, 8, 16]);
     all
 }
 
@@ -116,70 +72,32 @@ const fn with_boxes() -> [Shape; PRODUCTS.len() + 4] {
 /// an odd number of tiles. All small: each is run with all checks.
 pub fn awkward(work: Work) -> &'static [Shape] {
     match work {
-        Work::Transpose => {
-            const {
-                &[
-                    matrix(1, 1),
-                    matrix(1, 67),
-                    matrix(67, 1),
-                    matrix(7, 5),
-                    matrix(31, 33),
-                    matrix(33, 31),
-                    matrix(32, 64),
-                    matrix(63, 65),
-                    matrix(65, 63),
-                    matrix(96, 32),
-                    matrix(101, 211),
-                    matrix(128, 260),
-                    matrix(257, 127),
-                    matrix(127, 129),
-                ]
-            }
-        }
+        Work::Transpose => shapes![
+            1 x 1, 1 x 67, 67 x 1, 7 x 5, 31 x 33, 33 x 31, 32 x 64, 63 x 65, 65 x 63, 96 x 32, 101 x 211, 128 x 260,
+            257 x 127, 127 x 129,
+        ],
         // Copies of boxes need rows of a multiple of 16 bytes, which few of the others have.
         Work::Tensor { .. } => const { &with_boxes() },
-        _ => const { &PRODUCTS },
+        _ => PRODUCTS,
     }
 }
 
 /// Shapes whose C is hashed, small enough for the emulated device: one element, one row, sizes that no tile divides, rows
 /// that start on 16 bytes, more tiles than [`MULTIPROCESSORS`](records::sums::MULTIPROCESSORS), an odd number of pairs of
-/// tiles, and sums that are longer than a ring of tiles.
-const SUMMED: [Shape; 8] = [
-    product(1, 1, 1),
-    product(1, 8, 8),
-    Shape::square(64),
-    product(129, 127, 65),
-    product(600, 200, 72),
-    product(264, 520, 136),
-    product(136, 264, 776),
-    Shape::square(512),
-];
-
-/// The shapes of `sums`. Rows of e4m3 start on 16 bytes where K is a multiple of 16.
+/// tiles, and sums that are longer than a ring of tiles. Rows of e4m3 start on 16 bytes where K is a multiple of 16.
 pub fn summed(work: Work) -> &'static [Shape] {
     match work {
         Work::Tensor { operands: Format::E4m3, .. } => {
-            const {
-                &[
-                    product(1, 8, 16),
-                    Shape::square(64),
-                    product(600, 200, 80),
-                    product(264, 520, 144),
-                    product(136, 264, 784),
-                    Shape::square(512),
-                ]
-            }
+            shapes![1 x 8 x 16, 64, 600 x 200 x 80, 264 x 520 x 144, 136 x 264 x 784, 512]
         }
-        Work::Transpose => const { &[matrix(1, 1), matrix(129, 127), matrix(264, 520)] },
-        _ => &SUMMED,
+        Work::Transpose => shapes![1 x 1, 129 x 127, 264 x 520],
+        _ => shapes![
+            1 x 1 x 1, 1 x 8 x 8, 64, 129 x 127 x 65, 600 x 200 x 72, 264 x 520 x 136, 136 x 264 x 776, 512,
+        ],
     }
 }
 
 /// Returns whether a problem fits: operands on the device, and what verifying it takes in memory.
-///
-/// # Errors
-/// With what is needed and what there is.
 pub fn fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), String> {
     let Shape { m, n, k } = shape;
     let what = match work {

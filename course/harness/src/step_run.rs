@@ -8,9 +8,7 @@ use crate::{args, duel, run};
 
 /// The state of the program that all of its commands work with.
 pub(crate) struct StepRun<'a> {
-    /// The step as the catalogue has it.
     pub step: &'static catalog::Step,
-    /// The kernels asked for.
     pub kernels: Vec<&'a Kernel>,
     /// Options of all tasks.
     pub common: args::Common,
@@ -61,10 +59,7 @@ impl<'a> StepRun<'a> {
         })
     }
 
-    /// The device.
-    ///
-    /// # Errors
-    /// When it is gone after a kernel broke it.
+    /// The device; opens it again after a kernel broke its context.
     pub(crate) fn gpu(&mut self) -> Result<&Gpu, StepError> {
         match &mut self.gpu {
             Some(gpu) => Ok(gpu),

@@ -7,7 +7,7 @@ use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUresult;
 use records::Outcome;
 use records::machine_code::{Forecast, MachineCode};
-use records::record::{Accuracy, By, Passed};
+use records::record::{Accuracy, Passed};
 use reference::{Answer, Problem};
 
 use crate::case::{Case, stored};
@@ -26,13 +26,9 @@ use crate::yardstick;
 
 /// A kernel about to be measured.
 pub(crate) struct Subject<'a> {
-    /// The device, and how closely to look.
     pub setup: Setup<'a>,
-    /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
-    /// The work that the kernel does.
     pub work: Work,
-    /// How it is launched on this shape.
     pub config: LaunchConfig,
     /// As machine code, where it is to run so too.
     pub(crate) machine: Option<&'a Machine>,
@@ -64,9 +60,6 @@ enum Ran<T> {
 
 impl<'a> Subject<'a> {
     /// Measures a product, on integers and on reals.
-    ///
-    /// # Errors
-    /// When something fails that is not the kernel's fault.
     pub(crate) fn product<'g, R: Real, T: Element<R>>(
         &self,
         problems: &[Problem<T>; 2],
@@ -85,10 +78,6 @@ impl<'a> Subject<'a> {
         self.measure(shape, &trials, make, problems[1].cpu_ms, yardstick)
     }
 
-    /// Measures a transpose.
-    ///
-    /// # Errors
-    /// When something fails that is not the kernel's fault.
     pub(crate) fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, StepError> {
         if let Some(why) = self.too_slow(case.shape, make)? {
             return Ok(Measured::not_run(why));
@@ -179,15 +168,10 @@ impl<'a> Subject<'a> {
             dynamic_shared: self.config.shared_mem_bytes,
             accuracy,
             batch: 1,
-            by: By::Batch,
-            hot: None,
-            cold: None,
-            whole: None,
             cpu_ms: Some(cpu_ms),
-            yardstick: None,
-            clock_mhz: None,
             counters,
             machine_code,
+            ..Passed::default()
         };
         let is_timed = self.setup.gpu.emulator.is_none() && self.setup.purpose == Purpose::Bench;
         // There is a last trial: the kernel was verified on it.
@@ -206,12 +190,7 @@ impl<'a> Subject<'a> {
         trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
     ) -> Result<Result<(MachineCode, Option<Report>), Measured>, StepError> {
-        let mut found = MachineCode {
-            cubin_sha256: machine.sha256.clone(),
-            counters: None,
-            forecast: Forecast::default(),
-            before: None,
-        };
+        let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
         if let Err(why) = &machine.function {
             found.forecast = no_prediction(match unsupported(why) {
                 Some(mnemonic) => format!("the emulated GPU does not run machine code with `{mnemonic}`"),

@@ -11,8 +11,7 @@ use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Record, Sum
 use crate::args::Common;
 use crate::cublas::Element;
 use crate::device::Gpu;
-use crate::error::StepError;
-use crate::error::{FAILED, PASSED};
+use crate::error::{FAILED, PASSED, StepError};
 use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, Program, match_launch};
 use crate::measure::{cannot_run, gemm, too_large, transpose};
@@ -22,9 +21,6 @@ use crate::subject::budget;
 use crate::{machine, out, shapes, yardstick};
 
 /// Runs the command `sums`; returns its exit code.
-///
-/// # Errors
-/// When a launch goes wrong.
 pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
     let gpu = step_run.gpu()?;
     if gpu.emulator.is_none() {

@@ -200,9 +200,6 @@ pub fn whole<T: Real, R: Real>(
 // ANCHOR_END: whole
 
 /// The device copying `n` elements to another place: what a transpose cannot beat.
-///
-/// # Errors
-/// When there is not enough memory.
 pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, StepError> {
     let from: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
     let mut to: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;

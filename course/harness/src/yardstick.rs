@@ -19,9 +19,6 @@ use crate::timing::Other;
 
 /// cuBLAS on these inputs, stored as the kernel under test takes them. Its result comes too, to be verified: a wrong
 /// yardstick is none.
-///
-/// # Errors
-/// When there is not enough memory, or cuBLAS refuses.
 pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
     gpu: &'a Gpu,
     cublas: &'a Cublas,
@@ -39,9 +36,6 @@ pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
 
 /// C as `cublasGemmEx` computes it unasked, or where that has no such types, cuBLASLt by the algorithm that it names
 /// first.
-///
-/// # Errors
-/// When there is not enough memory, or cuBLAS refuses.
 pub(crate) fn unasked<R: Real, T: Element<R>>(
     gpu: &Gpu,
     cublas: &Cublas,

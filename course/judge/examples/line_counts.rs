@@ -34,17 +34,11 @@ const fn other(
     Other { step, source, entry, tile, threads, shared: 0 }
 }
 
-impl Other {
-    const fn with_shared(self, shared: u32) -> Self {
-        Self { shared, ..self }
-    }
-}
-
 /// The kernels without a task. `v08_gemm_transposed` is absent: four kernels share the lines of its template, with
 /// different counts in each.
 const OTHERS: [Other; 10] = [
     other("v01", "v01_row_per_lane", "sgemm_v01_row_per_lane", [32, 32], 1024),
-    other("v02", "v02_strip", "sgemm_v02_strip", [16, 16], 256).with_shared(128 * 128),
+    Other { shared: 128 * 128, ..other("v02", "v02_strip", "sgemm_v02_strip", [16, 16], 256) },
     other("v03", "v03_from_global", "sgemm_v03_from_global", [128, 128], 256),
     other("v08", "v08_transpose_coalesced", "transpose_coalesced_reads", [32, 32], 1024),
     other("v08", "v08_transpose_coalesced", "transpose_coalesced_writes", [32, 32], 1024),

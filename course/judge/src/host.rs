@@ -78,7 +78,6 @@ fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
     Ok(sizes)
 }
 
-/// The setup that an answer gives for a shape.
 fn setup(answer: &LaunchAnswer, shape: Shape) -> Result<LaunchSetup, String> {
     Ok(LaunchSetup {
         grid: sizes(&answer.grid, shape)?,

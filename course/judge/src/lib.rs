@@ -113,31 +113,23 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
     }
 
+    /// Runs all shapes with all checks, up to the first finding: later ones repeat the mistake or follow from it. A
+    /// wrong result does not end the run, because another shape may be more informative.
     fn run(mut self, shapes: &[Shape]) -> Verdict {
-        self.run_shapes(shapes);
-        let mut criteria = Vec::new();
-        if !self.has_failed() {
-            criteria = self.measure_criteria();
+        for &shape in shapes {
+            if !self.run_shape(shape, &self.machine.how(shape)) {
+                break;
+            }
         }
+        let criteria = match self.wrong.is_some() || self.is_broken() {
+            true => Vec::new(),
+            false => self.measure_criteria(),
+        };
         self.verdict(criteria)
-    }
-
-    fn has_failed(&self) -> bool {
-        self.wrong.is_some() || self.is_broken()
     }
 
     fn is_broken(&self) -> bool {
         self.findings.iter().any(|found| found.severity == "error")
-    }
-
-    /// Runs all shapes with all checks, up to the first finding: later ones repeat the mistake or follow from it. A
-    /// wrong result does not end the run, because another shape may be more informative.
-    fn run_shapes(&mut self, shapes: &[Shape]) {
-        for &shape in shapes {
-            if !self.run_shape(shape, &self.machine.how(shape)) {
-                return;
-            }
-        }
     }
 
     /// Runs one shape with all checks; false when a check found a mistake.

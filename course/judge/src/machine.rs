@@ -40,7 +40,6 @@ pub enum LoadError {
 const DEVICE_MEMORY: u64 = 1 << 30;
 
 impl<'a> Machine<'a> {
-    /// Loads the PTX.
     pub fn new(request: &'a Request<'a>) -> Result<Self, LoadError> {
         let gpu = Gpu::with_memory(DEVICE_MEMORY);
         let module: Module =
@@ -99,7 +98,6 @@ impl<'a> Machine<'a> {
         self.request.task.block.iter().fold(1, |all, n| all.saturating_mul(*n))
     }
 
-    /// Static shared memory per block.
     pub fn static_shared_bytes(&self) -> u32 {
         self.kernel.kernel().shared_static_bytes
     }

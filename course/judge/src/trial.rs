@@ -18,14 +18,12 @@ pub struct Trial<T: Sums> {
     pub inputs: Vec<Vec<T>>,
     /// Contents of the output before the launch: the C of βC, or NaN.
     pub start: Vec<T>,
-    /// Factor of the product.
     pub alpha: f32,
     /// Factor of the previous C.
     pub beta: f32,
     /// Parts of the output, compared one by one.
     pieces: Vec<Piece<T>>,
     right_on_integers: bool,
-    /// Threads of the comparison.
     threads: usize,
 }
 
@@ -43,12 +41,20 @@ struct Piece<T: Sums> {
 
 #[derive(Debug)]
 enum Expected<T: Sums> {
-    /// The product A · B.
     Product(Problem<T>),
     /// αA · B + βC
-    Scaled { problem: Problem<T>, alpha: f64, beta: f64, start: Vec<T> },
+    Scaled {
+        problem: Problem<T>,
+        alpha: f64,
+        beta: f64,
+        start: Vec<T>,
+    },
     /// The transpose of this.
-    Transposed { rows: usize, cols: usize, elements: Vec<T> },
+    Transposed {
+        rows: usize,
+        cols: usize,
+        elements: Vec<T>,
+    },
 }
 
 impl<T: Sums> Expected<T> {
@@ -157,10 +163,6 @@ fn product<T: Sums>(
     let Shape { m, n, k } = shape;
     let [alpha, beta] = factors;
     let [turn_a, turn_b] = work.turned();
-    let store = |x: &[T], rows: usize, cols: usize, turn: bool| match turn {
-        true => transposed(x, rows, cols),
-        false => x.to_vec(),
-    };
     let batch = work.batch();
     let start = match beta == 0.0 {
         true => vec![T::POISON; batch * m * n],
@@ -174,8 +176,8 @@ fn product<T: Sums>(
             data,
             seed.wrapping_add(number as u64 * BATCH_SEED_STRIDE),
         );
-        a.extend(store(&problem.a, m, k, turn_a));
-        b.extend(store(&problem.b, k, n, turn_b));
+        a.extend(stored(&problem.a, m, k, turn_a));
+        b.extend(stored(&problem.b, k, n, turn_b));
         pieces.push(Piece {
             name: match batch {
                 1 => String::new(),
@@ -207,6 +209,14 @@ fn product<T: Sums>(
         pieces,
         right_on_integers: data == Data::Reals,
         threads,
+    }
+}
+
+/// An operand in the kernel's layout.
+fn stored<T: Sums>(x: &[T], rows: usize, cols: usize, turn: bool) -> Vec<T> {
+    match turn {
+        true => transposed(x, rows, cols),
+        false => x.to_vec(),
     }
 }
 
@@ -263,15 +273,11 @@ impl<T: Sums> Trial<T> {
         };
         let terms = terms.map(|(alpha, problem)| {
             let Shape { m, n, k } = problem.shape;
-            let stored = |x: &[T], rows: usize, cols: usize, turn: bool| match turn {
-                true => T::widen(&transposed(x, rows, cols)),
-                false => T::widen(x),
-            };
             let a = problem.a.iter().map(|x| T::of(x.to_f64() * alpha)).collect::<Vec<T>>();
             Terms {
                 shape: problem.shape,
-                a: stored(&a, m, k, turned[0]),
-                b: stored(&problem.b, k, n, turned[1]),
+                a: T::widen(&stored(&a, m, k, turned[0])),
+                b: T::widen(&stored(&problem.b, k, n, turned[1])),
                 turned,
             }
         });

@@ -15,9 +15,7 @@ pub const SCHEMA: u32 = 1;
 /// One session with a profiler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// Date and equipment of the profiling.
     pub run: Run,
     /// One launch per kernel.
     pub launches: Vec<Launch>,
@@ -31,7 +29,6 @@ pub struct Run {
     /// Profiler and its version, such as `Nsight Compute 2025.3.1.0`.
     pub profiler: String,
     pub date: String,
-    /// Clock of the multiprocessors in MHz.
     pub clock_mhz: u32,
     /// Launched programs and options of the profiler.
     pub how: String,
@@ -105,16 +102,21 @@ pub const UNMODELLED: [&str; 6] = [
     "sgemm_v11_stream_k",
 ];
 
+/// The entry of [`UNITS`] that covers a unit: Nsight measures some of ours together.
+fn metered(name: &str) -> Option<(&'static str, &'static str)> {
+    let name = match name {
+        unit::REGISTERS => unit::ISSUE,
+        unit::SHARED | unit::L1 => unit::SHARED_AND_L1,
+        name => name,
+    };
+    UNITS.into_iter().find(|(unit, _)| *unit == name)
+}
+
 impl Launch {
     /// The part of the time that a unit is busy, in percent.
     pub fn busy(&self, name: &str) -> Option<f64> {
-        let name = match name {
-            unit::REGISTERS => unit::ISSUE,
-            unit::SHARED | unit::L1 => unit::SHARED_AND_L1,
-            name => name,
-        };
-        let (_, metric) = UNITS.iter().find(|(unit, _)| *unit == name)?;
-        self.metrics.get(*metric).copied()
+        let (_, metric) = metered(name)?;
+        self.metrics.get(metric).copied()
     }
 
     /// The unit that is busy longest, and its part of the time.
@@ -131,13 +133,8 @@ impl Launch {
 
     /// True when Nsight's busiest unit is among ours; an empty list stands for waiting.
     pub fn agrees(&self, ours: &[&str]) -> bool {
-        let metered = |name: &&str| match *name {
-            unit::REGISTERS => unit::ISSUE,
-            unit::SHARED | unit::L1 => unit::SHARED_AND_L1,
-            _ => UNITS.iter().find(|(unit, _)| unit == name).map_or("", |(unit, _)| unit),
-        };
         match self.binds() {
-            Some(unit) => ours.iter().any(|name| metered(name) == unit),
+            Some(unit) => ours.iter().any(|name| metered(name).is_some_and(|(metered, _)| metered == unit)),
             None => ours.is_empty(),
         }
     }

@@ -5,16 +5,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::Run;
+use crate::record::{Run, json_lines};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ceilings {
     /// Device, date and revision, with the bandwidth of device memory in its roofline.
     pub run: Run,
     pub n_sms: usize,
-    /// Bandwidth of L2.
     pub l2: L2,
-    /// Rate of each kernel.
     pub ceilings: Vec<Ceiling>,
 }
 
@@ -85,14 +83,12 @@ impl Ceilings {
     /// JSON with one line per ceiling, so that diffs are readable.
     pub fn text(&self) -> String {
         // Strings, numbers and lists always serialise.
-        let json = |one: &Ceiling| serde_json::to_string(one).expect("plain data");
-        let lines: Vec<String> = self.ceilings.iter().map(json).collect();
         format!(
             "{{\"run\":{},\n\"n_sms\":{},\n\"l2\":{},\n\"ceilings\":[\n{}\n]}}\n",
             serde_json::to_string(&self.run).expect("plain data"),
             self.n_sms,
             serde_json::to_string(&self.l2).expect("plain data"),
-            lines.join(",\n")
+            json_lines(&self.ceilings)
         )
     }
 

@@ -139,7 +139,7 @@ pairs! {
         ["memory_l1_wavefronts_shared_ideal"];
 }
 
-/// Why a counter of a kernel differs from what Nsight Compute says.
+/// A reason why a counter of a kernel differs from what Nsight Compute says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reason {
     /// Names of entry points.
@@ -171,127 +171,63 @@ const UNROLLED: &str = "NVRTC unrolls the loading loops by 4, and ptxas unrolls 
                         is no multiple of 16, lanes of one warp differ by a trip, part, and issue 12 instructions more in \
                         copies of their own";
 
+/// Kernels of v10 that keep bf16 in shared memory; those that keep TF32 there; v12's with `mma.sync`.
+const BF16_SHARED: &[&str] =
+    &["bf16gemm_v10_shared", "bf16gemm_v10_large_warps", "bf16gemm_v10_ahead", "bf16gemm_v10_parts"];
+const TF32_SHARED: &[&str] = &[
+    "tf32gemm_v10_shared",
+    "tf32gemm_v10_large_warps",
+    "tf32gemm_v10_ahead",
+    "tf32gemm_v10_parts",
+    "sgemm_v10_three_tf32",
+];
+const MMA_RING: &[&str] = &["gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16"];
+
+/// Rows of kernels, their counters, and the reason why these differ.
+macro_rules! reasons {
+    ($($kernels:expr, $counters:expr, $why:expr;)*) => {
+        &[$(Reason { kernels: $kernels, counters: $counters, why: $why }),*]
+    };
+}
+
 /// All other differences. A test holds this list against the records: no difference without a reason, no reason
 /// without a difference.
-pub const REASONS: &[Reason] = &[
-    Reason {
-        kernels: &["transpose_tile", "transpose_padded", "transpose_swizzled"],
-        counters: &["shared_store_requests"],
-        why: PREDICATE,
-    },
-    Reason { kernels: &["transpose_rectangular"], counters: &["shared_load_requests"], why: PREDICATE },
-    Reason {
-        kernels: &["sgemm_v02_strip"],
-        counters: &[
-            "global_load_requests",
-            "shared_store_requests",
-            "shared_store_wavefronts",
-            "shared_wavefronts",
-            "shared_ideal",
-        ],
-        why: UNROLLED,
-    },
-    Reason {
-        kernels: &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32", "sgemm_v11_async_copy"],
-        counters: &["shared_load_requests"],
-        why: "before each group of copies to shared memory ptxas puts three loads from there that nobody uses (`LDS RZ`)",
-    },
-    Reason {
-        kernels: &["sgemm_v11_slices_32x32"],
-        counters: &["shared_store_requests"],
-        why: "ptxas turns the branch that skips the rows of a slice's own into a predicate: a warp issues these stores with no thread on",
-    },
-    Reason {
-        kernels: &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32"],
-        counters: &["global_load_sectors", "shared_wavefronts", "shared_ideal"],
-        why: NOT_EXPLAINED,
-    },
-    Reason {
-        kernels: &["sgemm_v11_async_copy"],
-        counters: &["global_load_sectors", "shared_wavefronts"],
-        why: NOT_EXPLAINED,
-    },
-    Reason {
-        kernels: &["bf16gemm_v10_wmma", "tf32gemm_v10_wmma"],
-        counters: &["shared_load_requests", "shared_store_requests"],
-        why: GENERIC,
-    },
-    Reason {
-        kernels: &[
-            "bf16gemm_v10_shared",
-            "tf32gemm_v10_shared",
-            "bf16gemm_v10_large_warps",
-            "tf32gemm_v10_large_warps",
-            "bf16gemm_v10_ahead",
-            "tf32gemm_v10_ahead",
-            "bf16gemm_v10_parts",
-            "tf32gemm_v10_parts",
-            "sgemm_v10_three_tf32",
-        ],
-        counters: &["shared_store_requests"],
-        why: GENERIC,
-    },
-    Reason {
-        kernels: &[
-            "tf32gemm_v10_shared",
-            "tf32gemm_v10_large_warps",
-            "tf32gemm_v10_ahead",
-            "tf32gemm_v10_parts",
-            "sgemm_v10_three_tf32",
-        ],
-        counters: &["shared_load_requests"],
-        why: PREDICATE,
-    },
-    Reason {
-        kernels: &[
-            "bf16gemm_v10_shared",
-            "bf16gemm_v10_large_warps",
-            "bf16gemm_v10_ahead",
-            "bf16gemm_v10_parts",
-        ],
-        counters: &["shared_load_requests"],
-        why: MATRICES_AND_PREDICATE,
-    },
-    Reason {
-        kernels: &[
-            "bf16gemm_v10_shared",
-            "bf16gemm_v10_large_warps",
-            "bf16gemm_v10_ahead",
-            "bf16gemm_v10_parts",
-            "gemm_v12_mma_ring_f32",
-            "gemm_v12_mma_ring_bf16",
-        ],
-        counters: &["shared_load_wavefronts"],
-        why: MATRICES,
-    },
-    Reason {
-        kernels: &["gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16"],
-        counters: &["shared_load_requests"],
-        why: "Nsight has `ldmatrix` in a counter of its own; before groups of copies ptxas puts loads that nobody uses (`LDS RZ`)",
-    },
-    Reason {
-        kernels: &[
-            "gemm_v12_store_bf16",
-            "gemm_v12_store_192_bf16",
-            "gemm_v12_ping_pong_bf16",
-            "gemm_v12_ping_pong_192_bf16",
-            "gemm_v12_small_128x128_bf16",
-            "gemm_v12_small_64x128_bf16",
-            "gemm_v12_small_64x64_bf16",
-            "gemm_v12_fp8_fast_bf16",
-            "gemm_v12_fp8_bf16",
-        ],
-        counters: &["shared_store_requests", "shared_store_wavefronts"],
-        why: MATRICES,
-    },
-    Reason {
-        kernels: &["sgemm_v11_split_k", "sgemm_v11_stream_k"],
-        counters: &["global_load_requests", "global_load_sectors"],
-        why: "how often a block looks at the flag of another depends on when they run",
-    },
-];
+pub const REASONS: &[Reason] = reasons! {
+    &["transpose_tile", "transpose_padded", "transpose_swizzled"], &["shared_store_requests"], PREDICATE;
+    &["transpose_rectangular"], &["shared_load_requests"], PREDICATE;
+    &["sgemm_v02_strip"],
+        &["global_load_requests", "shared_store_requests", "shared_store_wavefronts", "shared_wavefronts",
+         "shared_ideal"],
+        UNROLLED;
+    &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32", "sgemm_v11_async_copy"],
+        &["shared_load_requests"],
+        "before each group of copies to shared memory ptxas puts three loads from there that nobody uses (`LDS RZ`)";
+    &["sgemm_v11_slices_32x32"],
+        &["shared_store_requests"],
+        "ptxas turns the branch that skips the rows of a slice's own into a predicate: a warp issues these stores with no thread on";
+    &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32"],
+        &["global_load_sectors", "shared_wavefronts", "shared_ideal"], NOT_EXPLAINED;
+    &["sgemm_v11_async_copy"], &["global_load_sectors", "shared_wavefronts"], NOT_EXPLAINED;
+    &["bf16gemm_v10_wmma", "tf32gemm_v10_wmma"], &["shared_load_requests", "shared_store_requests"], GENERIC;
+    BF16_SHARED, &["shared_store_requests"], GENERIC;
+    TF32_SHARED, &["shared_store_requests"], GENERIC;
+    TF32_SHARED, &["shared_load_requests"], PREDICATE;
+    BF16_SHARED, &["shared_load_requests"], MATRICES_AND_PREDICATE;
+    BF16_SHARED, &["shared_load_wavefronts"], MATRICES;
+    MMA_RING, &["shared_load_wavefronts"], MATRICES;
+    MMA_RING,
+        &["shared_load_requests"],
+        "Nsight has `ldmatrix` in a counter of its own; before groups of copies ptxas puts loads that nobody uses (`LDS RZ`)";
+    &["gemm_v12_store_bf16", "gemm_v12_store_192_bf16", "gemm_v12_ping_pong_bf16",
+     "gemm_v12_ping_pong_192_bf16", "gemm_v12_small_128x128_bf16", "gemm_v12_small_64x128_bf16",
+     "gemm_v12_small_64x64_bf16", "gemm_v12_fp8_fast_bf16", "gemm_v12_fp8_bf16"],
+        &["shared_store_requests", "shared_store_wavefronts"], MATRICES;
+    &["sgemm_v11_split_k", "sgemm_v11_stream_k"],
+        &["global_load_requests", "global_load_sectors"],
+        "how often a block looks at the flag of another depends on when they run";
+};
 
-/// Why this counter of this kernel differs, if we know.
+/// The reason why this counter of this kernel differs, if we know.
 pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
     let of = |reason: &&Reason| reason.counters.contains(&counter);
     if of(&&OF_DIFFERENT_THINGS) {
@@ -304,15 +240,13 @@ pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
 /// The counts that a profiler reported, one file per machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// When and with what the kernels were profiled.
+    /// Sessions in which the kernels were profiled.
     pub runs: Vec<Profiler>,
     /// The profiles, ordered by kernel and shape.
     pub profiles: Vec<Profile>,
 }
 
-/// One session with a profiler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profiler {
     /// Identity of the first process that was profiled.
@@ -329,17 +263,11 @@ pub struct Profiler {
 pub struct Profile {
     /// [`Run::id`] of its [`Profiler`].
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
-    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes of the launch.
     pub shape: Shape,
-    /// SHA-256 of the PTX that ran.
     pub ptx_sha256: String,
-    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
@@ -347,40 +275,16 @@ pub struct Profile {
     pub metrics: BTreeMap<String, u64>,
 }
 
-impl Default for Record {
-    fn default() -> Self {
-        Self { schema: SCHEMA, runs: Vec::new(), profiles: Vec::new() }
-    }
-}
+record::record_file!(Record, profiles);
 
 impl Record {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is something else.
-    pub fn load(path: &Path) -> Result<Self, RecordError> {
-        record::load_json(path, SCHEMA, |found: &Self| found.schema)
-    }
-
-    /// Writes the file whole or not at all.
-    ///
-    /// # Errors
-    /// When that is not possible; the old file is as it was.
-    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        let text = record::json_file(self.schema, "profiles", &self.runs, &self.profiles);
-        record::save_text(path, &text)
-    }
-
     /// Adds profiles of one run to a file, beside what other processes added to it meanwhile.
     ///
     /// # Errors
     /// When the file cannot be read or written; it is as it was then.
     pub fn merge_into(path: &Path, by: &Profiler, profiles: &[Profile]) -> Result<(), RecordError> {
         let _lock = record::lock_folder_of(path)?;
-        let mut record = match Self::load(path) {
-            Err(error) if error.is_missing() => Self::default(),
-            loaded => loaded?,
-        };
+        let mut record = Self::load_or(&Self::default(), path)?;
         for profile in profiles {
             record.add(by, profile.clone());
         }
@@ -414,11 +318,8 @@ fn place(kernel: &str, shape: Shape) -> (usize, usize, Shape) {
 pub struct Counted {
     /// The process that measured: [`Run::id`] of its [`Profiler`].
     pub run: String,
-    /// The step, such as `v05`.
     pub step: String,
-    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes of the launch.
     pub shape: Shape,
     /// Counts of the emulated GPU, neighbouring accesses merged as ptxas merges them.
     pub emulated: Counts,

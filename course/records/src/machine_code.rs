@@ -4,11 +4,10 @@ use counters::Counters;
 use serde::{Deserialize, Serialize};
 
 /// Machine code of one kernel for sm_90, on one shape on the emulated device.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineCode {
     pub cubin_sha256: String,
     /// Counts of the emulated device. `None` where it does not run this code.
-    #[serde(default)]
     pub counters: Option<Counters>,
     /// Predicted time of a launch.
     #[serde(flatten)]
@@ -22,21 +21,15 @@ pub struct MachineCode {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
     /// Blocks on one multiprocessor; `None` where unknown.
-    #[serde(default)]
     pub occupancy: Option<Occupancy>,
-    /// Predicted time; `None` where there is none.
-    #[serde(default)]
     pub prediction: Option<Prediction>,
-    #[serde(default)]
     pub no_prediction: Option<String>,
 }
 
-/// Occupancy of one multiprocessor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
     /// Blocks that a multiprocessor holds at a time.
     pub blocks: u32,
-    /// Warps of these blocks.
     pub warps: u32,
     /// Limit of warps on a multiprocessor.
     pub most_warps: u32,
@@ -87,25 +80,17 @@ pub enum Change {
 
 /// Names of units, as the driver gives them.
 pub mod unit {
-    /// Multiply-adds of 32 bits.
     pub const FP32: &str = "32-bit float arithmetic";
-    /// Multiply-adds of 64 bits.
     pub const FP64: &str = "64-bit float arithmetic";
-    /// Instructions of tensor cores.
     pub const TENSOR: &str = "tensor cores";
-    /// Issue slots of the schedulers.
     pub const ISSUE: &str = "instruction issue";
     /// Issue slots, with those lost to register reads and writes.
     pub const REGISTERS: &str = "register ports";
-    /// Wavefronts of shared memory.
     pub const SHARED: &str = "shared memory";
-    /// Passes over the first-level cache.
     pub const L1: &str = "L1";
-    /// Both, which are one memory.
+    /// Shared memory and L1 together, which are one memory.
     pub const SHARED_AND_L1: &str = "shared memory and L1";
-    /// Transfers between the second level and the multiprocessors.
     pub const L2: &str = "L2";
-    /// Transfers from and to device memory.
     pub const DRAM: &str = "device memory";
 }
 
@@ -166,34 +151,29 @@ impl Prediction {
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(before: f64, after: f64, want: Change) {
-        let of = |us| Prediction {
+    fn prediction(us: f64, bounds: Vec<Bound>) -> Prediction {
+        Prediction {
             gpu: "H200".into(),
             us,
             band: 0.07,
-            bounds: Vec::new(),
+            bounds,
             parts: Vec::new(),
             ghz: 2.0,
             n_blocks: 1,
             n_sms: 132,
-        };
+        }
+    }
+
+    #[track_caller]
+    fn check(before: f64, after: f64, want: Change) {
+        let of = |us| prediction(us, Vec::new());
         assert_eq!(of(after).since(&of(before)), want);
     }
 
     #[test]
     fn units_that_are_level_are_named_together() {
         let bound = |unit: &str, us| Bound { unit: unit.into(), us };
-        let mut prediction = Prediction {
-            gpu: "H200".into(),
-            us: 10.0,
-            band: 0.07,
-            bounds: vec![bound("a", 7.0), bound("b", 6.4), bound("c", 6.2)],
-            parts: Vec::new(),
-            ghz: 2.0,
-            n_blocks: 1,
-            n_sms: 132,
-        };
+        let mut prediction = prediction(10.0, vec![bound("a", 7.0), bound("b", 6.4), bound("c", 6.2)]);
         assert_eq!(prediction.longest(), &prediction.bounds[..2]);
         assert_eq!(prediction.binds().map(|bound| bound.unit.as_str()), Some("a"));
         prediction.us = 12.0;

@@ -22,7 +22,6 @@ pub const SCHEMA: u32 = 1;
 /// One file of `book/data`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
     /// The processes that measured.
     pub runs: Vec<Run>,
@@ -30,7 +29,7 @@ pub struct Record {
 }
 
 /// One process that measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Id within a file, for [`Measurement::run`].
     pub id: String,
@@ -121,7 +120,7 @@ pub enum Outcome {
 }
 
 /// A verified result and its cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Passed {
     /// Blocks in x, y and z; zero for a library that does not tell.
     pub grid: [u32; 3],
@@ -154,7 +153,7 @@ pub struct Passed {
 }
 
 /// Distance of a result from the reference.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
     /// Largest |got − want| on random reals.
     pub max_abs_error: f64,
@@ -257,13 +256,10 @@ pub struct Launched {
     pub shape: Shape,
     pub ptx_sha256: String,
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
-    /// The emulated device's counters.
     pub counters: Option<Counters>,
-    /// Why there was no launch.
     pub not_run: Option<String>,
 }
 
@@ -278,11 +274,9 @@ pub struct Check {
     pub n_passed: usize,
     /// First reason for shapes that were not tried, because they do not fit.
     pub not_run: Option<String>,
-    /// The first failed shape. `None` when none failed.
     pub failed: Option<FailedCheck>,
 }
 
-/// A shape that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailedCheck {
     pub shape: Shape,
@@ -303,17 +297,42 @@ pub enum RecordError {
     Schema { path: PathBuf, found: u32 },
 }
 
-impl Default for Record {
-    fn default() -> Self {
-        Self { schema: SCHEMA, runs: Vec::new(), measurements: Vec::new() }
-    }
+/// Reads and writes a kind of file that has a schema, runs, and a list of what they measured.
+macro_rules! record_file {
+    ($record:ident, $items:ident) => {
+        impl Default for $record {
+            fn default() -> Self {
+                Self { schema: SCHEMA, runs: Vec::new(), $items: Vec::new() }
+            }
+        }
+
+        impl $record {
+            pub fn load(path: &std::path::Path) -> Result<Self, crate::record::RecordError> {
+                crate::record::load_json(path, SCHEMA, |found: &Self| found.schema)
+            }
+
+            /// Reads a file in order to add to it; where it is missing, `base` is the record to start from.
+            fn load_or(base: &Self, path: &std::path::Path) -> Result<Self, crate::record::RecordError> {
+                match Self::load(path) {
+                    Err(error) if error.is_missing() => Ok(base.clone()),
+                    loaded => loaded,
+                }
+            }
+
+            /// Writes the file whole or not at all: beside it first, then in its place.
+            pub fn save(&self, path: &std::path::Path) -> Result<(), crate::record::RecordError> {
+                let text =
+                    crate::record::json_file(self.schema, stringify!($items), &self.runs, &self.$items);
+                crate::record::save_text(path, &text)
+            }
+        }
+    };
 }
+pub(crate) use record_file;
+
+record_file!(Record, measurements);
 
 impl Record {
-    pub fn load(path: &Path) -> Result<Self, RecordError> {
-        load_json(path, SCHEMA, |found: &Self| found.schema)
-    }
-
     /// Adds a line of a step. A measurement replaces the older one of the same kernel and shape, and keeps its duel
     /// unless it has its own.
     pub fn add(&mut self, line: Line) {
@@ -341,19 +360,11 @@ impl Record {
         self.runs.retain(|run| used.contains(run.id.as_str()));
     }
 
-    /// Writes the file whole or not at all: beside it first, then in its place.
-    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        save_text(path, &json_file(self.schema, "measurements", &self.runs, &self.measurements))
-    }
-
     /// Adds lines of steps to a file, which is read again under a lock, so that additions of other processes stay.
     /// `base` is the record to start from where the file is missing. After an error the file is unchanged.
     pub fn merge_into(path: &Path, base: &Self, lines: &[Line]) -> Result<(), RecordError> {
         let _lock = lock_folder_of(path)?;
-        let mut record = match Self::load(path) {
-            Err(error) if error.is_missing() => base.clone(),
-            loaded => loaded?,
-        };
+        let mut record = Self::load_or(base, path)?;
         for line in lines {
             record.add(line.clone());
         }
@@ -413,7 +424,6 @@ impl RecordError {
     }
 }
 
-/// The lock of a record's folder.
 pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
     let folder = folder_of(path);
     lock_folder(folder).map_err(|source| RecordError::Io { path: folder.to_owned(), source })
@@ -430,7 +440,6 @@ pub(crate) fn json_file<R: Serialize, T: Serialize>(
     format!("{{\n\"schema\": {schema},\n\"runs\": [\n{runs}\n],\n\"{name}\": [\n{items}\n]\n}}\n")
 }
 
-/// JSON with one item per line.
 pub(crate) fn json_lines<T: Serialize>(items: &[T]) -> String {
     // Strings, numbers, lists and maps with string keys always serialise.
     let line = |item| serde_json::to_string(item).expect("plain data");
@@ -458,13 +467,7 @@ pub(crate) mod tests {
             id: id.into(),
             date: "2026-11-21T00:00:00Z".into(),
             device: "a device".into(),
-            emulated: false,
-            capability: "9.0".into(),
-            driver: "13.0".into(),
-            host: "a host".into(),
-            revision: "unknown".into(),
-            roofline: None,
-            cublas: None,
+            ..Run::default()
         }
     }
 
@@ -490,16 +493,7 @@ pub(crate) mod tests {
             earlier: None,
         };
         let passed = Passed {
-            grid: [1; 3],
-            block: [1; 3],
-            dynamic_shared: 0,
-            accuracy: Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true },
-            batch: 1,
-            by: By::Batch,
             hot: Some(Samples(vec![1.0])),
-            cold: None,
-            whole: None,
-            cpu_ms: None,
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
                 by: By::Batch,
@@ -507,9 +501,7 @@ pub(crate) mod tests {
                 hot: Samples(vec![1.0]),
                 duel: has_duel.then_some(duel),
             }),
-            clock_mhz: None,
-            counters: None,
-            machine_code: None,
+            ..Passed::default()
         };
         Measurement { outcome: Outcome::Passed(Box::new(passed)), ..measurement("kernel", 64, run) }
     }

@@ -14,7 +14,6 @@ pub const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"]
 /// Results of compute-sanitizer, session after session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
     /// The sessions that verdicts refer to.
     pub runs: Vec<Session>,
@@ -58,30 +57,13 @@ impl Verdict {
     }
 }
 
-impl Default for Record {
-    fn default() -> Self {
-        Self { schema: SCHEMA, runs: Vec::new(), verdicts: Vec::new() }
-    }
-}
+record::record_file!(Record, verdicts);
 
 impl Record {
-    pub fn load(path: &Path) -> Result<Self, RecordError> {
-        record::load_json(path, SCHEMA, |found: &Self| found.schema)
-    }
-
-    /// Writes the file whole or not at all.
-    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        let text = record::json_file(self.schema, "verdicts", &self.runs, &self.verdicts);
-        record::save_text(path, &text)
-    }
-
     /// Adds the verdicts of one session to a file, in place of older ones of the same steps and tools.
     pub fn merge_into(path: &Path, by: &Session, verdicts: &[Verdict]) -> Result<(), RecordError> {
         let _lock = record::lock_folder_of(path)?;
-        let mut record = match Self::load(path) {
-            Err(error) if error.is_missing() => Self::default(),
-            loaded => loaded?,
-        };
+        let mut record = Self::load_or(&Self::default(), path)?;
         record.add(by, verdicts);
         record.save(path)
     }

@@ -30,7 +30,6 @@ pub const NOT_SUMMED: &[&str] = &[];
 /// Sums of the kernels, session after session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
     /// The processes that computed them.
     pub runs: Vec<Run>,
@@ -94,30 +93,14 @@ pub fn of_bytes(bytes: &[u8]) -> String {
     sha256(bytes)
 }
 
-impl Default for Record {
-    fn default() -> Self {
-        Self { schema: SCHEMA, runs: Vec::new(), sums: Vec::new() }
-    }
-}
+record::record_file!(Record, sums);
 
 impl Record {
-    pub fn load(path: &Path) -> Result<Self, RecordError> {
-        record::load_json(path, SCHEMA, |found: &Self| found.schema)
-    }
-
-    /// Reads a file; a missing one is an empty record.
-    pub fn load_or_empty(path: &Path) -> Result<Self, RecordError> {
-        match Self::load(path) {
-            Err(error) if error.is_missing() => Ok(Self::default()),
-            loaded => loaded,
-        }
-    }
-
     /// Merges the references in a folder by kernel; empty where there are none.
     pub fn references(folder: &Path) -> Result<Self, RecordError> {
         let mut all = Self::default();
         for name in REFERENCES {
-            let next = Self::load_or_empty(&folder.join(name))?;
+            let next = Self::load_or(&Self::default(), &folder.join(name))?;
             let lacks = |sum: &Sum| all.sums.iter().all(|known| known.kernel != sum.kernel);
             let added: Vec<Sum> = next.sums.into_iter().filter(lacks).collect();
             all.runs.extend(next.runs);
@@ -131,7 +114,7 @@ impl Record {
     /// Adds sums to a file, in place of older ones of the same launches.
     pub fn merge_into(path: &Path, new: &Self) -> Result<(), RecordError> {
         let _lock = record::lock_folder_of(path)?;
-        let mut record = Self::load_or_empty(path)?;
+        let mut record = Self::load_or(&Self::default(), path)?;
         record.runs.retain(|old| new.runs.iter().all(|run| run.id != old.id));
         record.runs.extend_from_slice(&new.runs);
         for sum in &new.sums {
@@ -139,8 +122,7 @@ impl Record {
         }
         let sums = &record.sums;
         record.runs.retain(|run| sums.iter().any(|sum| sum.run == run.id));
-        let text = record::json_file(record.schema, "sums", &record.runs, &record.sums);
-        record::save_text(path, &text)
+        record.save(path)
     }
 
     /// Adds a sum, in place of an older one of the same launch. A kernel that did not run is left out.
@@ -153,7 +135,6 @@ impl Record {
         self.sums.sort_by(|a, b| (&a.step, &a.kernel, a.shape).cmp(&(&b.step, &b.kernel, b.shape)));
     }
 
-    /// Compares a sum with the record.
     pub fn beside(&self, sum: &Sum) -> Beside<'_> {
         match self.sums.iter().find(|known| known.is_of(sum)) {
             None => Beside::Missing,
@@ -181,9 +162,7 @@ impl Record {
             short(&known.c_sha256),
         ))
     }
-}
 
-impl Record {
     /// Complaint about a sum of the emulated device, in a sentence: the record has a different one; or it has none, and
     /// `not_summed` does not name the kernel; or both have it.
     pub fn complaint(&self, sum: &Sum, not_summed: &[&str]) -> Option<String> {

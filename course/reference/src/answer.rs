@@ -21,11 +21,13 @@ enum Want<'a> {
 
 #[derive(Debug, Clone)]
 enum Bound<'a> {
-    /// One bound for all elements.
     Constant(f64),
     /// A part of ‖a‖·‖b‖, the norms of an element's row of A and column of B.
-    OfNorms { part: f64, rows: &'a [f64], cols: &'a [f64] },
-    /// A bound for each element.
+    OfNorms {
+        part: f64,
+        rows: &'a [f64],
+        cols: &'a [f64],
+    },
     Each(Vec<f64>),
 }
 
@@ -63,12 +65,10 @@ impl<'a> Answer<'a> {
         Self { bound: Bound::OfNorms { part, rows, cols }, ..self }
     }
 
-    /// Rows of the output.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Columns of the output.
     pub fn cols(&self) -> usize {
         self.cols
     }

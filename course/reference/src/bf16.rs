@@ -3,7 +3,6 @@
 
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 
-/// A bf16 number.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(transparent)]
 pub struct Bf16(u16);
@@ -17,12 +16,10 @@ impl Bf16 {
     /// A quiet NaN.
     pub const NAN: Self = Self(0x7fc0);
 
-    /// The number with these bits.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 
-    /// The bits of the number.
     pub const fn to_bits(self) -> u16 {
         self.0
     }

@@ -23,12 +23,10 @@ impl E4m3 {
     /// The only NaN.
     pub const NAN: Self = Self(LARGEST + 1);
 
-    /// The number with these bits.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
-    /// Its bits.
     pub const fn to_bits(self) -> u8 {
         self.0
     }
@@ -46,7 +44,6 @@ impl E4m3 {
         Self(code as u8 | u8::from(value.is_sign_negative()) << 7)
     }
 
-    /// The value.
     pub fn to_f64(self) -> f64 {
         let code = i32::from(self.0 & 0x7f);
         if code > i32::from(LARGEST) {

@@ -28,7 +28,6 @@ pub trait Real:
     const POISON: Self;
     /// The 32-bit word that it consists of, once or twice; of 16 bits, two make one.
     const POISON_WORD: u32;
-    /// Returns whether the element is [`Real::POISON`].
     fn is_poison(self) -> bool;
     /// Nearest to a value.
     fn of(value: f64) -> Self;
@@ -49,9 +48,15 @@ pub trait Real:
     fn compare(threads: usize, answer: &Answer<'_>, got: &[Self]) -> Comparison;
 }
 
-/// The loops over elements of a type. They stand in its implementation, so that they are compiled in this crate.
-macro_rules! loops {
+/// Methods that all types have alike. The loops over elements are among them, so that they are compiled in this crate.
+macro_rules! alike {
     () => {
+        fn is_poison(self) -> bool {
+            self.to_bits() == Self::POISON.to_bits()
+        }
+        fn append_to(self, bytes: &mut Vec<u8>) {
+            bytes.extend(self.to_bits().to_le_bytes());
+        }
         fn draw(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<Self> {
             draw(data, seed, operand, k, n)
         }
@@ -103,9 +108,6 @@ impl Sums for f32 {
 impl Real for f32 {
     const POISON: Self = f32::from_bits(Self::POISON_WORD);
     const POISON_WORD: u32 = 0x7fba_dbad;
-    fn is_poison(self) -> bool {
-        self.to_bits() == Self::POISON.to_bits()
-    }
     fn of(value: f64) -> Self {
         value as f32
     }
@@ -115,10 +117,7 @@ impl Real for f32 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         2.0 * rng.random::<f32>() - 1.0
     }
-    fn append_to(self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.to_le_bytes());
-    }
-    loops!();
+    alike!();
 }
 
 impl Sums for f64 {
@@ -129,9 +128,6 @@ impl Sums for f64 {
 impl Real for f64 {
     const POISON: Self = f64::from_bits((Self::POISON_WORD as u64) << 32 | Self::POISON_WORD as u64);
     const POISON_WORD: u32 = 0x7ff0_dbad;
-    fn is_poison(self) -> bool {
-        self.to_bits() == Self::POISON.to_bits()
-    }
     fn of(value: f64) -> Self {
         value
     }
@@ -141,18 +137,12 @@ impl Real for f64 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         2.0 * rng.random::<f64>() - 1.0
     }
-    fn append_to(self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.to_le_bytes());
-    }
-    loops!();
+    alike!();
 }
 
 impl Real for Bf16 {
     const POISON: Self = Bf16::from_bits(Self::POISON_WORD as u16);
     const POISON_WORD: u32 = 0x7fba_7fba;
-    fn is_poison(self) -> bool {
-        self.to_bits() == Self::POISON.to_bits()
-    }
     fn of(value: f64) -> Self {
         Bf16::from_f64(value)
     }
@@ -162,10 +152,7 @@ impl Real for Bf16 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         Bf16::from_f32(f32::uniform(rng))
     }
-    fn append_to(self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.to_bits().to_le_bytes());
-    }
-    loops!();
+    alike!();
 }
 
 impl Real for E4m3 {
@@ -174,9 +161,6 @@ impl Real for E4m3 {
     /// There is no other, and no kernel has a C of them.
     const POISON: Self = Self::NAN;
     const POISON_WORD: u32 = 0x7f7f_7f7f;
-    fn is_poison(self) -> bool {
-        self.to_bits() == Self::POISON.to_bits()
-    }
     fn of(value: f64) -> Self {
         E4m3::from_f64(value)
     }
@@ -186,10 +170,7 @@ impl Real for E4m3 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         E4m3::from_f64(f64::uniform(rng))
     }
-    fn append_to(self, bytes: &mut Vec<u8>) {
-        bytes.push(self.to_bits());
-    }
-    loops!();
+    alike!();
 }
 
 /// Kinds of elements.

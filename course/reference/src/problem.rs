@@ -15,9 +15,7 @@ use crate::threads;
 /// A problem with its answer: inputs as matrices (row-major, not transposed), C in FP64, and what bounds need.
 #[derive(Debug)]
 pub struct Problem<T> {
-    /// Sizes of the product.
     pub shape: Shape,
-    /// The kind of the elements.
     pub data: Data,
     /// The operand A, M × K, row-major.
     pub a: Vec<T>,
@@ -126,13 +124,11 @@ fn allowed(k: usize, unit: f64) -> f64 {
 }
 // ANCHOR_END: bound
 
-/// Euclidean norms of the rows of A.
 fn row_norms(a: &[f64], k: usize) -> Vec<f64> {
     let norm = |row: &[f64]| row.iter().map(|v| v * v).sum::<f64>().sqrt();
     a.chunks(k).map(norm).collect()
 }
 
-/// Euclidean norms of the columns of B.
 fn col_norms(b: &[f64], n: usize) -> Vec<f64> {
     let mut squares = vec![0.0; n];
     for row in b.chunks(n) {

@@ -41,7 +41,7 @@ fn rounded(c: &[f64]) -> Vec<f64> {
     c.iter().map(|exact| Bf16::from_f64(*exact).to_f64()).collect()
 }
 
-/// How far an element of C may be off, as a part of ‖a‖·‖b‖.
+/// Largest allowed error of an element of C, as a part of ‖a‖·‖b‖.
 fn allowed(operands: Format, result: Format, shape: Shape) -> f64 {
     let sums = sums(operands, shape);
     let operands = match operands {

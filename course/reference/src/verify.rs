@@ -4,14 +4,11 @@ use crate::answer::Answer;
 use crate::inputs::Real;
 use crate::threads;
 
-/// The outcome of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
     /// Elements outside of their bound, NaN and infinities among them.
     pub n_wrong: usize,
-    /// Elements that are NaN.
     pub n_nan: usize,
-    /// Elements that are infinite.
     pub n_infinite: usize,
     /// Elements that still hold what was there before the launch.
     pub n_untouched: usize,
@@ -64,7 +61,6 @@ pub(crate) fn compare_bands<T: Real>(threads: usize, answer: &Answer<'_>, got: &
     parts.into_iter().fold(Comparison::default(), Comparison::and)
 }
 
-/// Compares the rows from `first_row` on.
 fn compare_rows<T: Real>(answer: &Answer<'_>, first_row: usize, got: &[T]) -> Comparison {
     let cols = answer.cols();
     let mut out = Comparison::default();

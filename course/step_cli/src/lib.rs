@@ -39,9 +39,6 @@ pub struct Sizes {
 
 impl Sizes {
     /// The sizes that are asked for; none when the step chooses.
-    ///
-    /// # Errors
-    /// When they cannot be.
     pub fn asked(&self) -> Result<Vec<Shape>, WrongSize> {
         Shape::asked(&self.size, [self.m, self.n, self.k])
     }

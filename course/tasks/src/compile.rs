@@ -99,119 +99,57 @@ fn error_of(line: &str) -> Option<CompileError> {
     Some(CompileError { file: file.to_owned(), line, message: cut(message.trim(), MAX_MESSAGE_BYTES) })
 }
 
-/// Words that must all occur in a message, and the usual cause of such an error.
-const HINTS: &[(&[&str], &str)] = &[
-    (
-        &["is undefined", "threadIdx"],
-        "the kernel is not compiled as CUDA: is `threadIdx` used in a function without __global__ or __device__?",
-    ),
-    (
-        &["identifier \"float4\""],
-        "float4 is built in; is a name spelled otherwise, or a semicolon missing above?",
-    ),
-    (
-        &["is undefined"],
-        "a name is used that is not declared here: look at its spelling, and whether it was declared in an inner { } block",
-    ),
-    (
-        &["undeclared identifier"],
-        "a name is used that is not declared here: look at its spelling, and whether it was declared in an inner { } block",
-    ),
-    (&["expected a \";\""], "a semicolon is missing, most often at the end of the line before"),
-    (&["expected ';'"], "a semicolon is missing, most often at the end of the line before"),
-    (
-        &["expected a \"}\""],
-        "a brace is opened and not closed; the place where it is missing is above this line",
-    ),
-    (&["expected '}'"], "a brace is opened and not closed; the place where it is missing is above this line"),
-    (
-        &["expected a declaration"],
-        "this line lies outside of every function: a brace above it closes too much",
-    ),
-    (
-        &["extraneous closing brace"],
-        "this line lies outside of every function: a brace above it closes too much",
-    ),
-    (
-        &["static assertion failed"],
-        "constants at the top of the file no longer fit each other; the assertion says which",
-    ),
-    (
-        &["static_assert failed"],
-        "constants at the top of the file no longer fit each other; the assertion says which",
-    ),
-    (
-        &["must have a constant value"],
-        "the size of a __shared__ array must be known when it is compiled: constexpr, or a template parameter",
-    ),
-    (
-        &["must be a modifiable lvalue"],
-        "A and B are const, and so are values declared const: write to C or to a variable of your own",
-    ),
-    (
-        &["read-only"],
-        "A and B are const, and so are values declared const: write to C or to a variable of your own",
-    ),
-    (
-        &["const-qualified type"],
-        "A and B are const, and so are values declared const: write to C or to a variable of your own",
-    ),
-    (
-        &["no suitable conversion", "float4"],
-        "a float4 is four numbers: take its .x, .y, .z or .w, or load with load4(&…)",
-    ),
-    (&["no operator", "float4"], "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one"),
-    (
-        &["invalid operands", "float4"],
-        "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one",
-    ),
-    (
-        &["address of vector element"],
-        "clang has no addresses of single elements of a float4, which NVIDIA's compiler has: assign .x, .y, .z and .w",
-    ),
-    (
-        &["incompatible with parameter of type"],
-        "an address is wanted where a value is given, or the other way round: & takes the address of an element",
-    ),
-    (
-        &["no matching function"],
-        "the number or the types of the arguments differ from those of the function: look it up in common.cuh",
-    ),
-    (
-        &["no instance of function template"],
-        "the number or the types of the arguments differ from those of the function: look it up in common.cuh",
-    ),
-    (&["too few arguments"], "an argument is missing: look the function up in common.cuh"),
-    (&["too many arguments"], "there is an argument too many: look the function up in common.cuh"),
-    (
-        &["expression must have pointer"],
-        "this is subscripted more often than it has dimensions: A, B and C have one, X[row * columns + col]",
-    ),
-    (
-        &["subscripted value"],
-        "this is subscripted more often than it has dimensions: A, B and C have one, X[row * columns + col]",
-    ),
-    (
-        &["cannot open source file"],
-        "only common.cuh and the headers of CUDA are there; the C++ standard library is not, and is not needed",
-    ),
-    (&["file not found"], "only common.cuh is there; the C++ standard library is not, and is not needed"),
-    (
-        &["could not open source file"],
-        "only common.cuh and the headers of CUDA are there; the C++ standard library is not, and is not needed",
-    ),
-    (&["calling a __host__ function"], "a kernel can call only functions marked __device__"),
-    (&["already been declared"], "two things of one name: call one of them otherwise"),
-    (&["redefinition of"], "two things of one name: call one of them otherwise"),
-    (
-        &["narrowing conversion"],
-        "a number does not fit the type in the braces: convert it, or use = instead of braces",
-    ),
-    (&["too much shared data"], "a kernel may declare 48 KiB of __shared__ arrays: make the tiles smaller"),
-];
+/// Rows of messages and the usual cause of such errors. `&&` stands between words that must all occur in a message.
+macro_rules! hints {
+    ($($($($words:literal)&&+)||+ => $hint:literal;)*) => { &[$((&[$(&[$($words),+]),+], $hint)),*] };
+}
+
+const HINTS: &[(&[&[&str]], &str)] = hints! {
+    "is undefined" && "threadIdx" =>
+        "the kernel is not compiled as CUDA: is `threadIdx` used in a function without __global__ or __device__?";
+    "identifier \"float4\"" =>
+        "float4 is built in; is a name spelled otherwise, or a semicolon missing above?";
+    "is undefined" || "undeclared identifier" =>
+        "a name is used that is not declared here: look at its spelling, and whether it was declared in an inner { } block";
+    "expected a \";\"" || "expected ';'" =>
+        "a semicolon is missing, most often at the end of the line before";
+    "expected a \"}\"" || "expected '}'" =>
+        "a brace is opened and not closed; the place where it is missing is above this line";
+    "expected a declaration" || "extraneous closing brace" =>
+        "this line lies outside of every function: a brace above it closes too much";
+    "static assertion failed" || "static_assert failed" =>
+        "constants at the top of the file no longer fit each other; the assertion says which";
+    "must have a constant value" =>
+        "the size of a __shared__ array must be known when it is compiled: constexpr, or a template parameter";
+    "must be a modifiable lvalue" || "read-only" || "const-qualified type" =>
+        "A and B are const, and so are values declared const: write to C or to a variable of your own";
+    "no suitable conversion" && "float4" =>
+        "a float4 is four numbers: take its .x, .y, .z or .w, or load with load4(&…)";
+    "no operator" && "float4" || "invalid operands" && "float4" =>
+        "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one";
+    "address of vector element" =>
+        "clang has no addresses of single elements of a float4, which NVIDIA's compiler has: assign .x, .y, .z and .w";
+    "incompatible with parameter of type" =>
+        "an address is wanted where a value is given, or the other way round: & takes the address of an element";
+    "no matching function" || "no instance of function template" =>
+        "the number or the types of the arguments differ from those of the function: look it up in common.cuh";
+    "too few arguments" => "an argument is missing: look the function up in common.cuh";
+    "too many arguments" => "there is an argument too many: look the function up in common.cuh";
+    "expression must have pointer" || "subscripted value" =>
+        "this is subscripted more often than it has dimensions: A, B and C have one, X[row * columns + col]";
+    "cannot open source file" || "could not open source file" =>
+        "only common.cuh and the headers of CUDA are there; the C++ standard library is not, and is not needed";
+    "file not found" => "only common.cuh is there; the C++ standard library is not, and is not needed";
+    "calling a __host__ function" => "a kernel can call only functions marked __device__";
+    "already been declared" || "redefinition of" => "two things of one name: call one of them otherwise";
+    "narrowing conversion" =>
+        "a number does not fit the type in the braces: convert it, or use = instead of braces";
+    "too much shared data" => "a kernel may declare 48 KiB of __shared__ arrays: make the tiles smaller";
+};
 
 fn hint(message: &str) -> Option<&'static str> {
-    HINTS.iter().find(|(words, _)| words.iter().all(|word| message.contains(word))).map(|(_, hint)| *hint)
+    let has_all = |words: &&[&str]| words.iter().all(|word| message.contains(word));
+    HINTS.iter().find(|(messages, _)| messages.iter().any(has_all)).map(|(_, hint)| *hint)
 }
 
 #[cfg(test)]

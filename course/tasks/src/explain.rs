@@ -29,7 +29,6 @@ pub struct Explained {
     /// Reason for an early end of the launch; the counts then cover a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// Counts of the whole launch.
     pub total: Summary,
     /// Lines that did something, by file and number.
     pub lines: Vec<Line>,
@@ -44,7 +43,6 @@ pub struct Line {
     pub file: String,
     /// Number of the line, from 1; 0 for what belongs to no line.
     pub line: u32,
-    /// Counts of its instructions.
     pub counts: Summary,
 }
 

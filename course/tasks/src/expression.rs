@@ -2,18 +2,23 @@
 //!
 //! Integer expressions follow C, so `/` truncates; floating-point `/` divides.
 
-/// Number type of an expression. Operations return `None` on overflow; divisors are never 0.
-pub trait Arithmetic: Copy + PartialOrd {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    /// Quotient, rounded up.
+    CeilDivide,
+}
+
+/// Number type of an expression.
+pub trait Arithmetic: Copy + PartialOrd + Default {
     /// Parses a literal. The error completes the sentence "`word` is …".
     fn read(word: &str) -> Result<Self, &'static str>;
-    fn add(self, other: Self) -> Option<Self>;
-    fn sub(self, other: Self) -> Option<Self>;
-    fn mul(self, other: Self) -> Option<Self>;
-    fn div(self, other: Self) -> Option<Self>;
-    fn rem(self, other: Self) -> Option<Self>;
-    /// Quotient, rounded up.
-    fn ceil_div(self, other: Self) -> Option<Self>;
-    fn is_zero(self) -> bool;
+    /// The result; `None` on overflow. Divisors are never 0.
+    fn compute(operation: Operation, a: Self, b: Self) -> Option<Self>;
 }
 
 impl Arithmetic for i64 {
@@ -21,32 +26,15 @@ impl Arithmetic for i64 {
         word.parse().map_err(|_| "no whole number")
     }
 
-    fn add(self, other: Self) -> Option<Self> {
-        self.checked_add(other)
-    }
-
-    fn sub(self, other: Self) -> Option<Self> {
-        self.checked_sub(other)
-    }
-
-    fn mul(self, other: Self) -> Option<Self> {
-        self.checked_mul(other)
-    }
-
-    fn div(self, other: Self) -> Option<Self> {
-        self.checked_div(other)
-    }
-
-    fn rem(self, other: Self) -> Option<Self> {
-        self.checked_rem(other)
-    }
-
-    fn ceil_div(self, other: Self) -> Option<Self> {
-        self.checked_add(other)?.checked_sub(1)?.checked_div(other)
-    }
-
-    fn is_zero(self) -> bool {
-        self == 0
+    fn compute(operation: Operation, a: Self, b: Self) -> Option<Self> {
+        match operation {
+            Operation::Add => a.checked_add(b),
+            Operation::Subtract => a.checked_sub(b),
+            Operation::Multiply => a.checked_mul(b),
+            Operation::Divide => a.checked_div(b),
+            Operation::Remainder => a.checked_rem(b),
+            Operation::CeilDivide => a.checked_add(b)?.checked_sub(1)?.checked_div(b),
+        }
     }
 }
 
@@ -55,32 +43,15 @@ impl Arithmetic for f64 {
         word.parse().map_err(|_| "no number")
     }
 
-    fn add(self, other: Self) -> Option<Self> {
-        Some(self + other)
-    }
-
-    fn sub(self, other: Self) -> Option<Self> {
-        Some(self - other)
-    }
-
-    fn mul(self, other: Self) -> Option<Self> {
-        Some(self * other)
-    }
-
-    fn div(self, other: Self) -> Option<Self> {
-        Some(self / other)
-    }
-
-    fn rem(self, other: Self) -> Option<Self> {
-        Some(self % other)
-    }
-
-    fn ceil_div(self, other: Self) -> Option<Self> {
-        Some((self / other).ceil())
-    }
-
-    fn is_zero(self) -> bool {
-        self == 0.0
+    fn compute(operation: Operation, a: Self, b: Self) -> Option<Self> {
+        Some(match operation {
+            Operation::Add => a + b,
+            Operation::Subtract => a - b,
+            Operation::Multiply => a * b,
+            Operation::Divide => a / b,
+            Operation::Remainder => a % b,
+            Operation::CeilDivide => (a / b).ceil(),
+        })
     }
 }
 
@@ -115,37 +86,31 @@ impl<N: Arithmetic> Parser<'_, N> {
         }
     }
 
+    fn operator(&mut self, operators: &[(char, Operation)]) -> Option<Operation> {
+        operators.iter().find(|(sign, _)| self.takes(*sign)).map(|(_, operation)| *operation)
+    }
+
     fn sum(&mut self) -> Result<N, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err("it is too deep".into());
         }
         let mut value = self.product()?;
-        loop {
-            value = if self.takes('+') {
-                within(value.add(self.product()?))?
-            } else if self.takes('-') {
-                within(value.sub(self.product()?))?
-            } else {
-                self.depth -= 1;
-                return Ok(value);
-            };
+        while let Some(operation) = self.operator(&[('+', Operation::Add), ('-', Operation::Subtract)]) {
+            value = computed(operation, value, self.product()?)?;
         }
+        self.depth -= 1;
+        Ok(value)
     }
 
     fn product(&mut self) -> Result<N, String> {
+        const OPERATORS: [(char, Operation); 3] =
+            [('*', Operation::Multiply), ('/', Operation::Divide), ('%', Operation::Remainder)];
         let mut value = self.factor()?;
-        loop {
-            value = if self.takes('*') {
-                within(value.mul(self.factor()?))?
-            } else if self.takes('/') {
-                divided(value, self.factor()?, N::div)?
-            } else if self.takes('%') {
-                divided(value, self.factor()?, N::rem)?
-            } else {
-                return Ok(value);
-            };
+        while let Some(operation) = self.operator(&OPERATORS) {
+            value = computed(operation, value, self.factor()?)?;
         }
+        Ok(value)
     }
 
     fn factor(&mut self) -> Result<N, String> {
@@ -179,7 +144,7 @@ impl<N: Arithmetic> Parser<'_, N> {
                     "min" if second < first => second,
                     "max" if first < second => second,
                     "min" | "max" => first,
-                    _ => divided(first, second, N::ceil_div)?,
+                    _ => computed(Operation::CeilDivide, first, second)?,
                 };
                 self.closed(value)
             }
@@ -207,14 +172,11 @@ impl<N: Arithmetic> Parser<'_, N> {
     }
 }
 
-fn within<N>(value: Option<N>) -> Result<N, String> {
-    value.ok_or_else(|| "the number is too large".to_owned())
-}
-
-fn divided<N: Arithmetic>(a: N, b: N, by: fn(N, N) -> Option<N>) -> Result<N, String> {
-    match b.is_zero() {
+fn computed<N: Arithmetic>(operation: Operation, a: N, b: N) -> Result<N, String> {
+    let divides = !matches!(operation, Operation::Add | Operation::Subtract | Operation::Multiply);
+    match divides && b == N::default() {
         true => Err("this divides by zero".into()),
-        false => within(by(a, b)),
+        false => N::compute(operation, a, b).ok_or_else(|| "the number is too large".to_owned()),
     }
 }
 

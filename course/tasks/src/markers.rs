@@ -58,7 +58,6 @@ pub fn starter(text: &str) -> String {
     out
 }
 
-/// The finished text without its markers.
 pub fn finished(text: &str) -> String {
     let is_kept = |line: &&str| !comment(line).is_some_and(|(_, comment)| is_marker(comment));
     let mut out = String::with_capacity(text.len());

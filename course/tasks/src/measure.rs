@@ -10,130 +10,87 @@ use serde::{Deserialize, Serialize};
 
 use crate::work::TaskWork;
 
-/// A number that counters or a trace of a kernel give, for criteria and questions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// Sectors of loads from global memory per multiply-add.
-    LoadSectorsPerFma,
-    /// Requests for loads from global memory per multiply-add.
-    GlobalLoadRequestsPerFma,
-    /// Sectors of loads from global memory per element of the result.
-    LoadSectorsPerElement,
-    /// Sectors of stores to global memory per element of the result.
-    StoreSectorsPerElement,
-    /// Requests for stores to global memory per 32 elements of the result.
-    StoreRequestsPerElement,
-    /// Bytes that loads asked for, per byte of the sectors they moved: 1 is best.
-    LoadEfficiency,
-    /// Bytes that stores wrote, per byte of the sectors they moved: 1 is best.
-    StoreEfficiency,
-    /// Share of the bytes loaded from global memory that 128-bit accesses move.
-    WideGlobalBytes,
-    /// Share of the bytes stored to global memory that 128-bit accesses move.
-    WideStoreBytes,
-    /// Share of the bytes loaded from shared memory that 128-bit accesses move, as written.
-    WideSharedBytes,
-    /// Bytes that a lane gets from a load from shared memory, on average.
-    BytesPerSharedLoad,
-    /// Loads from shared memory per multiply-add.
-    SharedLoadRequestsPerFma,
-    /// These loads, before ptxas merges any.
-    SharedLoadRequestsAsWrittenPerFma,
-    /// Words (of 4 bytes) that lanes load from shared memory, per multiply-add of a lane.
-    SharedWordsPerFma,
-    /// Multiply-adds per load from shared memory.
-    FmasPerSharedLoad,
-    /// Multiply-adds per load from global memory.
-    FmasPerGlobalLoad,
-    /// Wavefronts of shared memory, loads and stores, per multiply-add.
-    SharedWavefrontsPerFma,
-    /// Wavefronts of loads from shared memory per load.
-    WavefrontsPerSharedLoad,
-    /// Wavefronts of stores to shared memory per store.
-    WavefrontsPerSharedStore,
-    /// Wavefronts of shared memory beyond what is necessary, per multiply-add.
-    SharedExcessPerFma,
-    /// Wavefronts of shared memory beyond what is necessary, in all.
-    SharedExcess,
-    /// Accesses of warps to shared memory: loads, stores and asynchronous copies.
-    SharedRequests,
-    /// Barriers that a warp arrives at per step of the k loop, of depth `bk`.
-    BarriersPerTile,
-    /// Barriers that a warp arrives at.
-    BarriersPerWarp,
-    /// Branches at which the lanes of a warp go different ways.
-    DivergentBranches,
-    /// Loads and stores of local memory per multiply-add.
-    LocalRequestsPerFma,
-    /// Multiply-adds of a warp that were done, per one that the result takes.
-    FmasDone,
-    /// Share of what is loaded from global memory for which nothing waits until half of a tile's multiply-adds are done.
-    LoadAhead,
+/// Declares [`Measure`]: each row has the column of an explanation in which the measure is seen line by line, and its
+/// words for a sentence.
+macro_rules! measures {
+    ($($(#[$attribute:meta])* $name:ident: $column:ident, $words:literal;)*) => {
+        /// A number that counters or a trace of a kernel give, for criteria and questions.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Measure {
+            $(#[doc = $words] $(#[$attribute])* $name,)*
+        }
+
+        impl Measure {
+            /// In words, for a sentence: `sectors of global loads per multiply-add of a warp`.
+            pub fn words(self) -> &'static str {
+                match self {
+                    $(Self::$name => $words,)*
+                }
+            }
+
+            /// The column of an explanation in which it is seen line by line.
+            pub fn column(self) -> Column {
+                match self {
+                    $(Self::$name => Column::$column,)*
+                }
+            }
+        }
+    };
+}
+
+measures! {
+    LoadSectorsPerFma: Sectors, "sectors of global loads per multiply-add of a warp";
+    GlobalLoadRequestsPerFma: Requests, "global loads per multiply-add of a warp";
+    LoadSectorsPerElement: Sectors, "sectors of global loads per element of the result";
+    StoreSectorsPerElement: Sectors, "sectors of global stores per element of the result";
+    StoreRequestsPerElement: Requests, "global stores of a warp per 32 elements of the result";
+    LoadEfficiency: Sectors, "share of the bytes in loaded sectors that lanes asked for";
+    StoreEfficiency: Sectors, "share of the bytes in stored sectors that lanes wrote";
+    WideGlobalBytes: Requests, "share of bytes loaded from global memory by 128-bit accesses";
+    WideStoreBytes: Requests, "share of bytes stored to global memory by 128-bit accesses";
+    WideSharedBytes: SharedRequests, "share of bytes loaded from shared memory by 128-bit accesses";
+    BytesPerSharedLoad: SharedRequests, "bytes that a lane gets from a load from shared memory";
+    SharedLoadRequestsPerFma: SharedRequests, "loads from shared memory per multiply-add of a warp";
+    SharedLoadRequestsAsWrittenPerFma: SharedRequests,
+        "loads from shared memory, as written, per multiply-add of a warp";
+    SharedWordsPerFma: SharedRequests, "words that a lane loads from shared memory per multiply-add";
+    FmasPerSharedLoad: SharedRequests, "multiply-adds of a warp per load from shared memory";
+    FmasPerGlobalLoad: Requests, "multiply-adds of a warp per load from global memory";
+    SharedWavefrontsPerFma: Wavefronts, "wavefronts of shared memory per multiply-add of a warp";
+    WavefrontsPerSharedLoad: Wavefronts, "wavefronts per load from shared memory";
+    WavefrontsPerSharedStore: Wavefronts, "wavefronts per store to shared memory";
+    SharedExcessPerFma: Excess,
+        "wavefronts of shared memory beyond the necessary ones, per multiply-add of a warp";
+    SharedExcess: Excess, "wavefronts of shared memory beyond the necessary ones";
+    /// These are loads, stores and asynchronous copies.
+    SharedRequests: SharedRequests, "accesses of warps to shared memory";
+    BarriersPerTile: Barriers, "barriers that a warp arrives at per step of the k loop";
+    BarriersPerWarp: Barriers, "barriers that a warp arrives at";
+    DivergentBranches: DivergentBranches, "branches at which lanes of a warp go different ways";
+    LocalRequestsPerFma: LocalRequests, "accesses to local memory per multiply-add of a warp";
+    FmasDone: MultiplyAdds, "multiply-adds done per one that the result takes";
+    LoadAhead: Requests,
+        "share of global loads that nothing waits for until half of a tile's multiply-adds are done";
 }
 
 /// The counted launch that a measure is taken of.
 #[derive(Debug, Clone, Copy)]
 pub struct Taken<'a> {
-    /// Sums over the launch.
     pub total: &'a Counters,
     /// The text of each instruction and its counters; empty where nobody kept them.
     pub instructions: &'a [(&'a str, &'a Counters)],
     /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
-    /// The computation of the kernel.
     pub work: TaskWork,
-    /// Sizes of the launch that was counted.
     pub shape: Shape,
-    /// Depth of a step of the k loop.
     pub bk: Option<usize>,
     /// From the trace of a warp: see `judge::ahead`.
     pub ahead: Option<f64>,
 }
 
 impl Measure {
-    /// In words, for a sentence: `sectors of global loads per multiply-add of a warp`.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::LoadSectorsPerFma => "sectors of global loads per multiply-add of a warp",
-            Self::GlobalLoadRequestsPerFma => "global loads per multiply-add of a warp",
-            Self::LoadSectorsPerElement => "sectors of global loads per element of the result",
-            Self::StoreSectorsPerElement => "sectors of global stores per element of the result",
-            Self::StoreRequestsPerElement => "global stores of a warp per 32 elements of the result",
-            Self::LoadEfficiency => "share of the bytes in loaded sectors that lanes asked for",
-            Self::StoreEfficiency => "share of the bytes in stored sectors that lanes wrote",
-            Self::WideGlobalBytes => "share of bytes loaded from global memory by 128-bit accesses",
-            Self::WideStoreBytes => "share of bytes stored to global memory by 128-bit accesses",
-            Self::WideSharedBytes => "share of bytes loaded from shared memory by 128-bit accesses",
-            Self::BytesPerSharedLoad => "bytes that a lane gets from a load from shared memory",
-            Self::SharedLoadRequestsPerFma => "loads from shared memory per multiply-add of a warp",
-            Self::SharedLoadRequestsAsWrittenPerFma => {
-                "loads from shared memory, as written, per multiply-add of a warp"
-            }
-            Self::SharedWordsPerFma => "words that a lane loads from shared memory per multiply-add",
-            Self::FmasPerSharedLoad => "multiply-adds of a warp per load from shared memory",
-            Self::FmasPerGlobalLoad => "multiply-adds of a warp per load from global memory",
-            Self::SharedWavefrontsPerFma => "wavefronts of shared memory per multiply-add of a warp",
-            Self::WavefrontsPerSharedLoad => "wavefronts per load from shared memory",
-            Self::WavefrontsPerSharedStore => "wavefronts per store to shared memory",
-            Self::SharedExcessPerFma => {
-                "wavefronts of shared memory beyond the necessary ones, per multiply-add of a warp"
-            }
-            Self::SharedExcess => "wavefronts of shared memory beyond the necessary ones",
-            Self::SharedRequests => "accesses of warps to shared memory",
-            Self::BarriersPerTile => "barriers that a warp arrives at per step of the k loop",
-            Self::BarriersPerWarp => "barriers that a warp arrives at",
-            Self::DivergentBranches => "branches at which lanes of a warp go different ways",
-            Self::LocalRequestsPerFma => "accesses to local memory per multiply-add of a warp",
-            Self::FmasDone => "multiply-adds done per one that the result takes",
-            Self::LoadAhead => {
-                "share of global loads that nothing waits for until half of a tile's multiply-adds are done"
-            }
-        }
-    }
-
     /// Returns whether a criterion must give `bk`.
     pub fn needs_depth(self) -> bool {
         matches!(self, Self::BarriersPerTile | Self::LoadAhead)
@@ -163,38 +120,6 @@ impl Measure {
                 | Self::LoadAhead
         );
         !(of_products && work.is_transpose())
-    }
-
-    /// The column of an explanation in which it is seen line by line.
-    pub fn column(self) -> Column {
-        match self {
-            Self::LoadSectorsPerFma
-            | Self::LoadSectorsPerElement
-            | Self::StoreSectorsPerElement
-            | Self::LoadEfficiency
-            | Self::StoreEfficiency => Column::Sectors,
-            Self::GlobalLoadRequestsPerFma
-            | Self::StoreRequestsPerElement
-            | Self::WideGlobalBytes
-            | Self::WideStoreBytes
-            | Self::FmasPerGlobalLoad
-            | Self::LoadAhead => Column::Requests,
-            Self::WideSharedBytes
-            | Self::BytesPerSharedLoad
-            | Self::SharedLoadRequestsPerFma
-            | Self::SharedLoadRequestsAsWrittenPerFma
-            | Self::SharedWordsPerFma
-            | Self::FmasPerSharedLoad
-            | Self::SharedRequests => Column::SharedRequests,
-            Self::SharedWavefrontsPerFma | Self::WavefrontsPerSharedLoad | Self::WavefrontsPerSharedStore => {
-                Column::Wavefronts
-            }
-            Self::SharedExcessPerFma | Self::SharedExcess => Column::Excess,
-            Self::BarriersPerTile | Self::BarriersPerWarp => Column::Barriers,
-            Self::DivergentBranches => Column::DivergentBranches,
-            Self::LocalRequestsPerFma => Column::LocalRequests,
-            Self::FmasDone => Column::MultiplyAdds,
-        }
     }
 
     /// The value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for example.

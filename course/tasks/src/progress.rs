@@ -52,42 +52,36 @@ impl Default for Progress {
 
 /// Progress of one task. Times are in UTC, as in `2026-11-22T12:00:00Z`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TaskProgress {
     /// Time at which `start` wrote the starter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
     /// Time of the last command about the task.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// Seconds of work: the pauses between commands, long ones left out.
-    #[serde(default)]
     pub seconds: u64,
-    /// Number of verdicts so far.
-    #[serde(default)]
     pub checks: u32,
     /// Number of verdicts up to and including the first pass.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub checks_to_pass: Option<u32>,
-    /// Time of the first pass.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<String>,
-    /// Time at which the learner gave up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gave_up: Option<String>,
     /// Hints shown, each level of a symptom counted once.
-    #[serde(default)]
     pub hints: u32,
     /// Hash of the copy that the last verdict judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub checked_sha256: Option<String>,
     /// Code of the last verdict, when it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Number of failures by code.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u32>,
     /// Highest level of hint shown for each symptom; the general hint has the key `general`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub hint_levels: BTreeMap<String, u32>,
     /// Fields of other versions, kept as they are.
     #[serde(flatten)]
@@ -96,20 +90,18 @@ pub struct TaskProgress {
 
 /// Progress of one question. Times are as in [`TaskProgress`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct QuestionProgress {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Correctness of the last answer; none for a skipped question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub right: Option<bool>,
-    /// Number of answers so far.
-    #[serde(default)]
     pub tries: u32,
     /// Time at which the right answer was shown on request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
-    /// Time of the last answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// Fields of other versions, kept as they are.
     #[serde(flatten)]

@@ -6,7 +6,6 @@ use crate::task::{Answer, Catalogue, Question};
 /// A question in the quiz of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Asked<'a> {
-    /// The step that the question belongs to.
     pub step: &'a str,
     /// The later step in which it returns; none in its own step.
     pub again: Option<&'a str>,
@@ -16,7 +15,6 @@ pub struct Asked<'a> {
 /// State of a question in the progress file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionState {
-    /// Not answered yet.
     Open,
     /// Answered correctly at last.
     Right,

@@ -58,9 +58,7 @@ struct File {
 struct Entry {
     name: String,
     task: TaskName,
-    #[serde(default)]
     base: Option<PathBuf>,
-    #[serde(default)]
     file: Option<PathBuf>,
     #[serde(default)]
     edits: Vec<[String; 2]>,

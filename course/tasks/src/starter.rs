@@ -6,7 +6,6 @@ use crate::task::{Task, TaskKind};
 /// Width of generated comments, in columns.
 const WIDTH: usize = 100;
 
-/// The starter of a task, from the text of its solution.
 pub fn starter(task: &Task, solution: &str) -> String {
     let head = head(task);
     if let Some(host) = &task.host {

@@ -75,7 +75,6 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     pub measure: String,
-    /// The measure in words.
     pub words: String,
     /// The value; none where the kernel does nothing that the measure applies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,38 +143,21 @@ pub struct Found {
 impl Verdict {
     /// Verdict on a kernel that does not compile.
     pub fn refused(task: TaskName, criteria: &[crate::task::Criterion], refused: Refused) -> Self {
-        let mut parts = vec![Part {
-            id: "compiles".into(),
-            what: "the source compiles".into(),
-            status: Status::Failed,
-            why: Some(refused.first()),
-            measured: None,
-        }];
-        parts.extend(Part::not_run(criteria, "it does not compile"));
-        Self {
-            task,
-            status: Status::Failed,
-            code: Some("compile".into()),
-            why: Some(refused.first()),
-            parts,
-            n_shapes: 0,
-            wrong: None,
-            findings: Vec::new(),
-            compiler: Some(refused),
-            printed: String::new(),
-        }
+        let why = Some(refused.first());
+        let compiles = Part { status: Status::Failed, why: why.clone(), ..Part::compiles() };
+        let parts = [vec![compiles], Part::not_run(criteria, "it does not compile")].concat();
+        let stopped = Self::stopped(task, &[], "compile", "");
+        Self { why, parts, compiler: Some(refused), ..stopped }
     }
 
     /// Verdict on a kernel that was stopped, or whose judging ended without an answer.
     pub fn stopped(task: TaskName, criteria: &[crate::task::Criterion], code: &str, why: &str) -> Self {
-        let mut parts = vec![Part::passed("compiles", "the source compiles")];
-        parts.extend(Part::not_run(criteria, why));
         Self {
             task,
             status: Status::Failed,
             code: Some(code.into()),
             why: Some(why.into()),
-            parts,
+            parts: [vec![Part::compiles()], Part::not_run(criteria, why)].concat(),
             n_shapes: 0,
             wrong: None,
             findings: Vec::new(),
@@ -223,6 +205,10 @@ impl Wrong {
 impl Part {
     pub fn passed(id: &str, what: &str) -> Self {
         Self { id: id.into(), what: what.into(), status: Status::Passed, why: None, measured: None }
+    }
+
+    fn compiles() -> Self {
+        Self::passed("compiles", "the source compiles")
     }
 
     /// `right`, `clean` and the criteria of a kernel that could not be run, for one reason.

@@ -23,9 +23,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let shown = args.out.display().to_string();
     let out = args.out.as_path();
-    let mut rubric = out.as_os_str().to_owned();
-    rubric.push(".rubric.toml");
-    let rubric = PathBuf::from(rubric);
+    let rubric = beside(out, ".rubric.toml");
     let is_free = |path: &Path| match std::fs::read_dir(path) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -75,9 +73,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     let mut references = String::new();
     for given in &assignment.tasks {
         if let Some(drawn) = &given.drawn {
-            let mut path = out.as_os_str().to_owned();
-            path.push(format!(".{}.cu", given.task.name));
-            let path = PathBuf::from(path);
+            let path = beside(out, &format!(".{}.cu", given.task.name));
             write_whole(&path, &drawn.reference).with_context(|| path.display().to_string())?;
             references.push_str(&format!("{}: a kernel that passes; keep it to yourself\n", path.display()));
         }
@@ -109,6 +105,13 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
+/// The path of `folder` with an ending behind its name.
+fn beside(folder: &Path, ending: &str) -> PathBuf {
+    let mut path = folder.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
+}
+
 fn list(names: &[String]) -> String {
     match names {
         [one] => format!("task {one}"),
@@ -138,13 +141,14 @@ fn tidy_lock(out: &Path) {
     let Some(cargo) = paths::cargo().or_else(|| on_path("cargo")) else {
         return;
     };
-    let _ = Command::new(cargo)
-        .args(["metadata", "--offline", "--quiet", "--format-version", "1"])
-        .current_dir(out)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    let arguments = ["metadata", "--offline", "--quiet", "--format-version", "1"];
+    runs_in_silence(Command::new(cargo).args(arguments).current_dir(out));
+}
+
+/// Runs a command whose words nobody wants; returns whether it succeeded.
+fn runs_in_silence(command: &mut Command) -> bool {
+    let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    silent.status().is_ok_and(|status| status.success())
 }
 
 /// One commit in a new repository; whether that worked.
@@ -165,14 +169,7 @@ fn commit(out: &Path, title: &str) -> bool {
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
             command.env_remove(name);
         }
-        let status = command
-            .args(arguments)
-            .current_dir(out)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        status.is_ok_and(|status| status.success())
+        runs_in_silence(command.args(arguments).current_dir(out))
     };
     git(&["init", "-q"]) && git(&["add", "-A"]) && git(&["commit", "-q", "-m", title])
 }

@@ -53,6 +53,9 @@ __global__ void add(int n, float* x)
 // ANCHOR_END: kernel
 ";
 
+/// Measurements on `A Card`.
+pub(crate) const RECORD: &str = include_str!("data/record.json");
+
 /// Returns the text of a page without tags; a bar follows each table cell.
 pub(crate) fn text_of(page: &str) -> String {
     let page = page.replace("</td>", " |").replace("</th>", " |");
@@ -129,6 +132,12 @@ impl Small {
             }
             None => panic!("could not run: {error:#}"),
         }
+    }
+
+    /// Asserts that the only problem is on line 3 of the chapter, with this message.
+    #[track_caller]
+    pub(crate) fn refuses(&self, why: &str) {
+        assert_eq!(self.problems(false), format!("book/src/chapter.md:3: {why}"));
     }
 }
 

@@ -1,8 +1,7 @@
 //! Results of the directives.
 
-use crate::books::{Small, text_of};
+use crate::books::{RECORD, Small, text_of};
 
-const RECORD: &str = include_str!("data/record.json");
 const COUNTERS: &str = include_str!("data/counters.json");
 
 /// Returns the page of a chapter, in a repository with a record and counters.
@@ -318,10 +317,7 @@ fn paragraphs_of_an_output() {
       from_shared  instruction issue  0.362  69% of peak
     </code></pre>
     "#);
-    assert_eq!(
-        shows("Counted \"What is\"").problems(false),
-        "book/src/chapter.md:3: the output b has no paragraph that begins with `What is`"
-    );
+    shows("Counted \"What is\"").refuses("the output b has no paragraph that begins with `What is`");
 }
 
 #[test]
@@ -349,12 +345,7 @@ fn numbers_of_an_output_in_a_sentence() {
         let small =
             Small::new(&format!("{{{{#n output b {gone}}}}}")).with("book/src/generated/b.txt", OUTPUT);
         let (row, column) = gone.split_once(' ').expect("two words");
-        assert_eq!(
-            small.problems(false),
-            format!(
-                "book/src/chapter.md:3: the output b has no table with a row `{row}` and a column `{column}`"
-            )
-        );
+        small.refuses(&format!("the output b has no table with a row `{row}` and a column `{column}`"));
     }
 }
 
@@ -386,12 +377,9 @@ fn numbers_of_ptxas_in_a_sentence() {
     </ul>
     <p class="provenance">Where the recorded numbers on this page come from: NVRTC 12.4 (headers of <code>kernels/ptx</code>).</p>
     "#);
-    let small =
-        Small::new("{{#n ptxas sgemm_v04_float4 sm_75 registers}}").with("kernels/ptx/v04_float4.ptx", ptx);
-    assert_eq!(
-        small.problems(false),
-        "book/src/chapter.md:3: the header of kernels/ptx/v04_float4.ptx has no registers of sgemm_v04_float4 on sm_75"
-    );
+    Small::new("{{#n ptxas sgemm_v04_float4 sm_75 registers}}")
+        .with("kernels/ptx/v04_float4.ptx", ptx)
+        .refuses("the header of kernels/ptx/v04_float4.ptx has no registers of sgemm_v04_float4 on sm_75");
 }
 
 #[test]
@@ -411,10 +399,7 @@ fn measured_costs_in_a_sentence() {
         ("width 2", "has 2 values for width"),
         ("barrier 0", "has a single value for barrier"),
     ] {
-        assert_eq!(
-            with(&format!("{{{{#n chip {words}}}}}")).problems(false),
-            format!("book/src/chapter.md:3: emulator/timing/data/h200.json {what}")
-        );
+        with(&format!("{{{{#n chip {words}}}}}")).refuses(&format!("emulator/timing/data/h200.json {what}"));
     }
 }
 

@@ -257,32 +257,25 @@ fn slides_have_questions_and_tasks() {
     assert!(!made.folder.join("slides.html").exists());
 }
 
-#[track_caller]
-fn refused(chapter: &str, why: &str) {
-    assert_eq!(small(chapter).problems(false), format!("book/src/chapter.md:3: {why}"));
-}
-
 #[test]
 fn what_is_not_there_is_named() {
-    refused("{{#task v02.gone}}", "there is no task `v02.gone`; v02 has v02, v02.scaled");
-    refused("{{#task v03}}", "there is no task `v03`; v03 has no tasks");
-    refused("{{#transfers v03}}", "steps/v03/tasks.toml has no transfer task");
-    refused("{{#transfers v02 gone}}", "steps/v02/tasks.toml has no task `v02.gone`");
-    refused("{{#predict v03}}", "v03 has no questions");
-    refused("{{#predict v02 gone}}", "v02 has no question `gone`");
-    refused("{{#lesson v03}}", "book/lessons.toml has no lesson for v03");
-    refused("{{#plan gone}}", "book/lessons.toml has no plan `gone`");
-    refused("{{#task}}", "`{{#task}}` wants a task: {{#task v05}}");
-    refused("{{#lesson}}", "`{{#lesson}}` wants a step: {{#lesson v05}}");
+    small("{{#task v02.gone}}").refuses("there is no task `v02.gone`; v02 has v02, v02.scaled");
+    small("{{#task v03}}").refuses("there is no task `v03`; v03 has no tasks");
+    small("{{#transfers v03}}").refuses("steps/v03/tasks.toml has no transfer task");
+    small("{{#transfers v02 gone}}").refuses("steps/v02/tasks.toml has no task `v02.gone`");
+    small("{{#predict v03}}").refuses("v03 has no questions");
+    small("{{#predict v02 gone}}").refuses("v02 has no question `gone`");
+    small("{{#lesson v03}}").refuses("book/lessons.toml has no lesson for v03");
+    small("{{#plan gone}}").refuses("book/lessons.toml has no plan `gone`");
+    small("{{#task}}").refuses("`{{#task}}` wants a task: {{#task v05}}");
+    small("{{#lesson}}").refuses("`{{#lesson}}` wants a step: {{#lesson v05}}");
 }
 
 #[test]
 fn a_session_is_as_long_as_its_parts() {
     let lessons = LESSONS.replace("minutes = 30", "minutes = 90");
-    let small = small("{{#lesson v02}}").with("book/lessons.toml", &lessons);
-    assert_eq!(
-        small.problems(false),
-        "book/src/chapter.md:3: the parts of the lesson for v02 take 90 minutes, and 1 of them have none; a session has 90, and one part takes what is left"
+    small("{{#lesson v02}}").with("book/lessons.toml", &lessons).refuses(
+        "the parts of the lesson for v02 take 90 minutes, and 1 of them have none; a session has 90, and one part takes what is left",
     );
 }
 

@@ -5,11 +5,7 @@ use std::error::Error;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const PITFALL: Pitfall = Pitfall {
-    ptx: include_str!("../../kernels/early_return.ptx"),
-    kernel: "early_return",
-    geometry: pitfall::squares,
-};
+const PITFALL: Pitfall = exhibits::pitfall!("early_return");
 
 // ANCHOR: program
 fn program() -> Result<(), Box<dyn Error>> {

@@ -5,11 +5,7 @@ use std::error::Error;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const PITFALL: Pitfall = Pitfall {
-    ptx: include_str!("../../kernels/even_tiles.ptx"),
-    kernel: "even_tiles",
-    geometry: pitfall::squares,
-};
+const PITFALL: Pitfall = exhibits::pitfall!("even_tiles");
 
 // ANCHOR: program
 fn program() -> Result<(), Box<dyn Error>> {

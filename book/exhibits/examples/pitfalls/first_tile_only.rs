@@ -5,11 +5,7 @@ use std::error::Error;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const PITFALL: Pitfall = Pitfall {
-    ptx: include_str!("../../kernels/first_tile_only.ptx"),
-    kernel: "first_tile_only",
-    geometry: pitfall::squares,
-};
+const PITFALL: Pitfall = exhibits::pitfall!("first_tile_only");
 
 // ANCHOR: program
 fn program() -> Result<(), Box<dyn Error>> {

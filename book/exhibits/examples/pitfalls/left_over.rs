@@ -6,8 +6,7 @@ use cudarc::driver::LaunchConfig;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const GOOD: Pitfall =
-    Pitfall { ptx: include_str!("../../kernels/plain.ptx"), kernel: "plain", geometry: pitfall::squares };
+const GOOD: Pitfall = exhibits::pitfall!("plain");
 /// A launch of the kernel with too few blocks.
 const FAST: Pitfall = Pitfall { geometry: rounded_down, ..GOOD };
 

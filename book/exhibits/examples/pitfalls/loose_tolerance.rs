@@ -5,11 +5,7 @@ use std::error::Error;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const PITFALL: Pitfall = Pitfall {
-    ptx: include_str!("../../kernels/loose_tolerance.ptx"),
-    kernel: "loose_tolerance",
-    geometry: pitfall::squares,
-};
+const PITFALL: Pitfall = exhibits::pitfall!("loose_tolerance");
 
 // ANCHOR: program
 fn program() -> Result<(), Box<dyn Error>> {

@@ -5,11 +5,7 @@ use std::error::Error;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const PITFALL: Pitfall = Pitfall {
-    ptx: include_str!("../../kernels/nan_passes.ptx"),
-    kernel: "nan_passes",
-    geometry: pitfall::squares,
-};
+const PITFALL: Pitfall = exhibits::pitfall!("nan_passes");
 
 // ANCHOR: program
 fn program() -> Result<(), Box<dyn Error>> {

@@ -5,11 +5,7 @@ use std::error::Error;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const PITFALL: Pitfall = Pitfall {
-    ptx: include_str!("../../kernels/only_multiples.ptx"),
-    kernel: "only_multiples",
-    geometry: pitfall::squares,
-};
+const PITFALL: Pitfall = exhibits::pitfall!("only_multiples");
 
 // ANCHOR: program
 fn program() -> Result<(), Box<dyn Error>> {

@@ -5,11 +5,7 @@ use std::error::Error;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const PITFALL: Pitfall = Pitfall {
-    ptx: include_str!("../../kernels/swapped_result.ptx"),
-    kernel: "swapped_result",
-    geometry: pitfall::squares,
-};
+const PITFALL: Pitfall = exhibits::pitfall!("swapped_result");
 
 // ANCHOR: program
 fn program() -> Result<(), Box<dyn Error>> {

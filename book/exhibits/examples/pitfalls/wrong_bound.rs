@@ -5,11 +5,7 @@ use std::error::Error;
 use exhibits::pitfall::{self, Pitfall};
 use harness::Shape;
 
-const PITFALL: Pitfall = Pitfall {
-    ptx: include_str!("../../kernels/wrong_bound.ptx"),
-    kernel: "wrong_bound",
-    geometry: pitfall::squares,
-};
+const PITFALL: Pitfall = exhibits::pitfall!("wrong_bound");
 
 // ANCHOR: program
 fn program() -> Result<(), Box<dyn Error>> {

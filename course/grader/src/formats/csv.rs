@@ -3,7 +3,6 @@
 use crate::grade::Class;
 use crate::score::shown;
 
-/// The grades of a class as a table.
 pub(crate) fn table(class: &Class) -> String {
     let items: Vec<&str> = class
         .students

@@ -27,7 +27,6 @@ meter { width: 8rem; }
 /// Limit of students named in a cell.
 const MAX_NAMED: usize = 8;
 
-/// The grades of a class as one page.
 pub(crate) fn report(class: &Class) -> String {
     let title = match class.title.as_str() {
         "" => "Grades",

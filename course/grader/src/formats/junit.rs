@@ -5,7 +5,6 @@ use tasks::verdict::Status;
 
 use crate::grade::Class;
 
-/// The grades of a class as a test report.
 pub(crate) fn report(class: &Class) -> String {
     let items = || class.students.iter().flat_map(|student| &student.items);
     let count = |status: Status| items().filter(|item| item.status == status).count();

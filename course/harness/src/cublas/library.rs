@@ -7,9 +7,6 @@ use std::sync::OnceLock;
 use cudarc::cublas::sys::is_culib_present;
 
 /// Makes sure that cudarc will find the library. It panics when it does not.
-///
-/// # Errors
-/// With where it was looked for.
 pub(crate) fn provide() -> Result<(), String> {
     static PROVIDED: OnceLock<Result<(), String>> = OnceLock::new();
     PROVIDED.get_or_init(search).clone()

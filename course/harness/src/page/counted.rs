@@ -1,12 +1,10 @@
 //! Counters of the emulated device: in proportion, beside the rates of an SM, and by source line.
 
-use std::fmt::Write as _;
-
 use catalog::text::{Paint, Table};
 use catalog::{Shape, Work};
 use counters::{Counters, SECTOR_BYTES};
 
-use super::{Entry, figure, heading, limits, table};
+use super::{Entry, figure, heading, limits};
 use crate::counters::{Arithmetic, Line};
 
 /// More kernels than these on a page, and nobody reads their lines.
@@ -52,7 +50,6 @@ fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Counters> {
     machine.or(passed.counters.as_ref())
 }
 
-/// Returns whether all figures are of machine code.
 fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
     counted.iter().all(|(entry, _)| {
         let passed = entry.passed();
@@ -60,12 +57,27 @@ fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
     })
 }
 
-fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
-    let mut table = table([
+/// A row for each kernel, of counts in proportion.
+struct Row {
+    /// The amount of work that counts are divided by.
+    per: f64,
+    /// Used bytes of the sectors that moved, for a transpose.
+    bytes_used: String,
+    /// Operations per byte, for a product.
+    flops: String,
+}
+
+fn table(
+    counted: &[(&Entry<'_>, Counters)],
+    row: impl Fn(&Entry<'_>, &Counters) -> Row,
+    paint: Paint,
+) -> String {
+    let mut table = Table::new([
         "kernel",
         "instructions",
         "sectors: loads",
         "stores",
+        "bytes used",
         "L1 passes",
         "wavefronts",
         "excess",
@@ -73,8 +85,26 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         "FLOP/byte",
     ]);
     for (entry, c) in counted {
+        let Row { per, bytes_used, flops } = row(entry, c);
+        table.row([
+            entry.measurement.kernel.clone(),
+            each(c.warp_instructions, per),
+            each(c.global_load_sectors, per),
+            each(c.global_store_sectors, per),
+            bytes_used,
+            each(c.l1_passes, per),
+            each(c.wavefronts(), per),
+            excess(c, per),
+            each(c.barriers, per),
+            flops,
+        ]);
+    }
+    table.without_empty_columns().render(paint)
+}
+
+fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
+    let row = |entry: &Entry<'_>, c: &Counters| {
         let of = Arithmetic::of(entry.work);
-        let per = of.times(c);
         // Sectors leave out bulk copies.
         let flops = match c.bulk_copies > 0 {
             true => String::new(),
@@ -83,18 +113,8 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
                 figure(2.0 * of.multiply_adds(c) / of.for_one() / bytes)
             }
         };
-        table.row([
-            entry.measurement.kernel.clone(),
-            each(c.warp_instructions, per),
-            each(c.global_load_sectors, per),
-            each(c.global_store_sectors, per),
-            each(c.l1_passes, per),
-            each(c.wavefronts(), per),
-            excess(c, per),
-            each(c.barriers, per),
-            flops,
-        ]);
-    }
+        Row { per: of.times(c), bytes_used: String::new(), flops }
+    };
     let note = format!(
         "sectors: 32 bytes of global memory; L1 passes: of loads and stores over the first-level cache, modelled;\n  \
          wavefronts: of shared memory, excess: what a better layout would save;\n  \
@@ -111,7 +131,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
     };
     let title = format!("{what}, per {}{lanes}", limits::unit_of_work(shape, counted));
     let mut out = heading(&title, &note, paint);
-    out.push_str(&table.without_empty_columns().render(paint));
+    out.push_str(&table(counted, row, paint));
     let copies: Vec<String> = counted
         .iter()
         .filter(|(_, c)| c.bulk_copies > 0)
@@ -146,42 +166,17 @@ fn once(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> String {
 
 fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
     let per = shape.m as f64 * shape.n as f64 / 32.0;
-    let mut table = table([
-        "kernel",
-        "instructions",
-        "sectors: loads",
-        "stores",
-        "bytes used",
-        "L1 passes",
-        "wavefronts",
-        "excess",
-        "barriers",
-    ]);
-    for (entry, c) in counted {
-        table.row([
-            entry.measurement.kernel.clone(),
-            each(c.warp_instructions, per),
-            each(c.global_load_sectors, per),
-            each(c.global_store_sectors, per),
-            format!(
-                "{:.0}%",
-                100.0 * Work::Transpose.bytes(shape) / (SECTOR_BYTES * c.global_sectors() as f64)
-            ),
-            each(c.l1_passes, per),
-            each(c.wavefronts(), per),
-            excess(c, per),
-            each(c.barriers, per),
-        ]);
-    }
+    let row = |_: &Entry<'_>, c: &Counters| {
+        let used = Work::Transpose.bytes(shape) / (SECTOR_BYTES * c.global_sectors() as f64);
+        Row { per, bytes_used: format!("{:.0}%", 100.0 * used), flops: String::new() }
+    };
     let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; L1 passes: of loads and stores over\n  \
                 the first-level cache, modelled; wavefronts: of shared memory, excess: what a better layout would save";
     let title = match is_machine_code(counted) {
         true => "Counted in the machine code, per 32 elements",
         false => "Counted, per 32 elements",
     };
-    let mut out = heading(title, note, paint);
-    out.push_str(&table.without_empty_columns().render(paint));
-    out
+    heading(title, note, paint) + &table(counted, row, paint)
 }
 
 /// A count in proportion; nothing where there is none.
@@ -200,7 +195,7 @@ fn excess(c: &Counters, per: f64) -> String {
     }
 }
 
-/// Where a kernel spends its time.
+/// The lines in which a kernel spends most of its time.
 fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
     let Some(report) = &entry.report else {
         return String::new();
@@ -230,10 +225,8 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
     if table.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}\n", paint.bold(&format!("Busiest lines of {}", entry.measurement.kernel)));
-    // Writing to a string does not fail.
-    let _ = write!(out, "{}", table.without_empty_columns().render(paint));
-    out
+    let title = paint.bold(&format!("Busiest lines of {}", entry.measurement.kernel));
+    format!("\n{title}\n{}", table.without_empty_columns().render(paint))
 }
 
 /// The text of a line, cut to fit.

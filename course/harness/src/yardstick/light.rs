@@ -127,15 +127,11 @@ impl Product {
         Ok(found.filter(|one| one.state.result().is_ok()).collect())
     }
 
-    /// How many algorithms there are.
     pub(super) fn count(&self) -> usize {
         self.algorithms.len()
     }
 
     /// Puts the product by one of them into the stream.
-    ///
-    /// # Errors
-    /// When cuBLASLt refuses.
     ///
     /// # Safety
     /// The pointers are to operands on the device that are as large as the flags say and of their types.

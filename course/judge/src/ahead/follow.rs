@@ -28,7 +28,6 @@ struct PendingLoad {
     barriers: [usize; 2],
 }
 
-/// Loads and multiply-adds of one warp.
 #[derive(Debug)]
 pub(super) struct WarpLoads {
     loads: Vec<PendingLoad>,
@@ -110,7 +109,6 @@ impl Program {
         Self { instructions, n_registers: names.len() }
     }
 
-    /// Follows the steps of a warp.
     pub(super) fn follow(&self, steps: &[Step]) -> WarpLoads {
         let mut values: Vec<Vec<usize>> = vec![Vec::new(); self.n_registers];
         let mut followed = WarpLoads { loads: Vec::new(), fmas: vec![0.0], synchronises_otherwise: false };
@@ -126,6 +124,12 @@ impl Program {
             let now = fmas;
             let barrier = followed.fmas.len() - 1;
             let lanes = f64::from(step.lanes.count_ones());
+            let pending = |bytes: u32| PendingLoad {
+                at: now,
+                bytes: f64::from(bytes) * lanes,
+                overlap: None,
+                barriers: [barrier; 2],
+            };
             let wait = |made: &mut Vec<PendingLoad>, which: &[usize]| {
                 for load in which {
                     let made = &mut made[*load];
@@ -148,12 +152,7 @@ impl Program {
                         .is_some_and(|access| access.space == simt::program::MemSpace::Global);
                     let load = followed.loads.len();
                     if is_global {
-                        followed.loads.push(PendingLoad {
-                            at: now,
-                            bytes: f64::from(each) * lanes,
-                            overlap: None,
-                            barriers: [barrier; 2],
-                        });
+                        followed.loads.push(pending(each));
                     }
                     for register in &instruction.written {
                         let value = &mut values[*register];
@@ -167,12 +166,7 @@ impl Program {
                 }
                 InstructionKind::Copy(bytes) => {
                     open.push(followed.loads.len());
-                    followed.loads.push(PendingLoad {
-                        at: now,
-                        bytes: f64::from(bytes) * lanes,
-                        overlap: None,
-                        barriers: [barrier; 2],
-                    });
+                    followed.loads.push(pending(bytes));
                 }
                 InstructionKind::Commit => groups.push(std::mem::take(&mut open)),
                 InstructionKind::WaitGroups(but) => {

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 /// Effect of an instruction on loaded values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InstructionKind {
-    /// Loads from global memory.
     Load,
     /// Copies from global to shared memory; the number is bytes per lane.
     Copy(u32),
@@ -128,7 +127,6 @@ fn operands(text: &str) -> Vec<&str> {
     found
 }
 
-/// Register names in an operand.
 fn registers(operand: &str) -> impl Iterator<Item = &str> {
     operand.match_indices('%').map(|(at, _)| {
         let rest = &operand[at..];

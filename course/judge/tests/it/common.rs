@@ -1,8 +1,17 @@
-//! The checkout, and the programs that are built with these tests.
+//! The checkout with its tasks, and the programs that are built with these tests.
+
+#![expect(clippy::panic, reason = "a test says what went wrong")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use catalog::provenance::target_of;
+use judge::Request;
+use tasks::measure::Measure;
+use tasks::task::Criterion;
+use tasks::{Catalogue, Task};
 
 /// The folder of the workspace.
 pub(crate) fn root() -> &'static Path {
@@ -19,6 +28,89 @@ pub(crate) fn xtask() -> &'static Path {
 pub(crate) fn teach() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| built("teach"))
+}
+
+/// A program of the same build that starts `judge` and this compiler.
+#[cfg(unix)]
+pub(crate) fn program(path: &Path, compiler: &str) -> Command {
+    let mut command = Command::new(path);
+    command
+        .env("TILE_COMPILER", compiler)
+        .env("TILE_JUDGE", env!("CARGO_BIN_EXE_judge"))
+        .env_remove("CARGO")
+        .env_remove("CARGO_MANIFEST_DIR");
+    if std::env::var_os("TILE_NVRTC").is_none() {
+        command.env("TILE_NVRTC", root().join("target/nvrtc"));
+    }
+    command
+}
+
+/// The text of a file of the checkout.
+pub(crate) fn read(file: impl AsRef<Path>) -> String {
+    let path = root().join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+pub(crate) fn ptx_of(source: impl AsRef<Path>) -> String {
+    let path = target_of(root(), &root().join(source));
+    std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; make it with: cargo xtask ptx", path.display()))
+}
+
+pub(crate) fn catalogues() -> Vec<Catalogue> {
+    Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// All tasks of all steps that have a kernel to write.
+pub(crate) fn kernel_tasks() -> Vec<Task> {
+    let tasks = catalogues().into_iter().flat_map(|catalogue| catalogue.tasks);
+    tasks.filter(|task| task.host.is_none()).collect()
+}
+
+/// A task for a step's kernel that requires nothing but a right result.
+pub(crate) fn task_for(entry: &str, work: &str, tile: [u32; 2], threads: u32) -> Task {
+    let text = format!(
+        "[rebuild]\nsource = \"x\"\nentry = \"{entry}\"\nwork = \"{work}\"\ntile = {tile:?}\nblock = [{threads}, 1, 1]\nminutes = 1\n"
+    );
+    let catalogue = Catalogue::parse(&text, "v05", "tasks.toml").expect("a catalogue");
+    catalogue.tasks.into_iter().next().expect("a task")
+}
+
+/// A criterion that any value of the measure meets.
+pub(crate) fn measuring(id: String, measure: Measure, shape: &[usize], bk: Option<usize>) -> Criterion {
+    Criterion {
+        id,
+        what: String::new(),
+        measure,
+        at_most: Some(f64::INFINITY),
+        at_least: None,
+        shape: shape.to_vec(),
+        bk,
+        misses: String::new(),
+    }
+}
+
+pub(crate) fn request<'a>(task: &'a Task, ptx: &'a str, sources: &'a [(String, String)]) -> Request<'a> {
+    Request { task, ptx, sources, seed: 1, hidden: false, threads: 1 }
+}
+
+/// Stops with all complaints about a list of items, which are looked for on all cores.
+#[track_caller]
+pub(crate) fn expect_no_complaint<T: Sync>(all: &[T], complaint: impl Fn(&T) -> Option<String> + Sync) {
+    let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = complaint(one);
+                    complaints.lock().expect("no panic").extend(found);
+                }
+            });
+        }
+    });
+    let mut complaints = complaints.into_inner().expect("no panic");
+    complaints.sort();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
 fn built(package: &str) -> PathBuf {

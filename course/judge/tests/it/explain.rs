@@ -2,40 +2,26 @@
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
-use std::path::Path;
 use std::process::Command;
 
 use catalog::Shape;
 use catalog::provenance::{cubin_of, target_of};
 use counters::Summary;
-use judge::Request;
+use tasks::Task;
 use tasks::explain::Explained;
 use tasks::explain::machine::{Machine, Slot};
 use tasks::measure::Measure;
-use tasks::{Catalogue, Task};
 
-use crate::common::root;
-
-fn tasks() -> Vec<Task> {
-    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
-    catalogues.into_iter().flat_map(|catalogue| catalogue.tasks).filter(|task| task.host.is_none()).collect()
-}
+use crate::common::{kernel_tasks, ptx_of, read, request, root};
 
 /// The committed machine code of a task's kernel, explained on a small problem.
 fn code(task: &Task) -> Option<(sass::Module, Machine)> {
     let source = root().join(&task.solution);
     let cubin = std::fs::read(cubin_of(root(), &source)?).ok()?;
     let module = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{}: {error}", task.name));
-    let request = Request {
-        task,
-        ptx: "",
-        sources: &[(task.solution.display().to_string(), String::new())],
-        seed: 1,
-        hidden: false,
-        threads: 1,
-    };
+    let sources = [(task.solution.display().to_string(), String::new())];
     const SIZE: usize = 128;
-    let explained = judge::explain::code::explain(&request, &module, Shape::square(SIZE));
+    let explained = judge::explain::code::explain(&request(task, "", &sources), &module, Shape::square(SIZE));
     Some((module, explained.unwrap_or_else(|why| panic!("{}: {why}", task.name))))
 }
 
@@ -76,7 +62,7 @@ fn complaint_of_code(task: &Task, module: &sass::Module, said: &Machine) -> Opti
 fn machine_code_belongs_to_lines_and_has_a_time() {
     let mut n = 0;
     let mut complaints = Vec::new();
-    for task in tasks() {
+    for task in kernel_tasks() {
         if let Some((module, said)) = code(&task) {
             n += 1;
             let complaint = complaint_of_code(&task, &module, &said);
@@ -89,7 +75,7 @@ fn machine_code_belongs_to_lines_and_has_a_time() {
 
 #[test]
 fn what_is_no_machine_code_is_refused_with_its_name() {
-    let task = tasks().swap_remove(0);
+    let task = kernel_tasks().swap_remove(0);
     let folder = std::env::temp_dir().join(format!("judge-cubin-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let source = root().join(&task.solution);
@@ -128,21 +114,10 @@ fn what_is_no_machine_code_is_refused_with_its_name() {
 }
 
 fn explained(task: &Task) -> (Explained, String) {
-    let read = |path: &Path| {
-        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    };
-    let source = root().join(&task.solution);
-    let text = read(&source);
-    let explained = judge::explain::explain(&Request {
-        task,
-        ptx: &read(&target_of(root(), &source)),
-        sources: &[(task.solution.display().to_string(), text.clone())],
-        seed: 1,
-        hidden: false,
-        threads: 1,
-    });
-    let explained = explained.unwrap_or_else(|why| panic!("{}: {why}", task.name));
-    (explained, text)
+    let text = read(&task.solution);
+    let sources = [(task.solution.display().to_string(), text.clone())];
+    let explained = judge::explain::explain(&request(task, &ptx_of(&task.solution), &sources));
+    (explained.unwrap_or_else(|why| panic!("{}: {why}", task.name)), text)
 }
 
 /// First error in the explanation of a finished kernel.
@@ -182,7 +157,7 @@ fn complaint(task: &Task) -> Option<String> {
 
 #[test]
 fn lines_add_up_and_belong_to_the_kernel() {
-    let tasks = tasks();
+    let tasks = kernel_tasks();
     assert!(!tasks.is_empty());
     let complaints: Vec<String> =
         tasks.iter().filter_map(|task| Some(format!("{}: {}", task.name, complaint(task)?))).collect();
@@ -191,7 +166,7 @@ fn lines_add_up_and_belong_to_the_kernel() {
 
 #[test]
 fn a_line_counts_what_it_calls_in_another_file() {
-    let tasks = tasks();
+    let tasks = kernel_tasks();
     let task = tasks.iter().find(|task| task.name.to_string() == "v05").expect("a task");
     let (explained, text) = explained(task);
     // 64 steps of k in tiles of 8, 4 blocks of 8 warps: a float4 of each lane is 16 sectors.
@@ -210,7 +185,7 @@ fn a_line_counts_what_it_calls_in_another_file() {
 
 #[test]
 fn the_excess_of_lines_is_the_one_that_is_judged() {
-    for task in tasks() {
+    for task in kernel_tasks() {
         let Some(criterion) = task.does.first().filter(|c| c.measure == Measure::SharedExcessPerFma) else {
             continue;
         };

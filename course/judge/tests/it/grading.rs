@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::common::{root, teach};
+use crate::common::{program, read, root, teach};
 
 /// A folder with submissions, a rubric and results, removed at the end.
 struct Class {
@@ -61,7 +61,7 @@ impl Class {
     }
 
     fn command(&self, out: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(self.teach);
+        let mut command = program(self.teach, self.compiler);
         command
             .arg("grade")
             .arg(self.folder.join("submissions"))
@@ -71,14 +71,7 @@ impl Class {
             .arg(self.folder.join(out))
             .args(more)
             .current_dir(root())
-            .env("TILE_JUDGE", env!("CARGO_BIN_EXE_judge"))
-            .env("TILE_CANARY", CANARY)
-            .env("TILE_COMPILER", self.compiler)
-            .env_remove("CARGO")
-            .env_remove("CARGO_MANIFEST_DIR");
-        if std::env::var_os("TILE_NVRTC").is_none() {
-            command.env("TILE_NVRTC", root().join("target/nvrtc"));
-        }
+            .env("TILE_CANARY", CANARY);
         command
     }
 
@@ -106,11 +99,15 @@ impl Drop for Class {
 }
 
 fn finished() -> String {
-    std::fs::read_to_string(root().join("kernels/v02_shared.cu")).expect("the finished kernel")
+    read("kernels/v02_shared.cu")
 }
 
 /// A secret that no result may contain.
 const CANARY: &str = "canary-7f3a91";
+
+/// A template of which as many are instantiated as 2 to the power of D.
+const TEMPLATE_BOMB: &str = "template <int D, int X> struct T { static const long v = T<D - 1, 2 * X>::v + T<D - 1, 2 * X + 1>::v; };\n\
+                             template <int X> struct T<0, X> { static const long v = X; };\n";
 
 /// A kernel with the given body.
 fn kernel(before: &str, body: &str) -> String {
@@ -173,9 +170,12 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     submit("options", "// options: --include-path=/etc\n#include <passwd>\n", "compile", "passwd");
 
     // Work without end, memory without end.
-    let bomb = "template <int D, int X> struct T { static const long v = T<D - 1, 2 * X>::v + T<D - 1, 2 * X + 1>::v; };\n\
-                template <int X> struct T<0, X> { static const long v = X; };\n";
-    submit("template-bomb", &kernel(bomb, "C[0] = T<40, 0>::v;"), "timeout", "was not done after 2 s");
+    submit(
+        "template-bomb",
+        &kernel(TEMPLATE_BOMB, "C[0] = T<40, 0>::v;"),
+        "timeout",
+        "was not done after 2 s",
+    );
     let macros: String = (1..40).map(|n| format!("#define M{n} M{} M{}\n", n - 1, n - 1)).collect();
     submit("macro-bomb", &kernel(&format!("#define M0 ;\n{macros}"), "M39"), "", "");
     submit("includes-itself", "#include \"v02.cu\"\n", "compile", "");
@@ -369,9 +369,7 @@ fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
     let looks = "#if __has_include(\"/etc/hosts\") || __has_include(\"/usr/include/stdio.h\") || __has_include(\"/dev/null\")\n\
                  #error seen\n#endif\n";
     class.submit("looks-around", &kernel(looks, ""));
-    let bomb = "template <int D, int X> struct T { static const long v = T<D - 1, 2 * X>::v + T<D - 1, 2 * X + 1>::v; };\n\
-                template <int X> struct T<0, X> { static const long v = X; };\n";
-    class.submit("bomb", &kernel(bomb, "C[0] = T<40, 0>::v;"));
+    class.submit("bomb", &kernel(TEMPLATE_BOMB, "C[0] = T<40, 0>::v;"));
     class.submit("assembler", &kernel("asm(\".incbin \\\"/etc/passwd\\\"\");", ""));
     class.submit("options", "#pragma clang system_header\n#include </etc/passwd>\n");
     let output = class.grade("out", &["--limit", "3"]);
@@ -422,11 +420,10 @@ does = 4
 fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
     let Some(class) = Class::new("others") else { return };
     std::fs::write(class.folder.join("rubric.toml"), OTHERS).expect("a file");
-    let read = |file: &str| std::fs::read_to_string(root().join(file)).expect("a file");
     let (launch, operands) = (read("steps/v01/tasks/launch.toml"), read("steps/v09/tasks/operands.toml"));
     let catalogue = tasks::Catalogue::load(root(), "v02").expect("a catalogue");
     let points = catalogue.variant.expect("a task whose numbers are drawn").points;
-    let text = read(&tasks::variant::reference_of("v02").display().to_string());
+    let text = read(tasks::variant::reference_of("v02"));
     let kernel = |slug: &str| {
         let point = points.iter().find(|point| point.slug() == slug).expect("a point");
         tasks::variant::reference(&text, point).expect("a kernel")

@@ -1,11 +1,12 @@
 //! Answers to tasks for the host, right and wrong.
 
 use catalog::Shape;
-use judge::Request;
 use tasks::Catalogue;
 use tasks::host::HostCall;
 use tasks::task::Task;
 use tasks::verdict::{Status, Verdict};
+
+use crate::common::request;
 
 const TASKS: &str = r#"
 [[host]]
@@ -41,8 +42,7 @@ fn judged(task: &Task, answer: &str) -> Verdict {
 
 fn judged_with(task: &Task, ptx: &str, answer: &str) -> Result<Verdict, String> {
     let call: &HostCall = &task.host.as_ref().expect("a task for the host").call;
-    let request = Request { task, ptx, sources: &[], seed: 1, hidden: false, threads: 1 };
-    judge::host::judge(&request, call, answer)
+    judge::host::judge(&request(task, ptx, &[]), call, answer)
 }
 
 const LAUNCH: &str = r#"grid = ["ceil_div(N, 32)", "ceil_div(M, 32)", 1]

@@ -1,40 +1,19 @@
 //! Kernels of the steps, and changes of them: the measured values of each, and the code of each mistake.
 
-#![expect(clippy::panic, reason = "a test says what went wrong")]
-
-use judge::Request;
 use tasks::measure::Measure;
-use tasks::task::{Catalogue, Criterion};
 use tasks::verdict::{Status, Verdict};
 use tasks::{Task, TaskWork};
 
-/// A task for a step's kernel that requires nothing but a right result.
-fn task(entry: &str, work: &str, tile: [u32; 2], threads: u32) -> Task {
-    let text = format!(
-        "[rebuild]\nsource = \"x\"\nentry = \"{entry}\"\nwork = \"{work}\"\ntile = {tile:?}\nblock = [{threads}, 1, 1]\nminutes = 1\n"
-    );
-    let catalogue = Catalogue::parse(&text, "v05", "tasks.toml").expect("a catalogue");
-    catalogue.tasks.into_iter().next().expect("a task")
-}
+use crate::common::{measuring, ptx_of, read, request, task_for as task};
 
-fn kernel(name: &str, extension: &str) -> String {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
-    let path = match extension {
-        "ptx" => folder.join("ptx").join(name).with_extension("ptx"),
-        _ => folder.join(name).with_extension(extension),
-    };
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn ptx(source: &str) -> String {
+    ptx_of(format!("kernels/{source}.cu"))
 }
 
 fn judged(task: &Task, ptx: &str, source: &str) -> Verdict {
-    judge::judge(&Request {
-        task,
-        ptx,
-        sources: &[(format!("kernels/{source}.cu"), kernel(source, "cu"))],
-        seed: 1,
-        hidden: false,
-        threads: 1,
-    })
+    let file = format!("kernels/{source}.cu");
+    let text = read(&file);
+    judge::judge(&request(task, ptx, &[(file, text)]))
 }
 
 /// Value of a measure for a step's kernel.
@@ -47,18 +26,9 @@ fn measured(
     task.does = measures
         .iter()
         .enumerate()
-        .map(|(number, (measure, shape, bk))| Criterion {
-            id: format!("criterion-{number}"),
-            what: String::new(),
-            measure: *measure,
-            at_most: Some(f64::INFINITY),
-            at_least: None,
-            shape: shape.to_vec(),
-            bk: *bk,
-            misses: String::new(),
-        })
+        .map(|(number, (measure, shape, bk))| measuring(format!("criterion-{number}"), *measure, shape, *bk))
         .collect();
-    let verdict = judged(&task, &kernel(source, "ptx"), source);
+    let verdict = judged(&task, &ptx(source), source);
     assert_eq!(verdict.status, Status::Passed, "{source}: {verdict:#?}");
     let criteria = verdict.parts.iter().filter_map(|part| part.measured.as_ref());
     criteria.map(|measured| measured.value).collect()
@@ -125,7 +95,7 @@ fn measures_are_those_that_the_chapters_derive() {
 /// The verdict on a change of committed PTX.
 #[track_caller]
 fn code_after(source: &str, task: &Task, from: &str, to: &str) -> (Vec<String>, Verdict) {
-    let ptx = kernel(source, "ptx");
+    let ptx = ptx(source);
     assert!(ptx.contains(from), "{source} has no `{from}`");
     let verdict = judged(task, &ptx.replacen(from, to, 1), source);
     (verdict.codes(), verdict)
@@ -149,14 +119,14 @@ fn each_mistake_has_its_code() {
     );
     assert!(codes == ["E-LAUNCH"] || codes == ["compile"], "{verdict:#?}");
     let double = task("sgemm_v02_tile16", "dgemm", [16, 16], 256);
-    let verdict = judged(&double, &kernel("v02_shared", "ptx"), "v02_shared");
+    let verdict = judged(&double, &ptx("v02_shared"), "v02_shared");
     assert_eq!(verdict.status, Status::Failed, "a product of floats is none of doubles");
     let scaled = task("sgemm_v02_tile16", "sgemm_scaled", [16, 16], 256);
-    let verdict = judged(&scaled, &kernel("v02_shared", "ptx"), "v02_shared");
+    let verdict = judged(&scaled, &ptx("v02_shared"), "v02_shared");
     assert_eq!(verdict.codes(), ["no-entry"]);
     let mut large = tile16.clone();
     large.block = [512, 1, 1];
-    let verdict = judged(&large, &kernel("v02_shared", "ptx"), "v02_shared");
+    let verdict = judged(&large, &ptx("v02_shared"), "v02_shared");
     assert_eq!(verdict.codes(), ["E-LAUNCH"], "{verdict:#?}");
 }
 
@@ -164,7 +134,7 @@ fn each_mistake_has_its_code() {
 fn a_wrong_result_is_told_on_the_shape_that_says_most() {
     // Half of the terms: the loop over tiles skips every second one.
     let tn = task("sgemm_v08_tn", "sgemm", [128, 128], 256);
-    let verdict = judged(&tn, &kernel("v08_gemm_transposed", "ptx"), "v08_gemm_transposed");
+    let verdict = judged(&tn, &ptx("v08_gemm_transposed"), "v08_gemm_transposed");
     assert_eq!(verdict.codes(), ["wrong-result"]);
     let wrong = verdict.wrong.expect("a wrong result");
     assert_eq!(wrong.diagnosis.as_deref(), Some("A is read as if its rows were columns"));
@@ -183,7 +153,7 @@ fn operands_that_are_stored_transposed_are_given_so() {
     ] {
         let mut task = task(entry, "sgemm", [128, 128], 256);
         task.work = work;
-        let verdict = judged(&task, &kernel("v08_gemm_transposed", "ptx"), "v08_gemm_transposed");
+        let verdict = judged(&task, &ptx("v08_gemm_transposed"), "v08_gemm_transposed");
         assert_eq!(verdict.status, Status::Passed, "{entry}: {verdict:#?}");
     }
 }

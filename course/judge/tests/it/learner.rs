@@ -6,14 +6,12 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tasks::explain::Explained;
 use tasks::verdict::{Status, Verdict};
 use tasks::{Catalogue, Task};
 
-use crate::common::{root, xtask};
+use crate::common::{expect_no_complaint, kernel_tasks, program, read, root, xtask};
 
 /// A checkout with the tasks and kernels of this one, and a `my` of its own.
 struct Learner {
@@ -54,13 +52,12 @@ impl Learner {
     }
 
     fn solution(&self, name: &str) -> String {
-        let path = root().join(self.task(name).solution);
-        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        read(self.task(name).solution)
     }
 
     /// Runs `check` on a text in place of the copy.
     fn judged(&self, name: &str, text: &str) -> Output {
-        std::fs::write(self.root.join("my").join(name).with_extension_added("cu"), text).expect("a file");
+        std::fs::write(self.root.join(format!("my/{name}.cu")), text).expect("a file");
         self.run(&["check", name, "--json"])
     }
 
@@ -69,17 +66,8 @@ impl Learner {
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(&self.xtask);
-        command
-            .args(words)
-            .current_dir(&self.root)
-            .env("TILE_COMPILER", self.compiler)
-            .env("TILE_JUDGE", env!("CARGO_BIN_EXE_judge"))
-            .env_remove("CARGO")
-            .env_remove("CARGO_MANIFEST_DIR");
-        if std::env::var_os("TILE_NVRTC").is_none() {
-            command.env("TILE_NVRTC", root().join("target/nvrtc"));
-        }
+        let mut command = program(&self.xtask, self.compiler);
+        command.args(words).current_dir(&self.root);
         command
     }
 
@@ -100,25 +88,9 @@ impl Drop for Learner {
     }
 }
 
-trait WithExtension {
-    fn with_extension_added(self, extension: &str) -> PathBuf;
-}
-
-impl WithExtension for PathBuf {
-    /// `v05.wide` has a dot of its own.
-    fn with_extension_added(self, extension: &str) -> PathBuf {
-        let mut name = self.into_os_string();
-        name.push(format!(".{extension}"));
-        name.into()
-    }
-}
-
 /// All kernel tasks of all steps.
 fn names() -> Vec<String> {
-    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
-    let tasks = catalogues.iter().flat_map(|catalogue| &catalogue.tasks);
-    let kernels = tasks.filter(|task| task.host.is_none());
-    kernels.map(|task| task.name.to_string()).collect()
+    kernel_tasks().iter().map(|task| task.name.to_string()).collect()
 }
 
 /// The output of NVRTC is committed, and `tests/tasks.rs` judges all of it: two tasks suffice to test the way there.
@@ -138,22 +110,10 @@ fn pass(compiler: &'static str, names: &[String]) {
     let Some(learner) = Learner::with(compiler, "solutions") else {
         return;
     };
-    let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let verdict = learner.verdict(name, &learner.solution(name));
-                    if verdict.status != Status::Passed {
-                        let complaint = format!("{name} by {compiler}: {verdict:#?}");
-                        complaints.lock().expect("nothing panicked").push(complaint);
-                    }
-                }
-            });
-        }
+    expect_no_complaint(names, |name| {
+        let verdict = learner.verdict(name, &learner.solution(name));
+        (verdict.status != Status::Passed).then(|| format!("{name} by {compiler}: {verdict:#?}"))
     });
-    let complaints = complaints.into_inner().expect("nothing panicked");
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
 /// Records of `explain`, the copy's first.
@@ -258,8 +218,7 @@ fn nothing_passes_without_the_gpu_that_counts() {
     let steps = learner.root.join("steps");
     std::fs::remove_file(&steps).expect("a link");
     std::fs::create_dir_all(steps.join("v02")).expect("a folder");
-    let tasks = std::fs::read_to_string(root().join("steps/v02/tasks.toml")).expect("a catalogue");
-    let tasks = format!("gpu_required = true\n{tasks}");
+    let tasks = format!("gpu_required = true\n{}", read("steps/v02/tasks.toml"));
     std::fs::write(steps.join("v02/tasks.toml"), tasks).expect("a file");
     let checked = |text: &str, json: &[&str]| {
         std::fs::write(learner.root.join("my/v02.cu"), text).expect("a file");

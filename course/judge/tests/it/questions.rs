@@ -2,12 +2,11 @@
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
-use judge::Request;
-use tasks::task::{Answer, Criterion, Derived, Question};
+use tasks::Catalogue;
+use tasks::task::{Answer, Derived, Question};
 use tasks::verdict::Status;
-use tasks::{Catalogue, Task};
 
-use crate::common::root;
+use crate::common::{catalogues, measuring, ptx_of, request, task_for};
 
 /// Tile of C, or of a transpose's input, per block, and threads per block.
 fn launch_of(entry: &str) -> ([u32; 2], u32) {
@@ -35,46 +34,27 @@ fn counted(derived: &Derived) -> f64 {
     let kernel =
         kernels.find(|kernel| kernel.name == derived.kernel).expect("catalogues name kernels that exist");
     let source = kernel.source.expect("a kernel has a source");
-    let ptx = std::fs::read_to_string(root().join("kernels/ptx").join(source).with_extension("ptx"))
-        .unwrap_or_else(|why| panic!("{source}: {why}"));
+    let ptx = ptx_of(format!("kernels/{source}.cu"));
     let work = match kernel.work {
         catalog::Work::Transpose => "transpose",
         catalog::Work::Dgemm => "dgemm",
         _ => "sgemm",
     };
     let (tile, threads) = launch_of(kernel.name);
-    let text = format!(
-        "[rebuild]\nsource = \"{source}\"\nentry = \"{}\"\nwork = \"{work}\"\ntile = {tile:?}\nblock = [{threads}, 1, 1]\nminutes = 1\n",
-        kernel.name
-    );
-    let catalogue = Catalogue::parse(&text, "v01", "tasks.toml").expect("a catalogue");
-    let task = Task {
-        does: vec![Criterion {
-            id: "counted".into(),
-            what: String::new(),
-            measure: derived.measure,
-            at_most: Some(f64::INFINITY),
-            at_least: None,
-            shape: derived.shape.clone(),
-            bk: derived.bk,
-            misses: String::new(),
-        }],
-        ..catalogue.tasks.into_iter().next().expect("a task")
-    };
-    let request = Request { task: &task, ptx: &ptx, sources: &[], seed: 1, hidden: false, threads: 1 };
-    let verdict = judge::judge_on(&request, &[]);
+    let mut task = task_for(kernel.name, work, tile, threads);
+    task.does = vec![measuring("counted".into(), derived.measure, &derived.shape, derived.bk)];
+    let verdict = judge::judge_on(&request(&task, &ptx, &[]), &[]);
     assert_eq!(verdict.status, Status::Passed, "{verdict:#?}");
     let mut measured = verdict.parts.iter().filter_map(|part| part.measured.as_ref());
     measured.next().and_then(|one| one.value).expect("a value")
 }
 
 fn questions() -> Vec<(String, Question)> {
-    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|why| panic!("{why}"));
     let of = |catalogue: Catalogue| {
         let Catalogue { step, questions, .. } = catalogue;
         questions.into_iter().map(move |question| (step.clone(), question))
     };
-    catalogues.into_iter().flat_map(of).collect()
+    catalogues().into_iter().flat_map(of).collect()
 }
 
 #[test]

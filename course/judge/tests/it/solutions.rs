@@ -3,17 +3,12 @@
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use catalog::Shape;
-use catalog::provenance::target_of;
-use judge::Request;
 use tasks::solutions::{self, Compiled, Solution};
 use tasks::verdict::Status;
-use tasks::{Catalogue, Task, Verdict};
+use tasks::{Task, Verdict};
 
-use crate::common::root;
+use crate::common::{catalogues, expect_no_complaint, ptx_of, request, root};
 
 /// Minimum numbers of wrong and of right solutions.
 const WRONG: usize = 80;
@@ -58,8 +53,7 @@ fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
         false => &PRODUCTS,
     };
     let shapes: Vec<Shape> = shapes.iter().map(|&[m, n, k]| Shape { m, n, k }).collect();
-    let request = Request { task, ptx, sources, seed: 1, hidden: false, threads: 1 };
-    judge::judge_on(&request, &shapes)
+    judge::judge_on(&request(task, ptx, sources), &shapes)
 }
 
 /// First difference from the expected verdict.
@@ -89,31 +83,9 @@ fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
     })
 }
 
-/// Complaints about a list of items, computed on all cores.
-fn complaints<T: Sync>(all: &[T], complaint: impl Fn(&T) -> Option<String> + Sync) -> String {
-    let next = AtomicUsize::new(0);
-    let complaints = Mutex::new(Vec::new());
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some(complaint) = complaint(one) {
-                        complaints.lock().expect("no panic").push(complaint);
-                    }
-                }
-            });
-        }
-    });
-    let mut complaints = complaints.into_inner().expect("no panic");
-    complaints.sort();
-    complaints.join("\n")
-}
-
 #[test]
 fn each_is_judged_as_expected() {
-    let complaints = complaints(&all(), |(solution, ptx)| complaint(solution, ptx));
-    assert!(complaints.is_empty(), "{complaints}");
+    expect_no_complaint(&all(), |(solution, ptx)| complaint(solution, ptx));
 }
 
 /// The references in `each_is_judged_as_expected` show that each drawn task can be solved.
@@ -122,7 +94,7 @@ fn no_printed_kernel_solves_a_task_that_is_drawn() {
     /// Minimum number of points per step: with fewer, answers would be passed on.
     const MIN_POINTS: usize = 6;
     let mut printed: Vec<(Task, String, String)> = Vec::new();
-    for catalogue in Catalogue::load_all(root()).expect("the catalogues are right") {
+    for catalogue in catalogues() {
         let Some(variant) = &catalogue.variant else {
             continue;
         };
@@ -131,8 +103,7 @@ fn no_printed_kernel_solves_a_task_that_is_drawn() {
             .tasks
             .iter()
             .filter(|task| task.host.is_none())
-            .map(|task| target_of(root(), &root().join(&task.solution)))
-            .map(|path| std::fs::read_to_string(path).expect("the PTX of a finished kernel"))
+            .map(|task| ptx_of(&task.solution))
             .collect();
         for point in &variant.points {
             let task = variant.task(&catalogue.step, point).expect("a task");
@@ -143,14 +114,12 @@ fn no_printed_kernel_solves_a_task_that_is_drawn() {
             }
         }
     }
-    let complaints = complaints(&printed, |(task, entry, ptx)| {
+    expect_no_complaint(&printed, |(task, entry, ptx)| {
         let passed = judged_as(task, ptx, &[]).status == Status::Passed;
         passed.then(|| format!("{entry} solves {}: {}", task.name, task.title))
     });
-    assert!(complaints.is_empty(), "{complaints}");
 }
 
-/// Entry points in PTX.
 fn entries(ptx: &str) -> impl Iterator<Item = &str> {
     ptx.split(".entry ").skip(1).filter_map(|rest| rest.split(['(', '\n']).next())
 }
@@ -160,7 +129,7 @@ fn there_are_enough_of_them_for_every_task() {
     let all = all();
     let (right, wrong): (Vec<_>, Vec<_>) = all.iter().partition(|(solution, _)| solution.expect.is_empty());
     assert!(wrong.len() >= WRONG && right.len() >= RIGHT);
-    for catalogue in Catalogue::load_all(root()).expect("the catalogues are right") {
+    for catalogue in catalogues() {
         // Answers to tasks for the host are no kernels; the wrong ones are in `tests/host.rs`.
         for task in catalogue.tasks.iter().filter(|task| task.host.is_none()) {
             let of_task = |set: &[&(Solution, String)]| set.iter().any(|(one, _)| one.task.name == task.name);

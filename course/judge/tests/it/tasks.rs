@@ -1,39 +1,21 @@
 //! The finished kernel of each task passes, and its starter fails: from committed PTX, so without a compiler.
 
-#![expect(clippy::panic, reason = "a test says what went wrong")]
-
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catalog::Tile;
-use catalog::provenance::target_of;
-use judge::Request;
+use tasks::Task;
 use tasks::verdict::{Status, Verdict};
-use tasks::{Catalogue, Task};
 
-use crate::common::root;
+use crate::common::{catalogues, expect_no_complaint, ptx_of, request, root};
 
 fn judged(task: &Task, source: &Path) -> Verdict {
-    judge::judge(&request(task, &ptx_of(source)))
+    judge::judge(&request(task, &ptx_of(source), &[]))
 }
 
-/// The verdict on an answer to a task for the host.
 fn judged_host(task: &Task, answer: &str) -> Verdict {
     let host = task.host.as_ref().expect("a task for the host");
     let ptx = host.call.kernel().map(ptx_of).unwrap_or_default();
-    judge::host::judge(&request(task, &ptx), &host.call, answer).expect("the kernel is finished")
-}
-
-fn ptx_of(source: impl AsRef<Path>) -> String {
-    let root = root();
-    let path = target_of(root, &root.join(source));
-    std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; make it with: cargo xtask ptx", path.display()))
-}
-
-fn request<'a>(task: &'a Task, ptx: &'a str) -> Request<'a> {
-    Request { task, ptx, sources: &[], seed: 1, hidden: false, threads: 1 }
+    judge::host::judge(&request(task, &ptx, &[]), &host.call, answer).expect("the kernel is finished")
 }
 
 /// First error in a task.
@@ -63,30 +45,16 @@ fn complaint(task: &Task) -> Option<String> {
 
 #[test]
 fn every_finished_kernel_passes_and_every_starter_fails() {
-    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
-    let tasks: Vec<Task> = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks).collect();
+    let tasks: Vec<Task> = catalogues().into_iter().flat_map(|catalogue| catalogue.tasks).collect();
     assert!(!tasks.is_empty());
-    let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = complaint(task);
-                    complaints.lock().expect("nothing panicked").extend(found);
-                }
-            });
-        }
-    });
-    let complaints = complaints.into_inner().expect("nothing panicked");
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    expect_no_complaint(&tasks, complaint);
 }
 
 /// A learner's repository has the catalogue and no solution, so both say it; here they are compared.
 #[test]
 fn tiles_and_threads_of_tasks_are_those_of_their_solutions() {
-    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
     let mut n_compared = 0;
-    for task in catalogues.into_iter().flat_map(|catalogue| catalogue.tasks) {
+    for task in catalogues().into_iter().flat_map(|catalogue| catalogue.tasks) {
         let source = std::fs::read_to_string(root().join(&task.solution)).unwrap_or_default();
         if let Some(Tile { rows, cols, threads }) = Tile::of(&source) {
             let expected = ([rows, cols], [threads, 1, 1]);

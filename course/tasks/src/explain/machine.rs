@@ -29,7 +29,6 @@ pub struct Machine {
     /// Modelled clocks of the multiprocessor with the most blocks.
     #[serde(default)]
     pub clocks: f64,
-    /// Blocks that the model ran.
     #[serde(default)]
     pub modelled_blocks: u64,
     /// Instructions in the order of their addresses.
@@ -86,10 +85,8 @@ pub struct Control {
     #[serde(default)]
     pub wait: Vec<u8>,
     /// The scoreboard released when the result is written.
-    #[serde(default)]
     pub write: Option<u8>,
     /// The scoreboard released when the operands have been read.
-    #[serde(default)]
     pub read: Option<u8>,
 }
 
@@ -115,73 +112,62 @@ impl Control {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    Float,
-    /// Integer arithmetic, logic and moves.
-    Integer,
-    Shared,
+/// Declares an enum whose values a legend lists, each with its letter in a text timeline and its meaning.
+macro_rules! legend {
+    ($(#[$attribute:meta])* $name:ident: $($(#[$doc:meta])* $value:ident $letter:literal $words:literal,)*) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name {
+            $($(#[$doc])* $value,)*
+        }
+
+        impl $name {
+            /// All values in the order of a legend.
+            pub const ALL: [Self; 6] = [$(Self::$value),*];
+
+            /// Letter in a text timeline.
+            pub fn letter(self) -> char {
+                match self {
+                    $(Self::$value => $letter,)*
+                }
+            }
+
+            pub fn words(self) -> &'static str {
+                match self {
+                    $(Self::$value => $words,)*
+                }
+            }
+        }
+    };
+}
+
+legend! {
+    /// Unit that executes an instruction.
+    Unit:
+    Float 'F' "floating point",
+    Integer 'I' "integers and moves",
+    Shared 'S' "shared memory",
     /// Global and local memory.
-    Global,
-    Barrier,
+    Global 'G' "global memory",
+    Barrier 'B' "barrier",
     /// Branches and everything else.
-    Other,
+    Other 'O' "other",
 }
 
-impl Unit {
-    /// All units in the order of a legend.
-    pub const ALL: [Self; 6] =
-        [Self::Float, Self::Integer, Self::Shared, Self::Global, Self::Barrier, Self::Other];
-
-    /// Letter in a text timeline.
-    pub fn letter(self) -> char {
-        match self {
-            Self::Float => 'F',
-            Self::Integer => 'I',
-            Self::Shared => 'S',
-            Self::Global => 'G',
-            Self::Barrier => 'B',
-            Self::Other => 'O',
-        }
-    }
-
-    /// Executed instructions, in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Float => "floating point",
-            Self::Integer => "integers and moves",
-            Self::Shared => "shared memory",
-            Self::Global => "global memory",
-            Self::Barrier => "barrier",
-            Self::Other => "other",
-        }
-    }
-}
-
-/// Reason for which a warp did not issue: the awaited event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// A load from global memory.
-    Global,
-    /// Shared memory, constants, special functions: results of variable latency.
-    Short,
-    /// Other warps of the block.
-    Barrier,
-    /// A busy unit, a full queue to it, or occupied register ports.
-    Unit,
-    /// The stall clocks that the compiler has set.
-    Fixed,
-    /// The issue of another warp.
-    NotSelected,
+legend! {
+    /// Reason for which a warp did not issue: the awaited event.
+    Reason:
+    Global 'g' "data from global memory",
+    /// Results of variable latency.
+    Short 's' "a result of shared memory, constants or special functions",
+    Barrier 'b' "the other warps of the block",
+    Unit 'u' "a busy unit, its queue, or the ports of registers",
+    Fixed '.' "the clocks that the compiler set, its own issue among them",
+    NotSelected 't' "its turn, while another warp issues",
 }
 
 impl Reason {
-    /// All reasons in the order of a legend.
-    pub const ALL: [Self; 6] =
-        [Self::Global, Self::Short, Self::Barrier, Self::Unit, Self::Fixed, Self::NotSelected];
-
     /// Heading of a table column.
     pub fn heading(self) -> &'static str {
         match self {
@@ -193,30 +179,6 @@ impl Reason {
             Self::NotSelected => "turn",
         }
     }
-
-    /// Letter in a text timeline.
-    pub fn letter(self) -> char {
-        match self {
-            Self::Global => 'g',
-            Self::Short => 's',
-            Self::Barrier => 'b',
-            Self::Unit => 'u',
-            Self::Fixed => '.',
-            Self::NotSelected => 't',
-        }
-    }
-
-    /// The awaited event, in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Global => "data from global memory",
-            Self::Short => "a result of shared memory, constants or special functions",
-            Self::Barrier => "the other warps of the block",
-            Self::Unit => "a busy unit, its queue, or the ports of registers",
-            Self::Fixed => "the clocks that the compiler set, its own issue among them",
-            Self::NotSelected => "its turn, while another warp issues",
-        }
-    }
 }
 
 /// Issues of the schedulers of a multiprocessor, clock by clock, during one loop iteration of one warp.
@@ -226,7 +188,6 @@ pub struct Timeline {
     pub first: u32,
     /// Address of the loop's last instruction, the branch back.
     pub last: u32,
-    /// Clocks shown.
     pub clocks: u32,
     /// Clocks of the whole iteration.
     pub pass: u32,

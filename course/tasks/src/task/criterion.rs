@@ -29,7 +29,6 @@ pub struct Criterion {
 }
 
 impl Criterion {
-    /// Sizes of the counted launch.
     pub fn shape(&self) -> Shape {
         let size = |at: usize| self.shape.get(at).copied().unwrap_or(0);
         Shape { m: size(0), n: size(1), k: size(2) }

@@ -152,7 +152,6 @@ struct File {
     host: Vec<HostTable>,
     #[serde(default)]
     why: Vec<Question>,
-    #[serde(default)]
     variant: Option<Variant>,
 }
 
@@ -189,7 +188,6 @@ fn unit_block() -> [u32; 3] {
 #[serde(deny_unknown_fields)]
 struct RebuildTable {
     source: String,
-    #[serde(default)]
     title: Option<String>,
     #[serde(default)]
     text: String,
