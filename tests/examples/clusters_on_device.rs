@@ -109,7 +109,6 @@ fn with_config<T>(
     f(&config)
 }
 
-/// What the blocks saw.
 fn run(case: &Case) -> Result<String, String> {
     let kernel = load(&module(case))?;
     let words = memory();

@@ -29,9 +29,7 @@ use tests::conformance::{
 const PER_MODULE: usize = 20;
 /// Fixtures per child; fewer after one that ended badly.
 const CHUNK: usize = 800;
-/// How long a child may take.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The exit code of a child that lost its context.
 const CONTEXT_LOST: u8 = 3;
 
 fn main() -> ExitCode {

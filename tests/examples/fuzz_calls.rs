@@ -54,7 +54,7 @@ const PTX: &str = ".version 8.0
 .entry trap() { trap; }
 ";
 
-/// What an argument is, as far as values for it go.
+/// Kinds of arguments, by the values that are made for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A pointer to something that is read or written.
@@ -69,7 +69,7 @@ enum Kind {
     Image,
     Handle,
     Address,
-    /// How many there are of what another argument leads to.
+    /// Number of elements behind another argument.
     Count,
     Number,
     Function,
@@ -241,7 +241,6 @@ impl Fuzzer {
         unsafe { ((self.arena + offset) as *const u64).read_volatile() }
     }
 
-    /// One sequence of calls.
     fn run(&self, seed: u64) -> Result<String, String> {
         let mut pool = Pool {
             rng: ChaCha8Rng::seed_from_u64(seed),

@@ -20,7 +20,6 @@ use tests::conformance::{
     Answers, Fixture, TARGET, difference, emulate_machine_code, fixtures, module, read_answers, write_code,
 };
 
-/// Kernels in a module.
 const PER_MODULE: usize = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -52,7 +52,6 @@ fn check(code: CUresult, what: &str) -> Result<(), String> {
     }
 }
 
-/// What the steps saw.
 fn run(steps: &str) -> Result<String, String> {
     let text = CString::new(module(steps)).map_err(|error| error.to_string())?;
     let words = memory();

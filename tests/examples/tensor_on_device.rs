@@ -95,7 +95,7 @@ type Encode = unsafe extern "C" fn(
     u32,
 ) -> sys::CUresult;
 
-/// What shared memory and the tensor hold in the end.
+/// Shared memory and the tensor after the copy.
 fn run(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let mut out = vec![0u32; OUT_WORDS];
     let mut tensor = tensor_words();

@@ -8,10 +8,9 @@ use simt::launch::{LaunchOptions, Watch};
 use tests::accesses::{BLOCK, BYTES, kernels, module};
 use tests::gpu::{Gpu, Shape};
 
-/// A column of the table: what it is called here, and what ours is.
+/// A column of the table: its name here, and the counter.
 type Column = (&'static str, fn(&Counters) -> u64);
 
-/// The columns in the order of the table.
 const COLUMNS: [Column; 17] = [
     ("global loads", |c| c.global_load_requests),
     ("load sectors", |c| c.global_load_sectors),

@@ -5,7 +5,7 @@ use simt::module::Module;
 use tests::clusters::{BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, shown};
 use tests::gpu::{Argument, Gpu, Shape};
 
-/// What the blocks see, or the first finding.
+/// Words that the blocks see, or the first finding.
 fn emulate(case: &Case, watch: Watch, threads: usize) -> Result<String, String> {
     let gpu = Gpu::default();
     let words = gpu.upload(&memory());
@@ -22,7 +22,7 @@ fn emulate(case: &Case, watch: Watch, threads: usize) -> Result<String, String> 
     }
 }
 
-/// What is wrong with the answer to a case, if it does not start like this.
+/// The complaint about a case whose answer does not start like this.
 fn check(case: &Case, watch: Watch, threads: usize, start: &str) -> Option<String> {
     let answer = emulate(case, watch, threads).unwrap_or_else(|why| why);
     let name = case.name;

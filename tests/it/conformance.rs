@@ -15,7 +15,6 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/conformance")
 }
 
-/// The answers in all committed files.
 fn expected() -> Answers {
     let mut all = Answers::new();
     for entry in fs::read_dir(folder()).into_iter().flatten().flatten() {

@@ -15,7 +15,6 @@ use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use simt::module::Module;
 use tests::gpu::Gpu;
 
-/// A device with one module of the corpus.
 fn load(name: &str) -> (Gpu, Module) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/corpus").join(name).with_extension("ptx");
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -30,7 +29,6 @@ fn random_words(n: usize, seed: u32) -> Vec<u32> {
     random.random_iter().take(n).collect()
 }
 
-/// Floats from -8 to 8.
 fn floats(n: usize, seed: u32) -> Vec<f32> {
     random_words(n, seed).into_iter().map(|v| (v >> 8) as f32 / (1 << 20) as f32 - 8.0).collect()
 }

@@ -18,7 +18,7 @@ use tests::recorded::{RECORDS, columns_of_maps, count_of, kernel, profiles, root
 /// counted again on the smallest of [`SHAPES`] only.
 pub(crate) const SLOW: [&str; 2] = ["v01", "v02"];
 
-/// What was counted again, in the order of the records.
+/// Launches that were counted again, in the order of the records.
 static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
     let profiles = profiles();
     let [.., smallest] = SHAPES;
@@ -36,19 +36,17 @@ static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What to do about a sheet that is not what is counted.
+/// Advice about a sheet that differs from what is counted.
 const FRESH: &str = "write it again: cargo xtask profile --table";
 
 fn read(file: &str) -> String {
     fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// What was counted when the sheet was written.
 fn sheet() -> Sheet {
     Sheet::parse(&read(SHEET)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The recorded launch on the emulated GPU.
 fn count(profile: &Profile) -> Counters {
     let source = kernel(&profile.kernel).source.expect("a kernel with a source");
     let path = root().join("kernels/ptx").join(source).with_extension("ptx");

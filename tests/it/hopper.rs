@@ -12,7 +12,6 @@ use tests::asynchronous::{
     ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
 };
 
-/// How a kernel is launched.
 struct Plan {
     source: &'static str,
     /// Its name, up to the type of C.
@@ -232,7 +231,6 @@ const TO_FP32: [Plan; 2] = [
 ];
 
 impl Plan {
-    /// The kernel with C of float and with C of bf16.
     fn kernels(&self) -> [(Fixture, String); 2] {
         [("_f32", self.parameters[0]), ("_bf16", self.parameters[1])]
             .map(|(out, parameters)| self.kernel(&format!("{}{out}", self.name), parameters))
@@ -256,7 +254,6 @@ impl Plan {
     }
 }
 
-/// The kernels with C of float alone.
 fn to_fp32() -> [(Fixture, String); 2] {
     TO_FP32.map(|plan| plan.kernel(plan.name, plan.parameters[0]))
 }
@@ -354,7 +351,6 @@ fn row_of_unit(kind: FactorType, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]
     d.into_iter().map(f32::from_bits).collect()
 }
 
-/// A kernel with C of float, and how it sums.
 struct Summed<'a> {
     name: &'a str,
     kernel: (Fixture, String),

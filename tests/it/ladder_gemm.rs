@@ -49,7 +49,7 @@ const DOUBLE: [GemmKernel; 4] = [
     entry!("dgemm_v02_tile32", "v02_shared", [32, 32], 1024),
 ];
 
-/// One, rows and columns alone, primes, tile ± 1, less than a tile deep, odd numbers of tiles, N % 4 ≠ 0.
+/// Shapes of 1, of single rows and columns, of primes, of tile ± 1, less than a tile deep, and with N % 4 ≠ 0.
 const AWKWARD: [[usize; 3]; 15] = [
     [1, 1, 1],
     [1, 130, 3],

@@ -9,7 +9,6 @@ use simt::launch::Watch;
 use tests::gemm::{GemmKernel, Product};
 use tests::gpu::{Gpu, Shape};
 
-/// A transpose: its PTX, and how it is launched.
 struct Transpose {
     name: &'static str,
     ptx: &'static str,
@@ -74,7 +73,6 @@ impl Transpose {
         report
     }
 
-    /// Counters on a shape that all tiles divide.
     fn count(&self) -> Counters {
         self.check(128, 192).total
     }

@@ -49,7 +49,6 @@ const DIFFERENCES: [(&str, usize, &str, i64); 14] = [
 /// Its machine code has products of warpgroups, which are not run: `machine_tensor` says so.
 const REFUSED: &str = "sgemm_v12_six_bf16";
 
-/// Compares one recorded launch with the same of the machine code.
 fn check(profile: &Profile) {
     let gpu = Gpu::with_memory(1 << 32);
     let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
@@ -114,7 +113,7 @@ pub(super) fn numbers(n: usize, seed: u32) -> Vec<f32> {
     (0..n).map(|_| next()).collect()
 }
 
-/// What a kernel leaves in its result, from machine code or from PTX, with all checks.
+/// The result of a kernel, from machine code or from PTX, with all checks.
 fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32) -> T) -> Vec<T> {
     let kernel = kernel(name);
     let profiles = profiles();
@@ -178,7 +177,7 @@ fn machine_code_computes_what_ptx_does() {
     }
 }
 
-/// Forms of PTX as machine code, and what an H200 answered to the same kernels: `tests/data/machine/conformance.z`.
+/// Forms of PTX as machine code give what an H200 answered to the same kernels: `tests/data/machine/conformance.z`.
 #[test]
 fn machine_code_of_every_form_answers_as_hardware_does() {
     let read = |path: PathBuf| fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -215,7 +214,7 @@ fn machine_code_of_every_form_answers_as_hardware_does() {
     assert!(n > 7000, "{n}");
 }
 
-/// What damaged machine code does: it is refused, or runs, and ends within its budget. On any number of threads.
+/// Damaged machine code is refused, or runs and ends within its budget, on any number of threads.
 #[test]
 fn damaged_machine_code_is_refused_or_ends() {
     let (mut loaded, mut ended) = (0, 0);
@@ -250,8 +249,8 @@ fn damaged_machine_code_is_refused_or_ends() {
     assert!(loaded > 20 && ended > 20, "{loaded} loaded, {ended} ended");
 }
 
-/// Runs kernels on the same bits as machine code and as PTX, from `NAME.z` and `NAME.ptx` in `tests/data/machine`. What
-/// they leave is the same, and so is what `count` takes from the counters.
+/// Runs kernels on the same bits as machine code and as PTX, from `NAME.z` and `NAME.ptx` in `tests/data/machine`.
+/// Both leave the same, and `count` takes the same from their counters.
 fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T) {
     let data = root().join("tests/data/machine");
     let text = fs::read_to_string(data.join(format!("{name}.ptx"))).expect("committed PTX");

@@ -31,12 +31,12 @@ const LAUNCHES: [(&str, u32, u32); 13] = [
 /// M, N and K. Rows that start on 16 bytes, and rows that do not.
 const SHAPES: [[usize; 3]; 3] = [[130, 136, 72], [93, 95, 97], [1, 1, 1]];
 
-/// Whether the machine code of a kernel runs.
+/// Tells whether the machine code of a kernel runs.
 pub(super) fn runs(name: &str) -> bool {
     LAUNCHES.iter().any(|(known, ..)| *known == name)
 }
 
-/// What a kernel leaves in C, bit by bit, and what was counted.
+/// The bits of C, and the counters.
 fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 3]) -> (Vec<u32>, Counters) {
     let (name, threads, shared) = launch;
     let Work::Tensor { operands, result, .. } = kernel(name).work else { panic!("{name} multiplies tiles") };

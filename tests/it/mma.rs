@@ -137,7 +137,7 @@ fn elements_are_those_of_an_h200_bit_by_bit() {
     assert_eq!(differences, "");
 }
 
-/// What the checks say of one block of a fixture, with its text changed.
+/// Findings of the checks in one block of a fixture, with its text changed.
 fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let all = fixtures();
     let fixture = all.iter().find(|f| f.name == name).expect("a fixture of this name");
@@ -189,7 +189,7 @@ fn undefined_elements_are_followed() {
 
 /// Products in which another NaN goes on than on an H200, in a few words; all others are the same.
 ///
-/// Of `f64`, which NaN goes on depends on the host's processor too.
+/// For `f64`, the NaN that goes on depends on the host's processor too.
 const OTHER_NANS: [&str; 2] =
     ["mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64"];
 

@@ -5,7 +5,7 @@ use simt::module::Module;
 use tests::gpu::{Argument, Gpu, Shape};
 use tests::phases::{CASES, SEEN, UNSEEN, WRONG, memory, module, shown};
 
-/// What the steps see, or the first finding.
+/// Words that the steps see, or the first finding.
 fn emulate(steps: &str, watch: Watch) -> Result<String, String> {
     let gpu = Gpu::default();
     let words = gpu.upload(&memory());
@@ -20,7 +20,7 @@ fn emulate(steps: &str, watch: Watch) -> Result<String, String> {
     }
 }
 
-/// What is wrong with the answer to some steps, if it does not start like this.
+/// The complaint about steps whose answer does not start like this.
 fn check(name: &str, steps: &str, watch: Watch, expected: &str) -> Option<String> {
     let answer = emulate(steps, watch).unwrap_or_else(|why| why);
     (!answer.starts_with(expected)).then(|| format!("{name} ({watch:?}): {answer}\n  and not: {expected}"))

@@ -36,7 +36,6 @@ fn packed_ptx_is_fresh() {
     }
 }
 
-/// What is wrong with the PTX of a source, if anything.
 fn complaint(root: &Path, source: &Path) -> Option<String> {
     let name = source.strip_prefix(root).unwrap_or(source).display().to_string();
     let Ok(ptx) = fs::read_to_string(provenance::target_of(root, source)) else {
@@ -51,7 +50,6 @@ fn complaint(root: &Path, source: &Path) -> Option<String> {
     Some(format!("{name}: {why}"))
 }
 
-/// What is wrong with the machine code of a source, if anything.
 fn machine_code(root: &Path, source: &Path, ptx: &str) -> Option<String> {
     let path = provenance::cubin_of(root, source)?;
     let hash = fs::read(path).map(|bytes| provenance::sha256(&bytes));

@@ -8,7 +8,6 @@ use simt::decode::{Symbols, decode, module_variables};
 use tests::conformance::{fixtures, missing, module};
 use tests::fixture;
 
-/// What is wrong with a PTX text, if anything.
 fn complaint(text: &str) -> Option<String> {
     let module = match ptx::parse(text) {
         Ok(module) => module,

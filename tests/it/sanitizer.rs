@@ -5,7 +5,7 @@ use std::path::Path;
 use catalog::{NOT_MEASURED, STEPS};
 use records::sanitizer::{Record, TOOLS, Verdict};
 
-/// Of all GPUs on record.
+/// Verdicts of all GPUs on record.
 fn verdicts() -> Vec<Verdict> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/data");
     let files = catalog::files::files_ending_with(&folder, "-sanitizer.json").expect("book/data is there");

@@ -10,7 +10,6 @@ pub const BYTES: usize = 1 << 20;
 /// Threads of the one block.
 pub const BLOCK: u32 = 32;
 
-/// One of the kernels.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     /// Entry point: group, operation and pattern.
@@ -18,7 +17,7 @@ pub struct Kernel {
     body: String,
 }
 
-/// Which element each lane accesses: `(lane * times >> shift & mask) * step + start`, for the lanes of `lanes`.
+/// The element that each lane accesses: `(lane * times >> shift & mask) * step + start`, for the lanes of `lanes`.
 #[derive(Debug, Clone, Copy)]
 struct Pattern {
     name: &'static str,
@@ -89,7 +88,6 @@ const SETS: [(&str, &[Pattern]); 5] = [
 /// Bodies of the kernels, one a line; the head of the file describes them.
 const BODIES: &str = include_str!("../data/accesses.txt");
 
-/// Abbreviations in bodies, and their expansions.
 #[rustfmt::skip]
 const ABBREVIATIONS: [(&str, &str); 5] = [
     ("{values}", "{%v, %lane, %n, %v}"),
@@ -100,9 +98,6 @@ const ABBREVIATIONS: [(&str, &str); 5] = [
 ];
 
 /// All kernels, in the order of the file.
-///
-/// # Panics
-/// When a line of `tests/data/accesses.txt` is malformed.
 pub fn kernels() -> Vec<Kernel> {
     let lines = BODIES.lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(kernels_of_line).collect()
@@ -126,7 +121,6 @@ fn kernels_of_line(line: &str) -> Vec<Kernel> {
     patterns.iter().map(kernel).collect()
 }
 
-/// An access at the addresses of a pattern.
 fn with_pattern(global: bool, text: &str, bytes: u32, p: &Pattern) -> String {
     let mut body = format!(
         "mul.lo.u32 %r0, %lane, {}; shr.u32 %r0, %r0, {}; and.b32 %r0, %r0, {};\n",
@@ -155,7 +149,6 @@ fn with_pattern(global: bool, text: &str, bytes: u32, p: &Pattern) -> String {
     body
 }
 
-/// PTX of these kernels.
 pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> String {
     let mut text =
         String::from(".version 8.4\n.target sm_90\n.address_size 64\n.const .align 4 .b8 table[256];\n");

@@ -31,7 +31,7 @@ pub const ALPHA: f32 = 2.0;
 /// Factor of the old C, for kernels that take `beta`; others replace C.
 const BETA: f32 = 3.0;
 
-/// How a kernel is launched, and what must be found, by the lines at its top.
+/// Launches of a kernel, and codes that must be found, by the lines at its top.
 #[derive(Debug, Default)]
 pub struct Head {
     /// Codes that must be found; none for `clean`.
@@ -47,29 +47,20 @@ pub struct Head {
     parameters: Vec<String>,
 }
 
-/// One launch of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
-    /// Blocks of the grid, along x and y.
     pub blocks: [u32; 2],
     /// Tiles that blocks do not share out, for kernels that take `whole`.
     whole: i32,
-    /// M, N, K.
     pub shape: [usize; 3],
 }
 
-/// Findings, results and counters of a launch.
 #[derive(Debug)]
 pub struct Ran {
-    /// The findings.
     pub findings: Vec<Finding>,
-    /// Wrong elements of C.
     pub n_wrong: usize,
-    /// Elements of C.
     pub n_elements: usize,
-    /// C.
     pub c: Vec<f32>,
-    /// What was counted.
     pub counters: Counters,
 }
 
@@ -87,9 +78,6 @@ impl Head {
 }
 
 /// A number of e4m3 that is no NaN and not denormal.
-///
-/// # Panics
-/// When e4m3 does not have it.
 pub fn to_e4m3(x: f32) -> u8 {
     const BEHIND_POINT: u32 = 3;
     let (sign, bits) = (x.to_bits() >> 31 << 7, x.abs().to_bits() >> (23 - BEHIND_POINT));
@@ -112,15 +100,11 @@ pub fn to_bf16(x: f32) -> u16 {
     ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
-/// A number of bf16 as a float.
 pub fn of_bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
 /// Reads the lines at the top of a kernel.
-///
-/// # Panics
-/// When a line is unknown or not as it has to be.
 pub fn head(fixture: &Fixture) -> Head {
     const KEYS: [&str; 8] = ["arch", "block", "expect", "kernel", "launch", "product", "shared", "unwritten"];
     let mut head = Head::default();
@@ -158,9 +142,6 @@ pub fn pitch_of_parts(cols: usize) -> usize {
 }
 
 /// The three parts of a matrix, one after the other, as `split_v12` writes them.
-///
-/// # Panics
-/// When its launch is refused, or the checks find something.
 pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) -> u64 {
     const THREADS: usize = 256;
     let kernel = module.kernel("split_v12").expect("it is in the same module");
@@ -208,7 +189,6 @@ fn map(address: u64, rows: usize, [cols, pitch]: [usize; 2], what: &str) -> Tens
     map.expect("a map")
 }
 
-/// Elements of A and B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inputs {
     /// Small whole numbers: their sums are exact in any order.
@@ -220,7 +200,6 @@ pub enum Inputs {
 }
 
 impl Inputs {
-    /// A and B of a launch.
     pub fn product(self, [m, n, k]: [usize; 3]) -> Product {
         let mut product = Product::random(m, n, k, 11);
         for x in product.a.iter_mut().chain(&mut product.b) {
@@ -241,17 +220,10 @@ impl Inputs {
 }
 
 /// Launches a kernel on whole numbers.
-///
-/// # Panics
-/// When it does not load or its launch is refused.
 pub fn run(kernel: &(Fixture, String), launch: Launch, threads: usize) -> Ran {
     run_with(kernel, launch, threads, Inputs::Whole)
 }
 
-/// Launches a kernel.
-///
-/// # Panics
-/// As [`run`].
 pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
     let head = head(one);
     let [m, n, k] = launch.shape;
@@ -366,10 +338,7 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
     }
 }
 
-/// What the launches of a kernel give, up to the first with which something is wrong: as text, and the codes.
-///
-/// # Panics
-/// As [`run`].
+/// Findings and wrong results of a kernel's launches up to the first with any: as text, and the codes.
 pub fn shown(kernel: &(Fixture, String), threads: usize) -> (String, Vec<String>) {
     let (mut text, mut codes) = (String::new(), Vec::new());
     for launch in head(&kernel.0).launches {

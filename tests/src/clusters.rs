@@ -18,7 +18,6 @@ pub const UNSEEN: u32 = 0xFFFF_FFFF;
 /// A kernel and what its blocks see.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// Subject, in words.
     pub name: &'static str,
     /// Blocks of a cluster in x, y and z; `None`: a launch without.
     pub cluster: Option<[u32; 3]>,
@@ -31,7 +30,7 @@ pub struct Case {
     /// Registers: `%r1` thread, `%r2` block of the grid, `%r3` rank, `%r4` the shared array `box`, `%r5` the barriers
     /// `bars`, `%r6` the rank of the next block, `%r7` and `%r8` its `box` and `bars`, `%d1` global memory.
     pub body: &'static str,
-    /// What the blocks see, in the order of the grid.
+    /// Words that the blocks see, in the order of the grid.
     pub seen: &'static [&'static [u32]],
 }
 
@@ -227,7 +226,6 @@ pub fn module_with(case: &Case, directives: &str) -> String {
     text
 }
 
-/// The module with the kernel `steps` of a case.
 pub fn module(case: &Case) -> String {
     module_with(case, "")
 }

@@ -6,7 +6,6 @@ use simt::launch::{LaunchOptions, Watch};
 
 use crate::gpu::{Argument, Gpu, Shape, Value};
 
-/// The elements of matrices: `f32` and `f64`.
 pub trait Number: Value + Into<f64> + PartialEq + Send + Sync {
     const NAN: Self;
     const ZERO: Self;
@@ -44,12 +43,10 @@ pub struct Product<T = f32> {
 /// A kernel with the parameters `(int M, int N, int K, const float* A, const float* B, float* C)`, or of doubles.
 #[derive(Debug, Clone, Copy)]
 pub struct GemmKernel {
-    /// Name of the entry point.
     pub name: &'static str,
     pub ptx: &'static str,
     /// Rows and columns of C that a block computes.
     pub tile: [usize; 2],
-    /// Threads of a block.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory per k.
     pub strip: usize,

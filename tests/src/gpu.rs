@@ -28,15 +28,10 @@ impl DerefMut for Gpu {
 }
 
 impl Gpu {
-    /// A device with `bytes` bytes of memory.
     pub fn with_memory(bytes: u64) -> Self {
         Self(simt::gpu::Gpu::with_memory(bytes))
     }
 
-    /// Launches a kernel of a module.
-    ///
-    /// # Errors
-    /// As [`Self::launch_raw`]; also when the module has no such kernel.
     pub fn launch(
         &self,
         module: &Module,
@@ -51,9 +46,6 @@ impl Gpu {
     }
 
     /// Launches a kernel with bytes for parameters, right or wrong.
-    ///
-    /// # Errors
-    /// When the launch is refused, why.
     pub fn launch_raw(
         &self,
         kernel: &LoadedKernel,
@@ -66,9 +58,6 @@ impl Gpu {
 
     /// Launches like [`Self::launch_raw`], and returns also the codes of all mistakes: a report leaves out those that
     /// follow from another one.
-    ///
-    /// # Errors
-    /// When the launch is refused, why.
     pub fn launch_raw_with_codes(
         &self,
         kernel: &LoadedKernel,
@@ -86,10 +75,7 @@ impl Gpu {
         }
     }
 
-    /// Launches with all checks on, and wants no finding.
-    ///
-    /// # Panics
-    /// When the launch is refused or a check found something.
+    /// Launches with all checks on, and panics at a finding.
     pub fn run(&self, module: &Module, name: &str, shape: Shape, arguments: &[Argument]) -> Report {
         let options =
             LaunchOptions { watch: Watch::CheckedGlobalRaces, budget: 1 << 32, ..LaunchOptions::default() };

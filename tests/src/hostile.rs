@@ -59,7 +59,6 @@ pub fn cubin(seed: u64) -> Vec<u8> {
     cubin
 }
 
-/// The machine code of the ladder.
 static CUBINS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let sources = catalog::STEPS.iter().flat_map(|step| step.kernels);
     let mut names: Vec<&str> = sources.filter_map(|kernel| kernel.source).collect();

@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 pub const WORDS: usize = 512;
 /// Words that a case may see.
 pub const SEEN: usize = 16;
-/// What a word of the result holds when nothing wrote it.
+/// Content of a word of the result before a case writes it.
 pub const UNSEEN: u32 = 0xFFFF_FFFF;
 
-/// What is done and what is seen: a name, steps separated by `;`, and the words.
+/// A name, steps separated by `;`, and the words that are seen.
 ///
 /// Steps, on the barrier at hand:
 /// - `init N`, `inval`, `arrive`, `arrive N`, `arrive+expect B`, `drop`, `drop N`, `part N` (`.noComplete`), `expect B`, `complete B`
@@ -96,9 +96,6 @@ pub const WRONG: &[(&str, &str, &str)] = &[
 ];
 
 /// The module with the kernel `steps` that takes these steps.
-///
-/// # Panics
-/// When a step is none.
 pub fn module(steps: &str) -> String {
     let mut text = format!(
         ".version 8.4\n.target sm_90\n.address_size 64\n\n\
@@ -187,12 +184,11 @@ pub fn module(steps: &str) -> String {
     text + "    ret;\n}\n"
 }
 
-/// What global memory holds before: each word its number.
+/// Content of global memory before a case: each word its number.
 pub fn memory() -> Vec<u32> {
     (0..WORDS as u32).collect()
 }
 
-/// The words seen, as text.
 pub fn shown(seen: &[u32]) -> String {
     let n = seen.iter().rposition(|word| *word != UNSEEN).map_or(0, |at| at + 1);
     let words: Vec<String> = seen[..n].iter().map(u32::to_string).collect();

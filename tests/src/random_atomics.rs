@@ -14,7 +14,7 @@ pub const WORDS: usize = 4;
 /// Buffers that blocks meet on.
 pub const BUFFERS: usize = 3;
 
-/// What blocks do to words that they share.
+/// Accesses of blocks to words that they share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mix {
     /// Atomics, plain stores to words of the thread's own.

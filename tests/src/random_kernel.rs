@@ -16,10 +16,8 @@ pub const GRID: u32 = 3;
 pub const INPUT_WORDS: usize = 1024;
 /// 32-bit words of output for each thread.
 pub const OUTPUT_WORDS_PER_THREAD: usize = 16;
-/// 32-bit words of output.
 pub const OUTPUT_WORDS: usize = output_words(GRID);
 
-/// 32-bit words of output of `grid` blocks.
 pub const fn output_words(grid: u32) -> usize {
     OUTPUT_WORDS_PER_THREAD * (BLOCK * grid) as usize
 }
@@ -573,7 +571,7 @@ impl Generator {
         self.line(&text);
     }
 
-    /// What only a wild kernel does.
+    /// Statements that only a wild kernel has.
     fn anything(&mut self) {
         let r = self.reg("r");
         let text = match self.rng.random_range(0..10u32) {

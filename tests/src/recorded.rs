@@ -13,24 +13,20 @@ use simt::module::Module;
 
 use crate::gpu::{Argument, Gpu, Shape};
 
-/// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
 }
 
-/// What is on record.
 pub static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
     let paths = files_ending_with(&root().join("book/data"), "-counters.json").expect("records");
     let load = |path: &PathBuf| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
     paths.iter().map(load).collect()
 });
 
-/// The profiles of all launches on record.
 pub fn profiles() -> impl Iterator<Item = &'static Profile> {
     RECORDS.iter().flat_map(|record| &record.profiles)
 }
 
-/// The kernel in the catalogue.
 pub fn kernel(name: &str) -> &'static Kernel {
     let found = STEPS.iter().find_map(|step| step.kernel(name));
     found.unwrap_or_else(|| panic!("{name} is in a record, and not in the catalogue"))
@@ -43,14 +39,13 @@ pub fn cubin(source: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Loads the committed machine code of a source.
 pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
     let module = sass::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
-/// Where a kernel's arguments are made by the program of its step, tensor maps of the operands: what the columns of all
-/// matrices have to be a multiple of. The step's own tests count such kernels.
+/// For kernels whose arguments, tensor maps, are made by the program of their step: what the columns of all matrices have
+/// to be a multiple of. The step's own tests count such kernels.
 pub fn columns_of_maps(kernel: &str) -> Option<usize> {
     match kernel {
         "sgemm_v11_producer" | "sgemm_v11_split_k" | "sgemm_v11_stream_k" => Some(4),

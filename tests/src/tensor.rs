@@ -19,30 +19,22 @@ pub const OUT_WORDS: usize = 1 + SHARED_BYTES / 4;
 /// Bytes of the parameter that holds the map.
 pub const MAP_BYTES: usize = 256;
 
-/// Which copy a case makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// To shared memory.
     Load,
-    /// From shared memory.
     Store,
 }
 
-/// What is passed as the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passed {
-    /// The encoded map.
     Map,
-    /// Zeros.
     Zeros,
-    /// Bytes that are no map.
     Garbage,
 }
 
 /// One copy. Lists stand innermost dimension first; enums of the driver are their numbers.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Name of the case, unique.
     pub name: String,
     /// `CUtensorMapDataType`
     pub kind: u32,
@@ -50,7 +42,6 @@ pub struct Case {
     pub dims: Vec<u64>,
     /// Bytes from one element to the next, without the innermost dimension.
     pub strides: Vec<u64>,
-    /// The box.
     pub box_dims: Vec<u32>,
     /// `elementStrides`
     pub steps: Vec<u32>,
@@ -60,15 +51,13 @@ pub struct Case {
     pub fill: u32,
     /// Coordinates that the instruction gives.
     pub at: Vec<i32>,
-    /// Where the box lies in shared memory, behind a multiple of 1024.
+    /// Place of the box in shared memory, behind a multiple of 1024.
     pub to: u32,
     /// Bytes that the barrier expects; `None` for those of the whole box.
     pub expected: Option<u32>,
-    /// Which way.
     pub way: Way,
-    /// What the map is.
     pub passed: Passed,
-    /// Where in the parameter it lies.
+    /// Place of the map in the parameter.
     pub map_at: usize,
 }
 
@@ -128,9 +117,6 @@ impl Case {
     }
 
     /// The map of a tensor at `address`, as the emulator understands it.
-    ///
-    /// # Errors
-    /// When it is none that is emulated.
     pub fn map(&self, address: u64) -> Result<TensorMap, String> {
         const ELEMENTS: [Element; 13] = [
             Element::U8,
@@ -155,7 +141,6 @@ impl Case {
             .map_err(|rule| rule.to_string())
     }
 
-    /// Bytes of one element.
     fn element_bytes(&self) -> u32 {
         match self.kind {
             0 => 1,
@@ -176,7 +161,6 @@ impl Case {
         self.expected.unwrap_or(whole)
     }
 
-    /// The module with its kernel `copy`.
     pub fn module(&self) -> String {
         let mut text = String::from(
             ".version 8.4\n.target sm_90\n.address_size 64\n.extern .shared .align 1024 .b8 box[];\n\
@@ -223,7 +207,6 @@ impl Case {
         text
     }
 
-    /// The parameter that holds the map, of which these are the bytes.
     pub fn parameter(&self, map: &[u8]) -> [u8; MAP_BYTES] {
         let mut bytes = [0; MAP_BYTES];
         match self.passed {
@@ -235,7 +218,7 @@ impl Case {
     }
 }
 
-/// What the memory of the tensor holds before the kernel. The first words are numbers that conversions change.
+/// Content of the tensor's memory before the kernel. The first words are numbers that conversions change.
 pub fn tensor_words() -> Vec<u32> {
     const SPECIAL: [u32; 16] = [
         0x0000_0001,
@@ -262,7 +245,7 @@ pub fn tensor_words() -> Vec<u32> {
     (0..TENSOR_BYTES / 4).map(word).collect()
 }
 
-/// What a device answered: whether the copy completed, and hashes of shared memory and of the tensor after it.
+/// Answer of a device: whether the copy completed, and hashes of shared memory and of the tensor after it.
 pub fn answer(out: &[u32], tensor: &[u32]) -> String {
     let hash = |words: &[u32]| {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -10,11 +10,9 @@ use crate::gpu::{Gpu, Shape};
 /// One kernel, which reads some words per lane and writes some.
 #[derive(Debug, Clone)]
 pub struct Fixture {
-    /// The instruction.
     pub name: String,
     /// Words that a lane reads: `%r0` and on.
     pub ins: usize,
-    /// Words that a lane writes.
     pub outs: usize,
     /// The input of each block, register by register, 32 lanes each.
     pub inputs: Vec<u32>,
@@ -44,10 +42,8 @@ impl Random {
     }
 }
 
-/// How the inputs of a block are drawn.
 const FAMILIES: [&str; 6] = ["around one", "wide", "tiny", "special", "any bits", "cancelling"];
 
-/// One number of a family.
 fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) -> u64 {
     let fraction_bits = bits - 1 - exponent_bits;
     let bias = (1u64 << (exponent_bits - 1)) - 1;
@@ -298,7 +294,6 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
     }
 }
 
-/// Every fixture.
 pub fn fixtures() -> Vec<Fixture> {
     let mut all = vec![
         mma("m16n8k16", BF16, BF16, F32, [4, 2, 4]),
@@ -337,7 +332,6 @@ pub fn fixtures() -> Vec<Fixture> {
 }
 
 impl Fixture {
-    /// Blocks of its launch.
     pub fn blocks(&self) -> usize {
         self.inputs.len() / (32 * self.ins)
     }
@@ -361,7 +355,6 @@ impl Fixture {
         )
     }
 
-    /// What the emulated GPU answers, with all checks.
     pub fn emulate(&self) -> Vec<u32> {
         let gpu = Gpu::default();
         let module = gpu.load(&self.ptx()).unwrap_or_else(|e| panic!("{}: {e}", self.name));

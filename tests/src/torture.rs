@@ -22,7 +22,6 @@ const MANY: u32 = 40;
 /// Numbers of threads that must not make a difference.
 const THREADS: [usize; 4] = [1, 2, 4, 8];
 
-/// What became of a number of kernels.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Tally {
     clean: u64,
@@ -48,7 +47,6 @@ impl fmt::Display for Tally {
     }
 }
 
-/// How to run a kernel.
 #[derive(Debug, Clone, Copy)]
 struct Setting {
     watch: Watch,
@@ -68,7 +66,6 @@ pub fn all(seed: u64) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Output of a tame kernel.
 pub fn output_of_tame(seed: u64) -> Result<Vec<u32>, String> {
     let setting = Setting { watch: Watch::Checked, level: None, threads: 1, grid: GRID };
     run(&tame(seed), seed, setting).map(|(_, output)| output).map_err(|refusal| refusal.to_string())
@@ -114,7 +111,6 @@ fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// What a launch came to.
 struct Ended {
     report: Report,
     /// Codes of all that went wrong.

@@ -10,7 +10,6 @@ use simt::mma::warpgroup::Descriptor;
 
 /// Bytes of the image of shared memory.
 pub const IMAGE_BYTES: usize = 48 << 10;
-/// Threads of a block.
 pub const THREADS: u32 = 128;
 /// Where B starts in the image.
 const B_AT: u32 = 14 << 10;
@@ -34,7 +33,7 @@ const TYPES: [Types; 11] = [
     ("e5m2", "e4m3", "f16", 32),
 ];
 
-/// A kernel: what of a product stands in the instruction.
+/// A kernel: the parts of a product that stand in the instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
     types: Types,
@@ -44,12 +43,10 @@ pub struct Form {
     transposed: [bool; 2],
 }
 
-/// One product.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// Its name, which says what is special about it.
     pub name: String,
-    /// The kernel.
     pub form: Form,
     /// Descriptors of A and B, whose addresses count from the start of the image.
     pub descriptors: [u64; 2],
@@ -65,7 +62,6 @@ impl Form {
         if self.types.2 == "f32" { self.n / 2 } else { self.n / 4 }
     }
 
-    /// Name of the kernel.
     pub fn kernel(&self) -> String {
         let (a, b, d, _) = self.types;
         let flags: String = [
@@ -176,7 +172,6 @@ fn packed(start: u32, transposed: bool, swizzle: u64) -> u64 {
 
 const SWIZZLES: [(u64, &str); 4] = [(0, "none"), (3, "32"), (2, "64"), (1, "128")];
 
-/// All cases.
 pub fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let form = |types: Types, n: u32| Form {
@@ -366,7 +361,7 @@ pub fn image((a, b, special): (&'static str, &'static str, bool)) -> Vec<u32> {
     image
 }
 
-/// What the registers hold before the product.
+/// Registers of all threads before the product.
 pub fn sums(case: &Case) -> Vec<u32> {
     let n = (THREADS * case.form.words()) as usize;
     words(n, case.form.types.2, case.special, 3)

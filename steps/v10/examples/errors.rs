@@ -16,28 +16,22 @@ use harness::map::{Element, Matrix};
 use harness::parts::parts;
 use harness::{Bf16, Code, E4m3, Shape, code, int};
 
-/// Rows and columns of C.
 const EDGE: usize = 16;
 const DEPTHS: [usize; 4] = [16, 128, 1024, 4096];
 
-/// A kernel that is compared.
 struct Compared {
     heading: &'static str,
     code: Code,
     entry: &'static str,
     threads: u32,
-    /// Bytes of dynamic shared memory.
     shared: u32,
-    /// Arguments after the sizes.
     takes: Takes,
-    /// Format of A and B.
     operands: Operands,
 }
 
 /// Parameters behind the sizes.
 #[derive(Clone, Copy)]
 enum Takes {
-    /// A, B and C.
     Matrices,
     /// α, and tensor maps: of A and of B, which has a row for each column, with so many rows in a box; and of C. Two
     /// blocks work together.
@@ -266,7 +260,7 @@ impl Launch<'_> {
 }
 
 impl Launch<'_> {
-    /// Where elements are. What is done with them stands in one stream.
+    /// Address of elements. All work on them is in one stream.
     fn address<T: Real>(&self, x: &CudaSlice<T>) -> u64 {
         x.device_ptr(self.stream).0
     }

@@ -5,7 +5,6 @@
 
 use crate::plans::{Plan, Sharing};
 
-/// Number of constants.
 pub const TERMS: usize = 9;
 
 /// The constants of a plan, in microseconds: of a launch; of a step when all blocks of a multiprocessor work; when one
@@ -13,14 +12,11 @@ pub const TERMS: usize = 9;
 /// of a million floats of it.
 pub type Constants = [f64; TERMS];
 
-/// A plan on a product: what decides about its time.
+/// A plan's work on a product: all that decides about its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
-    /// The sizes M, N and K.
     pub shape: [usize; 3],
-    /// How tiles are shared out.
     pub sharing: Sharing,
-    /// A and B are packed first.
     pub packed: [bool; 2],
 }
 
@@ -68,7 +64,6 @@ pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> Option<Constants> {
 }
 // ANCHOR_END: terms
 
-/// The expected time.
 pub fn expected(constants: &Constants, terms: &Constants) -> f64 {
     constants.iter().zip(terms).map(|(constant, term)| constant * term).sum()
 }

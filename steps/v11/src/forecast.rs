@@ -150,15 +150,11 @@ pub fn write(forecasts: &BTreeMap<String, Forecast>) -> String {
 /// A product that was timed with a plan in use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample<'a> {
-    /// The plan's entry point.
     pub entry: &'a str,
-    /// How it shared out the product.
     pub sharing: Sharing,
-    /// M, N and K.
     pub shape: [usize; 3],
     /// Operands that were packed.
     pub packed: usize,
-    /// Microseconds.
     pub us: f64,
 }
 

@@ -14,21 +14,17 @@ pub enum Source {
 /// A kernel with its constants, which are those of its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// Its entry point.
     pub entry: &'static str,
-    /// How tiles come to shared memory.
     pub source: Source,
     /// Tile of C: rows, columns; and k of a pair of tiles.
     pub tile: [u32; 3],
-    /// Tile of C that one thread owns.
+    /// Part of it that one thread owns.
     pub thread: [u32; 2],
     /// Groups of warps that take a part of the k of each pair of tiles.
     pub slices: u32,
     /// Pairs of tiles in shared memory.
     pub stages: u32,
-    /// Threads that copy.
     pub producers: u32,
-    /// Blocks on one multiprocessor.
     pub blocks: u32,
 }
 
@@ -88,7 +84,6 @@ impl Plan {
         self.slices * (bm / self.thread[0]) * (bn / self.thread[1])
     }
 
-    /// Threads of a block.
     pub const fn threads(&self) -> u32 {
         self.multipliers() + self.producers
     }
@@ -103,7 +98,6 @@ impl Plan {
         self.stages * (bm + bn) * bk * FLOAT + (self.slices - 1) * bm * bn * FLOAT + barriers
     }
 
-    /// Tiles of an m × n matrix.
     pub fn tiles(&self, m: usize, n: usize) -> usize {
         m.div_ceil(self.tile[0] as usize) * n.div_ceil(self.tile[1] as usize)
     }
@@ -125,10 +119,8 @@ pub enum Sharing {
     LastTwoRounds,
 }
 
-/// How a plan shares out a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
-    /// Blocks of the launch.
     pub blocks: usize,
     /// Tiles that one block does whole.
     pub whole: usize,

@@ -59,13 +59,11 @@ pub enum Illegal {
     /// `setmaxnreg` is for whole warpgroups.
     #[error("{0} threads take registers, which only warpgroups of {GROUP} can")]
     Warpgroups(u32),
-    /// Each thread copies the same number of float4s.
     #[error("tiles of {0} and {1} float4s are not shared out evenly among {2} threads")]
     Copies(u32, u32, u32),
     /// The producers copy whole rows at a time.
     #[error("128 producers do not copy whole rows of tiles {0}x{1} and {1}x{2}")]
     Words(u32, u32, u32),
-    /// Too much shared memory.
     #[error("{stages} pairs of tiles take {kib} KiB of shared memory on a multiprocessor, which has {}", SHARED >> 10)]
     Shared {
         /// Pairs of tiles of each block.
@@ -170,17 +168,14 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
 }
 // ANCHOR_END: legal
 
-/// The combinations of constants.
 #[derive(Debug, Clone, Default)]
 pub struct Space {
-    /// All that are legal.
     pub legal: Vec<Plan>,
-    /// How many broke each rule first.
+    /// Number of plans that broke each rule first.
     pub illegal: BTreeMap<&'static str, usize>,
 }
 
 impl Space {
-    /// Goes through all combinations.
     pub fn whole() -> Self {
         let mut space = Self::default();
         for (source, producers) in CREWS {
@@ -211,7 +206,6 @@ impl Space {
         }
     }
 
-    /// Combinations in all.
     pub fn n(&self) -> usize {
         self.legal.len() + self.illegal.values().sum::<usize>()
     }

@@ -161,7 +161,6 @@ fn verify(gpu: &Gpu) -> Result<(), StepError> {
     Ok(())
 }
 
-/// One product on a GPU with a choice: microseconds.
 pub(crate) fn time(
     gpu: &Gpu,
     sgemm: &Sgemm,

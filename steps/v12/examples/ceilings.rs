@@ -73,7 +73,6 @@ impl Numbers {
     }
 }
 
-/// A kernel, and how it is launched.
 #[derive(Debug, Clone, Copy)]
 struct Ceiling {
     entry: &'static str,
@@ -154,12 +153,10 @@ const CEILINGS: [Ceiling; 10] = [
 ];
 
 impl Ceiling {
-    /// Instructions that a multiprocessor does in a round.
     fn per_sm(&self) -> f64 {
         f64::from(self.per_round * (self.warps / self.together))
     }
 
-    /// Words of A and B.
     fn words(&self) -> Vec<u32> {
         if self.zeros {
             return vec![0; WORDS];
@@ -192,7 +189,6 @@ impl Ceiling {
 /// Words that a block writes: the clock of its multiprocessor and nanoseconds, before and after.
 const TIMES: usize = 4;
 
-/// One launch.
 #[derive(Debug, Clone, Copy)]
 struct Launched {
     sample: Sample,
@@ -362,7 +358,6 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
     Ok(Ceilings { run, n_sms, l2, ceilings })
 }
 
-/// For readers.
 fn table(record: &Ceilings) -> String {
     let mut out = format!(
         "{}, {} multiprocessors, revision {}. Random numbers, unless zeros are said: zeros take less power, and run \
@@ -436,7 +431,6 @@ fn run(cli: &Cli) -> Result<(), StepError> {
     shown
 }
 
-/// The exit code of what was done.
 fn code(done: &Result<(), StepError>) -> u8 {
     match done {
         Ok(()) | Err(StepError::Closed) => 0,

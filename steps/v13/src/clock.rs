@@ -6,13 +6,12 @@ use harness::{Gpu, StepError, out};
 
 use crate::{sorted, trouble};
 
-/// Something that was measured.
 #[derive(serde::Serialize)]
 pub(crate) struct Entry {
     what: String,
     /// 0 where nothing is copied or allocated.
     bytes: usize,
-    /// In the order in which they were taken; none on the emulated device.
+    /// Times in the order in which they were taken; none on the emulated device.
     ms: Vec<f64>,
 }
 
@@ -55,7 +54,6 @@ impl Clock {
         Ok(())
     }
 
-    /// How long something takes, again and again.
     pub(crate) fn time<E: Into<v13::process::Error>>(
         &mut self,
         what: &str,

@@ -67,7 +67,6 @@ impl Variant {
     }
 }
 
-/// `200M` as bytes.
 fn memory(text: &str) -> Result<usize, String> {
     let wrong = || format!("`{text}` is no amount of memory; they look like 500000000, 200M or 2G");
     let (number, unit) = match text.char_indices().last() {
@@ -89,7 +88,7 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// As the medians of some repetitions.
+    /// Takes the medians of some repetitions.
     pub(crate) fn measure(
         device: &Device,
         shape: Shape,
@@ -131,7 +130,6 @@ impl Bound {
     }
 }
 
-/// Milliseconds of the operations of each queue.
 pub(crate) fn busy(events: &[Event]) -> [f64; QUEUES] {
     let mut sums = [0.0; QUEUES];
     for event in events {
@@ -156,7 +154,6 @@ struct Measured {
     events: Vec<Event>,
 }
 
-/// Times of each repetition.
 #[derive(Default)]
 struct Repeated {
     total_ms: Vec<f64>,
@@ -208,7 +205,6 @@ pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     Ok(right)
 }
 
-/// All variants of one product.
 struct Comparison<'a> {
     gpu: &'a Gpu,
     device: &'a Device,

@@ -31,7 +31,6 @@ struct Record {
     measured: Vec<Entry>,
 }
 
-/// Runs the command `measure`.
 pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
     task.common.check_json()?;
     let begin = Instant::now();
@@ -88,7 +87,7 @@ fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
     failed.map_or(Ok(()), |error| Err(trouble(error)))
 }
 
-/// Each of A and of its place on the device.
+/// Times allocations of A and of its place on the device.
 fn allocations(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), StepError> {
     let n = shape.m * shape.k;
     let size = n * size_of::<f32>();
@@ -121,7 +120,7 @@ fn allocations(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), S
     })
 }
 
-/// A each way, and both ways at once.
+/// Times copies of A each way, and both ways at once.
 fn copies(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), StepError> {
     let n = shape.m * shape.k;
     let size = n * size_of::<f32>();

@@ -17,15 +17,11 @@ pub struct Missing {
     other_name: bool,
 }
 
-/// A communicator for each device.
 pub struct Nccl {
     communicators: [sys::ncclComm_t; 2],
 }
 
 /// Succeeds when cudarc finds the library.
-///
-/// # Errors
-/// When it does not.
 pub fn find() -> Result<(), Missing> {
     // SAFETY: loading the library runs its initialisers, as its first use would.
     if unsafe { sys::is_culib_present() } {
@@ -38,9 +34,6 @@ pub fn find() -> Result<(), Missing> {
 
 impl Nccl {
     /// Communicators of two different devices. The library must be there: see [`find`].
-    ///
-    /// # Errors
-    /// When NCCL refuses.
     pub fn new(devices: [&Device; 2]) -> Result<Self, Error> {
         let mut communicators = [std::ptr::null_mut(); 2];
         let ordinals = devices.map(|device| device.context().cu_device());
@@ -50,9 +43,6 @@ impl Nccl {
     }
 
     /// Its version, such as 2.27.5.
-    ///
-    /// # Errors
-    /// When NCCL refuses.
     pub fn version() -> Result<String, Error> {
         let number = result::get_nccl_version()?;
         Ok(format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100))
@@ -60,9 +50,6 @@ impl Nccl {
 
     /// Twice `count` elements at each place: each device has its part of them, the first or the second half, and gets
     /// the other.
-    ///
-    /// # Errors
-    /// When NCCL refuses.
     ///
     /// # Safety
     /// The elements live, and nobody else uses them, until both streams are synchronised.
@@ -85,9 +72,6 @@ impl Nccl {
     }
 
     /// `count` elements from the first device to the second.
-    ///
-    /// # Errors
-    /// When NCCL refuses.
     ///
     /// # Safety
     /// The elements live, and nobody else uses them, until both streams are synchronised.

@@ -14,10 +14,8 @@ use crate::nccl::Nccl;
 use crate::process::{Device, Error, Event, Pointers, Process, Times, pointers};
 use crate::schedule::{Exchange, Queue, Schedule, Spread, Work};
 
-/// Ways to carry exchanges.
 #[derive(Clone, Copy)]
 pub enum Link<'l> {
-    /// Copies by the driver.
     Copies,
     /// NVIDIA's library of collective operations.
     Nccl(&'l Nccl),
@@ -31,18 +29,12 @@ pub struct Pair<'d> {
 
 impl<'d> Pair<'d> {
     /// Memory and events on both devices.
-    ///
-    /// # Errors
-    /// When one has no room.
     pub fn new(devices: [&'d Device; 2], schedules: [Schedule; 2], link: Link<'d>) -> Result<Self, Error> {
         let [first, second] = schedules;
         Ok(Self { ranks: [devices[0].prepare(first)?, devices[1].prepare(second)?], link })
     }
 
     /// Computes C, and returns the milliseconds that the host waited.
-    ///
-    /// # Errors
-    /// When the driver refuses something.
     pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
         let begin = Instant::now();
         let done = pointers(self.ranks[0].schedule().shape, arrays).and_then(|host| self.put(host));
@@ -55,9 +47,6 @@ impl<'d> Pair<'d> {
     }
 
     /// When each operation of the last run began and ended, of each device by its own clock.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn events(&self) -> Result<[Vec<Event>; 2], Error> {
         Ok([self.ranks[0].events()?, self.ranks[1].events()?])
     }
@@ -150,9 +139,6 @@ fn bytes(elements: usize) -> u64 {
 
 /// Copies bytes to the first device from the second, in the exchange stream of the first.
 ///
-/// # Errors
-/// When the driver refuses.
-///
 /// # Safety
 /// Both places have so many bytes, which live, and which nobody else uses, until the stream is synchronised.
 pub unsafe fn copy_between(
@@ -168,9 +154,6 @@ pub unsafe fn copy_between(
 }
 
 /// Lets two different devices reach each other's memory, if they can.
-///
-/// # Errors
-/// When the driver refuses.
 pub fn connect(contexts: [&Arc<CudaContext>; 2]) -> Result<bool, DriverError> {
     for rank in [0, 1] {
         let (one, other) = (contexts[rank], contexts[1 - rank]);

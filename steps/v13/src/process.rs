@@ -18,13 +18,10 @@ use crate::schedule::{Block, Op, Operand, QUEUES, Queue, Schedule, Work};
 /// Why a product was not computed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// From the kernels.
     #[error("{0}")]
     Kernel(#[from] v11::gemm::Error),
-    /// The driver reports an error.
     #[error("{}", harness::words(*.0))]
     Driver(#[from] DriverError),
-    /// NCCL reports an error.
     #[error("NCCL: {:?}", .0.0)]
     Nccl(NcclError),
     /// A schedule of a pair of devices was run on one.
@@ -41,7 +38,6 @@ impl From<NcclError> for Error {
     }
 }
 
-/// The streams of a device, and the kernels.
 pub struct Device {
     context: Arc<CudaContext>,
     /// The streams, indexed by [`Queue`].
@@ -52,15 +48,11 @@ pub struct Device {
 /// Start and end of an operation, in milliseconds since the process began.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Event {
-    /// The queue.
     pub queue: Queue,
-    /// The operation in words.
     pub what: String,
     /// Bytes that it copied.
     pub bytes: usize,
-    /// Time at which it began.
     pub start_ms: f64,
-    /// Time at which it ended.
     pub end_ms: f64,
 }
 
@@ -87,9 +79,6 @@ pub(crate) enum Times {
 
 impl Device {
     /// Creates the streams and loads the kernels in a context.
-    ///
-    /// # Errors
-    /// On a card that the kernels are not for, and when the driver refuses.
     pub fn new(context: &Arc<CudaContext>) -> Result<Self, Error> {
         // SAFETY: what is computed in one stream and used in another is ordered by the events of a schedule, and
         // memory is freed after all streams are done.
@@ -105,28 +94,20 @@ impl Device {
         Ok(Self { sgemm: Sgemm::load(&streams[Queue::Kernel as usize])?, context: context.clone(), streams })
     }
 
-    /// The context.
     pub fn context(&self) -> &Arc<CudaContext> {
         &self.context
     }
 
-    /// The stream of a queue.
     pub fn stream(&self, queue: Queue) -> &Arc<CudaStream> {
         &self.streams[queue as usize]
     }
 
     /// Waits until all streams are done.
-    ///
-    /// # Errors
-    /// When an operation failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.streams.iter().try_for_each(|stream| Ok(stream.synchronize()?))
     }
 
     /// Allocates memory and events for a schedule.
-    ///
-    /// # Errors
-    /// When the device has not enough memory.
     pub fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, Error> {
         let timed = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
         let stream = self.stream(Queue::Kernel);
@@ -153,9 +134,6 @@ impl Device {
 
 impl Process<'_> {
     /// Computes C, and returns the milliseconds that the host waited.
-    ///
-    /// # Errors
-    /// When the driver refuses something.
     pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
         let begin = Instant::now();
         let done = pointers(self.schedule.shape, arrays).and_then(|host| self.put(host, Times::Taken));
@@ -172,9 +150,6 @@ impl Process<'_> {
     }
 
     /// Start and end of each operation of the last run.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn events(&self) -> Result<Vec<Event>, Error> {
         let ops = self.schedule.ops.iter().zip(&self.events);
         ops.map(|(op, [start, end])| {
@@ -264,9 +239,6 @@ impl Process<'_> {
 
     // ANCHOR: capture
     /// The schedule as a graph, for these arrays: one call starts all of it.
-    ///
-    /// # Errors
-    /// When the driver has no graphs.
     pub fn capture(&mut self, arrays: &mut Arrays) -> Result<CudaGraph, Error> {
         let host = pointers(self.schedule.shape, arrays)?;
         let kernels = self.device.stream(Queue::Kernel).clone();
@@ -288,9 +260,6 @@ impl Process<'_> {
     // ANCHOR_END: capture
 
     /// Starts a graph, and returns the milliseconds until it is done.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn replay(&self, graph: &CudaGraph) -> Result<f64, Error> {
         let begin = Instant::now();
         graph.launch()?;
@@ -307,8 +276,6 @@ pub(crate) struct Pointers {
     c: *mut f32,
 }
 
-/// # Panics
-/// When the arrays are those of another shape.
 pub(crate) fn pointers(shape: Shape, arrays: &mut Arrays) -> Result<Pointers, Error> {
     let Shape { m, n, k } = shape;
     let (a, b, c) = (arrays.a.get()?, arrays.b.get()?, arrays.c.get_mut()?);

@@ -192,7 +192,7 @@ fn open_nccl(devices: [&Device; 2]) -> Result<Nccl, String> {
     Nccl::new(devices).map_err(|error| error.to_string())
 }
 
-/// A from and to the host over each device's link, over both at once, and from one device to the other.
+/// Times A from and to the host over each device's link, over both at once, and from one device to the other.
 fn links(
     clock: &mut Clock,
     devices: [&Device; 2],
@@ -277,7 +277,6 @@ fn peer_streams(devices: [&Device; 2]) -> [sys::CUstream; 2] {
     devices.map(|device| device.stream(Queue::Peer).cu_stream())
 }
 
-/// All ways of one product.
 struct Comparison<'a> {
     gpu: &'a Gpu,
     devices: [Option<&'a Device>; 2],
@@ -287,7 +286,6 @@ struct Comparison<'a> {
     size: Size,
 }
 
-/// A way that is ready.
 enum Ready<'d> {
     One(Box<Process<'d>>),
     Graph(Box<Process<'d>>, CudaGraph),

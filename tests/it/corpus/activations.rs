@@ -181,7 +181,7 @@ fn watching_changes_nothing() {
     assert_eq!(seen[1], seen[2]);
 }
 
-/// Without end, and deeper than the stack that was asked for.
+/// Recursion without end, and deeper than the stack that was asked for.
 #[test]
 fn the_stack_ends() {
     let text = "

@@ -12,7 +12,6 @@ use super::{Fixture, TARGET};
 struct Trial {
     /// Behind the `#` of the name.
     variant: String,
-    /// Types of the results.
     results: Vec<Type>,
     /// Types of the sources, and what they are fed with.
     sources: Vec<(Type, Kind)>,
@@ -20,7 +19,6 @@ struct Trial {
     text: String,
 }
 
-/// The fixtures of one form; none when it is not arithmetic.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let mut list = trials(row, mnemonic);
     list.extend(tiny(mnemonic, &list));

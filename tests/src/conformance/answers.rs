@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a device answered, by the fixture's name: its results in order, or why there are none.
+/// Answers of a device, by the fixture's name: its results in order, or why there are none.
 pub type Answers = BTreeMap<String, Result<Vec<u64>, String>>;
 
 /// `name<TAB>count hex hex …`, or `name<TAB>!reason`; runs of one value are written once. Deflated.

@@ -9,7 +9,6 @@ use super::{Fixture, TARGET};
 
 /// The form whose row the chains are listed under.
 const FORM: &str = "add.cc.u32";
-/// Number of random chains.
 const CHAINS: u64 = 40;
 /// Threads that run each.
 const THREADS: usize = 64;

@@ -2,7 +2,7 @@
 
 use super::Fixture;
 
-/// Whether an approximation is as close to the hardware's as the PTX manual promises of either: in units of the
+/// Tells whether an approximation is as close to the hardware's as the PTX manual promises of either: in units of the
 /// last place, or absolutely or relatively where the manual says so.
 fn is_close(hardware: u64, ours: u64, name: &str) -> bool {
     let name = name.split('#').next().unwrap_or(name);

@@ -32,10 +32,7 @@ fn emulate_text(fixtures: &[&Fixture], text: &str, level: Option<CpuLevel>) -> V
     }
 }
 
-/// What the machine code of [`module`] answers.
-///
-/// # Errors
-/// When it does not load, why.
+/// Answers of machine code made from [`module`].
 pub fn emulate_machine_code(
     fixtures: &[&Fixture],
     cubin: &[u8],

@@ -6,14 +6,11 @@ use ptx::ast::Type;
 
 use super::BLOCK;
 
-/// What an operand is fed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Values of a type.
     Of(Type),
     /// Shift amounts, field positions and lengths.
     Amount,
-    /// A truth value: 0 or 1.
     Truth,
     /// Floats whose products, quotients, sums and conversions lie around the smallest normal number.
     Tiny(Type),
@@ -104,7 +101,6 @@ fn cancelling(kind: Kind, [a, b, c]: [u64; 3]) -> u64 {
     }
 }
 
-/// The values at which a type is most likely to go wrong.
 pub(super) fn edges(kind: Kind) -> Vec<u64> {
     match kind {
         Kind::Unused | Kind::Tiny(_) => vec![0],

@@ -8,7 +8,7 @@ use ptx::table::Row;
 use super::memory::{fixture, random_inputs};
 use super::{BEFORE_VOLTA, BLOCK, Fixture};
 
-/// What the texture handles in `p_textures` stand for, in order.
+/// The textures behind the handles in `p_textures`, in order.
 pub const TEXTURES: [TextureSource; 11] = [
     TextureSource::new(1, 'f'),
     TextureSource::new(1, 's'),
@@ -26,7 +26,6 @@ pub const TEXTURES: [TextureSource; 11] = [
 /// A texture of 16 texels, or 16 x 8, each of four channels of 32 bits; coordinates are clamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextureSource {
-    /// Dimensions of the texture: 1 or 2.
     pub dims: u32,
     /// `f`, `s` or `u`.
     pub channel: char,
@@ -41,15 +40,12 @@ impl TextureSource {
         Self { dims, channel, filtered: false, buffer: false }
     }
 
-    /// Texels in a row.
     pub const WIDTH: usize = 16;
 
-    /// Number of rows of texels.
     pub fn height(self) -> usize {
         if self.dims == 1 { 1 } else { 8 }
     }
 
-    /// Texels, row by row.
     pub fn words(self) -> Vec<u32> {
         let value = |k: usize| match self.channel {
             'f' => ((k * 29 % 64) as f32 - 20.0).to_bits(),

@@ -8,7 +8,6 @@ use ptx::table::Row;
 use super::inputs::Random;
 use super::{BLOB, BLOCK, Fixture, TARGET};
 
-/// Where an access goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Global,
@@ -19,7 +18,6 @@ enum Place {
     FunctionParam,
 }
 
-/// One form, taken apart.
 struct Access<'a> {
     mnemonic: &'a str,
     place: Place,

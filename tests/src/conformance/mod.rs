@@ -26,7 +26,7 @@ pub const BLOCK: u32 = 64;
 /// Bytes of the parameter that `ld.param` reads; byte i is i + 1.
 pub const BLOB: usize = 32;
 
-/// One kernel: how it is made, what it reads, how much it writes.
+/// One kernel: its making, inputs and results.
 #[derive(Debug, Clone)]
 pub struct Fixture {
     /// The form, `fma.rn.f32`, and behind `#` a variant where there are several.
@@ -37,11 +37,9 @@ pub struct Fixture {
     pub section: &'static str,
     /// Three inputs per thread; all of one length, a multiple of [`BLOCK`].
     pub inputs: [Vec<u64>; 3],
-    /// Number of results per thread.
     pub outs: usize,
-    /// What the module declares beside the kernel.
+    /// Declarations of the module beside the kernel.
     pub declarations: String,
-    /// Instructions of the kernel.
     pub body: String,
     /// The arguments of `.version` and `.target`.
     pub target: (&'static str, &'static str),
@@ -49,11 +47,10 @@ pub struct Fixture {
 
 /// PTX ISA and architecture of nearly all fixtures.
 pub const TARGET: (&str, &str) = ("8.4", "sm_90");
-/// For the warp instructions that Volta did away with.
+/// Target of the warp instructions that Volta did away with.
 pub const BEFORE_VOLTA: (&str, &str) = ("6.3", "sm_60");
 
 impl Fixture {
-    /// Threads that run it.
     pub fn threads(&self) -> usize {
         self.inputs[0].len()
     }

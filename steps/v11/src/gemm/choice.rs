@@ -9,12 +9,10 @@ use crate::costs::{Constants, Work, expected, terms};
 use crate::gemm::Form;
 use crate::plans::{PLANS, Plan, Sharing, Source};
 
-/// A plan, and what belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// Index in [`PLANS`]; behind them, what was added to a [`Sgemm`](crate::gemm::Sgemm).
     pub plan: usize,
-    /// How it shares out the product.
     pub sharing: Sharing,
     /// A and B are copied first to where the plan can read them.
     pub packed: [bool; 2],
@@ -23,7 +21,6 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The work of a product with this choice.
     pub fn work(&self, shape: Shape) -> Work {
         let Shape { m, n, k } = shape;
         Work { shape: [m, n, k], sharing: self.sharing, packed: self.packed }
@@ -40,7 +37,6 @@ pub struct PlanCosts {
 }
 
 impl PlanCosts {
-    /// Those for a product.
     pub fn of(&self, work: &Work) -> &Constants {
         match work.stores_floats() {
             true => &self.floats,
@@ -52,33 +48,22 @@ impl PlanCosts {
 /// Measurements (`cargo xtask tune v11`) by which plans are chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
-    /// The device on which it was measured.
     pub device: String,
-    /// CUDA version of its driver.
     pub driver: String,
     /// When it was measured, in UTC.
     pub date: String,
-    /// Number of products that were measured.
     pub products: usize,
-    /// The seed of their sizes.
     pub seed: u64,
-    /// Constants of each plan by its entry point.
     pub plans: BTreeMap<String, PlanCosts>,
 }
 
 impl Costs {
-    /// Those in the repository.
-    ///
-    /// # Panics
-    /// When the file is damaged, which a test excludes.
+    /// Costs in the repository.
     pub fn committed() -> Self {
         serde_json::from_str(include_str!("../../data/costs.json")).expect("a test reads it")
     }
 
     /// The plan for a product whose operands can be used so.
-    ///
-    /// # Panics
-    /// Never: there are plans for operands in any form.
     // ANCHOR: choose
     pub fn choose(&self, shape: Shape, forms: [Form; 2], n_sms: usize) -> Choice {
         let mut best: Option<Choice> = None;
@@ -91,7 +76,6 @@ impl Costs {
     }
     // ANCHOR_END: choose
 
-    /// All that are possible.
     pub fn choices(&self, shape: Shape, forms: [Form; 2], n_sms: usize) -> Vec<Choice> {
         let mut found = Vec::new();
         for (i, plan) in PLANS.iter().enumerate() {

@@ -25,7 +25,6 @@ const PACK: Code = code!("v11_pack");
 /// Capability that the machine code is compiled for.
 const CAPABILITY: (i32, i32) = (9, 0);
 
-/// How an operand lies in memory, row after row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// A as M × K, B as K × N.
@@ -37,20 +36,16 @@ pub enum Layout {
 /// `C = alpha · op(A) · op(B) + beta · C`, all row-major.
 #[derive(Debug, Clone, Copy)]
 pub struct Product {
-    /// The sizes M, N and K.
     pub shape: Shape,
     /// Factor of the product.
     pub alpha: f32,
     /// Factor of the old C. With 0, C is not read.
     pub beta: f32,
-    /// Layout of A.
     pub a: Layout,
-    /// Layout of B.
     pub b: Layout,
 }
 
 impl Product {
-    /// `C = A · B`.
     pub const fn new(shape: Shape) -> Self {
         Self { shape, alpha: 1.0, beta: 0.0, a: Layout::AsIs, b: Layout::AsIs }
     }
@@ -59,34 +54,19 @@ impl Product {
 /// Why there is no product.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The card is another one.
     #[error("needs compute capability 9.0; this device has {}.{}", .0.0, .0.1)]
     Capability((i32, i32)),
-    /// A size is 0.
     #[error("{0} is no product: M, N and K are at least 1")]
     Empty(Shape),
     /// The kernels index with 32 bits.
     #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
-    TooLarge {
-        /// Its name.
-        operand: char,
-        /// Their number.
-        elements: usize,
-    },
+    TooLarge { operand: char, elements: usize },
     /// An operand is smaller than its shape.
     #[error("{operand} needs {needed} elements for this shape, and has {there}")]
-    TooShort {
-        /// Its name.
-        operand: char,
-        /// Elements of its shape.
-        needed: usize,
-        /// Elements of the slice.
-        there: usize,
-    },
+    TooShort { operand: char, needed: usize, there: usize },
     /// C begins between.
     #[error("C begins at {0:#x}: with rows of whole float4s it has to begin on 16 bytes")]
     Misaligned(CUdeviceptr),
-    /// The driver reports an error.
     #[error("{}", harness::words(*.0))]
     Driver(#[from] DriverError),
 }
@@ -123,9 +103,6 @@ fn kernel_of(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunctio
 
 impl Sgemm {
     /// Loads the kernels for products in this stream.
-    ///
-    /// # Errors
-    /// On a card of another compute capability, and when the driver refuses.
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
         let capability = context.compute_capability()?;
@@ -152,18 +129,12 @@ impl Sgemm {
     }
 
     /// Adds a kernel that is not in [`PLANS`], and returns its number for a [`Choice`].
-    ///
-    /// # Errors
-    /// When the module does not have the kernel, or the driver refuses it.
     pub fn add(&mut self, plan: Plan, module: &Arc<CudaModule>) -> Result<usize, Error> {
         self.kernels.push(kernel_of(module, &plan)?);
         Ok(self.kernels.len() - 1)
     }
 
     /// Puts the product into the stream.
-    ///
-    /// # Errors
-    /// When an operand does not fit the shape, and when the driver refuses.
     // ANCHOR: multiply
     pub fn multiply(
         &self,
@@ -184,9 +155,6 @@ impl Sgemm {
     // ANCHOR_END: multiply
 
     /// The product by a plan of the caller's choice.
-    ///
-    /// # Errors
-    /// As [`Self::multiply`].
     ///
     /// # Panics
     /// When the plan does not take the operands as the choice leaves them.
@@ -215,7 +183,6 @@ impl Sgemm {
         self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms)
     }
 
-    /// Multiprocessors of the card.
     pub fn n_sms(&self) -> usize {
         self.n_sms
     }
@@ -316,7 +283,6 @@ impl Sgemm {
     // ANCHOR_END: launch
 }
 
-/// An operand as it lies in memory.
 #[derive(Debug, Clone, Copy)]
 struct Operand {
     /// The operand of the product: of a transposed one, what its copy will be.

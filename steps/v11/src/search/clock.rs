@@ -26,15 +26,12 @@ pub(super) struct Timed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Class {
     shape: [usize; 3],
-    /// Time of the plans in use.
     in_use: Timed,
-    /// Time of the others.
     found: Timed,
     /// Spearman's rank correlation of the predicted times of the others with these.
     rank_correlation: f64,
 }
 
-/// Results of a search on a GPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Found {
     device: String,

@@ -29,7 +29,6 @@ struct Prediction {
     us: f64,
 }
 
-/// The kernel of a plan's multipliers, loaded.
 struct Multipliers<'a> {
     gpu: &'a Gpu,
     plan: Plan,
