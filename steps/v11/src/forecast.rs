@@ -33,7 +33,6 @@ pub struct Forecast {
 
 impl Forecast {
     /// By counting alone, without machine code: multiply-adds and loads from shared memory, each at the full rate.
-    // ANCHOR: counted
     pub fn counted(plan: &Plan) -> Self {
         let ([bm, bn, bk], [tm, tn]) = (plan.tile.map(f64::from), plan.thread.map(f64::from));
         // Instructions of a warp for one k. A load of float4s passes shared memory twice at least.
@@ -50,7 +49,6 @@ impl Forecast {
             tile: bm * bn * FLOAT / SHARED_BYTES / MHZ,
         }
     }
-    // ANCHOR_END: counted
 
     /// The constants of a plan. What copies take of shared memory and of the schedulers is added to each step. What a
     /// launch, sharing and packing cost is the mean of the plans that were timed.

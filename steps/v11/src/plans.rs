@@ -31,7 +31,6 @@ pub struct Plan {
 const FLOAT: u32 = 4;
 const BARRIER: u32 = 8;
 
-// ANCHOR: plans
 const fn boxes(
     entry: &'static str,
     tile: [u32; 3],
@@ -75,7 +74,6 @@ pub const PLANS: [Plan; 10] = [
         blocks: 4,
     },
 ];
-// ANCHOR_END: plans
 
 impl Plan {
     /// Threads that multiply.
@@ -129,7 +127,6 @@ pub struct Shares {
 impl Plan {
     /// Blocks and whole tiles of a launch on a card with so many multiprocessors; `None` where there is nothing to
     /// share in this way.
-    // ANCHOR: shares
     pub fn shares(&self, tiles: usize, steps: usize, sharing: Sharing, n_sms: usize) -> Option<Shares> {
         let slots = n_sms * self.blocks as usize;
         let rounds = tiles / slots;
@@ -148,5 +145,4 @@ impl Plan {
         // With whole tiles, too, all blocks are needed.
         (whole == 0 || shared >= slots).then_some(Shares { blocks: slots.min(shared), whole })
     }
-    // ANCHOR_END: shares
 }

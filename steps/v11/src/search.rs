@@ -21,7 +21,6 @@ use v11::space::{self, Space};
 
 use crate::tune::trouble;
 
-// ANCHOR: classes
 /// A product for each class of shapes that the plans in use were made for.
 const CLASSES: [[usize; 3]; 11] = [
     [256; 3],
@@ -37,7 +36,6 @@ const CLASSES: [[usize; 3]; 11] = [
     [1023; 3],
     [4095; 3],
 ];
-// ANCHOR_END: classes
 
 /// The multiprocessors of the card for which plans are ranked.
 const SMS: usize = 132;

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use crate::plans::{Plan, Source};
 
-// ANCHOR: space
 const BM: [u32; 5] = [16, 32, 64, 128, 256];
 const BN: [u32; 4] = [32, 64, 128, 256];
 const BK: [u32; 2] = [16, 32];
@@ -19,7 +18,6 @@ const BLOCKS: [u32; 4] = [1, 2, 3, 4];
 /// Who copies. Producers are one warp, or a warpgroup that gives its registers to the others.
 const CREWS: [(Source, u32); 4] =
     [(Source::Boxes, 32), (Source::Boxes, GROUP), (Source::Words, GROUP), (Source::Threads, 0)];
-// ANCHOR_END: space
 
 /// Threads of a warpgroup: registers are given and taken by four warps together.
 const GROUP: u32 = 128;
@@ -242,7 +240,6 @@ fn without_ring(plan: &Plan) -> String {
     name(&Plan { stages: 0, ..*plan })
 }
 
-// ANCHOR: texts
 /// The name of a plan by all its constants: `boxes_64x128x32_8x16_s4_r4_b1_p128`.
 pub fn name(plan: &Plan) -> String {
     let source = match plan.source {
@@ -291,7 +288,6 @@ pub fn multipliers_of(plan: &Plan) -> String {
         tile_of(plan)
     )
 }
-// ANCHOR_END: texts
 
 #[cfg(test)]
 mod tests {

@@ -237,7 +237,6 @@ impl Process<'_> {
         Some(&self.events[self.put[queue as usize][n - 1]][1])
     }
 
-    // ANCHOR: capture
     /// The schedule as a graph, for these arrays: one call starts all of it.
     pub fn capture(&mut self, arrays: &mut Arrays) -> Result<CudaGraph, Error> {
         let host = pointers(self.schedule.shape, arrays)?;
@@ -257,7 +256,6 @@ impl Process<'_> {
         done?;
         graph?.ok_or(Error::NoGraph)
     }
-    // ANCHOR_END: capture
 
     /// Starts a graph, and returns the milliseconds until it is done.
     pub fn replay(&self, graph: &CudaGraph) -> Result<f64, Error> {

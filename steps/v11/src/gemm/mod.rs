@@ -135,7 +135,6 @@ impl Sgemm {
     }
 
     /// Puts the product into the stream.
-    // ANCHOR: multiply
     pub fn multiply(
         &self,
         product: &Product,
@@ -152,7 +151,6 @@ impl Sgemm {
         let choice = self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms);
         self.run(product, &choice, operands, c)
     }
-    // ANCHOR_END: multiply
 
     /// The product by a plan of the caller's choice.
     ///
@@ -234,7 +232,6 @@ impl Sgemm {
         Ok(Matrix { address: to, rows, cols, pitch, element: Element::F32 })
     }
 
-    // ANCHOR: launch
     fn launch(
         &self,
         product: &Product,
@@ -280,7 +277,6 @@ impl Sgemm {
         unsafe { launch.launch(config) }?;
         Ok(())
     }
-    // ANCHOR_END: launch
 }
 
 #[derive(Debug, Clone, Copy)]
