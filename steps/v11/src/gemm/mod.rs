@@ -13,7 +13,7 @@ use cudarc::driver::{
     LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
-use harness::{Code, Shape, code};
+use harness::{Code, Shape, blocks, code, int};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
@@ -142,14 +142,7 @@ impl Sgemm {
         b: &impl DevicePtr<f32>,
         c: &mut impl DevicePtrMut<f32>,
     ) -> Result<(), Error> {
-        let Shape { m, n, k } = product.shape;
-        check(product.shape, [a.len(), b.len(), c.len()])?;
-        let (a, _reading_a) = a.device_ptr(&self.stream);
-        let (b, _reading_b) = b.device_ptr(&self.stream);
-        let (c, _writing_c) = c.device_ptr_mut(&self.stream);
-        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
-        let choice = self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms);
-        self.run(product, &choice, operands, c)
+        self.run(product, None, a, b, c)
     }
 
     /// The product by a plan of the caller's choice.
@@ -164,38 +157,34 @@ impl Sgemm {
         b: &impl DevicePtr<f32>,
         c: &mut impl DevicePtrMut<f32>,
     ) -> Result<(), Error> {
-        let Shape { m, n, k } = product.shape;
-        check(product.shape, [a.len(), b.len(), c.len()])?;
-        let (a, _reading_a) = a.device_ptr(&self.stream);
-        let (b, _reading_b) = b.device_ptr(&self.stream);
-        let (c, _writing_c) = c.device_ptr_mut(&self.stream);
-        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
-        self.run(product, choice, operands, c)
-    }
-
-    /// The choice of [`Self::multiply`].
-    pub fn choice(&self, product: &Product) -> Choice {
-        let Shape { m, n, k } = product.shape;
-        // Allocations begin on more than 16 bytes.
-        let operands = [Operand::new(0, [m, k], product.a), Operand::new(0, [k, n], product.b)];
-        self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms)
+        self.run(product, Some(*choice), a, b, c)
     }
 
     pub fn n_sms(&self) -> usize {
         self.n_sms
     }
 
+    /// The product by a plan, or by that of the least expected time.
     fn run(
         &self,
         product: &Product,
-        choice: &Choice,
-        operands: [Operand; 2],
-        c: CUdeviceptr,
+        choice: Option<Choice>,
+        a: &impl DevicePtr<f32>,
+        b: &impl DevicePtr<f32>,
+        c: &mut impl DevicePtrMut<f32>,
     ) -> Result<(), Error> {
+        let Shape { m, n, k } = product.shape;
+        check(product.shape, [a.len(), b.len(), c.len()])?;
+        let (a, _reading_a) = a.device_ptr(&self.stream);
+        let (b, _reading_b) = b.device_ptr(&self.stream);
+        let (c, _writing_c) = c.device_ptr_mut(&self.stream);
         // Kernels store float4s where rows are whole float4s.
-        if product.shape.n.is_multiple_of(4) && !c.is_multiple_of(ALIGNED as u64) {
+        if n.is_multiple_of(4) && !c.is_multiple_of(ALIGNED as u64) {
             return Err(Error::Misaligned(c));
         }
+        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
+        let choice = choice
+            .unwrap_or_else(|| self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms));
         let mut packed = self.packed.borrow_mut();
         let mut matrices = operands.map(|operand| operand.matrix);
         for (i, operand) in operands.into_iter().enumerate() {
@@ -203,7 +192,7 @@ impl Sgemm {
                 matrices[i] = self.pack(operand, &mut packed[i])?;
             }
         }
-        self.launch(product, choice, matrices, c)
+        self.launch(product, &choice, matrices, c)
     }
 
     /// A copy of an operand, row-major with rows on 16 bytes.
@@ -218,12 +207,12 @@ impl Sgemm {
         }
         let room = room.as_mut().expect("it was made above");
         let (to, _writing) = room.device_ptr_mut(&self.stream);
-        let (n_rows, n_cols, n_pitch) = (harness::int(rows), harness::int(cols), harness::int(pitch));
+        let (n_rows, n_cols, n_pitch) = (int(rows), int(cols), int(pitch));
         let turned = i32::from(operand.layout == Layout::Transposed);
         let mut launch = self.stream.launch_builder(&self.pack);
         launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&turned).arg(&address).arg(&to);
         let config = LaunchConfig {
-            grid_dim: (harness::blocks(cols, TILE), harness::blocks(rows, TILE), 1),
+            grid_dim: (blocks(cols, TILE), blocks(rows, TILE), 1),
             block_dim: (TILE, ROWS, 1),
             shared_mem_bytes: 0,
         };
@@ -244,18 +233,15 @@ impl Sgemm {
         let [bm, bn, bk] = plan.tile;
         let shares =
             plan.shares(plan.tiles(m, n), plan.steps(k), choice.sharing, self.n_sms).expect("it was chosen");
-        let (m, n, k, whole) =
-            (harness::int(m), harness::int(n), harness::int(k), harness::int(shares.whole));
         let config = LaunchConfig {
             grid_dim: match plan.source {
-                Source::Threads => {
-                    (harness::blocks(product.shape.n, bn), harness::blocks(product.shape.m, bm), 1)
-                }
-                Source::Boxes | Source::Words => (harness::blocks(shares.blocks, 1), 1, 1),
+                Source::Threads => (blocks(n, bn), blocks(m, bm), 1),
+                Source::Boxes | Source::Words => (blocks(shares.blocks, 1), 1, 1),
             },
             block_dim: (plan.threads(), 1, 1),
             shared_mem_bytes: plan.shared(),
         };
+        let (m, n, k, whole) = (int(m), int(n), int(k), int(shares.whole));
         let mut launch = self.stream.launch_builder(kernel);
         launch.arg(&m).arg(&n).arg(&k).arg(&product.alpha);
         let maps;
