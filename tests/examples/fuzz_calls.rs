@@ -29,14 +29,10 @@ const FIRST_DEVICE_ADDRESS: u64 = 1 << 48;
 const LAST_HANDLE: u64 = u32::MAX as u64;
 
 /// Calls that look a host address up, and read and write nothing there.
+#[rustfmt::skip]
 const LOOK_UP: [&str; 7] = [
-    "cuMemFreeHost",
-    "cuMemFree_v2",
-    "cuMemHostUnregister",
-    "cuMemHostGetDevicePointer_v2",
-    "cuMemHostGetFlags",
-    "cuMemGetAddressRange_v2",
-    "cuPointerGetAttribute",
+    "cuMemFreeHost", "cuMemFree_v2", "cuMemHostUnregister", "cuMemHostGetDevicePointer_v2",
+    "cuMemHostGetFlags", "cuMemGetAddressRange_v2", "cuPointerGetAttribute",
 ];
 
 const PTX: &str = ".version 8.0
@@ -192,19 +188,10 @@ impl Fuzzer {
         };
         let text = |text: &str| CString::new(text).map_err(|error| error.to_string());
         let long = "x".repeat(5000);
+        #[rustfmt::skip]
         let texts = [
-            "fill",
-            "spin",
-            "nothing",
-            "shared",
-            "trap",
-            "variable",
-            "constant",
-            "",
-            "cuInit",
-            "cuMemAlloc",
-            &long,
-            "/dev/null",
+            "fill", "spin", "nothing", "shared", "trap", "variable", "constant", "", "cuInit", "cuMemAlloc",
+            &long, "/dev/null",
         ];
         let images = [PTX, ".version 8.0\n.target sm_80\n.entry k() { bogus; }", "", "\u{7f}ELF", &long];
         Ok(Self {

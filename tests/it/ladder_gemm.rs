@@ -50,22 +50,10 @@ const DOUBLE: [GemmKernel; 4] = [
 ];
 
 /// Shapes of 1, of single rows and columns, of primes, of tile ± 1, less than a tile deep, and with N % 4 ≠ 0.
+#[rustfmt::skip]
 const AWKWARD: [[usize; 3]; 15] = [
-    [1, 1, 1],
-    [1, 130, 3],
-    [131, 1, 5],
-    [2, 3, 67],
-    [7, 13, 5],
-    [15, 17, 16],
-    [17, 15, 31],
-    [31, 33, 32],
-    [33, 31, 33],
-    [61, 67, 7],
-    [127, 129, 9],
-    [129, 127, 8],
-    [128, 132, 24],
-    [5, 254, 20],
-    [130, 4, 12],
+    [1, 1, 1], [1, 130, 3], [131, 1, 5], [2, 3, 67], [7, 13, 5], [15, 17, 16], [17, 15, 31], [31, 33, 32],
+    [33, 31, 33], [61, 67, 7], [127, 129, 9], [129, 127, 8], [128, 132, 24], [5, 254, 20], [130, 4, 12],
 ];
 
 fn check_awkward<T: Number>(entries: &[GemmKernel]) {
@@ -270,16 +258,10 @@ fn v07_loads_the_next_tile_before_it_multiplies_this_one() {
 }
 
 /// The kernels that a reader compares, in order.
+#[rustfmt::skip]
 const LADDER: [&str; 9] = [
-    "v01_row_per_lane",
-    "v01_col_per_lane",
-    "v02_shared",
-    "v03_from_global",
-    "v03_from_shared",
-    "v04_float4",
-    "v05_bank_conflict_free",
-    "v06_outer_product",
-    "v07_double_buffer",
+    "v01_row_per_lane", "v01_col_per_lane", "v02_shared", "v03_from_global", "v03_from_shared", "v04_float4",
+    "v05_bank_conflict_free", "v06_outer_product", "v07_double_buffer",
 ];
 
 /// A source without the markers that no reader of a diff is shown.

@@ -53,17 +53,10 @@ fn every_promise_names_the_tests_that_hold_it() {
 
 #[test]
 fn the_emulator_does_no_input_or_output() {
+    #[rustfmt::skip]
     const FORBIDDEN: [&str; 10] = [
-        "std::fs",
-        "std::io",
-        "std::net",
-        "std::env",
-        "std::process",
-        "Instant::",
-        "SystemTime::",
-        "thread_local!",
-        "static mut",
-        "println!",
+        "std::fs", "std::io", "std::net", "std::env", "std::process", "Instant::", "SystemTime::",
+        "thread_local!", "static mut", "println!",
     ];
     const CRATES: [&str; 9] =
         ["arithmetic", "counters", "decode", "diagnostics", "program", "ptx", "sass", "simt", "timing"];
@@ -78,26 +71,12 @@ fn the_emulator_does_no_input_or_output() {
 
 #[test]
 fn crates_without_unsafe_code_forbid_it() {
+    #[rustfmt::skip]
     const CRATES: [&str; 19] = [
-        "emulator/counters",
-        "emulator/decode",
-        "emulator/diagnostics",
-        "emulator/nvcuda",
-        "emulator/program",
-        "emulator/ptx",
-        "emulator/sass",
-        "emulator/timing",
-        "course/catalog",
-        "course/judge",
-        "course/records",
-        "course/sha256",
-        "course/step_cli",
-        "course/tasks",
-        "course/teach",
-        "book/bookbuild",
-        "book/figures",
-        "tests",
-        "xtask/start",
+        "emulator/counters", "emulator/decode", "emulator/diagnostics", "emulator/nvcuda", "emulator/program",
+        "emulator/ptx", "emulator/sass", "emulator/timing", "course/catalog", "course/judge",
+        "course/records", "course/sha256", "course/step_cli", "course/tasks", "course/teach",
+        "book/bookbuild", "book/figures", "tests", "xtask/start",
     ];
     // The unit tests of `decode` need a function of the type that vector code has.
     const FORBIDS: [&str; 2] = ["#![forbid(unsafe_code)]", "#![cfg_attr(not(test), forbid(unsafe_code))]"];
@@ -145,32 +124,11 @@ fn dependencies_point_one_way() {
         ("xtask", &["catalog", "counters", "records", "step_cli", "tasks"]),
     ];
     // Crates that are libraries for others, and what links CUDA.
+    #[rustfmt::skip]
     const OURS: [&str; 25] = [
-        "arithmetic",
-        "catalog",
-        "counters",
-        "cudarc",
-        "decode",
-        "diagnostics",
-        "driver",
-        "emulator_client",
-        "grader",
-        "harness",
-        "judge",
-        "nvcuda",
-        "program",
-        "ptx",
-        "records",
-        "reference",
-        "sass",
-        "sha256",
-        "simt",
-        "step_cli",
-        "tasks",
-        "teach",
-        "timing",
-        "xtask",
-        "xtask_start",
+        "arithmetic", "catalog", "counters", "cudarc", "decode", "diagnostics", "driver", "emulator_client",
+        "grader", "harness", "judge", "nvcuda", "program", "ptx", "records", "reference", "sass", "sha256",
+        "simt", "step_cli", "tasks", "teach", "timing", "xtask", "xtask_start",
     ];
     for (krate, may) in ALLOWED {
         let manifest = read(&format!("{krate}/Cargo.toml"));

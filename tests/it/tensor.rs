@@ -63,15 +63,10 @@ fn boxes_are_copied_as_hardware_does() {
 
 #[test]
 fn what_cannot_be_copied_is_reported() {
+    #[rustfmt::skip]
     const SHOWN: [&str; 8] = [
-        "map at 16",
-        "zeros for a map",
-        "garbage for a map",
-        "column -1",
-        "fewer coordinates",
-        "plain left edge store",
-        "shared memory at 64",
-        "shared memory at 64 store",
+        "map at 16", "zeros for a map", "garbage for a map", "column -1", "fewer coordinates",
+        "plain left edge store", "shared memory at 64", "shared memory at 64 store",
     ];
     let found: Vec<String> = cases()
         .iter()

@@ -220,23 +220,11 @@ impl Case {
 
 /// Content of the tensor's memory before the kernel. The first words are numbers that conversions change.
 pub fn tensor_words() -> Vec<u32> {
+    #[rustfmt::skip]
     const SPECIAL: [u32; 16] = [
-        0x0000_0001,
-        0x807F_FFFF,
-        0x0080_0000,
-        0x3F80_0FFF,
-        0x3F80_1000,
-        0x3F80_1001,
-        0x3F80_3000,
-        0xBF80_2FFF,
-        0x7F7F_FFFF,
-        0x7F80_0000,
-        0xFF80_0000,
-        0x7F80_0001,
-        0x7FC0_0001,
-        0xFFFF_FFFF,
-        0x8000_0000,
-        0x0040_1000,
+        0x0000_0001, 0x807F_FFFF, 0x0080_0000, 0x3F80_0FFF, 0x3F80_1000, 0x3F80_1001, 0x3F80_3000,
+        0xBF80_2FFF, 0x7F7F_FFFF, 0x7F80_0000, 0xFF80_0000, 0x7F80_0001, 0x7FC0_0001, 0xFFFF_FFFF,
+        0x8000_0000, 0x0040_1000,
     ];
     let word = |i: usize| match SPECIAL.get(i) {
         Some(word) => *word,

@@ -189,21 +189,10 @@ impl Trial {
 }
 
 /// Special registers whose values the launch alone decides.
+#[rustfmt::skip]
 const SPECIAL: [&str; 14] = [
-    "tid.x",
-    "tid.y",
-    "ntid.x",
-    "ntid.z",
-    "ctaid.x",
-    "ctaid.y",
-    "nctaid.x",
-    "laneid",
-    "lanemask_eq",
-    "lanemask_le",
-    "lanemask_lt",
-    "lanemask_ge",
-    "lanemask_gt",
-    "dynamic_smem_size",
+    "tid.x", "tid.y", "ntid.x", "ntid.z", "ctaid.x", "ctaid.y", "nctaid.x", "laneid", "lanemask_eq",
+    "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "dynamic_smem_size",
 ];
 
 fn twice(ty: Type) -> Type {

@@ -27,22 +27,10 @@ pub fn fixtures() -> Vec<Fixture> {
 /// Opcodes and first modifiers of rows that have no fixture: those that need barriers in shared memory, tensor maps or
 /// clusters, which `it/tensor.rs`, `it/phases.rs` and `it/clusters.rs` run, and those of tensor cores, which `it/mma.rs`
 /// and `it/wgmma.rs` run.
+#[rustfmt::skip]
 const ELSEWHERE: [&str; 16] = [
-    "barrier.cluster",
-    "mapa",
-    "getctarank",
-    "wmma",
-    "ldmatrix",
-    "mma",
-    "movmatrix",
-    "stmatrix",
-    "mbarrier",
-    "cp.async.bulk",
-    "cp.async.mbarrier",
-    "fence.proxy",
-    "fence.mbarrier_init",
-    "setmaxnreg",
-    "wgmma",
+    "barrier.cluster", "mapa", "getctarank", "wmma", "ldmatrix", "mma", "movmatrix", "stmatrix", "mbarrier",
+    "cp.async.bulk", "cp.async.mbarrier", "fence.proxy", "fence.mbarrier_init", "setmaxnreg", "wgmma",
     "prefetch{,.param,.const}.tensormap",
 ];
 
@@ -84,14 +72,9 @@ fn refused_by_ptxas(name: &str) -> Option<&'static str> {
     let types: Vec<Type> = words.iter().filter_map(|w| Type::from_name(w)).collect();
     match words[0] {
         "ld" | "st" | "atom" | "red" => {
+            #[rustfmt::skip]
             let own_space = [
-                "const",
-                "local",
-                "param",
-                "param::func",
-                "param::entry",
-                "shared",
-                "shared::cta",
+                "const", "local", "param", "param::func", "param::entry", "shared", "shared::cta",
                 "shared::cluster",
             ];
             let beyond = words.iter().any(|w| w.starts_with("L1::") || w.starts_with("L2::"));
