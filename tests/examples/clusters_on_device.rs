@@ -8,14 +8,17 @@
 //! a case that is not defined, `--launches` asks for the results of launches and queries (those of an H200 are in
 //! `tests/data/clusters/launches.txt`), `--ptx INDEX` prints the kernel of a case.
 
+#[path = "device/mod.rs"]
+mod device;
+
 use std::error::Error;
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::io::Write;
 use std::ptr::null_mut;
 
-use cudarc::driver::sys::{self, CUfunction_attribute as Of, CUresult};
+use cudarc::driver::sys::{self, CUfunction_attribute as Of};
 use tests::clusters::{
-    BLOCKS, CASES, Case, SEEN, UNSEEN, WORDS, WRONG, expected, memory, module, module_with, shown,
+    BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, module_with, shown,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -27,22 +30,22 @@ fn main() -> Result<(), Box<dyn Error>> {
             let case = CASES.get(index.parse::<usize>()?).ok_or("no such case")?;
             out.write_all(module(case).as_bytes())?;
         }
-        ["--wrong", index] => {
-            let (case, _) = WRONG.get(index.parse::<usize>()?).ok_or("no such case")?;
-            device()?;
-            writeln!(out, "{}: {}", case.name, run(case).unwrap_or_else(|why| why))?;
-        }
-        ["--one", index] => {
-            let case = CASES.get(index.parse::<usize>()?).ok_or("no such case")?;
-            device()?;
+        [list @ ("--wrong" | "--one"), index] => {
+            let index: usize = index.parse()?;
+            let case = match list {
+                "--wrong" => WRONG.get(index).map(|(case, _)| case),
+                _ => CASES.get(index),
+            };
+            let case = case.ok_or("no such case")?;
+            device::open()?;
             writeln!(out, "{}: {}", case.name, run(case).unwrap_or_else(|why| why))?;
         }
         ["--launches"] => {
-            device()?;
+            device::open()?;
             launches(&mut out)?;
         }
         _ => {
-            device()?;
+            device::open()?;
             for case in CASES {
                 let (answer, expected) = (run(case).unwrap_or_else(|why| why), expected(case));
                 match answer == expected {
@@ -53,34 +56,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-}
-
-fn check(code: CUresult, what: &str) -> Result<(), String> {
-    match code {
-        CUresult::CUDA_SUCCESS => Ok(()),
-        _ => Err(format!("{what}: {code:?}")),
-    }
-}
-
-fn device() -> Result<(), String> {
-    let mut context = null_mut();
-    // SAFETY: plain calls of the driver's interface with pointers to locals.
-    unsafe {
-        check(sys::cuInit(0), "cuInit")?;
-        check(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "context")?;
-        check(sys::cuCtxSetCurrent(context), "context")
-    }
-}
-
-fn load(text: &str) -> Result<sys::CUfunction, String> {
-    let text = CString::new(text).map_err(|error| error.to_string())?;
-    let (mut loaded, mut kernel) = (null_mut(), null_mut());
-    // SAFETY: plain calls of the driver's interface with pointers to locals; the text ends in a zero.
-    unsafe {
-        check(sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()), "loading")?;
-        check(sys::cuModuleGetFunction(&mut kernel, loaded, c"steps".as_ptr()), "loading")?;
-    }
-    Ok(kernel)
 }
 
 /// The configuration of a launch.
@@ -110,25 +85,15 @@ fn with_config<T>(
 }
 
 fn run(case: &Case) -> Result<String, String> {
-    let kernel = load(&module(case))?;
-    let words = memory();
+    let kernel = device::load(&module(case), c"steps")?;
     let mut seen = [UNSEEN; BLOCKS * SEEN];
-    let (mut global, mut results) = (0, 0);
-    // SAFETY: plain calls of the driver's interface with pointers to locals; buffers are as large as the copies, and the
-    // kernel has these parameters.
-    unsafe {
-        check(sys::cuMemAlloc_v2(&mut global, 4 * WORDS), "cuMemAlloc")?;
-        check(sys::cuMemAlloc_v2(&mut results, size_of_val(&seen)), "cuMemAlloc")?;
-        check(sys::cuMemcpyHtoD_v2(global, words.as_ptr().cast(), 4 * WORDS), "copy")?;
-        check(sys::cuMemcpyHtoD_v2(results, seen.as_ptr().cast(), size_of_val(&seen)), "copy")?;
-        let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
-        let launched = with_config(case.cluster, case.grid, 32, |config| {
-            sys::cuLaunchKernelEx(config, kernel, arguments.as_mut_ptr(), null_mut())
-        });
-        check(launched, "launch")?;
-        check(sys::cuCtxSynchronize(), "stopped by")?;
-        check(sys::cuMemcpyDtoH_v2(seen.as_mut_ptr().cast(), results, size_of_val(&seen)), "copy")?;
-    }
+    let (mut global, mut results) = (device::upload(&memory())?, device::upload(&seen)?);
+    let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
+    // SAFETY: the kernel has these parameters, and buffers of these sizes.
+    let launched = with_config(case.cluster, case.grid, 32, |config| unsafe {
+        sys::cuLaunchKernelEx(config, kernel, arguments.as_mut_ptr(), null_mut())
+    });
+    device::finish(launched, &mut [(&mut seen, results)], "stopped by:")?;
     Ok(shown(&seen))
 }
 
@@ -170,9 +135,7 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         (Some([16, 1, 1]), [16, 1, 1]),
         (Some([32, 1, 1]), [32, 1, 1]),
     ];
-    let mut words = 0;
-    // SAFETY: a pointer to a local.
-    check(unsafe { sys::cuMemAlloc_v2(&mut words, 1 << 16) }, "cuMemAlloc")?;
+    let mut words = device::upload(&[0; 1 << 14])?;
     let mut results = words;
     let mut arguments: [*mut c_void; 2] = [(&raw mut words).cast(), (&raw mut results).cast()];
     let mut launch = |kernel, cluster, grid| {
@@ -185,7 +148,7 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         format!("{code:?} {end:?}")
     };
     for directives in directives {
-        let kernel = match load(&module_with(&case, directives)) {
+        let kernel = match device::load(&module_with(&case, directives), c"steps") {
             Ok(kernel) => kernel,
             Err(why) => {
                 writeln!(out, "[{directives}] {why}")?;
@@ -277,7 +240,7 @@ mod hardware {
         let emulator = emulator_client::find().expect("the emulated driver is loaded");
         // Launches that are refused are no news.
         emulator.set_diagnosis(Some(false));
-        device().expect("a device");
+        device::open().expect("a device");
         let mut out = Vec::new();
         launches(&mut out).expect("it answers");
         let ours = String::from_utf8(out).expect("text");

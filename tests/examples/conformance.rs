@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 use tests::conformance::{
-    Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, emulate, fixtures, missing, module, read_answers,
-    write_answers,
+    Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, answers_in, emulate, fixtures, missing, module,
+    read_answers, write_answers,
 };
 
 /// Kernels per module: compiling many at once is quicker, and a module that fails is tried again one by one.
@@ -91,26 +91,19 @@ fn write_modules(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The answers that lie in a folder.
-fn known(folder: &Path) -> Answers {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = files.filter(|entry| entry.path().extension().is_some_and(|e| e == "bin"));
-    files.filter_map(|entry| read_answers(&fs::read(entry.path()).ok()?)).flatten().collect()
-}
-
 /// The fixtures to be run: `all`, or those `missing` in a folder.
-fn wanted(which: &str, folder: &Path) -> Vec<Fixture> {
+fn wanted(which: &str, folder: &Path) -> std::io::Result<Vec<Fixture>> {
     let mut list = fixtures();
     if which == "missing" {
-        let known = known(folder);
+        let known = answers_in(folder)?;
         list.retain(|fixture| !known.contains_key(&fixture.name));
     }
-    list
+    Ok(list)
 }
 
 fn parent(which: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder)?;
-    let list = wanted(which, folder);
+    let list = wanted(which, folder)?;
     println!("{} fixtures", list.len());
     let program = std::env::current_exe()?;
     let part = folder.join("part");
@@ -146,7 +139,7 @@ fn parent(which: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     let _ = fs::remove_file(&part);
     if which == "missing" {
-        all.extend(known(folder));
+        all.extend(answers_in(folder)?);
     }
     write_groups(&fixtures(), all, folder)
 }
@@ -196,7 +189,7 @@ fn wait(child: &mut Child, patience: Duration) -> std::io::Result<Option<ExitSta
 
 /// Runs some fixtures; `false` when one of them took the context down.
 fn child(which: &str, start: usize, end: usize, folder: &Path) -> Result<bool, Box<dyn Error>> {
-    let list = wanted(which, folder);
+    let list = wanted(which, folder)?;
     let end = end.min(list.len());
     let device = Device::new()?;
     if start == 0 {
@@ -305,13 +298,8 @@ impl Device {
         let mut handle = null_mut();
         // SAFETY: the text ends with NUL; the log is as long as said.
         let code = unsafe {
-            sys::cuModuleLoadDataEx(
-                &mut handle,
-                text.as_ptr().cast(),
-                2,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
+            let (text, options) = (text.as_ptr().cast(), options.as_mut_ptr());
+            sys::cuModuleLoadDataEx(&mut handle, text, 2, options, values.as_mut_ptr())
         };
         let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
         check(code, &String::from_utf8_lossy(&log[..end]))?;
@@ -338,20 +326,9 @@ impl Device {
                 check(sys::cuMemcpyHtoD_v2(*buffer, values.as_ptr().cast(), 8 * threads), "cuMemcpyHtoD")?;
             }
             check(sys::cuMemsetD8_v2(self.out, 0, 8 * out.len()), "cuMemsetD8")?;
-            let blocks = threads as u32 / BLOCK;
-            let launched = sys::cuLaunchKernel(
-                function,
-                blocks,
-                1,
-                1,
-                BLOCK,
-                1,
-                1,
-                0,
-                null_mut(),
-                parameters.as_mut_ptr(),
-                null_mut(),
-            );
+            let (blocks, none, parameters) = (threads as u32 / BLOCK, null_mut(), parameters.as_mut_ptr());
+            let launched =
+                sys::cuLaunchKernel(function, blocks, 1, 1, BLOCK, 1, 1, 0, none, parameters, null_mut());
             check(launched, "cuLaunchKernel")?;
             check(sys::cuCtxSynchronize(), "running it")?;
             check(sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.out, 8 * out.len()), "cuMemcpyDtoH")?;

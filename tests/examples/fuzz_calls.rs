@@ -127,21 +127,9 @@ fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
     Ok(found)
 }
 
+#[rustfmt::skip]
 type Raw = unsafe extern "C" fn(
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
+    usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize,
 ) -> u32;
 
 /// Bytes that calls read and write, between pages that nobody may touch.

@@ -1,8 +1,5 @@
 //! Counters of the kernels of `tests::accesses` against those that Nsight Compute reported on an H200.
 
-use std::fs;
-use std::path::Path;
-
 use counters::Counters;
 use simt::launch::{LaunchOptions, Watch};
 use tests::accesses::{BLOCK, BYTES, kernels, module};
@@ -66,8 +63,7 @@ const REASONS: &[(&str, &[&str], &str)] = &[
 
 #[test]
 fn counters_are_those_of_the_hardware() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/accesses.csv");
-    let table = fs::read_to_string(path).expect("the table");
+    let table = tests::read("tests/data/accesses.csv");
     let measured: Vec<Vec<&str>> = table
         .lines()
         .filter(|line| !line.starts_with('#'))

@@ -1,25 +1,14 @@
 //! Clusters answer as PTX defines, and what is wrong is reported.
 
 use simt::launch::{LaunchOptions, Watch};
-use simt::module::Module;
 use tests::clusters::{BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, shown};
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gpu::Gpu;
 
 /// Words that the blocks see, or the first finding.
 fn emulate(case: &Case, watch: Watch, threads: usize) -> Result<String, String> {
-    let gpu = Gpu::default();
-    let words = gpu.upload(&memory());
-    let seen = gpu.upload(&[UNSEEN; BLOCKS * SEEN]);
-    let loaded = Module::load(&gpu.memory, &module(case), None).map_err(|error| error.to_string())?;
     let options =
         LaunchOptions { watch, budget: 1 << 22, threads, cluster: case.cluster, ..LaunchOptions::default() };
-    let arguments = [Argument::from(words), Argument::from(seen)];
-    let shape = Shape { grid: case.grid, block: [32, 1, 1], shared: 0 };
-    let report = gpu.launch(&loaded, "steps", shape, &arguments, options)?;
-    match report.findings.first() {
-        Some(finding) => Err(finding.text.clone()),
-        None => Ok(shown(&gpu.read(seen, BLOCKS * SEEN))),
-    }
+    Ok(shown(&Gpu::steps(&module(case), &memory(), &[UNSEEN; BLOCKS * SEEN], case.grid, options)?))
 }
 
 /// The complaint about a case whose answer does not start like this.

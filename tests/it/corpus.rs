@@ -8,18 +8,15 @@ mod lanes;
 mod numbers;
 mod programs;
 
-use std::fs;
-use std::path::Path;
-
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use simt::module::Module;
 use tests::gpu::Gpu;
 
 fn load(name: &str) -> (Gpu, Module) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/corpus").join(name).with_extension("ptx");
-    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let gpu = Gpu::default();
-    let module = gpu.load(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let module = gpu
+        .load(&tests::read(format!("tests/data/corpus/{name}.ptx")))
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
     (gpu, module)
 }
 

@@ -5,14 +5,14 @@
 //! `kernels/counters.json`, which `cargo xtask profile --table` writes.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::sync::LazyLock;
 
 use ::counters::Counters;
 use catalog::{NOT_MEASURED, STEPS, Work};
 use records::counters::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
 use tests::gpu::Gpu;
-use tests::recorded::{RECORDS, columns_of_maps, count_of, kernel, profiles, root};
+use tests::read;
+use tests::recorded::{RECORDS, columns_of_maps, count_of, kernel, profiles, ptx};
 
 /// Steps in which a thread has one element of C: an order of magnitude more instructions than in the others. They are
 /// counted again on the smallest of [`SHAPES`] only.
@@ -39,20 +39,14 @@ static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
 /// Advice about a sheet that differs from what is counted.
 const FRESH: &str = "write it again: cargo xtask profile --table";
 
-fn read(file: &str) -> String {
-    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-}
-
 fn sheet() -> Sheet {
     Sheet::parse(&read(SHEET)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn count(profile: &Profile) -> Counters {
     let source = kernel(&profile.kernel).source.expect("a kernel with a source");
-    let path = root().join("kernels/ptx").join(source).with_extension("ptx");
     let gpu = Gpu::with_memory(1 << 32);
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let module = gpu.load(&text).expect("committed PTX loads");
+    let module = gpu.load(&ptx(source)).expect("committed PTX loads");
     count_of(&gpu, &module, profile)
 }
 

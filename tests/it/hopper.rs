@@ -3,13 +3,12 @@
 //! Each runs with C of float and of bf16, on shapes that fill no tile.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use simt::gpu::Gpu;
 use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
 use tests::asynchronous::{
-    ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
+    ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
 };
 
 struct Plan {
@@ -106,20 +105,14 @@ impl Plan {
     }
 
     fn kernel(&self, name: &str, out: &str) -> (Fixture, String) {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../kernels/ptx")
-            .join(self.source)
-            .with_extension("ptx");
-        let ptx = std::fs::read_to_string(&path).expect("its PTX is committed");
-        let mut source = format!(
-            "// kernel: {name}\n// block: {}\n// shared: {}\n// product: M N K alpha {} {out}\n",
+        let mut head = format!(
+            "// block: {}\n// shared: {}\n// product: M N K alpha {} {out}\n",
             self.threads, self.shared, self.factors
         );
         for (blocks, [m, n, k]) in self.launches {
-            let _ = writeln!(source, "// launch: blocks {blocks} whole 0 shape {m} {n} {k}");
+            let _ = writeln!(head, "// launch: blocks {blocks} whole 0 shape {m} {n} {k}");
         }
-        let name = name.to_owned();
-        (Fixture { name, path, source }, ptx)
+        committed(self.source, name, &head)
     }
 }
 

@@ -4,8 +4,6 @@
 //! `mul_add` loop bit for bit: past an edge it adds zeros, which change nothing.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 use std::sync::{LazyLock, OnceLock};
 
 use counters::Counters;
@@ -266,8 +264,7 @@ const LADDER: [&str; 9] = [
 
 /// A source without the markers that no reader of a diff is shown.
 fn listing(name: &str) -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
-    let text = fs::read_to_string(root.join(name).with_extension("cu")).expect("a source");
+    let text = tests::read(format!("kernels/{name}.cu"));
     let marker =
         |line: &str| ["// ANCHOR", "// SOLUTION", "// STARTER"].iter().any(|m| line.trim().starts_with(m));
     text.lines().filter(|line| !marker(line)).map(str::to_owned).collect()

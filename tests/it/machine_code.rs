@@ -5,19 +5,16 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::fs;
-use std::path::PathBuf;
 
 use catalog::{STEPS, Work};
 use counters::Counters;
 use records::counters::{Counted, Profile, SHAPES};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
-use tests::conformance::{
-    Answers, Fixture, difference, emulate_machine_code, fixtures, read_answers, read_code,
-};
+use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
 use tests::gpu::{Argument, Gpu, Shape, Value};
-use tests::hostile;
-use tests::recorded::{arguments, columns_of_maps, count_of, cubin, kernel, machine_code, profiles, root};
+use tests::recorded::{arguments, columns_of_maps, count_of, cubin, kernel, machine_code, profiles, ptx};
+use tests::{hostile, read, root};
 
 use super::counters::SLOW;
 
@@ -141,10 +138,7 @@ fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32
         block: profile.block,
         shared: profile.dynamic_shared,
     };
-    let options = LaunchOptions { watch: Watch::CheckedGlobalRaces, ..LaunchOptions::default() };
-    let report = gpu.launch(module, name, shape, &arguments, options);
-    let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
-    assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
+    gpu.run(module, name, shape, &arguments);
     let [.., last] = operands[..] else { panic!("{name} has no operands") };
     gpu.read(last, m * n)
 }
@@ -163,10 +157,8 @@ fn machine_code_computes_what_ptx_does() {
             assert!(why.contains("unsupported `"), "{}: {why}", kernel.name);
             continue;
         }
-        let ptx = root().join("kernels/ptx").join(source).with_extension("ptx");
-        let text = fs::read_to_string(ptx).expect("committed PTX");
         let gpu = Gpu::with_memory(1 << 30);
-        let (code, ptx) = (machine_code(&gpu, source), gpu.load(&text).expect("committed PTX loads"));
+        let (code, ptx) = (machine_code(&gpu, source), gpu.load(&ptx(source)).expect("committed PTX loads"));
         if kernel.work == Work::Dgemm {
             let bits = |module| result(&gpu, module, kernel.name, f64::from).into_iter().map(f64::to_bits);
             assert!(bits(&code).eq(bits(&ptx)), "{}", kernel.name);
@@ -180,17 +172,12 @@ fn machine_code_computes_what_ptx_does() {
 /// Forms of PTX as machine code give what an H200 answered to the same kernels: `tests/data/machine/conformance.z`.
 #[test]
 fn machine_code_of_every_form_answers_as_hardware_does() {
-    let read = |path: PathBuf| fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let data = root().join("tests/data");
-    let mut hardware = Answers::new();
-    for entry in fs::read_dir(data.join("conformance")).expect("answers").flatten() {
-        if entry.path().extension().is_some_and(|e| e == "bin") {
-            hardware.extend(read_answers(&read(entry.path())).expect("a file of answers"));
-        }
-    }
+    let hardware = answers_in(&data.join("conformance")).expect("answers");
     let list = fixtures();
     let by_name: HashMap<&str, &Fixture> = list.iter().map(|f| (f.name.as_str(), f)).collect();
-    let modules = read_code(&read(data.join("machine/conformance.z"))).expect("modules");
+    let modules = fs::read(data.join("machine/conformance.z")).expect("machine code");
+    let modules = read_code(&modules).expect("modules");
     let (mut n, mut bad) = (0, Vec::new());
     for (names, cubin) in &modules {
         let members: Option<Vec<&Fixture>> =
@@ -252,9 +239,9 @@ fn damaged_machine_code_is_refused_or_ends() {
 /// Runs kernels on the same bits as machine code and as PTX, from `NAME.z` and `NAME.ptx` in `tests/data/machine`.
 /// Both leave the same, and `count` takes the same from their counters.
 fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T) {
-    let data = root().join("tests/data/machine");
-    let text = fs::read_to_string(data.join(format!("{name}.ptx"))).expect("committed PTX");
-    let packed = fs::read(data.join(format!("{name}.z"))).expect("committed machine code");
+    let text = read(format!("tests/data/machine/{name}.ptx"));
+    let packed =
+        fs::read(root().join(format!("tests/data/machine/{name}.z"))).expect("committed machine code");
     let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("compressed");
     let gpu = Gpu::with_memory(1 << 26);
     let code = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{error}"));
@@ -278,9 +265,8 @@ fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T)
             });
             let options = LaunchOptions { watch: Watch::Counted, ..LaunchOptions::default() };
             let arguments: Vec<Argument> = arguments.collect();
-            let report = gpu.launch(module, name, Shape::line(1, 128), &arguments, options);
+            let report = gpu.launch_clean(module, name, Shape::line(1, 128), &arguments, options);
             let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
-            assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
             (gpu.read::<u32>(buffer, inputs.len()), count(&report.total))
         };
         let ((ours, our_count), (want, count)) = (run(&code), run(&ptx));

@@ -1,14 +1,11 @@
 //! The ladder's kernels for tensor cores as machine code: the same bits and the same products as from PTX.
 
-use std::fs;
-
 use catalog::{Format, STEPS, Work};
 use counters::Counters;
-use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use tests::asynchronous::to_bf16;
 use tests::gpu::{Gpu, Shape};
-use tests::recorded::{arguments, kernel, machine_code, root};
+use tests::recorded::{arguments, kernel, machine_code, ptx};
 
 /// Kernels, their threads, and their bytes of dynamic shared memory. A block owns at least 128 x 128 of C; blocks that
 /// own nothing leave C alone.
@@ -52,12 +49,9 @@ fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 
         upload(numbers(m * n, 3), result),
     ];
     let arguments = arguments(module, name, &shape, &places);
-    let options = LaunchOptions { watch: Watch::CheckedGlobalRaces, ..LaunchOptions::default() };
     let grid = [n.div_ceil(128) as u32, m.div_ceil(128) as u32, 1];
     let shape = Shape { grid, block: [threads, 1, 1], shared };
-    let report = gpu.launch(module, name, shape, &arguments, options);
-    let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
-    assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
+    let report = gpu.run(module, name, shape, &arguments);
     let c = match result {
         Format::Bf16 => gpu.read::<u16>(places[2], m * n).into_iter().map(u32::from).collect(),
         _ => gpu.read(places[2], m * n),
@@ -71,9 +65,7 @@ fn products_of_tensor_cores_are_the_same_from_machine_code() {
     for launch in LAUNCHES {
         let (name, ..) = launch;
         let source = kernel(name).source.expect("a source");
-        let ptx = root().join("kernels/ptx").join(source).with_extension("ptx");
-        let ptx = gpu.load(&fs::read_to_string(ptx).expect("committed PTX"));
-        let (code, ptx) = (machine_code(&gpu, source), ptx.expect("committed PTX loads"));
+        let (code, ptx) = (machine_code(&gpu, source), gpu.load(&ptx(source)).expect("committed PTX loads"));
         for shape in SHAPES {
             let (ours, counted) = product(&gpu, &code, launch, shape);
             let (want, wanted) = product(&gpu, &ptx, launch, shape);

@@ -2,7 +2,7 @@
 
 use simt::launch::{LaunchOptions, Watch};
 use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
-use tests::gpu::{Argument, Gpu, Shape, Value};
+use tests::gpu::{Argument, Gpu, Shape, Value, texts};
 use tests::tensor_cores::fixtures;
 use tests::wgmma::hash;
 
@@ -152,9 +152,7 @@ fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let arguments = [gpu.upload(&fixture.inputs), gpu.upload(&vec![0_u32; n])].map(Argument::from);
     let options = LaunchOptions { watch: Watch::Checked, ..LaunchOptions::default() };
     let report = gpu.launch(&module, "k", Shape::line(1, 32), &arguments, options);
-    let report = report.expect("it runs");
-    let texts: Vec<&str> = report.findings.iter().map(|f| f.text.as_str()).collect();
-    texts.join("\n")
+    texts(&report.expect("it runs").findings)
 }
 
 #[test]

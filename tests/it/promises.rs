@@ -2,13 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
-}
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use tests::{read, root};
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

@@ -7,31 +7,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use catalog::provenance::{self, Stale};
+use tests::root;
 
 #[test]
 fn committed_ptx_is_fresh() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository");
     let mut sources = Vec::new();
-    collect(&root.join("kernels"), &mut sources);
-    collect(&root.join("steps"), &mut sources);
-    collect(&root.join("tests/data"), &mut sources);
-    collect(&root.join("book/exhibits"), &mut sources);
-    collect(&root.join("book/python"), &mut sources);
+    for folder in ["kernels", "steps", "tests/data", "book/exhibits", "book/python"] {
+        collect(&root().join(folder), &mut sources);
+    }
     assert!(!sources.is_empty());
 
-    let stale: Vec<String> = sources.iter().filter_map(|source| complaint(root, source)).collect();
+    let stale: Vec<String> = sources.iter().filter_map(|source| complaint(root(), source)).collect();
     assert!(stale.is_empty(), "run `cargo xtask ptx`:\n{}", stale.join("\n"));
 }
 
 #[test]
 fn packed_ptx_is_fresh() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository");
     for folder in tasks::fixtures::FOLDERS {
         let kernels = tests::fixture::folder(folder);
-        let stale = kernels.iter().filter(|(one, ptx)| !one.is_fresh(root, ptx));
+        let stale = kernels.iter().filter(|(one, ptx)| !one.is_fresh(root(), ptx));
         let stale: Vec<&str> = stale.map(|(one, _)| one.name.as_str()).collect();
         assert!(stale.is_empty(), "run `cargo xtask fixtures`: {}", stale.join(" "));
-        let packed = tasks::fixtures::compiled(root, folder).expect("its PTX is readable");
+        let packed = tasks::fixtures::compiled(root(), folder).expect("its PTX is readable");
         assert_eq!(packed.len(), kernels.len(), "{folder}: run `cargo xtask fixtures`");
     }
 }

@@ -1,15 +1,13 @@
 //! The record of sums of C is of a real GPU and of kernels of the ladder, and the list of what it lacks is complete. The
 //! sums themselves are compared by the tests of the steps: `sums_of_c_are_those_on_record`.
 
-use std::path::Path;
-
 use catalog::STEPS;
 use records::sums::{NOT_SUMMED, REFERENCES, Record};
 
 #[test]
 fn every_kernel_has_sums_or_is_known_to_have_none() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/data");
-    let record = Record::references(&folder).unwrap_or_else(|error| panic!("{error}"));
+    let record =
+        Record::references(&tests::root().join("book/data")).unwrap_or_else(|error| panic!("{error}"));
     let mut n_known = 0;
     for step in STEPS {
         for kernel in step.kernels.iter().filter(|kernel| kernel.source.is_some()) {

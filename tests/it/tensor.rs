@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use simt::check::Code;
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gpu::{Argument, Gpu, Shape, texts};
 use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, Way, answer, cases, tensor_words};
 
 /// The emulator's answer: shared memory behind the flag, and the tensor; or its first finding.
@@ -46,8 +46,7 @@ fn answered(case: &Case) -> String {
 
 #[test]
 fn boxes_are_copied_as_hardware_does() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/tensor/h200.txt"));
-    let text = text.expect("the answers of an H200");
+    let text = tests::read("tests/data/tensor/h200.txt");
     let hardware: BTreeMap<&str, &str> = text.lines().filter_map(|line| line.split_once(": ")).collect();
     // Bytes arrive in parts there, and a phase ends as soon as those that have come are those that were expected.
     let list: Vec<Case> = cases().into_iter().filter(|case| case.name != "barrier expects half").collect();
@@ -92,9 +91,7 @@ fn found_in(way: Way, rows: u64, freed: bool) -> String {
     let arguments = [Argument(case.parameter(&map).to_vec()), Argument::from(out)];
     let shape = Shape { shared: SHARED_BYTES as u32, ..Shape::line(1, THREADS) };
     let report = gpu.launch(&loaded, "copy", shape, &arguments, LaunchOptions::default());
-    let report = report.expect("it starts");
-    let texts: Vec<&str> = report.findings.iter().map(|finding| finding.text.as_str()).collect();
-    texts.join("\n")
+    texts(&report.expect("it starts").findings)
 }
 
 #[test]

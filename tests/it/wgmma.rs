@@ -27,13 +27,8 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>
     ];
     let shape = Shape { shared: IMAGE_BYTES as u32, ..Shape::line(1, THREADS) };
     let options = LaunchOptions { watch, budget: 1 << 26, threads: 1, ..LaunchOptions::default() };
-    let report = gpu
-        .launch(module, &case.form.kernel(), shape, &arguments, options)
-        .map_err(|error| error.to_string())?;
-    match report.findings.first() {
-        Some(finding) => Err(finding.text.clone()),
-        None => Ok(gpu.read(out, words)),
-    }
+    gpu.launch_clean(module, &case.form.kernel(), shape, &arguments, options)?;
+    Ok(gpu.read(out, words))
 }
 
 /// The reason that a kernel of this one instruction does not load.

@@ -24,7 +24,8 @@ use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 use tasks::fixtures::Fixture;
 
 use crate::fixture::key_lines;
-use crate::gemm::Product;
+use crate::gemm::{Product, transposed};
+use crate::recorded::ptx;
 
 /// Factor of the product: C = ALPHA · A · B + BETA · C.
 pub const ALPHA: f32 = 2.0;
@@ -89,11 +90,6 @@ pub fn to_e4m3(x: f32) -> u8 {
     (sign | code) as u8
 }
 
-/// Rows become columns.
-fn turned(x: &[f32], rows: usize, cols: usize) -> Vec<f32> {
-    (0..rows * cols).map(|i| x[i % rows * cols + i / rows]).collect()
-}
-
 /// The nearest number of bf16, of two the even one. Not for NaNs.
 pub fn to_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
@@ -134,6 +130,12 @@ pub fn head(fixture: &Fixture) -> Head {
         }
     }
     head
+}
+
+/// A committed kernel of the ladder with a head as those of the fixtures have it.
+pub fn committed(file: &str, kernel: &str, head: &str) -> (Fixture, String) {
+    let source = format!("// kernel: {kernel}\n{head}");
+    (Fixture { name: kernel.to_owned(), path: format!("kernels/{file}.cu").into(), source }, ptx(file))
 }
 
 /// Numbers of bf16 from one row of a part to the next.
@@ -241,7 +243,7 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
         }
     };
     let stored_b = match head.is_turned() {
-        true => &turned(&product.b, k, n),
+        true => &transposed(&product.b, k, n),
         false => &product.b,
     };
     let [a, b, c] =

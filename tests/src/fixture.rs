@@ -2,7 +2,6 @@
 //!
 //! `tests/fixtures/diagnosed/README.md` describes the lines. Nothing here knows what ought to be found.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use diagnostics::Finding;
@@ -11,6 +10,9 @@ use simt::launch::{LaunchOptions, Names, Watch, check};
 use simt::memory::{Memory, Origin};
 use simt::program::Kernel;
 use tasks::fixtures::{self, Fixture};
+
+use crate::gpu::texts;
+use crate::root;
 
 /// The launch that the head of a `.cu` describes.
 #[derive(Debug, Default)]
@@ -134,10 +136,6 @@ fn included(line: &str) -> Option<&str> {
     line.strip_prefix("#include \"")?.strip_suffix('"')
 }
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
-}
-
 /// The kernels of a folder with their PTX, in the order of their names. `tests/it/ptx_fresh.rs` compares the hashes.
 pub fn folder(folder: &str) -> Vec<(Fixture, String)> {
     let mut compiled = fixtures::compiled(root(), folder).expect("its PTX is readable").into_iter();
@@ -202,11 +200,10 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
             let outputs = report.outputs.into_iter().map(|output| output.finding);
             let copied = outputs.filter(|_| broken);
             let findings: Vec<Finding> = report.findings.into_iter().chain(copied).collect();
-            let texts: Vec<&str> = findings.iter().map(|found| found.text.as_str()).collect();
             Ran {
                 head,
                 codes: findings.iter().map(|found| found.code.as_str().to_owned()).collect(),
-                text: texts.join("\n"),
+                text: texts(&findings),
                 findings,
                 wrong,
             }

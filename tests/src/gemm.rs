@@ -9,7 +9,6 @@ use crate::gpu::{Argument, Gpu, Shape, Value};
 pub trait Number: Value + Into<f64> + PartialEq + Send + Sync {
     const NAN: Self;
     const ZERO: Self;
-    /// A number in -1 .. 1.
     fn random(rng: &mut ChaCha8Rng) -> Self;
     fn mul_add(self, b: Self, c: Self) -> Self;
 }
@@ -50,6 +49,11 @@ pub struct GemmKernel {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory per k.
     pub strip: usize,
+}
+
+/// A matrix of `rows` rows whose rows become columns.
+pub fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
+    (0..rows * cols).map(|i| matrix[i % rows * cols + i / rows]).collect()
 }
 
 impl<T: Number> Product<T> {

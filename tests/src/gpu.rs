@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use diagnostics::Report;
+use diagnostics::{Finding, Report};
 use simt::check::Code;
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::{LoadedKernel, Module};
@@ -25,6 +25,12 @@ impl DerefMut for Gpu {
     fn deref_mut(&mut self) -> &mut simt::gpu::Gpu {
         &mut self.0
     }
+}
+
+/// The texts of findings, one after the other.
+pub fn texts(findings: &[Finding]) -> String {
+    let texts: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
+    texts.join("\n")
 }
 
 impl Gpu {
@@ -75,6 +81,42 @@ impl Gpu {
         }
     }
 
+    /// Launches like [`Self::launch`]; a finding is an error too.
+    pub fn launch_clean(
+        &self,
+        module: &Module,
+        name: &str,
+        shape: Shape,
+        arguments: &[Argument],
+        options: LaunchOptions,
+    ) -> Result<Report, String> {
+        let report = self.launch(module, name, shape, arguments, options)?;
+        match report.findings.first() {
+            Some(finding) => Err(finding.text.clone()),
+            None => Ok(report),
+        }
+    }
+
+    /// The words that the kernel `steps` of a module sees in 32 threads of each block, or the first finding. It gets global
+    /// memory with these words, and room for `seen`.
+    ///
+    /// # Errors
+    /// When the module does not load, the launch is refused, or something is found.
+    pub fn steps(
+        module: &str,
+        memory: &[u32],
+        seen: &[u32],
+        grid: [u32; 3],
+        options: LaunchOptions,
+    ) -> Result<Vec<u32>, String> {
+        let gpu = Self::default();
+        let (words, out) = (gpu.upload(memory), gpu.upload(seen));
+        let loaded = gpu.load(module).map_err(|error| error.to_string())?;
+        let shape = Shape { grid, block: [32, 1, 1], shared: 0 };
+        gpu.launch_clean(&loaded, "steps", shape, &[words.into(), out.into()], options)?;
+        Ok(gpu.read(out, seen.len()))
+    }
+
     /// Launches with all checks on, and panics at a finding.
     pub fn run(&self, module: &Module, name: &str, shape: Shape, arguments: &[Argument]) -> Report {
         let options =
@@ -83,8 +125,7 @@ impl Gpu {
             Ok(report) => report,
             Err(refused) => panic!("{name}: {refused}"),
         };
-        let texts: Vec<&str> = report.findings.iter().map(|f| f.text.as_str()).collect();
-        assert!(texts.is_empty(), "{name}:\n{}", texts.join("\n"));
+        assert!(report.findings.is_empty(), "{name}:\n{}", texts(&report.findings));
         report
     }
 }

@@ -167,28 +167,19 @@ fn doubling(rng: &mut ChaCha8Rng) -> String {
 
 fn declarations(rng: &mut ChaCha8Rng) -> String {
     let mut text = String::new();
+    #[rustfmt::skip]
     let line = [
-        ".shared .b32 x#;",
-        ".global .b32 x#[4];",
-        ".const .b32 x# = 1;",
-        ".extern .shared .b8 x#[];",
-        "// sm_90: k#: # registers, 0 bytes smem",
-        ".file # \"x#.cu\"",
-        ".extern .func x#();",
+        ".shared .b32 x#;", ".global .b32 x#[4];", ".const .b32 x# = 1;", ".extern .shared .b8 x#[];",
+        "// sm_90: k#: # registers, 0 bytes smem", ".file # \"x#.cu\"", ".extern .func x#();",
         ".alias x#, f;",
     ][rng.random_range(0..8usize)];
     for i in 0..size(rng, 20_000) {
         let _ = writeln!(text, "{}", line.replace('#', &i.to_string()));
     }
+    #[rustfmt::skip]
     let statement = [
-        ".loc 1 # 3",
-        ".reg .b32 %q#;",
-        "l#:",
-        ".local .b32 y#;",
-        ".shared .b32 z#;",
-        ".param .b64 p#;",
-        ".pragma \"nounroll\";",
-        "{ .reg .b32 %r; }",
+        ".loc 1 # 3", ".reg .b32 %q#;", "l#:", ".local .b32 y#;", ".shared .b32 z#;", ".param .b64 p#;",
+        ".pragma \"nounroll\";", "{ .reg .b32 %r; }",
     ][rng.random_range(0..8usize)];
     let _ = writeln!(text, ".func f() {{");
     for i in 0..size(rng, 10_000) {

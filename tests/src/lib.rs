@@ -15,7 +15,20 @@ pub mod phases;
 pub mod random_atomics;
 pub mod random_kernel;
 pub mod recorded;
+mod split_mix;
 pub mod tensor;
 pub mod tensor_cores;
 pub mod torture;
 pub mod wgmma;
+
+use std::path::Path;
+
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
+}
+
+/// Reads a file by its path from the root of the repository.
+pub fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

@@ -60,7 +60,6 @@ pub fn merged(kernel: &Kernel) -> Widths {
     counts
 }
 
-/// PTX before the kernels.
 pub const HEADER: &str = ".version 8.4\n.target sm_80\n.address_size 64\n";
 
 /// PTX of one kernel. `use R;` stores a register where it can be seen.

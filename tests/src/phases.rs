@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 
 /// Words of global memory that copies read and write, and bytes of shared memory.
 pub const WORDS: usize = 512;
-/// Words that a case may see.
 pub const SEEN: usize = 16;
 /// Content of a word of the result before a case writes it.
 pub const UNSEEN: u32 = 0xFFFF_FFFF;
@@ -25,7 +24,6 @@ pub const UNSEEN: u32 = 0xFFFF_FFFF;
 /// - `put AT V`, `get AT`, `look AT`: a word of shared memory written, seen; a word of global memory seen; `proxy`: the fence
 pub type Case = (&'static str, &'static str, &'static [u32]);
 
-/// All cases that end well.
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
     ("fresh, parity 0", "init 1; test 0; test 0", &[0, 0]),
@@ -108,8 +106,10 @@ pub fn module(steps: &str) -> String {
          \x20   mov.u32 %r2, barriers;\n    mov.u32 %r3, box;\n",
         4 * WORDS
     );
-    let mut n_seen = 0;
-    let mut n_loops = 0;
+    let with_number = |n: &str, operation: &str, result: &str| {
+        format!("mov.u32 %r4, {n}; mbarrier.{operation}.shared::cta.b64 {result}[%r2], %r4")
+    };
+    let (mut n_seen, mut n_loops) = (0, 0);
     for step in steps.split("; ") {
         let words: Vec<&str> = step.split(' ').collect();
         let mut see = || {
@@ -117,28 +117,16 @@ pub fn module(steps: &str) -> String {
             format!("st.global.u32 [%d2+{}], %r5", 4 * (n_seen - 1))
         };
         let lines = match words[..] {
-            ["init", n] => format!(
-                "mov.u32 %r4, {n}; mbarrier.init.shared::cta.b64 [%r2], %r4; fence.mbarrier_init.release.cluster"
-            ),
+            ["init", n] => with_number(n, "init", "") + "; fence.mbarrier_init.release.cluster",
             ["inval"] => "mbarrier.inval.shared::cta.b64 [%r2]".to_owned(),
             ["arrive"] => "mbarrier.arrive.shared::cta.b64 %d3, [%r2]".to_owned(),
-            ["arrive", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.arrive.release.cta.shared::cta.b64 %d3, [%r2], %r4")
-            }
-            ["arrive+expect", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.arrive.expect_tx.shared::cta.b64 %d3, [%r2], %r4")
-            }
+            ["arrive", n] => with_number(n, "arrive.release.cta", "%d3, "),
+            ["arrive+expect", n] => with_number(n, "arrive.expect_tx", "%d3, "),
             ["drop"] => "mbarrier.arrive_drop.shared::cta.b64 %d3, [%r2]".to_owned(),
-            ["drop", n] => format!("mov.u32 %r4, {n}; mbarrier.arrive_drop.shared::cta.b64 %d3, [%r2], %r4"),
-            ["part", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.arrive.noComplete.shared::cta.b64 %d3, [%r2], %r4")
-            }
-            ["expect", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], %r4")
-            }
-            ["complete", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r2], %r4")
-            }
+            ["drop", n] => with_number(n, "arrive_drop", "%d3, "),
+            ["part", n] => with_number(n, "arrive.noComplete", "%d3, "),
+            ["expect", n] => with_number(n, "expect_tx.relaxed.cta", ""),
+            ["complete", n] => with_number(n, "complete_tx.relaxed.cta", ""),
             [kind @ ("test" | "try"), parity] => format!(
                 "mbarrier.{kind}_wait.parity.shared::cta.b64 %p2, [%r2], {parity}; selp.u32 %r5, 1, 0, %p2; {}",
                 see()

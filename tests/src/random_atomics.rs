@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-/// Threads of a block.
 pub const BLOCK: u32 = 64;
 /// Blocks: enough that a launch is spread over several threads.
 pub const GRID: u32 = 48;

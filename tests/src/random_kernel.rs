@@ -8,9 +8,7 @@ use std::fmt::{Display, Write as _};
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-/// Threads of a block.
 pub const BLOCK: u32 = 64;
-/// Blocks of the grid.
 pub const GRID: u32 = 3;
 /// 32-bit words of input that each kernel reads.
 pub const INPUT_WORDS: usize = 1024;

@@ -1,7 +1,7 @@
 //! The launches that Nsight Compute looked at on a GPU (`book/data/*-counters.json`), made again.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use catalog::files::files_ending_with;
@@ -12,10 +12,7 @@ use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 
 use crate::gpu::{Argument, Gpu, Shape};
-
-pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
-}
+use crate::{read, root};
 
 pub static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
     let paths = files_ending_with(&root().join("book/data"), "-counters.json").expect("records");
@@ -37,6 +34,11 @@ pub fn cubin(source: &str) -> Vec<u8> {
     let name = source.trim_end_matches(".cu");
     let path = root().join(format!("kernels/cubin/{name}.cubin"));
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+pub fn ptx(source: &str) -> String {
+    let name = source.trim_end_matches(".cu");
+    read(format!("kernels/ptx/{name}.ptx"))
 }
 
 pub fn machine_code(gpu: &Gpu, source: &str) -> Module {

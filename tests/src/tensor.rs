@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 
-/// Bytes of global memory that tensors lie in.
 pub const TENSOR_BYTES: usize = 1 << 16;
 /// Bytes of shared memory that are copied to or from.
 pub const SHARED_BYTES: usize = 8192;
@@ -38,7 +37,6 @@ pub struct Case {
     pub name: String,
     /// `CUtensorMapDataType`
     pub kind: u32,
-    /// Elements along each dimension.
     pub dims: Vec<u64>,
     /// Bytes from one element to the next, without the innermost dimension.
     pub strides: Vec<u64>,
@@ -82,7 +80,6 @@ impl Case {
         }
     }
 
-    /// A load of a box of a tensor of any rank.
     fn tensor(
         name: &str,
         kind: u32,
@@ -150,7 +147,6 @@ impl Case {
         }
     }
 
-    /// Bytes that the barrier expects.
     fn bytes(&self) -> u32 {
         let steps = self.steps.iter().enumerate();
         let extent = |(d, step): (usize, &u32)| match d {

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::gpu::{Gpu, Shape};
+use crate::split_mix::Random;
 
 /// One kernel, which reads some words per lane and writes some.
 #[derive(Debug, Clone)]
@@ -29,18 +30,6 @@ const E4M3: Element = ("e4m3", 8, 4);
 const E5M2: Element = ("e5m2", 8, 5);
 const F32: Element = ("f32", 32, 8);
 const F64: Element = ("f64", 64, 11);
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
 
 const FAMILIES: [&str; 6] = ["around one", "wide", "tiny", "special", "any bits", "cancelling"];
 
@@ -67,7 +56,6 @@ fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) 
     }
 }
 
-/// A word of packed elements.
 fn word(random: &mut Random, element: Element, family: &str) -> u32 {
     let (_, bits, _) = element;
     (0..32 / bits.min(32)).fold(0, |word, i| word | (number(random, element, family) as u32) << (bits * i))

@@ -10,7 +10,7 @@ use simt::check::Code;
 use simt::lanes::CpuLevel;
 use simt::launch::{LaunchOptions, Watch};
 
-use crate::gpu::{Gpu, Shape};
+use crate::gpu::{Gpu, Shape, texts};
 use crate::random_atomics::{self, Mix};
 use crate::random_kernel::{BLOCK, GRID, INPUT_WORDS, input, output_words, tame, wild};
 
@@ -88,7 +88,7 @@ fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
         setting(Watch::Counted, None, 1, MANY),
         setting(Watch::Plain, None, 2, MANY),
         setting(Watch::Counted, None, 4, MANY),
-        setting(Watch::CheckedGlobalRaces, Some(best().min(CpuLevel::Avx2)), 8, MANY),
+        setting(Watch::CheckedGlobalRaces, Some(CpuLevel::Avx2), 8, MANY),
     ] {
         let (report, output) = run(&text, seed, setting).map_err(|what| format!("{setting:?}: {what}"))?;
         if let Some(finding) = report.findings.first() {
@@ -127,12 +127,7 @@ impl Ended {
 
     /// The first difference in what is promised: messages and counts, and memory of a launch that ran to its end.
     fn difference(&self, other: &Ended) -> Option<String> {
-        let messages = |ended: &Ended| {
-            let texts: Vec<&str> =
-                ended.report.findings.iter().map(|finding| finding.text.as_str()).collect();
-            texts.join("\n")
-        };
-        let (mine, theirs) = (messages(self), messages(other));
+        let (mine, theirs) = (texts(&self.report.findings), texts(&other.report.findings));
         if mine != theirs {
             return Some(format!("other messages:\n{mine}\n--\n{theirs}"));
         }
@@ -296,9 +291,4 @@ pub(crate) fn damage(text: &str, rng: &mut ChaCha8Rng) -> String {
         }
     }
     lines.join("\n")
-}
-
-/// The best vector instructions that this machine has.
-fn best() -> CpuLevel {
-    simt::lanes::CpuLevel::Avx2
 }

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 
 use simt::mma::warpgroup::Descriptor;
 
-/// Bytes of the image of shared memory.
+use crate::split_mix::Random;
+
 pub const IMAGE_BYTES: usize = 48 << 10;
 pub const THREADS: u32 = 128;
 /// Where B starts in the image.
@@ -159,7 +160,6 @@ fn span(swizzle: u64) -> u32 {
     [16, 128, 64, 32][swizzle as usize]
 }
 
-/// A tile without gaps.
 fn packed(start: u32, transposed: bool, swizzle: u64) -> u64 {
     let group = 8 * span(swizzle);
     match (transposed, swizzle) {
@@ -284,7 +284,6 @@ pub fn end(case: &Case) -> u32 {
     end
 }
 
-/// All kernels as a module.
 pub fn module() -> String {
     let mut text = ".version 8.4\n.target sm_90a\n.address_size 64\n\
                     .extern .shared .align 1024 .b8 image_of[];\n"
@@ -297,19 +296,6 @@ pub fn module() -> String {
         }
     }
     text
-}
-
-/// Pseudorandom numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
 }
 
 /// Bits of exponent, and behind the point, of a type in memory.

@@ -16,7 +16,6 @@ pub(crate) const fn shape(m: usize, n: usize, k: usize) -> Shape {
     Shape { m, n, k }
 }
 
-/// A product with known answer.
 pub(crate) struct Problem {
     shape: Shape,
     a: Vec<f32>,

@@ -6,7 +6,6 @@ use std::thread;
 
 use catalog::Shape;
 
-/// Number of threads that the machine runs at a time.
 pub(crate) fn n_cores() -> usize {
     // Asking takes longer than a small product: the answer is in files.
     static CORES: OnceLock<usize> = OnceLock::new();

@@ -1,7 +1,7 @@
 //! The command line that all steps share, tried on v01: exit codes, messages, and what a broken kernel is told.
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use records::Outcome;
@@ -198,19 +198,17 @@ fn ptx_that_is_none_is_refused_with_its_line() {
     assert!(errors.contains("the driver does not take the PTX of sgemm_v01_col_per_lane"), "{errors}");
     assert!(errors.contains("fma.rm.nonsense"), "{errors}");
 
-    let file = Changed::new("empty", "");
-    let (code, _, errors) = run(v01().args(["bench", "--ptx"]).arg(&file.0));
-    assert_eq!(code, 3);
-    assert!(errors.contains("has none of the kernels of v01"), "{errors}");
-
-    let file = Changed::new("nul", &PTX.replacen("ret;", "ret;\0", 1));
-    let (code, _, errors) = run(v01().args(["bench", "--ptx"]).arg(&file.0));
-    assert_eq!(code, 3);
-    assert!(errors.contains("this is not PTX: it has a NUL in it"), "{errors}");
-
-    let (code, _, errors) = run(v01().args(["bench", "--ptx", "no/such/file.ptx"]));
-    assert_eq!(code, 3);
-    assert!(errors.contains("no/such/file.ptx: "), "{errors}");
+    let empty = Changed::new("empty", "");
+    let nul = Changed::new("nul", &PTX.replacen("ret;", "ret;\0", 1));
+    for (path, message) in [
+        (empty.0.as_path(), "has none of the kernels of v01"),
+        (nul.0.as_path(), "this is not PTX: it has a NUL in it"),
+        (Path::new("no/such/file.ptx"), "no/such/file.ptx: "),
+    ] {
+        let (code, _, errors) = run(v01().args(["bench", "--ptx"]).arg(path));
+        assert_eq!(code, 3, "{}", path.display());
+        assert!(errors.contains(message), "{errors}");
+    }
 }
 
 #[test]

@@ -12,7 +12,6 @@ pub const TERMS: usize = 9;
 /// of a million floats of it.
 pub type Constants = [f64; TERMS];
 
-/// A plan's work on a product: all that decides about its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
     pub shape: [usize; 3],

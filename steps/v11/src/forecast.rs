@@ -80,7 +80,6 @@ impl Forecast {
     // ANCHOR_END: constants
 }
 
-/// The mean of each constant over the plans that have it.
 fn mean(timed: &Costs) -> Constants {
     let all = timed.plans.values().flat_map(|costs| [costs.float4s, costs.floats]);
     let all: Vec<Constants> = all.collect();
@@ -136,7 +135,6 @@ pub fn read(text: &str) -> BTreeMap<String, Forecast> {
     text.lines().filter_map(line).collect()
 }
 
-/// Forecasts as lines of a table.
 pub fn write(forecasts: &BTreeMap<String, Forecast>) -> String {
     let line = |(name, Forecast { step, alone, two, tile }): (&String, &Forecast)| {
         format!("{name}\t{step:.5}\t{alone:.5}\t{two:.5}\t{tile:.5}\n")
@@ -145,7 +143,6 @@ pub fn write(forecasts: &BTreeMap<String, Forecast>) -> String {
     head + &forecasts.iter().map(line).collect::<String>()
 }
 
-/// A product that was timed with a plan in use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample<'a> {
     pub entry: &'a str,

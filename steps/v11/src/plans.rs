@@ -76,7 +76,6 @@ pub const PLANS: [Plan; 10] = [
 ];
 
 impl Plan {
-    /// Threads that multiply.
     pub const fn multipliers(&self) -> u32 {
         let [bm, bn, _] = self.tile;
         self.slices * (bm / self.thread[0]) * (bn / self.thread[1])

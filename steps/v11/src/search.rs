@@ -96,7 +96,6 @@ fn in_use(name: &str) -> Option<&'static Plan> {
     PLANS.iter().find(|plan| space::name(plan) == name)
 }
 
-/// The legal plan of a name.
 fn find(name: &str) -> Result<Plan, StepError> {
     let found = Space::whole().legal.into_iter().find(|plan| space::name(plan) == name);
     found.ok_or_else(|| trouble(format!("there is no plan {name}")))

@@ -22,7 +22,6 @@ const CREWS: [(Source, u32); 4] =
 /// Threads of a warpgroup: registers are given and taken by four warps together.
 const GROUP: u32 = 128;
 const WARP: u32 = 32;
-/// Floats of a float4.
 const WIDTH: u32 = 4;
 
 /// Registers of a multiprocessor of compute capability 9.0, and limits of a thread and a block.
@@ -48,10 +47,8 @@ pub enum Illegal {
     /// The fragments of A alternate.
     #[error("a slice has {0} k of each pair of tiles, and takes 8 at a time")]
     Chunks(u32),
-    /// The block is too large.
     #[error("a block of {0} threads; at most {MAX_THREADS} are possible")]
     Threads(u32),
-    /// Schedulers without a warp that multiplies.
     #[error("warps that multiply on a multiprocessor: {0}, fewer than its {SCHEDULERS} schedulers")]
     Idle(u32),
     /// `setmaxnreg` is for whole warpgroups.
@@ -64,7 +61,6 @@ pub enum Illegal {
     Words(u32, u32, u32),
     #[error("{stages} pairs of tiles take {kib} KiB of shared memory on a multiprocessor, which has {}", SHARED >> 10)]
     Shared {
-        /// Pairs of tiles of each block.
         stages: u32,
         /// KiB that all blocks need together.
         kib: u32,
@@ -74,7 +70,6 @@ pub enum Illegal {
         "a multiprocessor has {0} elements of C in work; {MAX_SUMS} have a place where shared tiles wait"
     )]
     Sums(u32),
-    /// Sums and fragments do not fit.
     #[error("a thread needs more than {needed} registers; {there} are there")]
     Registers {
         /// Registers for sums and fragments alone.
@@ -308,7 +303,6 @@ mod tests {
         assert_eq!(space.illegal["tiles without whole warps"], 34_560);
     }
 
-    /// Why a change of the plan with the largest tile is no kernel.
     #[track_caller]
     fn check(change: impl FnOnce(&mut Plan), refused: &str) {
         let mut plan = STREAM_K;

@@ -22,11 +22,9 @@ const FEW_PRODUCTS: usize = 3;
 /// The longest that a batch of launches is to take.
 const BATCH_MS: f64 = 2.0;
 const ROUNDS: usize = 5;
-/// Largest multiply-adds of a product.
 const MAX_WORK: f64 = 7e10;
 /// Multiply-adds that the host does in no time.
 const FEW_ADDITIONS: f64 = 1e7;
-/// Largest elements of an operand.
 const MAX_ELEMENTS: usize = 1 << 26;
 
 /// Runs the command `tune`: prints the costs as JSON, and everything else to standard error.
@@ -138,7 +136,6 @@ fn name(choice: &Choice) -> String {
     format!("{} ({sharing}{packed})", PLANS[choice.plan].entry)
 }
 
-/// Every plan on some small products.
 fn verify(gpu: &Gpu) -> Result<(), StepError> {
     let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
     let shapes = shapes(FEW_PRODUCTS, [60.0, 200.0]);

@@ -21,7 +21,6 @@ const CAPABILITY: &str = "9.0";
 /// Threads of a block at most: of 16 warps.
 const THREADS: u32 = CODE.constant("THREADS");
 const WARP: u32 = 32;
-/// Warps that issue a wgmma together.
 const GROUP_WARPS: u32 = 4;
 /// Parts of a multiprocessor, each with a scheduler and a tensor core of its own.
 const QUARTERS: f64 = 4.0;
@@ -90,55 +89,33 @@ struct Ceiling {
     flop: f64,
 }
 
-const FMA: Ceiling = Ceiling {
-    entry: "ceiling_fma",
-    instruction: "fma.f32",
-    numbers: Numbers::Fp32,
-    zeros: false,
-    warps: 16,
-    together: 1,
-    per_round: CODE.constant("FMA_PER_ROUND"),
-    flop: 2.0 * WARP as f64,
-};
-const MMA_BF16: Ceiling = Ceiling {
-    entry: "ceiling_mma_bf16",
-    instruction: "mma.sync.m16n8k16",
-    numbers: Numbers::Bf16,
-    per_round: CODE.constant("MMA_PER_ROUND"),
-    flop: 2.0 * 16.0 * 8.0 * 16.0,
-    ..FMA
-};
-const MMA_TF32: Ceiling = Ceiling {
-    entry: "ceiling_mma_tf32",
-    instruction: "mma.sync.m16n8k8",
-    numbers: Numbers::Tf32,
-    flop: 2.0 * 16.0 * 8.0 * 8.0,
-    ..MMA_BF16
-};
-const WGMMA_BF16: Ceiling = Ceiling {
-    entry: "ceiling_wgmma_bf16",
-    instruction: "wgmma.m64n256k16",
-    numbers: Numbers::Bf16,
-    zeros: false,
-    warps: 2 * GROUP_WARPS,
-    together: GROUP_WARPS,
-    per_round: CODE.constant("WGMMA_PER_ROUND"),
-    flop: 2.0 * 64.0 * 256.0 * 16.0,
-};
-const WGMMA_TF32: Ceiling = Ceiling {
-    entry: "ceiling_wgmma_tf32",
-    instruction: "wgmma.m64n256k8",
-    numbers: Numbers::Tf32,
-    flop: 2.0 * 64.0 * 256.0 * 8.0,
-    ..WGMMA_BF16
-};
-const WGMMA_E4M3: Ceiling = Ceiling {
-    entry: "ceiling_wgmma_e4m3",
-    instruction: "wgmma.m64n256k32",
-    numbers: Numbers::E4m3,
-    flop: 2.0 * 64.0 * 256.0 * 32.0,
-    ..WGMMA_BF16
-};
+const fn ceiling(
+    entry: &'static str,
+    instruction: &'static str,
+    numbers: Numbers,
+    [warps, together]: [u32; 2],
+    per_round: u32,
+    flop: u32,
+) -> Ceiling {
+    Ceiling { entry, instruction, numbers, zeros: false, warps, together, per_round, flop: flop as f64 }
+}
+
+const MMAS: u32 = CODE.constant("MMA_PER_ROUND");
+const WGMMAS: u32 = CODE.constant("WGMMA_PER_ROUND");
+/// Two warpgroups, each of which issues a wgmma.
+const GROUPS: [u32; 2] = [2 * GROUP_WARPS, GROUP_WARPS];
+const FMA: Ceiling =
+    ceiling("ceiling_fma", "fma.f32", Numbers::Fp32, [16, 1], CODE.constant("FMA_PER_ROUND"), 2 * WARP);
+const MMA_BF16: Ceiling =
+    ceiling("ceiling_mma_bf16", "mma.sync.m16n8k16", Numbers::Bf16, [16, 1], MMAS, 2 * 16 * 8 * 16);
+const MMA_TF32: Ceiling =
+    ceiling("ceiling_mma_tf32", "mma.sync.m16n8k8", Numbers::Tf32, [16, 1], MMAS, 2 * 16 * 8 * 8);
+const WGMMA_BF16: Ceiling =
+    ceiling("ceiling_wgmma_bf16", "wgmma.m64n256k16", Numbers::Bf16, GROUPS, WGMMAS, 2 * 64 * 256 * 16);
+const WGMMA_TF32: Ceiling =
+    ceiling("ceiling_wgmma_tf32", "wgmma.m64n256k8", Numbers::Tf32, GROUPS, WGMMAS, 2 * 64 * 256 * 8);
+const WGMMA_E4M3: Ceiling =
+    ceiling("ceiling_wgmma_e4m3", "wgmma.m64n256k32", Numbers::E4m3, GROUPS, WGMMAS, 2 * 64 * 256 * 32);
 const CEILINGS: [Ceiling; 10] = [
     FMA,
     Ceiling { warps: 4, ..MMA_BF16 },
@@ -197,7 +174,6 @@ struct Launched {
     rounds: i32,
 }
 
-/// A kernel with its operands, ready to be launched.
 struct Ready<'g> {
     gpu: &'g Gpu,
     function: CudaFunction,
@@ -218,7 +194,6 @@ impl<'g> Ready<'g> {
         Self::of(gpu, ceiling.entry, &ceiling.words(), [blocks as u32, ceiling.warps * WARP], shared)
     }
 
-    /// A kernel that reads L2.
     fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, StepError> {
         let chunks = (L2_CHUNKS as usize).max(blocks * OWN_CHUNKS as usize);
         let words = vec![1; chunks * CHUNK_BYTES / size_of::<u32>()];

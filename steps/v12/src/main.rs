@@ -80,7 +80,6 @@ const FP8_FAST: Plan = by_k(STORE_192);
 const FP8: Plan = Plan { threads: 3 * GROUP, ..FP8_FAST };
 
 impl Plan {
-    /// One block per tile of C.
     fn launch(self, shape: Shape) -> LaunchConfig {
         LaunchConfig {
             grid_dim: (blocks(shape.n, self.bn), blocks(shape.m, self.bm), 1),

@@ -15,9 +15,7 @@ pub enum Array {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// By the allocator of the program.
     Pageable,
-    /// By the driver.
     Pinned,
 }
 
@@ -50,11 +48,8 @@ impl Array {
 }
 
 pub struct Arrays {
-    /// M × K.
     pub a: Array,
-    /// K × N.
     pub b: Array,
-    /// M × N.
     pub c: Array,
 }
 

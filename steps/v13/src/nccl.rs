@@ -6,7 +6,6 @@ use cudarc::nccl::sys;
 
 use crate::process::{Device, Error};
 
-/// Why the library is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("needs NCCL, as libnccl.so on the library path{}", if *.other_name {
     ": there is libnccl.so.2, without a link of the shorter name"

@@ -17,18 +17,15 @@ use crate::schedule::{Exchange, Queue, Schedule, Spread, Work};
 #[derive(Clone, Copy)]
 pub enum Link<'l> {
     Copies,
-    /// NVIDIA's library of collective operations.
     Nccl(&'l Nccl),
 }
 
-/// A product that two devices compute.
 pub struct Pair<'d> {
     ranks: [Process<'d>; 2],
     link: Link<'d>,
 }
 
 impl<'d> Pair<'d> {
-    /// Memory and events on both devices.
     pub fn new(devices: [&'d Device; 2], schedules: [Schedule; 2], link: Link<'d>) -> Result<Self, Error> {
         let [first, second] = schedules;
         Ok(Self { ranks: [devices[0].prepare(first)?, devices[1].prepare(second)?], link })

@@ -15,7 +15,6 @@ use v11::gemm::{Product, Sgemm};
 use crate::host::Arrays;
 use crate::schedule::{Block, Op, Operand, QUEUES, Queue, Schedule, Work};
 
-/// Why a product was not computed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{0}")]
@@ -27,7 +26,6 @@ pub enum Error {
     /// A schedule of a pair of devices was run on one.
     #[error("an exchange needs a second device")]
     Alone,
-    /// A graph without nodes.
     #[error("the driver captures no graph")]
     NoGraph,
 }
@@ -50,7 +48,6 @@ pub struct Device {
 pub struct Event {
     pub queue: Queue,
     pub what: String,
-    /// Bytes that it copied.
     pub bytes: usize,
     pub start_ms: f64,
     pub end_ms: f64,

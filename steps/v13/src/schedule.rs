@@ -14,11 +14,8 @@ const ALIGNED: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Queue {
-    /// Copies to the device.
     In,
-    /// Products.
     Kernel,
-    /// Copies to the host.
     Out,
     /// Exchanges with the other device of a pair.
     Peer,
@@ -47,7 +44,6 @@ pub struct Block {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Copies a block of A or B to the device.
     In(Operand, Block),
     /// Multiplies what lies at these places of the device.
     Multiply {
@@ -57,7 +53,6 @@ pub enum Work {
         /// Adds to C, which otherwise is overwritten.
         adds: bool,
     },
-    /// Copies a block of C to the host.
     Out(Block),
     /// Gives elements of B to the other device, or gets some.
     Exchange(Exchange),
@@ -183,7 +178,6 @@ impl Schedule {
     // ANCHOR_END: emptied
 }
 
-/// Why there is no schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{given} bytes of device memory are too few: two blocks of each matrix, the least, take {least}")]
 pub struct TooLittle {
@@ -462,7 +456,6 @@ pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> R
 }
 // ANCHOR_END: split
 
-/// Why a product is not split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a product with one row cannot be split by rows")]
 pub struct OneRow;

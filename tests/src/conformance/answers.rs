@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
+use std::{fs, io};
+
+use catalog::files::files_ending_with;
 
 /// Answers of a device, by the fixture's name: its results in order, or why there are none.
 pub type Answers = BTreeMap<String, Result<Vec<u64>, String>>;
@@ -31,6 +35,19 @@ pub fn write_answers(answers: &Answers) -> Vec<u8> {
 pub fn read_answers(bytes: &[u8]) -> Option<Answers> {
     let text = String::from_utf8(miniz_oxide::inflate::decompress_to_vec_zlib(bytes).ok()?).ok()?;
     text.lines().map(line).collect()
+}
+
+/// The answers in all files `.bin` of a folder.
+///
+/// # Errors
+/// When the folder or a file cannot be read, or is no file of answers.
+pub fn answers_in(folder: &Path) -> io::Result<Answers> {
+    let mut all = Answers::new();
+    for path in files_ending_with(folder, ".bin")? {
+        let answers = read_answers(&fs::read(&path)?);
+        all.extend(answers.ok_or_else(|| io::Error::other(format!("{}: no answers", path.display())))?);
+    }
+    Ok(all)
 }
 
 /// Modules of machine code, each with the names of the fixtures that its kernels are of: a line of names between tabs,

@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 
 use ptx::table::Row;
 
-use super::inputs::{Kind, Random, inputs};
+use super::inputs::{self, Kind, inputs};
 use super::{Fixture, TARGET};
 
 /// The form whose row the chains are listed under.
 const FORM: &str = "add.cc.u32";
 const CHAINS: u64 = 40;
-/// Threads that run each.
 const THREADS: usize = 64;
 /// Instructions of a random chain; each gives a result, and so does the carry at the end.
 const STEPS: usize = 7;
@@ -91,7 +90,7 @@ const START: &str =
     "    mov.b64 {%r1, %r11}, %a;\n    mov.b64 {%r2, %r12}, %b;\n    mov.b64 {%r3, %r13}, %c;\n";
 
 fn chain(seed: u64) -> String {
-    let mut random = Random::new(100 + seed);
+    let mut random = inputs::random(100 + seed);
     let mut below = |n: u64| random.next() % n;
     let mut body = START.to_string();
     for step in 0..STEPS {

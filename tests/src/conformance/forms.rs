@@ -10,7 +10,6 @@ const ALL_FORMS: usize = 400;
 /// Most forms of a row of memory accesses for which all are tried: their qualifiers change no result.
 const ALL_ACCESSES: usize = 30;
 
-/// Every fixture, in the order of the table.
 pub fn fixtures() -> Vec<Fixture> {
     let mut list: Vec<Fixture> = Vec::new();
     let wanted = |row: &&Row| row.support == Support::Supported && !is_elsewhere(row);

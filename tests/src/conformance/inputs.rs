@@ -5,6 +5,7 @@
 use ptx::ast::Type;
 
 use super::BLOCK;
+use crate::split_mix::Random;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -18,31 +19,15 @@ pub(super) enum Kind {
     Unused,
 }
 
-/// A generator with a state of 64 bits (splitmix64).
-pub(super) struct Random(u64);
-
-impl Random {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x243F_6A88_85A3_08D3)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
+/// A generator of the numbers that belong to a seed.
+pub(super) fn random(seed: u64) -> Random {
+    Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x243F_6A88_85A3_08D3)
 }
 
 /// Inputs for one, two or three operands; each list is as long as the others and fills whole blocks.
 pub(super) fn inputs(kinds: [Kind; 3]) -> [Vec<u64>; 3] {
     let [a, b, c] = kinds;
-    let mut random = Random::new(1);
+    let mut random = random(1);
     if let Kind::Tiny(ty) = a {
         return tiny(ty);
     }
@@ -168,7 +153,7 @@ fn float(random: &mut Random, exponent_bits: u32, mantissa_bits: u32) -> u64 {
 ///
 /// `f64` stands for sources of conversions to `f32`: around the smallest normal number of that.
 fn tiny(ty: Type) -> [Vec<u64>; 3] {
-    let mut random = Random::new(3);
+    let mut random = random(3);
     let (exponent_bits, fraction_bits, lanes) = match ty {
         Type::F16 => (5, 10, 1),
         Type::F16x2 => (5, 10, 2),

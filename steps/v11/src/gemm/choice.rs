@@ -16,7 +16,6 @@ pub struct Choice {
     pub sharing: Sharing,
     /// A and B are copied first to where the plan can read them.
     pub packed: [bool; 2],
-    /// Microseconds that are expected of all this.
     pub expected: f64,
 }
 
@@ -58,7 +57,6 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Costs in the repository.
     pub fn committed() -> Self {
         serde_json::from_str(include_str!("../../data/costs.json")).expect("a test reads it")
     }

@@ -37,7 +37,6 @@ pub enum Layout {
 #[derive(Debug, Clone, Copy)]
 pub struct Product {
     pub shape: Shape,
-    /// Factor of the product.
     pub alpha: f32,
     /// Factor of the old C. With 0, C is not read.
     pub beta: f32,
@@ -51,7 +50,6 @@ impl Product {
     }
 }
 
-/// Why there is no product.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     #[error("needs compute capability 9.0; this device has {}.{}", .0.0, .0.1)]
@@ -61,7 +59,6 @@ pub enum Error {
     /// The kernels index with 32 bits.
     #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
     TooLarge { operand: char, elements: usize },
-    /// An operand is smaller than its shape.
     #[error("{operand} needs {needed} elements for this shape, and has {there}")]
     TooShort { operand: char, needed: usize, there: usize },
     /// C begins between.
@@ -102,7 +99,6 @@ fn kernel_of(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunctio
 }
 
 impl Sgemm {
-    /// Loads the kernels for products in this stream.
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
         let capability = context.compute_capability()?;

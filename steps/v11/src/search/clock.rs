@@ -14,7 +14,6 @@ use v11::space;
 use super::{CLASSES, find, packed, read};
 use crate::tune::{self, Operands, trouble};
 
-/// A plan on a product, by the clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Timed {
     plan: String,
@@ -22,7 +21,6 @@ pub(super) struct Timed {
     us: f64,
 }
 
-/// The fastest plans for a product.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Class {
     shape: [usize; 3],
