@@ -1,9 +1,7 @@
 //! Launches the kernels of `tests::accesses` on whatever device is there, each once; with arguments, those whose names
 //! start with one of them.
 //!
-//! ```text
-//! cargo run -p tests --example accesses_on_device -- [PREFIX…] [--ptx FILE]
-//! ```
+//! `cargo run -p tests --example accesses_on_device -- [PREFIX…] [--ptx FILE]`
 //!
 //! Under Nsight Compute this gives the counters that `tests/data/accesses.csv` holds; the head of that file says how. `--ptx`
 //! writes the PTX instead of launching.

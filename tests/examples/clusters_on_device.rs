@@ -1,8 +1,6 @@
 //! Runs the cases of `tests::clusters` on whatever device is there and prints what their blocks saw.
 //!
-//! ```text
-//! cargo run -p tests --example clusters_on_device
-//! ```
+//! `cargo run -p tests --example clusters_on_device`
 //!
 //! One line per case, with the answer that the case holds where that differs. `--one INDEX` runs one of them, `--wrong INDEX`
 //! a case that is not defined, `--launches` asks for the results of launches and queries (those of an H200 are in

@@ -1,8 +1,6 @@
 //! Runs every conformance fixture on whatever device is there and writes down what it answered.
 //!
-//! ```text
-//! cargo run --release -p tests --example conformance -- tests/data/conformance
-//! ```
+//! `cargo run --release -p tests --example conformance -- tests/data/conformance`
 //!
 //! On a real GPU this makes the files that the emulated one must reproduce. `--ptx FOLDER` writes the modules
 //! instead, for a look or for an assembler. `--missing FOLDER` asks only for what FOLDER has no answer to, and adds

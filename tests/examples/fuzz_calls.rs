@@ -1,9 +1,7 @@
 //! Calls every function of the driver in any order, with handles, sizes and addresses that are right, stale or made
 //! up, until the time is up.
 //!
-//! ```text
-//! cargo run -p tests --example fuzz_calls -- --seconds 3600 [--seed SEED]
-//! ```
+//! `cargo run -p tests --example fuzz_calls -- --seconds 3600 [--seed SEED]`
 //!
 //! With `FUZZ_TRACE=1`, each call is printed before it is made. The signatures are read from the driver's sources.
 //! Host pointers are null or lead to memory of the fuzzer, with room for what the call may read or write there: no

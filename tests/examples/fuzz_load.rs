@@ -1,8 +1,6 @@
 //! Loads modules that are damaged, or that ask for far too much, until the time is up.
 //!
-//! ```text
-//! cargo run -p tests --example fuzz_load -- --seconds 3600 [--seed SEED]
-//! ```
+//! `cargo run -p tests --example fuzz_load -- --seconds 3600 [--seed SEED]`
 //!
 //! Each one goes through `cuModuleLoadData` on a device with 64 MiB, in a process whose address space is limited, and
 //! must load or end in an error within some seconds of processor time. What loads is launched once.

@@ -1,8 +1,6 @@
 //! Counts the shared accesses in machine code for `tests/data/sass/shared_patterns.txt`, and writes the file again.
 //!
-//! ```text
-//! cargo run -p tests --example machine_code -- PTXAS NVDISASM
-//! ```
+//! `cargo run -p tests --example machine_code -- PTXAS NVDISASM`
 //!
 //! Both programs come with NVIDIA's CUDA toolkit, and in the Python packages `nvidia-cuda-nvcc` and `triton`.
 

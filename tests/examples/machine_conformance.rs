@@ -1,8 +1,6 @@
 //! Runs the conformance fixtures as machine code, and names those that answer otherwise than the hardware did.
 //!
-//! ```text
-//! cargo run -p tests --example machine_conformance -- PTXAS [WORD…] [--save] [--text]
-//! ```
+//! `cargo run -p tests --example machine_conformance -- PTXAS [WORD…] [--save] [--text]`
 //!
 //! WORD: only fixtures with it in their name. `--text` shows the code of those. `--save` writes those that answer right to
 //! `tests/data/machine/conformance.z`. ptxas comes with NVIDIA's CUDA toolkit, and in the Python package

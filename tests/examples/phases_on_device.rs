@@ -1,8 +1,6 @@
 //! Takes the steps of `tests::phases` on whatever device is there and prints what they saw.
 //!
-//! ```text
-//! cargo run -p tests --example phases_on_device
-//! ```
+//! `cargo run -p tests --example phases_on_device`
 //!
 //! One line per case, with the answer that the case holds where that differs. Each case runs in a process of its own,
 //! because some of them take the context down. `--ptx INDEX` prints the kernel of a case.

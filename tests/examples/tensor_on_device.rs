@@ -1,8 +1,6 @@
 //! Copies boxes of tensors on whatever device is there and writes what it answered.
 //!
-//! ```text
-//! cargo run --release -p tests --example tensor_on_device -- h200.txt
-//! ```
+//! `cargo run --release -p tests --example tensor_on_device -- h200.txt`
 //!
 //! One line per case. Each case runs in a process
 //! of its own, because some of them take the context down. A second file name takes the whole answers: the name and the

@@ -8,7 +8,7 @@ use simt::gpu::Gpu;
 use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
 use tests::asynchronous::{
-    ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
+    ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, shown, split, to_bf16, to_e4m3,
 };
 
 struct Plan {
@@ -157,7 +157,7 @@ fn shared_memory_gives_no_excess_wavefront() {
     let [_, of_tf32] = to_fp32();
     for kernel in { PLANS.iter().filter(of) }.flat_map(Plan::kernels).chain([of_tf32]) {
         let launch = head(&kernel.0).launches[0];
-        let counters = run(&kernel, launch, 1).counters;
+        let counters = run(&kernel, launch, 1, Inputs::Whole).counters;
         let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);
         let name = &kernel.0.name;
         assert!(loads + stores > 0, "{name}");
@@ -177,8 +177,7 @@ fn kernels_that_sum_in_order_give_the_same_bits() {
         let Some(launch) = launches.into_iter().find(|launch| launch.shape == shape) else {
             continue;
         };
-        let [sums, rounded] =
-            kernels.map(|kernel| (run_with(&kernel, launch, 1, Inputs::Any).c, kernel.0.name));
+        let [sums, rounded] = kernels.map(|kernel| (run(&kernel, launch, 1, Inputs::Any).c, kernel.0.name));
         let first = first.get_or_insert_with(|| sums.0.clone());
         let of_first = first.iter().map(|&x| of_bf16(to_bf16(x)));
         assert!(*first == sums.0, "{}", sums.1);
@@ -228,7 +227,7 @@ impl Summed<'_> {
     fn largest_error(&self) -> f64 {
         let launch = head(&self.kernel.0).launches[2];
         let [m, n, k] = launch.shape;
-        let found = run_with(&self.kernel, launch, 1, self.inputs).c;
+        let found = run(&self.kernel, launch, 1, self.inputs).c;
         let product = self.inputs.product(launch.shape);
         let b: Vec<Vec<f32>> = product.b.chunks(n).map(<[f32]>::to_vec).collect();
         let mut largest = 0.0_f64;

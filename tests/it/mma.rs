@@ -59,23 +59,23 @@ fn elements() -> Vec<Elements> {
 }
 
 fn product(name: &str) -> Product {
-    let mut parts = name.rsplit('.');
-    let kind = match parts.next() {
-        Some("bf16") => FactorType::Bf16,
-        Some("f16") => FactorType::F16,
-        Some("tf32") => FactorType::Tf32,
-        Some("e4m3") => FactorType::E4m3,
-        Some("e5m2") => FactorType::E5m2,
+    let parts: Vec<&str> = name.split('.').collect();
+    let kind = match parts[..] {
+        [.., "bf16"] => FactorType::Bf16,
+        [.., "f16"] => FactorType::F16,
+        [.., "tf32"] => FactorType::Tf32,
+        [.., "e4m3"] => FactorType::E4m3,
+        [.., "e5m2"] => FactorType::E5m2,
         _ => panic!("unknown type of factors in `{name}`"),
     };
-    let sum = match parts.next() {
-        Some("f16") => AccumulatorType::F16,
-        Some("f32") => AccumulatorType::F32,
+    let sum = match parts[..] {
+        [.., "f16", _] => AccumulatorType::F16,
+        [.., "f32", _] => AccumulatorType::F32,
         _ => panic!("unknown type of sums in `{name}`"),
     };
-    let unit = match name.split('.').next() {
-        Some("wgmma") => Unit::Warpgroup,
-        Some("mma") => Unit::Warp,
+    let unit = match parts[0] {
+        "wgmma" => Unit::Warpgroup,
+        "mma" => Unit::Warp,
         _ => panic!("unknown instruction `{name}`"),
     };
     Product::new(kind, sum, unit)

@@ -221,12 +221,7 @@ impl Inputs {
     }
 }
 
-/// Launches a kernel on whole numbers.
-pub fn run(kernel: &(Fixture, String), launch: Launch, threads: usize) -> Ran {
-    run_with(kernel, launch, threads, Inputs::Whole)
-}
-
-pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
+pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
     let head = head(one);
     let [m, n, k] = launch.shape;
     let product = inputs.product(launch.shape);
@@ -344,7 +339,7 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
 pub fn shown(kernel: &(Fixture, String), threads: usize) -> (String, Vec<String>) {
     let (mut text, mut codes) = (String::new(), Vec::new());
     for launch in head(&kernel.0).launches {
-        let ran = run(kernel, launch, threads);
+        let ran = run(kernel, launch, threads, Inputs::Whole);
         for finding in &ran.findings {
             text.push_str(&finding.text);
             text.push('\n');

@@ -131,11 +131,6 @@ pub struct Ran {
     pub wrong: Vec<String>,
 }
 
-/// The file that a line includes with quotes.
-fn included(line: &str) -> Option<&str> {
-    line.strip_prefix("#include \"")?.strip_suffix('"')
-}
-
 /// The kernels of a folder with their PTX, in the order of their names. `tests/it/ptx_fresh.rs` compares the hashes.
 pub fn folder(folder: &str) -> Vec<(Fixture, String)> {
     let mut compiled = fixtures::compiled(root(), folder).expect("its PTX is readable").into_iter();
@@ -171,7 +166,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     params.resize(loaded.kernel().param_bytes as usize, 0);
     let mut sources: Vec<(String, Arc<str>)> = Vec::new();
     if with_source {
-        for header in text.lines().filter_map(included) {
+        for header in text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"')) {
             let text = std::fs::read_to_string(folder.join(header)).expect("the header is there");
             sources.push((header.to_owned(), text.into()));
         }

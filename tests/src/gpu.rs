@@ -48,23 +48,12 @@ impl Gpu {
     ) -> Result<Report, String> {
         let loaded = module.kernel(name).ok_or_else(|| format!("no kernel `{name}`"))?;
         let params = simt::gpu::Gpu::params(loaded.kernel(), arguments).map_err(|error| error.to_string())?;
-        self.launch_raw(loaded, shape, params, options)
+        self.launch_raw(loaded, shape, params, options).map(|(report, _)| report)
     }
 
-    /// Launches a kernel with bytes for parameters, right or wrong.
+    /// Launches a kernel with bytes for parameters, right or wrong, and returns also the codes of all mistakes: a report
+    /// leaves out those that follow from another one.
     pub fn launch_raw(
-        &self,
-        kernel: &LoadedKernel,
-        shape: Shape,
-        params: Vec<u8>,
-        options: LaunchOptions,
-    ) -> Result<Report, String> {
-        self.launch_raw_with_codes(kernel, shape, params, options).map(|(report, _)| report)
-    }
-
-    /// Launches like [`Self::launch_raw`], and returns also the codes of all mistakes: a report leaves out those that
-    /// follow from another one.
-    pub fn launch_raw_with_codes(
         &self,
         kernel: &LoadedKernel,
         shape: Shape,

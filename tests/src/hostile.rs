@@ -11,10 +11,6 @@ fn size(rng: &mut ChaCha8Rng, most: u32) -> u32 {
     rng.random_range(1..=2u32 << bits).min(most)
 }
 
-fn header() -> String {
-    ".version 8.4\n.target sm_90\n.address_size 64\n".to_owned()
-}
-
 /// Machine code of the ladder, damaged: instructions with bits changed, taken from elsewhere, or sent elsewhere; now and
 /// then anything else in the file.
 pub fn cubin(seed: u64) -> Vec<u8> {
@@ -93,7 +89,7 @@ pub fn module(seed: u64) -> (String, String) {
     ];
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
     let (name, make) = KINDS[rng.random_range(0..KINDS.len())];
-    (name.to_owned(), header() + &make(&mut rng))
+    (name.to_owned(), format!(".version 8.4\n.target sm_90\n.address_size 64\n{}", make(&mut rng)))
 }
 
 fn initialisers(rng: &mut ChaCha8Rng) -> String {

@@ -113,38 +113,18 @@ impl Case {
         })
     }
 
+    fn element(&self) -> Element {
+        use Element::{Bf16, F16, F32, F64, S32, S64, Tf32, U8, U16, U32, U64};
+        [U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16, F32, Tf32, Tf32][self.kind as usize]
+    }
+
     /// The map of a tensor at `address`, as the emulator understands it.
     pub fn map(&self, address: u64) -> Result<TensorMap, String> {
-        const ELEMENTS: [Element; 13] = [
-            Element::U8,
-            Element::U16,
-            Element::U32,
-            Element::S32,
-            Element::U64,
-            Element::S64,
-            Element::F16,
-            Element::F32,
-            Element::F64,
-            Element::Bf16,
-            Element::F32,
-            Element::Tf32,
-            Element::Tf32,
-        ];
-        let element = ELEMENTS.get(self.kind as usize).ok_or("no such element")?;
         let swizzle = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128][(self.swizzle & 3) as usize];
         let fill = [Fill::Zeros, Fill::Nan][(self.fill & 1) as usize];
         let Self { dims, strides, box_dims, steps, .. } = self;
-        TensorMap::new(address, *element, dims, strides, box_dims, steps, swizzle, fill)
+        TensorMap::new(address, self.element(), dims, strides, box_dims, steps, swizzle, fill)
             .map_err(|rule| rule.to_string())
-    }
-
-    fn element_bytes(&self) -> u32 {
-        match self.kind {
-            0 => 1,
-            1 | 6 | 9 => 2,
-            4 | 5 | 8 => 8,
-            _ => 4,
-        }
     }
 
     fn bytes(&self) -> u32 {
@@ -153,7 +133,7 @@ impl Case {
             0 => self.box_dims[0],
             _ => self.box_dims[d].div_ceil(*step),
         };
-        let whole = steps.map(extent).product::<u32>() * self.element_bytes();
+        let whole = steps.map(extent).product::<u32>() * self.element().bytes() as u32;
         self.expected.unwrap_or(whole)
     }
 
@@ -318,17 +298,21 @@ fn copies() -> Vec<Case> {
         .collect();
     list.extend(stores);
     // What the barrier counts.
-    for (name, expected) in [("half", 256), ("less", 496), ("more", 528), ("twice", 1024)] {
-        let case = matrix(&format!("barrier expects {name}"), [16, 8], 0, [0, 0]);
-        list.push(case.with(|c| c.expected = Some(expected)));
-    }
-    for (name, expected) in [("the part inside", 256), ("all", 512)] {
-        let case = matrix(&format!("at the edge, barrier expects {name}"), [16, 8], 0, [56, 0]);
-        list.push(case.with(|c| c.expected = Some(expected)));
-    }
-    for (name, expected) in [("rows", 1024), ("whole spans", 4096)] {
-        let case = matrix(&format!("narrow, barrier expects {name}"), [8, 32], 3, [0, 0]);
-        list.push(case.with(|c| c.expected = Some(expected)));
+    let plain = matrix("barrier expects", [16, 8], 0, [0, 0]);
+    let edge = matrix("at the edge, barrier expects", [16, 8], 0, [56, 0]);
+    let narrow = matrix("narrow, barrier expects", [8, 32], 3, [0, 0]);
+    for (case, what, expected) in [
+        (&plain, "half", 256),
+        (&plain, "less", 496),
+        (&plain, "more", 528),
+        (&plain, "twice", 1024),
+        (&edge, "the part inside", 256),
+        (&edge, "all", 512),
+        (&narrow, "rows", 1024),
+        (&narrow, "whole spans", 4096),
+    ] {
+        let name = format!("{} {what}", case.name);
+        list.push(Case { name, expected: Some(expected), ..case.clone() });
     }
     list
 }

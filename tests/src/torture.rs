@@ -191,7 +191,7 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
         let options = LaunchOptions { watch, threads, budget: BUDGET, ..LaunchOptions::default() };
         let kernel = module.kernels().first().ok_or("no kernel")?;
         let shape = Shape::line(random_atomics::GRID, random_atomics::BLOCK);
-        let (report, codes) = gpu.launch_raw_with_codes(kernel, shape, params, options)?;
+        let (report, codes) = gpu.launch_raw(kernel, shape, params, options)?;
         let words = [
             gpu.read::<u64>(shared, start.len()),
             gpu.read(elsewhere, start.len()),
@@ -244,7 +244,7 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
         budget: BUDGET * u64::from(grid.div_ceil(GRID)),
         ..LaunchOptions::default()
     };
-    let (report, codes) = gpu.launch_raw_with_codes(kernel, Shape::line(grid, BLOCK), params, options)?;
+    let (report, codes) = gpu.launch_raw(kernel, Shape::line(grid, BLOCK), params, options)?;
     // The output, and behind it what became of the input.
     let mut memory: Vec<u8> = gpu.read(target, 4 * output_words(grid));
     memory.extend(gpu.read::<u8>(source, 4 * INPUT_WORDS));

@@ -4,8 +4,6 @@
 //! registers of all threads hold afterwards is its answer. `cargo run -p tests --example wgmma_cases -- DIR` writes the
 //! cases for a program that runs them on a GPU (`tests/data/wgmma/run.cpp`).
 
-use std::fmt::Write as _;
-
 use simt::mma::warpgroup::Descriptor;
 
 use crate::split_mix::Random;
@@ -86,18 +84,10 @@ impl Form {
             let names: Vec<String> = (0..n).map(|i| format!("%{name}{i}")).collect();
             format!("{{{}}}", names.join(", "))
         };
-        let mut loads = String::new();
-        for i in 0..words {
-            let _ = writeln!(loads, "    ld.global.b32 %d{i}, [%c + {}];", 4 * i);
-        }
-        let mut stores = String::new();
-        for i in 0..words {
-            let _ = writeln!(stores, "    st.global.b32 [%o + {}], %d{i};", 4 * i);
-        }
-        let mut a_loads = String::new();
-        for i in 0..4 {
-            let _ = writeln!(a_loads, "    ld.global.b32 %a{i}, [%f + {}];", 4 * i);
-        }
+        let each = |n: u32, line: &dyn Fn(u32) -> String| (0..n).map(line).collect::<String>();
+        let loads = each(words, &|i| format!("    ld.global.b32 %d{i}, [%c + {}];\n", 4 * i));
+        let stores = each(words, &|i| format!("    st.global.b32 [%o + {}], %d{i};\n", 4 * i));
+        let a_loads = each(4, &|i| format!("    ld.global.b32 %a{i}, [%f + {}];\n", 4 * i));
         let mut rest = String::new();
         for minus in self.minus {
             rest.push_str(if minus { ", -1" } else { ", 1" });

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (a, b) = (stream.clone_htod(&a)?, stream.clone_htod(&b)?);
     let mut c = stream.alloc_zeros::<f32>(m * n)?;
 
-    println!("{SHAPE}: {} elements of C, {} multiprocessors", m * n, sgemm.n_sms());
+    println!("{SHAPE}: {} elements of C, {} multiprocessors", m * n, sgemm.n_sms);
     println!(
         "{:<32} {:<8} {:>6} {:>8} {:>9} {:>18}",
         "kernel", "shared", "blocks", "slices", "same bits", "largest difference"
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         for (sharing, word) in [(Sharing::Tiles, "tiles"), (Sharing::LastRound, "steps")] {
             let (tiles, steps) = (plan.tiles(m, n), plan.steps(k));
-            let Some(shares) = plan.shares(tiles, steps, sharing, sgemm.n_sms()) else {
+            let Some(shares) = plan.shares(tiles, steps, sharing, sgemm.n_sms) else {
                 continue;
             };
             let choice = Choice { plan: index, sharing, packed: [false; 2], expected: 0.0 };

@@ -19,7 +19,7 @@ use v11::gemm::Costs;
 use v11::plans::{PLANS, Plan, Source};
 use v11::space::{self, Space};
 
-use crate::tune::trouble;
+use crate::tune::{self, trouble};
 
 /// A product for each class of shapes that the plans in use were made for.
 const CLASSES: [[usize; 3]; 11] = [
@@ -67,22 +67,23 @@ pub(crate) fn main() -> ExitCode {
         ["time", list, forecasts, all] => clock::time(list, forecasts, all),
         _ => Err(trouble("this is for: cargo xtask tune v11 --search")),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            eprintln!("error: {trouble}");
-            ExitCode::FAILURE
-        }
-    }
+    tune::ended(done)
 }
 
 fn answer(value: &impl Serialize) -> Result<(), StepError> {
     harness::out::write(&format!("{}\n", serde_json::to_string(value).map_err(trouble)?))
 }
 
+fn bytes(path: &str) -> Result<Vec<u8>, StepError> {
+    std::fs::read(path).map_err(|error| trouble(format!("{path}: {error}")))
+}
+
+fn text(path: &str) -> Result<String, StepError> {
+    std::fs::read_to_string(path).map_err(|error| trouble(format!("{path}: {error}")))
+}
+
 fn read(path: &str) -> Result<Files, StepError> {
-    let text = std::fs::read_to_string(path).map_err(|error| trouble(format!("{path}: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| trouble(format!("{path}: {error}")))
+    serde_json::from_str(&text(path)?).map_err(|error| trouble(format!("{path}: {error}")))
 }
 
 /// The plans in use, and the legal ones with the deepest rings.

@@ -33,6 +33,11 @@ pub(crate) fn main() -> ExitCode {
         Some(_) => verify(&gpu),
         None => measure(&gpu),
     });
+    ended(done)
+}
+
+/// The exit code of a command, whose error goes to standard error.
+pub(crate) fn ended(done: Result<(), StepError>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
@@ -70,7 +75,7 @@ pub(crate) fn choices(sgemm: &Sgemm, shape: Shape) -> Vec<Choice> {
     let form = |cols: usize| {
         if cols.is_multiple_of(4) { Form::Aligned } else { Form::Anywhere }
     };
-    Costs::committed().choices(shape, [form(shape.k), form(shape.n)], sgemm.n_sms())
+    Costs::committed().choices(shape, [form(shape.k), form(shape.n)], sgemm.n_sms)
 }
 
 /// Operands, of which the first elements are used.
@@ -198,7 +203,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
             }
             let time = time(gpu, &sgemm, &mut operands, shape, &choice)?;
             let (plan, work) = (&PLANS[choice.plan], choice.work(shape));
-            let terms = terms(plan, &work, sgemm.n_sms()).expect("it was possible");
+            let terms = terms(plan, &work, sgemm.n_sms).expect("it was possible");
             let times = measured.entry(plan.entry).or_default();
             times[usize::from(work.stores_floats())].push((terms, time));
             let packed = choice.packed.iter().filter(|packed| **packed).count();

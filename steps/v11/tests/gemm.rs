@@ -70,7 +70,7 @@ fn every_plan_shares_out_every_shape() {
             for sharing in [Sharing::Tiles, Sharing::LastRound] {
                 let product = Product { alpha: 2.0, beta: 3.0, ..product(shape) };
                 let tiles = (plan.tiles(shape[0], shape[1]), plan.steps(shape[2]));
-                if plan.shares(tiles.0, tiles.1, sharing, sgemm.n_sms()).is_none() {
+                if plan.shares(tiles.0, tiles.1, sharing, sgemm.n_sms).is_none() {
                     continue;
                 }
                 let packed = [
@@ -90,7 +90,7 @@ fn whole_tiles_follow_shared_ones() {
         .iter()
         .position(|plan| plan.tile == [32, 64, 32] && plan.source == Source::Boxes)
         .expect("there is one");
-    let slots = sgemm.n_sms() * PLANS[plan].blocks as usize;
+    let slots = sgemm.n_sms * PLANS[plan].blocks as usize;
     // One row of tiles, two and a half rounds.
     let n = (2 * slots + slots / 2) * 64;
     for sharing in [Sharing::LastRound, Sharing::LastTwoRounds] {

@@ -260,7 +260,7 @@ impl Comparison<'_> {
             if variants.is_empty() && !bounds {
                 continue;
             }
-            let mut arrays = Arrays::new(self.device.context(), kind, self.shape).map_err(|error| {
+            let mut arrays = Arrays::new(&self.device.context, kind, self.shape).map_err(|error| {
                 trouble(format!("{} of host memory: {}", bytes(whole), harness::words(error)))
             })?;
             if bounds {
@@ -368,7 +368,7 @@ impl Comparison<'_> {
                 Some(graph) => done.total_ms.push(process.replay(graph).map_err(trouble)?),
                 None => {
                     done.total_ms.push(process.run(arrays).map_err(trouble)?);
-                    done.calls_ms.push(process.calls_ms());
+                    done.calls_ms.push(process.calls_ms);
                     done.events.push(process.events().map_err(trouble)?);
                 }
             }

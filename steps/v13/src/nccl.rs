@@ -35,7 +35,7 @@ impl Nccl {
     /// Communicators of two different devices. The library must be there: see [`find`].
     pub fn new(devices: [&Device; 2]) -> Result<Self, Error> {
         let mut communicators = [std::ptr::null_mut(); 2];
-        let ordinals = devices.map(|device| device.context().cu_device());
+        let ordinals = devices.map(|device| device.context.cu_device());
         // SAFETY: there is a place and a number for each of two devices.
         unsafe { result::comm_init_all(communicators.as_mut_ptr(), 2, ordinals.as_ptr()) }?;
         Ok(Self { communicators })

@@ -37,7 +37,7 @@ impl<'d> Pair<'d> {
         let done = pointers(self.ranks[0].schedule().shape, arrays).and_then(|host| self.put(host));
         // Also after an error: copies are not to go on behind the end of this call.
         for process in &self.ranks {
-            process.device().synchronize()?;
+            process.device.synchronize()?;
         }
         done?;
         Ok(begin.elapsed().as_secs_f64() * 1e3)
@@ -90,7 +90,7 @@ impl<'d> Pair<'d> {
         match self.link {
             Link::Copies => self.copy(exchange, at)?,
             Link::Nccl(nccl) => {
-                let streams = [0, 1].map(|rank| self.ranks[rank].device().stream(Queue::Peer).cu_stream());
+                let streams = [0, 1].map(|rank| self.ranks[rank].device.stream(Queue::Peer).cu_stream());
                 let places = [0, 1].map(|rank| self.ranks[rank].b() + bytes(exchange.at));
                 let count = exchange.count;
                 // SAFETY: both devices have the whole of B, until `run` has synchronised their streams.
@@ -117,14 +117,14 @@ impl<'d> Pair<'d> {
                 continue;
             }
             let (to, from) = (&self.ranks[rank], &self.ranks[other]);
-            let stream = to.device().stream(Queue::Peer);
+            let stream = to.device.stream(Queue::Peer);
             if let Some(copied_in) = from.awaited(at[other]) {
                 stream.wait(copied_in)?;
             }
             let place = |process: &Process| process.b() + bytes(part.start);
             let n = part.len() * size_of::<f32>();
             // SAFETY: both devices have the whole of B, until `run` has synchronised their streams.
-            unsafe { copy_between([to.device(), from.device()], [place(to), place(from)], n) }?;
+            unsafe { copy_between([to.device, from.device], [place(to), place(from)], n) }?;
         }
         Ok(())
     }
@@ -143,9 +143,9 @@ pub unsafe fn copy_between(
     [target, source]: [sys::CUdeviceptr; 2],
     bytes: usize,
 ) -> Result<(), DriverError> {
-    to.context().bind_to_thread()?;
+    to.context.bind_to_thread()?;
     let stream = to.stream(Queue::Peer).cu_stream();
-    let (to, from) = (to.context().cu_ctx(), from.context().cu_ctx());
+    let (to, from) = (to.context.cu_ctx(), from.context.cu_ctx());
     // SAFETY: the caller promises it.
     unsafe { sys::cuMemcpyPeerAsync(target, to, source, from, bytes, stream) }.result()
 }

@@ -37,7 +37,7 @@ impl From<NcclError> for Error {
 }
 
 pub struct Device {
-    context: Arc<CudaContext>,
+    pub context: Arc<CudaContext>,
     /// The streams, indexed by [`Queue`].
     streams: [Arc<CudaStream>; QUEUES],
     sgemm: Sgemm,
@@ -55,7 +55,7 @@ pub struct Event {
 
 /// A schedule that can run: memory on the device, and events.
 pub struct Process<'d> {
-    device: &'d Device,
+    pub(crate) device: &'d Device,
     schedule: Schedule,
     memory: [CudaSlice<f32>; 3],
     origin: CudaEvent,
@@ -63,7 +63,8 @@ pub struct Process<'d> {
     events: Vec<[CudaEvent; 2]>,
     /// Operations that are in each queue in this run.
     put: [Vec<usize>; QUEUES],
-    calls_ms: f64,
+    /// Milliseconds of the last run that the host spent on calls, before it waited for the end.
+    pub calls_ms: f64,
 }
 
 /// Measurement of the times of operations.
@@ -89,10 +90,6 @@ impl Device {
             context.new_stream_with_priority(most_urgent)?,
         ];
         Ok(Self { sgemm: Sgemm::load(&streams[Queue::Kernel as usize])?, context: context.clone(), streams })
-    }
-
-    pub fn context(&self) -> &Arc<CudaContext> {
-        &self.context
     }
 
     pub fn stream(&self, queue: Queue) -> &Arc<CudaStream> {
@@ -139,11 +136,6 @@ impl Process<'_> {
         self.device.synchronize()?;
         done?;
         Ok(begin.elapsed().as_secs_f64() * 1e3)
-    }
-
-    /// Milliseconds of the last run that the host spent on calls, before it waited for the end.
-    pub fn calls_ms(&self) -> f64 {
-        self.calls_ms
     }
 
     /// Start and end of each operation of the last run.
@@ -217,10 +209,6 @@ impl Process<'_> {
 
     pub(crate) fn schedule(&self) -> &Schedule {
         &self.schedule
-    }
-
-    pub(crate) fn device(&self) -> &Device {
-        self.device
     }
 
     /// Address of B on the device.

@@ -131,7 +131,7 @@ pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
         _ => None,
     };
     let peers = match &second {
-        Some(second) => pair::connect([first.context(), second.context()])?,
+        Some(second) => pair::connect([&first.context, &second.context])?,
         None => false,
     };
     let nccl = second.as_ref().map(|second| open_nccl([&first, second]));
@@ -204,7 +204,7 @@ fn links(
     let mut host = Vec::new();
     let mut memory = Vec::new();
     for device in devices {
-        let mut arrays = [0, 1].map(|_| Array::new(device.context(), Kind::Pinned, n));
+        let mut arrays = [0, 1].map(|_| Array::new(&device.context, Kind::Pinned, n));
         for array in arrays.iter_mut().flatten() {
             array.get_mut()?.fill(1.0);
         }
@@ -220,13 +220,13 @@ fn links(
         pointers.push((source.get()?.as_ptr(), target.get_mut()?.as_mut_ptr()));
     }
     let to = |rank: usize| -> Result<(), DriverError> {
-        devices[rank].context().bind_to_thread()?;
+        devices[rank].context.bind_to_thread()?;
         let stream = devices[rank].stream(Queue::In).cu_stream();
         // SAFETY: the place has the size of the array, and all is done before `time` returns.
         unsafe { sys::cuMemcpyHtoDAsync_v2(place(rank, 0), pointers[rank].0.cast(), size, stream) }.result()
     };
     let from = |rank: usize| -> Result<(), DriverError> {
-        devices[rank].context().bind_to_thread()?;
+        devices[rank].context.bind_to_thread()?;
         let stream = devices[rank].stream(Queue::Out).cu_stream();
         // SAFETY: the same.
         unsafe { sys::cuMemcpyDtoHAsync_v2(pointers[rank].1.cast(), place(rank, 1), size, stream) }.result()
@@ -322,7 +322,7 @@ impl<'a> Comparison<'a> {
                 bytes(free)
             )));
         }
-        let mut arrays = Arrays::new(first.context(), Kind::Pinned, shape)?;
+        let mut arrays = Arrays::new(&first.context, Kind::Pinned, shape)?;
         if self.gpu.emulator.is_none() {
             let repeat = self.task.common.repeat;
             self.size.bound = Some(Bound::measure(first, shape, &mut arrays, repeat)?);

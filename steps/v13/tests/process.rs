@@ -153,7 +153,7 @@ fn operations_wait_for_what_they_meet() {
 #[track_caller]
 fn check(device: &Device, kind: Kind, sizes: [usize; 3]) {
     let shape = shape(sizes);
-    let mut arrays = Arrays::new(device.context(), kind, shape).expect("there is room");
+    let mut arrays = Arrays::new(&device.context, kind, shape).expect("there is room");
     for (name, schedule) in all(shape) {
         device.prepare(schedule.emptied()).expect("there is room").run(&mut arrays).expect("it ends well");
         arrays.forget().expect("nothing is at work");
@@ -176,7 +176,7 @@ fn every_way_is_right() {
 #[track_caller]
 fn check_pairs(devices: [&Device; 2], sizes: [usize; 3]) {
     let shape = shape(sizes);
-    let mut arrays = Arrays::new(devices[0].context(), Kind::Pinned, shape).expect("there is room");
+    let mut arrays = Arrays::new(&devices[0].context, Kind::Pinned, shape).expect("there is room");
     for (name, schedules) in pairs(shape) {
         arrays.forget().expect("nothing is at work");
         let mut pair = Pair::new(devices, schedules, Link::Copies).expect("there is room");
@@ -225,7 +225,7 @@ fn two_devices_get_a_once_and_b_as_it_is_spread() {
 fn one_wrong_element_is_noticed() {
     let device = Device::new(&context()).expect("the kernels load");
     let shape = shape([40, 50, 60]);
-    let mut arrays = Arrays::new(device.context(), Kind::Pageable, shape).expect("there is room");
+    let mut arrays = Arrays::new(&device.context, Kind::Pageable, shape).expect("there is room");
     let mut process = device.prepare(whole(shape)).expect("there is room");
     process.run(&mut arrays).expect("it ends well");
     for (row, col) in [(0, 0), (17, 3), (39, 49)] {

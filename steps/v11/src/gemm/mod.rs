@@ -78,7 +78,8 @@ pub struct Sgemm {
     pack: CudaFunction,
     /// Copies of A and B in the layout that kernels read, kept for the next product.
     packed: RefCell<[Option<CudaSlice<f32>>; 2]>,
-    n_sms: usize,
+    /// Multiprocessors of the card.
+    pub n_sms: usize,
     costs: Costs,
 }
 
@@ -154,10 +155,6 @@ impl Sgemm {
         c: &mut impl DevicePtrMut<f32>,
     ) -> Result<(), Error> {
         self.run(product, Some(*choice), a, b, c)
-    }
-
-    pub fn n_sms(&self) -> usize {
-        self.n_sms
     }
 
     /// The product by a plan, or by that of the least expected time.

@@ -11,7 +11,7 @@ use v11::gemm::{Choice, Costs, Sgemm};
 use v11::plans::{PLANS, Sharing};
 use v11::space;
 
-use super::{CLASSES, find, packed, read};
+use super::{CLASSES, bytes, find, packed, read, text};
 use crate::tune::{self, Operands, trouble};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,16 +50,14 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         );
         return Ok(());
     }
-    let text =
-        std::fs::read_to_string(predicted).map_err(|error| trouble(format!("{predicted}: {error}")))?;
-    let forecasts = forecast::read(&text);
+    let forecasts = forecast::read(&text(predicted)?);
     let timed = Costs::committed();
     let mut sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
     let mut cubins = BTreeMap::new();
     let mut added = Vec::new();
     for (name, cubin) in read(list)? {
         let plan = find(&name)?;
-        let bytes = std::fs::read(&cubin).map_err(|error| trouble(format!("{cubin}: {error}")))?;
+        let bytes = bytes(&cubin)?;
         cubins.insert(name.clone(), catalog::provenance::sha256(&bytes));
         let module = gpu.context.load_module(Ptx::from_binary(bytes))?;
         added.push((name, plan, sgemm.add(plan, &module).map_err(trouble)?));
@@ -95,7 +93,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
             let constants = forecast.constants(plan, &timed);
             for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
                 let work = Work { shape: sizes, sharing, packed };
-                let Some(terms) = terms(plan, &work, sgemm.n_sms()) else {
+                let Some(terms) = terms(plan, &work, sgemm.n_sms) else {
                     continue;
                 };
                 let choice =

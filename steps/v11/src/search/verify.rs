@@ -56,7 +56,7 @@ fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
         emulator.set_budget(Some(BUDGET));
     }
     for sharing in [Sharing::Tiles, Sharing::LastRound] {
-        let shares = plan.shares(plan.tiles(m, n), plan.steps(k), sharing, sgemm.n_sms());
+        let shares = plan.shares(plan.tiles(m, n), plan.steps(k), sharing, sgemm.n_sms);
         if shares.is_none() {
             continue;
         }
