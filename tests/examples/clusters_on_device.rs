@@ -118,20 +118,12 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         " .maxclusterrank 4",
         " .explicitcluster .reqnctapercluster 16, 1, 1",
     ];
+    #[rustfmt::skip]
     let launches: [(Option<[u32; 3]>, [u32; 3]); 13] = [
-        (None, [8, 1, 1]),
-        (None, [3, 1, 1]),
-        (Some([1, 1, 1]), [8, 1, 1]),
-        (Some([2, 1, 1]), [8, 1, 1]),
-        (Some([2, 1, 1]), [7, 1, 1]),
-        (Some([1, 2, 1]), [8, 1, 1]),
-        (Some([3, 1, 1]), [6, 1, 1]),
-        (Some([0, 1, 1]), [8, 1, 1]),
-        (Some([0, 0, 0]), [8, 1, 1]),
-        (Some([8, 1, 1]), [8, 1, 1]),
-        (Some([9, 1, 1]), [9, 1, 1]),
-        (Some([16, 1, 1]), [16, 1, 1]),
-        (Some([32, 1, 1]), [32, 1, 1]),
+        (None, [8, 1, 1]), (None, [3, 1, 1]), (Some([1, 1, 1]), [8, 1, 1]), (Some([2, 1, 1]), [8, 1, 1]),
+        (Some([2, 1, 1]), [7, 1, 1]), (Some([1, 2, 1]), [8, 1, 1]), (Some([3, 1, 1]), [6, 1, 1]),
+        (Some([0, 1, 1]), [8, 1, 1]), (Some([0, 0, 0]), [8, 1, 1]), (Some([8, 1, 1]), [8, 1, 1]),
+        (Some([9, 1, 1]), [9, 1, 1]), (Some([16, 1, 1]), [16, 1, 1]), (Some([32, 1, 1]), [32, 1, 1]),
     ];
     let mut words = device::upload(&[0; 1 << 14])?;
     let mut results = words;
@@ -146,10 +138,11 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         format!("{code:?} {end:?}")
     };
     for directives in directives {
+        let mut answer = |text: String| writeln!(out, "[{directives}] {text}");
         let kernel = match device::load(&module_with(&case, directives), c"steps") {
             Ok(kernel) => kernel,
             Err(why) => {
-                writeln!(out, "[{directives}] {why}")?;
+                answer(why)?;
                 continue;
             }
         };
@@ -157,27 +150,20 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
             let mut value: c_int = -77;
             // SAFETY: a pointer to a local.
             let code = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, kernel) };
-            writeln!(out, "[{directives}] {name}: {code:?} {value}")?;
+            answer(format!("{name}: {code:?} {value}"))?;
         }
         for allowed in [0, 1] {
             if allowed == 1 {
                 // SAFETY: plain arguments.
                 let code = unsafe {
-                    sys::cuFuncSetAttribute(
-                        kernel,
-                        Of::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
-                        1,
-                    )
+                    let which = Of::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+                    sys::cuFuncSetAttribute(kernel, which, 1)
                 };
-                writeln!(out, "[{directives}] allow: {code:?}")?;
+                answer(format!("allow: {code:?}"))?;
             }
             for (cluster, grid) in launches {
                 if allowed == 0 || cluster.is_some_and(|cluster| cluster[0] > 8) {
-                    writeln!(
-                        out,
-                        "[{directives}] {allowed} {cluster:?} {grid:?}: {}",
-                        launch(kernel, cluster, grid)
-                    )?;
+                    answer(format!("{allowed} {cluster:?} {grid:?}: {}", launch(kernel, cluster, grid)))?;
                 }
             }
             for (cluster, threads) in
@@ -189,10 +175,7 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
                     with_config(Some([cluster, 1, 1]), [cluster * 4, 1, 1], threads, |config| unsafe {
                         sys::cuOccupancyMaxActiveClusters(&mut n, kernel, config)
                     });
-                writeln!(
-                    out,
-                    "[{directives}] {allowed} active clusters of {cluster} with {threads}: {code:?} {n}"
-                )?;
+                answer(format!("{allowed} active clusters of {cluster} with {threads}: {code:?} {n}"))?;
             }
             for threads in [32, 1024] {
                 let mut n: c_int = -77;
@@ -200,7 +183,7 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
                 let code = with_config(None, [16, 1, 1], threads, |config| unsafe {
                     sys::cuOccupancyMaxPotentialClusterSize(&mut n, kernel, config)
                 });
-                writeln!(out, "[{directives}] {allowed} potential size with {threads}: {code:?} {n}")?;
+                answer(format!("{allowed} potential size with {threads}: {code:?} {n}"))?;
             }
         }
         for (attribute, value) in [(11, 4), (12, 1), (13, 1), (11, -1), (15, 1), (15, 3)] {
@@ -213,14 +196,10 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
             };
             // SAFETY: plain arguments.
             let code = unsafe { sys::cuFuncSetAttribute(kernel, which, value) };
-            writeln!(out, "[{directives}] set {attribute} {value}: {code:?}")?;
+            answer(format!("set {attribute} {value}: {code:?}"))?;
         }
         for (cluster, grid) in [(None, [8, 1, 1]), (None, [6, 1, 1]), (Some([2, 1, 1]), [8, 1, 1])] {
-            writeln!(
-                out,
-                "[{directives}] behind set {cluster:?} {grid:?}: {}",
-                launch(kernel, cluster, grid)
-            )?;
+            answer(format!("behind set {cluster:?} {grid:?}: {}", launch(kernel, cluster, grid)))?;
         }
     }
     Ok(())

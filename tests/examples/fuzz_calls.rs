@@ -96,7 +96,6 @@ fn kind(name: &str, ty: &str) -> Kind {
     }
 }
 
-/// The calls that the driver's sources define.
 fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
     let mut found = Vec::new();
     let mut files: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
@@ -104,12 +103,8 @@ fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
     for file in files {
         let text = std::fs::read_to_string(file.path())?;
         for part in text.split("\n    fn cu").skip(1) {
-            let Some((head, _)) = part.split_once('{') else {
-                continue;
-            };
-            let Some((names, list)) = head.split_once('(') else {
-                continue;
-            };
+            let Some((head, _)) = part.split_once('{') else { continue };
+            let Some((names, list)) = head.split_once('(') else { continue };
             let list = list.trim_end().trim_end_matches(')');
             let arguments: Vec<Kind> = list
                 .split(',')
@@ -201,7 +196,6 @@ impl Fuzzer {
         found.map_or(1, |(_, at)| self.call(*at, arguments))
     }
 
-    /// Words in the arena.
     fn set(&self, offset: usize, words: &[u64]) {
         for (i, word) in words.iter().enumerate() {
             // SAFETY: callers stay in the first half of the arena.

@@ -100,7 +100,6 @@ fn map(case: &Case, address: u64) -> Result<Vec<u8>, String> {
     Ok(map.opaque.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
-/// Shared memory and the tensor after the copy.
 fn run(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let mut out = vec![0u32; OUT_WORDS];
     let mut tensor = tensor_words();

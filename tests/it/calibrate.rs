@@ -2,7 +2,6 @@
 
 use tests::recorded::cubin;
 
-/// Repetitions in a round: OPS of the kernels.
 const OPS: usize = 64;
 /// The longest loop of a kernel has OPS instructions `wanted`, and few others: of arithmetic those of the loop alone,
 /// beside accesses also copies, which another unit does in less time.

@@ -77,21 +77,16 @@ fn every_kernel_of_the_ladder_is_on_record() {
 fn counters_are_the_hardwares_or_the_difference_has_a_reason() {
     let mut used: BTreeSet<(&str, &str)> = BTreeSet::new();
     for counted in COMPARED.iter() {
+        let Counted { kernel, shape, run, step, .. } = counted;
         for one in counted.compared().iter().filter(|one| one.difference() != 0) {
+            let (name, ours, theirs) = (one.pair.name, one.ours, one.theirs);
             assert!(
-                records::counters::reason(&counted.kernel, one.pair.name).is_some(),
-                "{} on {}: {} is {} here and {} on the hardware (run {}); if the kernel changed, measure it again where there is a GPU: \
-                 cargo xtask profile {} --save; otherwise the emulated GPU counts wrong, or records::counters needs a \
-                 reason",
-                counted.kernel,
-                counted.shape,
-                one.pair.name,
-                one.ours,
-                one.theirs,
-                counted.run,
-                counted.step
+                records::counters::reason(kernel, name).is_some(),
+                "{kernel} on {shape}: {name} is {ours} here and {theirs} on the hardware (run {run}); if the kernel \
+                 changed, measure it again where there is a GPU: cargo xtask profile {step} --save; otherwise the \
+                 emulated GPU counts wrong, or records::counters needs a reason"
             );
-            used.insert((&counted.kernel, one.pair.name));
+            used.insert((kernel, name));
         }
     }
     for reason in REASONS {

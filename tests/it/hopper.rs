@@ -17,7 +17,6 @@ struct Plan {
     name: &'static str,
     threads: u32,
     shared: u32,
-    /// Parameters of A and B.
     factors: &'static str,
     /// Parameters of C of float, and of C of bf16.
     out: [&'static str; 2],
@@ -174,9 +173,7 @@ fn kernels_that_sum_in_order_give_the_same_bits() {
     let mut n_compared = 0;
     for kernels in PLANS.iter().map(Plan::kernels) {
         let launches = head(&kernels[0].0).launches;
-        let Some(launch) = launches.into_iter().find(|launch| launch.shape == shape) else {
-            continue;
-        };
+        let Some(launch) = launches.into_iter().find(|launch| launch.shape == shape) else { continue };
         let [sums, rounded] = kernels.map(|kernel| (run(&kernel, launch, 1, Inputs::Any).c, kernel.0.name));
         let first = first.get_or_insert_with(|| sums.0.clone());
         let of_first = first.iter().map(|&x| of_bf16(to_bf16(x)));

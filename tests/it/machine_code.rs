@@ -60,14 +60,8 @@ fn check(profile: &Profile) {
         let known = DIFFERENCES.iter().find(|(kernel, m, counter, _)| {
             *kernel == profile.kernel && *m == profile.shape.m && *counter == one.pair.name
         });
-        assert_eq!(
-            one.ours as i64,
-            one.theirs as i64 + known.map_or(0, |(.., more)| *more),
-            "{} on {}: {}",
-            profile.kernel,
-            profile.shape,
-            one.pair.name
-        );
+        let expected = one.theirs as i64 + known.map_or(0, |(.., more)| *more);
+        assert_eq!(one.ours as i64, expected, "{} on {}: {}", profile.kernel, profile.shape, one.pair.name);
     }
 }
 
@@ -207,12 +201,8 @@ fn damaged_machine_code_is_refused_or_ends() {
     let (mut loaded, mut ended) = (0, 0);
     for seed in 0..120 {
         let gpu = Gpu::with_memory(1 << 26);
-        let Ok(code) = sass::Module::read(&hostile::cubin(seed)) else {
-            continue;
-        };
-        let Ok(module) = Module::load_machine_code(&gpu.memory, &code, None) else {
-            continue;
-        };
+        let Ok(code) = sass::Module::read(&hostile::cubin(seed)) else { continue };
+        let Ok(module) = Module::load_machine_code(&gpu.memory, &code, None) else { continue };
         loaded += 1;
         let buffer = gpu.upload(&[1.0f32; 1 << 14]);
         for kernel in module.kernels() {

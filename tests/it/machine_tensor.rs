@@ -28,7 +28,6 @@ const LAUNCHES: [(&str, u32, u32); 13] = [
 /// M, N and K. Rows that start on 16 bytes, and rows that do not.
 const SHAPES: [[usize; 3]; 3] = [[130, 136, 72], [93, 95, 97], [1, 1, 1]];
 
-/// Tells whether the machine code of a kernel runs.
 pub(super) fn runs(name: &str) -> bool {
     LAUNCHES.iter().any(|(known, ..)| *known == name)
 }
@@ -88,9 +87,7 @@ fn products_of_tensor_cores_are_the_same_from_machine_code() {
 #[test]
 fn other_products_of_tensor_cores_are_refused_by_name() {
     for kernel in STEPS.iter().flat_map(|step| step.kernels) {
-        let (Work::Tensor { .. }, Some(source)) = (kernel.work, kernel.source) else {
-            continue;
-        };
+        let (Work::Tensor { .. }, Some(source)) = (kernel.work, kernel.source) else { continue };
         if runs(kernel.name) {
             continue;
         }

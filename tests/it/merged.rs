@@ -9,7 +9,6 @@ use tests::gpu::Gpu;
 use tests::machine_code::{HEADER, Widths, kernel, lines, merged};
 use tests::{fixture, read};
 
-/// The sum over the kernels of a module.
 fn count(text: &str) -> Widths {
     let module = Gpu::default().load(text).expect("kernels that load");
     let kernels = module.kernels().iter().map(|k| merged(k.kernel()));

@@ -13,13 +13,11 @@ fn every_kernel_has_sums_or_is_known_to_have_none() {
         for kernel in step.kernels.iter().filter(|kernel| kernel.source.is_some()) {
             let own = record.sums.iter().filter(|sum| sum.kernel == kernel.name);
             let n = own.filter(|sum| sum.step == step.id).count();
+            let (name, step, files) = (kernel.name, step.id, REFERENCES.join(" or "));
             assert!(
-                (n > 0) != NOT_SUMMED.contains(&kernel.name),
-                "{}: {n} sums in {}, and records::sums::NOT_SUMMED says otherwise; on a machine with such a GPU: cargo \
-                 xtask sums {} --save",
-                kernel.name,
-                REFERENCES.join(" or "),
-                step.id
+                (n > 0) != NOT_SUMMED.contains(&name),
+                "{name}: {n} sums in {files}, and records::sums::NOT_SUMMED says otherwise; on a machine with such a \
+                 GPU: cargo xtask sums {step} --save"
             );
             n_known += n;
         }
@@ -27,11 +25,7 @@ fn every_kernel_has_sums_or_is_known_to_have_none() {
     assert_eq!(record.sums.len(), n_known, "some sums are of no kernel");
     for sum in &record.sums {
         let run = record.runs.iter().find(|run| run.id == sum.run);
-        assert!(
-            run.is_some_and(|run| !run.emulated),
-            "{} on {}: no real device computed it",
-            sum.kernel,
-            sum.shape
-        );
+        let is_real = run.is_some_and(|run| !run.emulated);
+        assert!(is_real, "{} on {}: no real device computed it", sum.kernel, sum.shape);
     }
 }

@@ -103,7 +103,6 @@ pub fn kernels() -> Vec<Kernel> {
     lines.flat_map(kernels_of_line).collect()
 }
 
-/// One kernel, or one for each pattern of a set.
 fn kernels_of_line(line: &str) -> Vec<Kernel> {
     let (head, body) = line.split_once(": ").expect("a name and a body");
     let [name, bytes, set] = head.split(' ').collect::<Vec<_>>()[..] else {

@@ -72,7 +72,6 @@ impl Head {
         self.parameters.iter().any(of)
     }
 
-    /// B has a row for each of its columns.
     fn is_turned(&self) -> bool {
         self.parameters.iter().any(|word| word.starts_with("Bt"))
     }
@@ -100,7 +99,6 @@ pub fn of_bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// Reads the lines at the top of a kernel.
 pub fn head(fixture: &Fixture) -> Head {
     const KEYS: [&str; 8] = ["arch", "block", "expect", "kernel", "launch", "product", "shared", "unwritten"];
     let mut head = Head::default();

@@ -22,7 +22,6 @@ pub struct Head {
     pub shared: u32,
     /// Thread-instructions after which the launch is stopped.
     pub budget: u64,
-    /// Name and description of each argument.
     pub args: Vec<(String, Vec<String>)>,
     pub expect: Vec<String>,
     /// Elements of arguments after the launch: name, index, value.
@@ -127,7 +126,6 @@ pub struct Ran {
     pub codes: Vec<String>,
     pub findings: Vec<Finding>,
     pub text: String,
-    /// Elements that do not have the value that the head says.
     pub wrong: Vec<String>,
 }
 

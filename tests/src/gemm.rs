@@ -51,7 +51,6 @@ pub struct GemmKernel {
     pub strip: usize,
 }
 
-/// A matrix of `rows` rows whose rows become columns.
 pub fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
     (0..rows * cols).map(|i| matrix[i % rows * cols + i / rows]).collect()
 }

@@ -27,7 +27,6 @@ impl DerefMut for Gpu {
     }
 }
 
-/// The texts of findings, one after the other.
 pub fn texts(findings: &[Finding]) -> String {
     let texts: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
     texts.join("\n")

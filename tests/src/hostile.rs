@@ -16,9 +16,7 @@ fn size(rng: &mut ChaCha8Rng, most: u32) -> u32 {
 pub fn cubin(seed: u64) -> Vec<u8> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xcb1);
     let mut cubin = CUBINS[rng.random_range(0..CUBINS.len())].clone();
-    let Ok(module) = sass::Module::read(&cubin) else {
-        return cubin;
-    };
+    let Ok(module) = sass::Module::read(&cubin) else { return cubin };
     // Words that begin an instruction: the first of a kernel are looked for, and the others are behind it.
     let words: Vec<usize> = (0..cubin.len() / 16)
         .map(|at| 16 * at)
@@ -70,21 +68,13 @@ fn word(bytes: &[u8], at: usize) -> Option<u128> {
     Some(u128::from_le_bytes(bytes.get(at..at + 16)?.try_into().ok()?))
 }
 
-/// A module and the name of its kind.
 pub fn module(seed: u64) -> (String, String) {
     type Kind = (&'static str, fn(&mut ChaCha8Rng) -> String);
+    #[rustfmt::skip]
     const KINDS: [Kind; 12] = [
-        ("initialisers", initialisers),
-        ("inlining", inlining),
-        ("doubling", doubling),
-        ("declarations", declarations),
-        ("names", names),
-        ("branches", branches),
-        ("tables", tables),
-        ("registers", registers),
-        ("blocks", blocks),
-        ("files", files),
-        ("memory", memory),
+        ("initialisers", initialisers), ("inlining", inlining), ("doubling", doubling),
+        ("declarations", declarations), ("names", names), ("branches", branches), ("tables", tables),
+        ("registers", registers), ("blocks", blocks), ("files", files), ("memory", memory),
         ("endless", endless),
     ];
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);

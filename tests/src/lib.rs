@@ -23,6 +23,11 @@ pub mod wgmma;
 
 use std::path::Path;
 
+/// Lines of text for 0 to `n` - 1.
+fn each(n: usize, line: impl Fn(usize) -> String) -> String {
+    (0..n).map(line).collect()
+}
+
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
 }

@@ -39,14 +39,11 @@ pub fn column(store: bool, bytes: u8) -> usize {
     width + if store { 3 } else { 0 }
 }
 
-/// The emulated GPU's counts, neighbours merged.
 pub fn merged(kernel: &Kernel) -> Widths {
     let mut counts = Widths::default();
     let mut leaders = BTreeSet::new();
     for op in kernel.ops.iter().filter(|op| op.first) {
-        let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else {
-            continue;
-        };
+        let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else { continue };
         if access.space != MemSpace::Shared {
             continue;
         }

@@ -425,7 +425,6 @@ impl Generator {
         self.line(text);
     }
 
-    /// Statements that only a wild kernel has.
     fn anything(&mut self) {
         let r = self.reg("r");
         let text = match self.rng.random_range(0..10u32) {

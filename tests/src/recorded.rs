@@ -69,7 +69,6 @@ pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64])
     sizes.chain(alpha).chain(operands).collect()
 }
 
-/// The recorded launch of a module that has the kernel.
 pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     let kernel = kernel(&profile.kernel);
     let catalog::Shape { m, n, k } = profile.shape;

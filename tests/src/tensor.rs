@@ -9,13 +9,11 @@ use std::fmt::Write as _;
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 
 pub const TENSOR_BYTES: usize = 1 << 16;
-/// Bytes of shared memory that are copied to or from.
 pub const SHARED_BYTES: usize = 8192;
 /// Threads of the one block.
 pub const THREADS: u32 = 64;
 /// Words that a kernel writes: whether the copy completed, and what shared memory holds.
 pub const OUT_WORDS: usize = 1 + SHARED_BYTES / 4;
-/// Bytes of the parameter that holds the map.
 pub const MAP_BYTES: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +53,6 @@ pub struct Case {
     pub expected: Option<u32>,
     pub way: Way,
     pub passed: Passed,
-    /// Place of the map in the parameter.
     pub map_at: usize,
 }
 
@@ -255,18 +252,9 @@ fn copies() -> Vec<Case> {
         matrix("overlapping rows", [16, 8], 0, [4, 2]).with(|c| c.strides[0] = 16),
         matrix("one row again and again", [16, 8], 0, [4, 2]).with(|c| c.strides[0] = 0),
     ];
-    let floats: [(&str, u32); 3] = [("f16", 6), ("f64", 8), ("bf16", 9)];
-    for (name, kind) in floats {
-        let wide = if kind == 8 { 2 } else { 8 };
-        let case = Case::tensor(
-            &format!("{name} NaN"),
-            kind,
-            &[4 * wide, 9],
-            &[272],
-            &[2 * wide as u32, 4],
-            &[1; 2],
-            &[3 * wide as i32, 6],
-        );
+    for (name, kind, wide) in [("f16", 6, 8), ("f64", 8, 2), ("bf16", 9, 8)] {
+        let (dims, box_dims, at) = ([4 * wide, 9], [2 * wide as u32, 4], [3 * wide as i32, 6]);
+        let case = Case::tensor(&format!("{name} NaN"), kind, &dims, &[272], &box_dims, &[1; 2], &at);
         list.push(case.with(|c| c.fill = 1));
     }
     let tensor = Case::tensor;

@@ -3,8 +3,7 @@
 //! A block reads its words lane by lane, executes the instruction, and writes what its registers hold afterwards.
 //! `tests/data/mma/README.md` says how to ask a GPU.
 
-use std::fmt::Write as _;
-
+use crate::each;
 use crate::gpu::{Gpu, Shape};
 use crate::split_mix::Random;
 
@@ -73,22 +72,16 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
     let [n_a, n_b, n_c] = registers;
     let words = if wide { 2 } else { 1 };
     let n = n_a + n_b + n_c;
-    let mut body = String::new();
     let letter = if wide { "fd" } else { "r" };
-    if wide {
-        for i in 0..n {
-            let _ = writeln!(body, "mov.b64 %fd{i}, {{%r{}, %r{}}};", 2 * i, 2 * i + 1);
-        }
-    }
+    let joined =
+        each(if wide { n } else { 0 }, |i| format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1));
     let parts = [0..n_a, n_a..n_a + n_b, n_a + n_b..n].map(|range| list(range, letter));
     let d = list(n..n + n_c, letter);
-    let _ = writeln!(body, "{name} {d}, {}, {}, {};", parts[0], parts[1], parts[2]);
-    for i in 0..n_c {
-        let _ = match wide {
-            true => writeln!(body, "mov.b64 {{%o{}, %o{}}}, %fd{};", 2 * i, 2 * i + 1, n + i),
-            false => writeln!(body, "mov.b32 %o{i}, %r{};", n + i),
-        };
-    }
+    let moves = each(n_c, |i| match wide {
+        true => format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, n + i),
+        false => format!("mov.b32 %o{i}, %r{};\n", n + i),
+    });
+    let body = format!("{joined}{name} {d}, {};\n{moves}", parts.join(", "));
     let mut random =
         Random(name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())));
     let mut inputs = Vec::new();
@@ -171,16 +164,15 @@ fn sizes(shape: &str) -> [usize; 3] {
 
 /// Fills the tile in shared memory with 32 words of each lane.
 fn fill() -> String {
-    (0..32).fold("mad.lo.u32 %y, %lane, 128, %tile;\n".to_owned(), |text, i| {
-        text + &format!("st.shared.b32 [%y+{}], %r{i};\n", 4 * i)
-    }) + "bar.sync 0;\n"
+    let store = each(32, |i| format!("st.shared.b32 [%y+{}], %r{i};\n", 4 * i));
+    format!("mad.lo.u32 %y, %lane, 128, %tile;\n{store}bar.sync 0;\n")
 }
 
 /// Registers of a fragment: their names, and moves to the words that come back.
 fn fragment(first: usize, n: usize, element: Element) -> (String, String) {
-    let moves = (0..n).fold(String::new(), |text, i| match element.1 {
-        64 => text + &format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, first + i),
-        _ => text + &format!("mov.b32 %o{i}, %q{};\n", first + i),
+    let moves = each(n, |i| match element.1 {
+        64 => format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, first + i),
+        _ => format!("mov.b32 %o{i}, %q{};\n", first + i),
     });
     let letter = if element.1 == 64 { "fd" } else { "q" };
     (list(first..first + n, letter), moves)
@@ -213,12 +205,11 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
                 }
                 let name = format!("wmma.store.d.sync.aligned.{layout}.{shape}.shared.{}", element.0);
                 let fill = fill();
-                let give = (0..n).fold(String::new(), |text, i| match element.1 {
-                    64 => text + &format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1),
-                    _ => text + &format!("not.b32 %q{i}, %r{i};\n"),
+                let give = each(n, |i| match element.1 {
+                    64 => format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1),
+                    _ => format!("not.b32 %q{i}, %r{i};\n"),
                 });
-                let back = (0..16)
-                    .fold(String::new(), |text, i| text + &format!("ld.shared.b32 %o{i}, [%y+{}];\n", 4 * i));
+                let back = each(16, |i| format!("ld.shared.b32 %o{i}, [%y+{}];\n", 4 * i));
                 all.push(Fixture {
                     ins: 32,
                     outs: 16,
@@ -326,10 +317,8 @@ impl Fixture {
 
     /// The module, with one kernel `k(in, out)`.
     pub fn ptx(&self) -> String {
-        let load = (0..self.ins)
-            .fold(String::new(), |text, i| text + &format!("ld.global.u32 %r{i}, [%in+{}];\n", 128 * i));
-        let store = (0..self.outs)
-            .fold(String::new(), |text, i| text + &format!("st.global.u32 [%out+{}], %o{i};\n", 128 * i));
+        let load = each(self.ins, |i| format!("ld.global.u32 %r{i}, [%in+{}];\n", 128 * i));
+        let store = each(self.outs, |i| format!("st.global.u32 [%out+{}], %o{i};\n", 128 * i));
         let (ins, outs) = (128 * self.ins, 128 * self.outs);
         format!(
             ".version 8.4\n.target sm_90\n.address_size 64\n\n// {}\n.visible .entry k(.param .u64 p_in, .param .u64 p_out)\n{{\n\

@@ -113,7 +113,6 @@ fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
 
 struct Ended {
     report: Report,
-    /// Codes of all that went wrong.
     codes: Vec<Code>,
     memory: Vec<u8>,
 }

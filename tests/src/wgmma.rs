@@ -6,6 +6,7 @@
 
 use simt::mma::warpgroup::Descriptor;
 
+use crate::each;
 use crate::split_mix::Random;
 
 pub const IMAGE_BYTES: usize = 48 << 10;
@@ -19,17 +20,10 @@ type Types = (&'static str, &'static str, &'static str, u32);
 const BF16: Types = ("bf16", "bf16", "f32", 16);
 #[rustfmt::skip]
 const TYPES: [Types; 11] = [
-    BF16,
-    ("f16", "f16", "f32", 16),
-    ("f16", "f16", "f16", 16),
-    ("tf32", "tf32", "f32", 8),
-    ("e4m3", "e4m3", "f32", 32),
-    ("e4m3", "e4m3", "f16", 32),
-    ("e5m2", "e5m2", "f32", 32),
-    ("e5m2", "e5m2", "f16", 32),
-    ("e4m3", "e5m2", "f32", 32),
-    ("e5m2", "e4m3", "f32", 32),
-    ("e5m2", "e4m3", "f16", 32),
+    BF16, ("f16", "f16", "f32", 16), ("f16", "f16", "f16", 16),
+    ("tf32", "tf32", "f32", 8), ("e4m3", "e4m3", "f32", 32), ("e4m3", "e4m3", "f16", 32),
+    ("e5m2", "e5m2", "f32", 32), ("e5m2", "e5m2", "f16", 32), ("e4m3", "e5m2", "f32", 32),
+    ("e5m2", "e4m3", "f32", 32), ("e5m2", "e4m3", "f16", 32),
 ];
 
 /// A kernel: the parts of a product that stand in the instruction.
@@ -44,7 +38,6 @@ pub struct Form {
 
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Its name, which says what is special about it.
     pub name: String,
     pub form: Form,
     /// Descriptors of A and B, whose addresses count from the start of the image.
@@ -56,7 +49,6 @@ pub struct Case {
 }
 
 impl Form {
-    /// Words of a thread that hold sums.
     pub fn words(&self) -> u32 {
         if self.types.2 == "f32" { self.n / 2 } else { self.n / 4 }
     }
@@ -84,10 +76,9 @@ impl Form {
             let names: Vec<String> = (0..n).map(|i| format!("%{name}{i}")).collect();
             format!("{{{}}}", names.join(", "))
         };
-        let each = |n: u32, line: &dyn Fn(u32) -> String| (0..n).map(line).collect::<String>();
-        let loads = each(words, &|i| format!("    ld.global.b32 %d{i}, [%c + {}];\n", 4 * i));
-        let stores = each(words, &|i| format!("    st.global.b32 [%o + {}], %d{i};\n", 4 * i));
-        let a_loads = each(4, &|i| format!("    ld.global.b32 %a{i}, [%f + {}];\n", 4 * i));
+        let loads = each(words as usize, |i| format!("    ld.global.b32 %d{i}, [%c + {}];\n", 4 * i));
+        let stores = each(words as usize, |i| format!("    st.global.b32 [%o + {}], %d{i};\n", 4 * i));
+        let a_loads = each(4, |i| format!("    ld.global.b32 %a{i}, [%f + {}];\n", 4 * i));
         let mut rest = String::new();
         for minus in self.minus {
             rest.push_str(if minus { ", -1" } else { ", 1" });
@@ -343,7 +334,6 @@ pub fn sums(case: &Case) -> Vec<u32> {
     words(n, case.form.types.2, case.special, 3)
 }
 
-/// FNV-1a of words.
 pub fn hash(words: &[u32]) -> u64 {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

@@ -29,7 +29,6 @@ struct Compared {
     operands: Operands,
 }
 
-/// Parameters behind the sizes.
 #[derive(Clone, Copy)]
 enum Takes {
     Matrices,
@@ -38,7 +37,6 @@ enum Takes {
     Maps(Element, [u32; 2]),
 }
 
-/// Formats that elements of A and B are rounded to.
 #[derive(Clone, Copy)]
 enum Operands {
     Fp32,

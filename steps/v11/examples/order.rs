@@ -34,9 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         for (sharing, word) in [(Sharing::Tiles, "tiles"), (Sharing::LastRound, "steps")] {
             let (tiles, steps) = (plan.tiles(m, n), plan.steps(k));
-            let Some(shares) = plan.shares(tiles, steps, sharing, sgemm.n_sms) else {
-                continue;
-            };
+            let Some(shares) = plan.shares(tiles, steps, sharing, sgemm.n_sms) else { continue };
             let choice = Choice { plan: index, sharing, packed: [false; 2], expected: 0.0 };
             sgemm.multiply_by(&Product::new(SHAPE), &choice, &a, &b, &mut c)?;
             let got = stream.clone_dtoh(&c)?;

@@ -99,7 +99,6 @@ impl Plan {
         m.div_ceil(self.tile[0] as usize) * n.div_ceil(self.tile[1] as usize)
     }
 
-    /// Pairs of tiles along k.
     pub fn steps(&self, k: usize) -> usize {
         k.div_ceil(self.tile[2] as usize)
     }

@@ -40,10 +40,8 @@ const CLASSES: [[usize; 3]; 11] = [
 /// The multiprocessors of the card for which plans are ranked.
 const SMS: usize = 132;
 
-/// Names of plans, each with a file.
 type Files = Vec<(String, String)>;
 
-/// A plan to be compiled.
 #[derive(Serialize)]
 struct Candidate {
     name: String,

@@ -38,7 +38,6 @@ const MAX_SUMS: u32 = 8192 * WIDTH;
 /// Why there is no kernel with these constants, or none that could be any good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Illegal {
-    /// Warps would reach past the tile.
     #[error("the tile is not made of whole warps, which have {0}x{1} of it")]
     Warps(u32, u32),
     /// The sums of slices are shared out by rows.
@@ -60,27 +59,17 @@ pub enum Illegal {
     #[error("128 producers do not copy whole rows of tiles {0}x{1} and {1}x{2}")]
     Words(u32, u32, u32),
     #[error("{stages} pairs of tiles take {kib} KiB of shared memory on a multiprocessor, which has {}", SHARED >> 10)]
-    Shared {
-        stages: u32,
-        /// KiB that all blocks need together.
-        kib: u32,
-    },
+    Shared { stages: u32, kib: u32 },
     /// The sums of shared tiles wait in an array of the module.
     #[error(
         "a multiprocessor has {0} elements of C in work; {MAX_SUMS} have a place where shared tiles wait"
     )]
     Sums(u32),
     #[error("a thread needs more than {needed} registers; {there} are there")]
-    Registers {
-        /// Registers for sums and fragments alone.
-        needed: u32,
-        /// Registers of a thread that multiplies.
-        there: u32,
-    },
+    Registers { needed: u32, there: u32 },
 }
 
 impl Illegal {
-    /// The rule that was broken, for counts.
     pub fn rule(self) -> &'static str {
         match self {
             Self::Warps(..) => "tiles without whole warps",
@@ -230,7 +219,6 @@ const fn entry(source: Source) -> &'static str {
     }
 }
 
-/// Its name with any ring.
 fn without_ring(plan: &Plan) -> String {
     name(&Plan { stages: 0, ..*plan })
 }

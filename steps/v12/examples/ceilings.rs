@@ -77,7 +77,6 @@ struct Ceiling {
     entry: &'static str,
     instruction: &'static str,
     numbers: Numbers,
-    /// All numbers are zero.
     zeros: bool,
     /// Warps of a multiprocessor.
     warps: u32,
@@ -85,7 +84,6 @@ struct Ceiling {
     together: u32,
     /// Instructions of a round, of such warps.
     per_round: u32,
-    /// Operations of an instruction.
     flop: f64,
 }
 
@@ -184,7 +182,6 @@ struct Ready<'g> {
 }
 
 impl<'g> Ready<'g> {
-    /// With this many blocks.
     fn new(gpu: &'g Gpu, ceiling: &Ceiling, blocks: usize) -> Result<Self, StepError> {
         let shared = match ceiling.together {
             1 => 0,

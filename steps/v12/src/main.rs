@@ -208,7 +208,6 @@ fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
     )
 }
 
-/// A matrix as the kernel's tensor maps need it.
 fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize; 2]) -> Matrix {
     // Its uses before and after this launch are in the same stream.
     let (address, _) = x.device_ptr(stream);
@@ -277,7 +276,6 @@ fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     Ok(())
 }
 
-/// Types that matrices of tensor maps have here.
 trait Mapped: DeviceRepr {
     const ELEMENT: Element;
 }

@@ -15,7 +15,6 @@ pub(crate) struct Entry {
     ms: Vec<f64>,
 }
 
-/// Takes times, prints and collects them.
 pub(crate) struct Clock {
     repeat: u32,
     pub(crate) emulated: bool,
@@ -27,7 +26,6 @@ impl Clock {
         Self { repeat, emulated: gpu.emulator.is_some(), entries: Vec::new() }
     }
 
-    /// Something that took these times.
     pub(crate) fn put(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), StepError> {
         let text = match (sorted(ms.clone()).as_slice(), self.emulated) {
             (_, true) => "done".to_owned(),

@@ -60,7 +60,6 @@ fn element(i: usize, seed: usize) -> f32 {
 }
 
 impl Arrays {
-    /// A and B with small whole numbers.
     pub fn new(context: &Arc<CudaContext>, kind: Kind, shape: Shape) -> Result<Self, DriverError> {
         let Shape { m, n, k } = shape;
         let mut arrays = Self {

@@ -38,7 +38,6 @@ impl From<NcclError> for Error {
 
 pub struct Device {
     pub context: Arc<CudaContext>,
-    /// The streams, indexed by [`Queue`].
     streams: [Arc<CudaStream>; QUEUES],
     sgemm: Sgemm,
 }
@@ -59,7 +58,6 @@ pub struct Process<'d> {
     schedule: Schedule,
     memory: [CudaSlice<f32>; 3],
     origin: CudaEvent,
-    /// Start and end of each operation.
     events: Vec<[CudaEvent; 2]>,
     /// Operations that are in each queue in this run.
     put: [Vec<usize>; QUEUES],
@@ -67,7 +65,6 @@ pub struct Process<'d> {
     pub calls_ms: f64,
 }
 
-/// Measurement of the times of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Times {
     Taken,
@@ -96,12 +93,10 @@ impl Device {
         &self.streams[queue as usize]
     }
 
-    /// Waits until all streams are done.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.streams.iter().try_for_each(|stream| Ok(stream.synchronize()?))
     }
 
-    /// Allocates memory and events for a schedule.
     pub fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, Error> {
         let timed = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
         let stream = self.stream(Queue::Kernel);
@@ -201,7 +196,6 @@ impl Process<'_> {
     }
     // ANCHOR_END: put
 
-    /// Puts operation `i` into its stream.
     pub(crate) fn start(&mut self, i: usize, host: Pointers) -> Result<(), Error> {
         let op = &self.schedule.ops[i];
         start(self.device, &self.schedule, op, &mut self.memory, host)
@@ -211,7 +205,6 @@ impl Process<'_> {
         &self.schedule
     }
 
-    /// Address of B on the device.
     pub(crate) fn b(&self) -> sys::CUdeviceptr {
         self.memory[1].device_ptr(self.device.stream(Queue::Peer)).0
     }

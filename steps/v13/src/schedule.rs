@@ -25,9 +25,7 @@ pub const QUEUES: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
-    /// M × K.
     A,
-    /// K × N.
     B,
 }
 
@@ -73,7 +71,6 @@ pub struct Exchange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// From the host to each.
     Sent,
     /// From the host to the first, and from there to the second.
     Broadcast,
@@ -182,7 +179,6 @@ impl Schedule {
 #[error("{given} bytes of device memory are too few: two blocks of each matrix, the least, take {least}")]
 pub struct TooLittle {
     pub given: usize,
-    /// Bytes of the smallest blocks.
     pub least: usize,
 }
 

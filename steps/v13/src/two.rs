@@ -447,9 +447,7 @@ impl<'a> Comparison<'a> {
 
     /// The parts on two devices, by NCCL where it is there.
     fn pair_bound(&self, shape: Shape, arrays: &mut Arrays) -> Result<Option<PairBound>, StepError> {
-        let [Some(first), Some(second)] = self.devices else {
-            return Ok(None);
-        };
+        let [Some(first), Some(second)] = self.devices else { return Ok(None) };
         let Ok(schedules) = schedule::split(shape, Spread::Gathered, schedule::whole) else {
             return Ok(None);
         };

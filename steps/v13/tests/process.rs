@@ -243,9 +243,7 @@ fn one_wrong_element_is_noticed() {
 fn tiles_keep_to_their_memory() {
     for sizes in SHAPES {
         for limit in [3072, 10_000, MEMORY, 1_000_000] {
-            let Ok(schedule) = tiles(shape(sizes), limit) else {
-                continue;
-            };
+            let Ok(schedule) = tiles(shape(sizes), limit) else { continue };
             let bytes = schedule.elements.iter().sum::<usize>() * size_of::<f32>();
             assert!(bytes <= limit, "{sizes:?}: {bytes} of {limit}");
         }

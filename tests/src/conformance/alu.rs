@@ -8,12 +8,10 @@ use ptx::table::Row;
 use super::inputs::{Kind, inputs};
 use super::{Fixture, TARGET, class, narrowed, widened};
 
-/// One way of trying a form.
 struct Trial {
     /// Behind the `#` of the name.
     variant: String,
     results: Vec<Type>,
-    /// Types of the sources, and what they are fed with.
     sources: Vec<(Type, Kind)>,
     /// The instructions; `D E` stand for the results, `X Y Z` for the sources.
     text: String,
@@ -54,9 +52,7 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
     let named = |w: &&str| Type::from_name(w).or(packed(w));
     let types: Vec<Type> = words.iter().filter_map(named).collect();
     let n_sources = row.operands.split(", ").count().saturating_sub(1);
-    let Some(&ty) = types.last() else {
-        return Vec::new();
-    };
+    let Some(&ty) = types.last() else { return Vec::new() };
     let of = |ty: Type| (ty, Kind::Of(ty));
     let amount = (Type::U32, Kind::Amount);
     let truth = (Type::Pred, Kind::Truth);
@@ -225,7 +221,6 @@ fn bfi(mnemonic: &str, ty: Type) -> Vec<Trial> {
     vec![Trial::new(vec![ty], sources, format!("{position} {mnemonic} D, X, Y, Z, %r20;"))]
 }
 
-/// `mov` between a register and the parts of it.
 fn packing(mnemonic: &str, ty: Type) -> Vec<Trial> {
     let part = match mnemonic {
         "mov.b64" => Type::B32,

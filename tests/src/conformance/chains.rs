@@ -6,6 +6,7 @@ use ptx::table::Row;
 
 use super::inputs::{self, Kind, inputs};
 use super::{Fixture, TARGET};
+use crate::each;
 
 /// The form whose row the chains are listed under.
 const FORM: &str = "add.cc.u32";
@@ -75,10 +76,9 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
         for line in text.split_inclusive("; ") {
             let _ = writeln!(body, "    {}", line.trim());
         }
-        for k in 0..2 {
-            let _ =
-                writeln!(body, "    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;", k + 5, 8 * k);
-        }
+        body += &each(2, |k| {
+            format!("    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;\n", k + 5, 8 * k)
+        });
         make((*name).to_string(), 2, body)
     });
     let random = (0..CHAINS).map(|seed| make(format!("chain-{seed:02}"), STEPS + 1, chain(seed)));
@@ -131,9 +131,7 @@ fn chain(seed: u64) -> String {
         };
     }
     let _ = writeln!(body, "    addc.u32 %r9, 0, 0;\n    cvt.u64.u32 %d9, %r9;");
-    for k in 0..STEPS {
-        let _ = writeln!(body, "    st.global.b64 [%O+{}], %d{};", 8 * k, 14 + k);
-    }
+    body += &each(STEPS, |k| format!("    st.global.b64 [%O+{}], %d{};\n", 8 * k, 14 + k));
     let _ = writeln!(body, "    st.global.b64 [%O+{}], %d9;", 8 * STEPS);
     body
 }

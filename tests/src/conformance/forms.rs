@@ -115,7 +115,6 @@ fn refused_by_ptxas(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Smallest and largest value of an integer type.
 fn range(ty: Type) -> Option<(i128, i128)> {
     let bits = 8 * ty.bytes();
     match ty {

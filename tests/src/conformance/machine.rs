@@ -7,6 +7,7 @@ use ptx::table::Row;
 
 use super::memory::{fixture, random_inputs};
 use super::{BEFORE_VOLTA, BLOCK, Fixture};
+use crate::each;
 
 /// The textures behind the handles in `p_textures`, in order.
 pub const TEXTURES: [TextureSource; 11] = [
@@ -91,10 +92,7 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
 
 /// Stores `%r4`, `%r5`, … as results.
 fn words_out(n: usize) -> String {
-    (0..n).fold(String::new(), |mut text, k| {
-        let _ = writeln!(text, "    cvt.u64.u32 %d12, %r{};\n    st.global.b64 [%O+{}], %d12;", k + 4, 8 * k);
-        text
-    })
+    each(n, |k| format!("    cvt.u64.u32 %d12, %r{};\n    st.global.b64 [%O+{}], %d12;\n", k + 4, 8 * k))
 }
 
 fn make(row: &Row, name: &str, body: &str, n: usize) -> Fixture {
@@ -136,10 +134,7 @@ fn lane_inputs() -> [Vec<u64>; 3] {
 /// All lanes, and the first twenty only.
 fn for_masks(row: &Row, name: &str, text: &str, n: usize) -> Vec<Fixture> {
     let all = format!("cvt.u32.u64 %r10, %a;\n    mov.b32 %r11, -1;\n    {text}");
-    let mut clear = String::new();
-    for k in 0..n {
-        let _ = writeln!(clear, "    mov.b32 %r{}, 0xDEAD;", k + 4);
-    }
+    let clear = each(n, |k| format!("    mov.b32 %r{}, 0xDEAD;\n", k + 4));
     let some = format!(
         "cvt.u32.u64 %r10, %a;\n    mov.b32 %r11, 0xFFFFF;\n{clear}    and.b32 %r12, %t, 31;\n\
          \x20   setp.ge.u32 %p5, %r12, 20;\n    @%p5 bra $L_done;\n    {text}\n$L_done:\n"

@@ -7,6 +7,7 @@ use ptx::table::Row;
 
 use super::inputs;
 use super::{BLOB, BLOCK, Fixture, TARGET, narrowed, widened};
+use crate::each;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -29,9 +30,7 @@ struct Access<'a> {
 /// The fixtures of one form; none when it is not an access to memory.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let words: Vec<&str> = mnemonic.split('.').collect();
-    let Some(ty) = words.iter().rev().find_map(|w| Type::from_name(w)) else {
-        return Vec::new();
-    };
+    let Some(ty) = words.iter().rev().find_map(|w| Type::from_name(w)) else { return Vec::new() };
     let access = Access {
         mnemonic,
         place: place(&words, words[0] == "st"),
@@ -130,12 +129,10 @@ fn cell(space: &str, symbol: &str, bytes: usize, stride: bool, values: [&str; 2]
 }
 
 fn results(access: &Access) -> String {
-    let mut text = String::new();
-    for k in 0..access.n {
-        text.push_str(&widened("%d12", &format!("%{}{}", access.class(), k + 4)));
-        let _ = writeln!(text, "    st.global.b64 [%O+{}], %d12;", 8 * k);
-    }
-    text
+    each(access.n, |k| {
+        let wide = widened("%d12", &format!("%{}{}", access.class(), k + 4));
+        format!("{wide}    st.global.b64 [%O+{}], %d12;\n", 8 * k)
+    })
 }
 
 /// A function that loads from its parameter `x`, and stores what it got to the address in `out`.
@@ -194,12 +191,10 @@ fn load(access: &Access) -> (String, String, usize) {
 }
 
 fn values(access: &Access) -> String {
-    let mut text = String::new();
-    for k in 0..access.n {
-        let _ = writeln!(text, "    shr.b64 %d12, {}, {};", ["%a", "%b"][k % 2], 13 * k);
-        text.push_str(&narrowed(&format!("%{}{}", access.class(), k + 4), "%d12"));
-    }
-    text
+    each(access.n, |k| {
+        let value = narrowed(&format!("%{}{}", access.class(), k + 4), "%d12");
+        format!("    shr.b64 %d12, {}, {};\n{value}", ["%a", "%b"][k % 2], 13 * k)
+    })
 }
 
 fn store(access: &Access) -> (String, String, usize) {

@@ -28,7 +28,6 @@ pub const BLOCK: u32 = 64;
 /// Bytes of the parameter that `ld.param` reads; byte i is i + 1.
 pub const BLOB: usize = 32;
 
-/// One kernel: its making, inputs and results.
 #[derive(Debug, Clone)]
 pub struct Fixture {
     /// The form, `fma.rn.f32`, and behind `#` a variant where there are several.
@@ -39,7 +38,6 @@ pub struct Fixture {
     /// Three inputs per thread; all of one length, a multiple of [`BLOCK`].
     pub inputs: [Vec<u64>; 3],
     pub outs: usize,
-    /// Declarations of the module beside the kernel.
     pub declarations: String,
     pub body: String,
     /// The arguments of `.version` and `.target`.

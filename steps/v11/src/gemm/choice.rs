@@ -31,7 +31,6 @@ impl Choice {
 pub struct PlanCosts {
     /// N is a multiple of 4.
     pub float4s: Constants,
-    /// N is not.
     pub floats: Constants,
 }
 

@@ -56,7 +56,6 @@ pub enum Error {
     Capability((i32, i32)),
     #[error("{0} is no product: M, N and K are at least 1")]
     Empty(Shape),
-    /// The kernels index with 32 bits.
     #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
     TooLarge { operand: char, elements: usize },
     #[error("{operand} needs {needed} elements for this shape, and has {there}")]
@@ -265,7 +264,6 @@ struct Operand {
     layout: Layout,
 }
 
-/// Ways in which kernels can read an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Everything: rows start on 16 bytes.

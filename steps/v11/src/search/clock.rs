@@ -87,15 +87,11 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         }
         let (mut others, mut pairs) = (Vec::new(), Vec::new());
         for (name, plan, number) in &added {
-            let (Some(packed), Some(forecast)) = (packed(plan, sizes), forecasts.get(name)) else {
-                continue;
-            };
+            let (Some(packed), Some(forecast)) = (packed(plan, sizes), forecasts.get(name)) else { continue };
             let constants = forecast.constants(plan, &timed);
             for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
                 let work = Work { shape: sizes, sharing, packed };
-                let Some(terms) = terms(plan, &work, sgemm.n_sms) else {
-                    continue;
-                };
+                let Some(terms) = terms(plan, &work, sgemm.n_sms) else { continue };
                 let choice =
                     Choice { plan: *number, sharing, packed, expected: expected(&constants, &terms) };
                 if let Some(timed) = clock(name, &choice)? {
@@ -105,9 +101,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
             }
         }
         let fastest = |of: Vec<Timed>| of.into_iter().min_by(|a, b| a.us.total_cmp(&b.us));
-        let (Some(in_use), Some(found)) = (fastest(in_use), fastest(others)) else {
-            continue;
-        };
+        let (Some(in_use), Some(found)) = (fastest(in_use), fastest(others)) else { continue };
         eprintln!(
             "{:<16}{:<44}{:>9.2}  {:<44}{:>9.2}",
             shape.to_string(),
