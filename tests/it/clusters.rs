@@ -4,17 +4,12 @@ use simt::launch::{LaunchOptions, Watch};
 use tests::clusters::{BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, shown};
 use tests::gpu::Gpu;
 
-/// Words that the blocks see, or the first finding.
-fn emulate(case: &Case, watch: Watch, threads: usize) -> Result<String, String> {
-    let options =
-        LaunchOptions { watch, budget: 1 << 22, threads, cluster: case.cluster, ..LaunchOptions::default() };
-    Ok(shown(&Gpu::steps(&module(case), &memory(), &[UNSEEN; BLOCKS * SEEN], case.grid, options)?))
-}
-
 /// The complaint about a case whose answer does not start like this.
 fn check(case: &Case, watch: Watch, threads: usize, start: &str) -> Option<String> {
-    let answer = emulate(case, watch, threads).unwrap_or_else(|why| why);
-    let name = case.name;
+    let Case { name, cluster, grid, .. } = *case;
+    let options = LaunchOptions { watch, budget: 1 << 22, threads, cluster, ..LaunchOptions::default() };
+    let seen = Gpu::steps(&module(case), &memory(), &[UNSEEN; BLOCKS * SEEN], grid, options);
+    let answer = seen.map_or_else(|why| why, |seen| shown(&seen));
     (!answer.starts_with(start)).then(|| format!("{name} ({watch:?}): {answer}\n  and not: {start}"))
 }
 

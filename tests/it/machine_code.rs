@@ -12,7 +12,7 @@ use records::counters::{Counted, Profile, SHAPES};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
-use tests::gpu::{Argument, Gpu, Shape, Value};
+use tests::gpu::{Argument, Gpu, Shape, Value, clean};
 use tests::recorded::{arguments, columns_of_maps, count_of, cubin, kernel, machine_code, profiles, ptx};
 use tests::{hostile, read, root};
 
@@ -255,8 +255,8 @@ fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T)
             });
             let options = LaunchOptions { watch: Watch::Counted, ..LaunchOptions::default() };
             let arguments: Vec<Argument> = arguments.collect();
-            let report = gpu.launch_clean(module, name, Shape::line(1, 128), &arguments, options);
-            let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
+            let report = gpu.launch(module, name, Shape::line(1, 128), &arguments, options);
+            let report = report.and_then(clean).unwrap_or_else(|refused| panic!("{name}: {refused}"));
             (gpu.read::<u32>(buffer, inputs.len()), count(&report.total))
         };
         let ((ours, our_count), (want, count)) = (run(&code), run(&ptx));

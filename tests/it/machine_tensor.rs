@@ -9,20 +9,14 @@ use tests::recorded::{arguments, kernel, machine_code, ptx};
 
 /// Kernels, their threads, and their bytes of dynamic shared memory. A block owns at least 128 x 128 of C; blocks that
 /// own nothing leave C alone.
+#[rustfmt::skip]
 const LAUNCHES: [(&str, u32, u32); 13] = [
-    ("bf16gemm_v10_wmma", 256, 0),
-    ("tf32gemm_v10_wmma", 256, 0),
-    ("bf16gemm_v10_shared", 256, 0),
-    ("tf32gemm_v10_shared", 256, 0),
-    ("bf16gemm_v10_large_warps", 128, 0),
-    ("tf32gemm_v10_large_warps", 128, 0),
-    ("bf16gemm_v10_ahead", 256, 104_448),
-    ("tf32gemm_v10_ahead", 256, 103_424),
-    ("bf16gemm_v10_parts", 256, 108_544),
-    ("tf32gemm_v10_parts", 256, 107_520),
-    ("sgemm_v10_three_tf32", 256, 0),
-    ("gemm_v12_mma_ring_f32", 256, 147_456),
-    ("gemm_v12_mma_ring_bf16", 256, 147_456),
+    ("bf16gemm_v10_wmma", 256, 0), ("tf32gemm_v10_wmma", 256, 0), ("bf16gemm_v10_shared", 256, 0),
+    ("tf32gemm_v10_shared", 256, 0), ("bf16gemm_v10_large_warps", 128, 0),
+    ("tf32gemm_v10_large_warps", 128, 0), ("bf16gemm_v10_ahead", 256, 104_448),
+    ("tf32gemm_v10_ahead", 256, 103_424), ("bf16gemm_v10_parts", 256, 108_544),
+    ("tf32gemm_v10_parts", 256, 107_520), ("sgemm_v10_three_tf32", 256, 0),
+    ("gemm_v12_mma_ring_f32", 256, 147_456), ("gemm_v12_mma_ring_bf16", 256, 147_456),
 ];
 
 /// M, N and K. Rows that start on 16 bytes, and rows that do not.

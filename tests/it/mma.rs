@@ -27,9 +27,8 @@ fn elements() -> Vec<Elements> {
         let [name, numbers @ ..] = &line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("no name in `{line}`");
         };
-        let [count, operand, sum] = numbers else { panic!("three numbers in `{line}`") };
-        let number = |text: &str| text.parse::<usize>().expect("a number");
-        let (count, operand, sum) = (number(count), number(operand), number(sum));
+        let numbers: Vec<usize> = numbers.iter().map(|text| text.parse().expect("a number")).collect();
+        let [count, operand, sum] = numbers[..] else { panic!("three numbers in `{line}`") };
         rest = &rest[end + 1 + count..];
         let mut take = |size: usize, width: usize| {
             let (these, others) = rest.split_at(size * count);

@@ -4,15 +4,11 @@ use simt::launch::{LaunchOptions, Watch};
 use tests::gpu::Gpu;
 use tests::phases::{CASES, SEEN, UNSEEN, WRONG, memory, module, shown};
 
-/// Words that the steps see, or the first finding.
-fn emulate(steps: &str, watch: Watch) -> Result<String, String> {
-    let options = LaunchOptions { watch, budget: 1 << 20, threads: 1, ..LaunchOptions::default() };
-    Ok(shown(&Gpu::steps(&module(steps), &memory(), &[UNSEEN; SEEN], [1; 3], options)?))
-}
-
 /// The complaint about steps whose answer does not start like this.
 fn check(name: &str, steps: &str, watch: Watch, expected: &str) -> Option<String> {
-    let answer = emulate(steps, watch).unwrap_or_else(|why| why);
+    let options = LaunchOptions { watch, budget: 1 << 20, threads: 1, ..LaunchOptions::default() };
+    let seen = Gpu::steps(&module(steps), &memory(), &[UNSEEN; SEEN], [1; 3], options);
+    let answer = seen.map_or_else(|why| why, |seen| shown(&seen));
     (!answer.starts_with(expected)).then(|| format!("{name} ({watch:?}): {answer}\n  and not: {expected}"))
 }
 

@@ -125,7 +125,7 @@ fn dependencies_point_one_way() {
         "simt", "step_cli", "tasks", "teach", "timing", "xtask", "xtask_start",
     ];
     for (krate, may) in ALLOWED {
-        let manifest = read(&format!("{krate}/Cargo.toml"));
+        let manifest = read(format!("{krate}/Cargo.toml"));
         let section =
             manifest.split("\n[").find(|part| part.starts_with("dependencies]")).unwrap_or_default();
         let names = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gpu::{Argument, Gpu, Shape, clean};
 use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, hash, image, module, sums};
 
 /// The hash of what the registers of all threads held, by the name of the case.
@@ -27,7 +27,7 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>
     ];
     let shape = Shape { shared: IMAGE_BYTES as u32, ..Shape::line(1, THREADS) };
     let options = LaunchOptions { watch, budget: 1 << 26, threads: 1, ..LaunchOptions::default() };
-    gpu.launch_clean(module, &case.form.kernel(), shape, &arguments, options)?;
+    clean(gpu.launch(module, &case.form.kernel(), shape, &arguments, options)?)?;
     Ok(gpu.read(out, words))
 }
 

@@ -71,10 +71,6 @@ impl Head {
         let of = |word: &String| word.starts_with(matrix) && word.rsplit('/').next() == Some(element);
         self.parameters.iter().any(of)
     }
-
-    fn is_turned(&self) -> bool {
-        self.parameters.iter().any(|word| word.starts_with("Bt"))
-    }
 }
 
 /// A number of e4m3 that is no NaN and not denormal.
@@ -235,7 +231,8 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
             false => gpu.upload(matrix),
         }
     };
-    let stored_b = match head.is_turned() {
+    let is_turned = head.parameters.iter().any(|word| word.starts_with("Bt"));
+    let stored_b = match is_turned {
         true => &transposed(&product.b, k, n),
         false => &product.b,
     };

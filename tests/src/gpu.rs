@@ -32,6 +32,14 @@ pub fn texts(findings: &[Finding]) -> String {
     texts.join("\n")
 }
 
+/// Fails with the text of the first finding.
+pub fn clean(report: Report) -> Result<Report, String> {
+    match report.findings.first() {
+        Some(finding) => Err(finding.text.clone()),
+        None => Ok(report),
+    }
+}
+
 impl Gpu {
     pub fn with_memory(bytes: u64) -> Self {
         Self(simt::gpu::Gpu::with_memory(bytes))
@@ -69,27 +77,8 @@ impl Gpu {
         }
     }
 
-    /// Launches like [`Self::launch`]; a finding is an error too.
-    pub fn launch_clean(
-        &self,
-        module: &Module,
-        name: &str,
-        shape: Shape,
-        arguments: &[Argument],
-        options: LaunchOptions,
-    ) -> Result<Report, String> {
-        let report = self.launch(module, name, shape, arguments, options)?;
-        match report.findings.first() {
-            Some(finding) => Err(finding.text.clone()),
-            None => Ok(report),
-        }
-    }
-
     /// The words that the kernel `steps` of a module sees in 32 threads of each block, or the first finding. It gets global
     /// memory with these words, and room for `seen`.
-    ///
-    /// # Errors
-    /// When the module does not load, the launch is refused, or something is found.
     pub fn steps(
         module: &str,
         memory: &[u32],
@@ -101,7 +90,7 @@ impl Gpu {
         let (words, out) = (gpu.upload(memory), gpu.upload(seen));
         let loaded = gpu.load(module).map_err(|error| error.to_string())?;
         let shape = Shape { grid, block: [32, 1, 1], shared: 0 };
-        gpu.launch_clean(&loaded, "steps", shape, &[words.into(), out.into()], options)?;
+        clean(gpu.launch(&loaded, "steps", shape, &[words.into(), out.into()], options)?)?;
         Ok(gpu.read(out, seen.len()))
     }
 

@@ -20,7 +20,9 @@ pub fn cubin(seed: u64) -> Vec<u8> {
     // Words that begin an instruction: the first of a kernel are looked for, and the others are behind it.
     let words: Vec<usize> = (0..cubin.len() / 16)
         .map(|at| 16 * at)
-        .filter(|&at| word(&cubin, at).is_some_and(is_instruction))
+        .filter(|&at| {
+            word(&cubin, at).is_some_and(|word| sass::decode(sass::Architecture::Sm90, word, 0).is_ok())
+        })
         .collect();
     let n_instructions: usize = module.kernels.iter().map(|kernel| kernel.instructions.len()).sum();
     if words.is_empty() || n_instructions == 0 {
@@ -59,10 +61,6 @@ static CUBINS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     names.dedup();
     names.into_iter().map(crate::recorded::cubin).collect()
 });
-
-fn is_instruction(word: u128) -> bool {
-    sass::decode(sass::Architecture::Sm90, word, 0).is_ok()
-}
 
 fn word(bytes: &[u8], at: usize) -> Option<u128> {
     Some(u128::from_le_bytes(bytes.get(at..at + 16)?.try_into().ok()?))
@@ -301,15 +299,11 @@ fn memory(rng: &mut ChaCha8Rng) -> String {
 
 /// Kernels that do not end by themselves, or that fill what they can.
 fn endless(rng: &mut ChaCha8Rng) -> String {
+    #[rustfmt::skip]
     let step = [
-        "cp.async.ca.shared.global [s], [g], 4;",
-        "call (r), vprintf, (a, b);",
-        "bar.sync 0;",
-        "atom.global.add.u32 %r, [g], 0;",
-        "ld.volatile.global.u32 %r, [g];",
-        "nanosleep.u32 100;",
-        "{ @%p bra x; x: bar.warp.sync 1; }",
-        "mov.u32 %r, %clock;",
+        "cp.async.ca.shared.global [s], [g], 4;", "call (r), vprintf, (a, b);", "bar.sync 0;",
+        "atom.global.add.u32 %r, [g], 0;", "ld.volatile.global.u32 %r, [g];", "nanosleep.u32 100;",
+        "{ @%p bra x; x: bar.warp.sync 1; }", "mov.u32 %r, %clock;",
     ][rng.random_range(0..8usize)];
     format!(
         ".global .b32 g[64];\n.global .b8 f[3] = {{37, 100, 0}};\n\

@@ -12,29 +12,22 @@ mod verify;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use harness::StepError;
+use harness::{Shape, StepError};
 use serde::Serialize;
 use v11::forecast::Forecast;
-use v11::gemm::Costs;
-use v11::plans::{PLANS, Plan, Source};
+use v11::gemm::{self, Costs};
+use v11::plans::{PLANS, Plan};
 use v11::space::{self, Space};
 
 use crate::tune::{self, trouble};
 
 /// A product for each class of shapes that the plans in use were made for.
+#[rustfmt::skip]
 const CLASSES: [[usize; 3]; 11] = [
-    [256; 3],
-    [512; 3],
-    [1024; 3],
-    [2048; 3],
-    [4096; 3],
-    [4096, 128, 4096],
-    [128, 4096, 4096],
-    [4096, 4096, 128],
+    [256; 3], [512; 3], [1024; 3], [2048; 3], [4096; 3],
+    [4096, 128, 4096], [128, 4096, 4096], [4096, 4096, 128],
     // Rows that start anywhere.
-    [255; 3],
-    [1023; 3],
-    [4095; 3],
+    [255; 3], [1023; 3], [4095; 3],
 ];
 
 /// The multiprocessors of the card for which plans are ranked.
@@ -101,13 +94,9 @@ fn find(name: &str) -> Result<Plan, StepError> {
 }
 
 /// Which operands a plan needs packed, of those whose rows lie one behind the other; `None` where it cannot read them.
-fn packed(plan: &Plan, [_, n, k]: [usize; 3]) -> Option<[bool; 2]> {
-    let odd = [k, n].map(|cols| !cols.is_multiple_of(4));
-    match plan.source {
-        Source::Boxes => Some(odd),
-        Source::Threads if odd != [false; 2] => None,
-        Source::Words | Source::Threads => Some([false; 2]),
-    }
+fn packed(plan: &Plan, [m, n, k]: [usize; 3]) -> Option<[bool; 2]> {
+    let shape = Shape { m, n, k };
+    gemm::packed(plan, shape, tune::forms(shape))
 }
 
 /// All candidates: the plans in use, then the others in turn by the places that counting gives them for each class.

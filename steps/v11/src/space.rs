@@ -164,7 +164,7 @@ impl Space {
             for tile in product3(&BM, &BN, &BK) {
                 for [tm, tn, slices] in product3(&TM, &TN, &SLICES) {
                     for (stages, blocks) in STAGES.iter().flat_map(|s| BLOCKS.map(|b| (*s, b))) {
-                        space.add(Plan {
+                        let plan = Plan {
                             entry: entry(source),
                             source,
                             tile,
@@ -173,19 +173,16 @@ impl Space {
                             stages,
                             producers,
                             blocks,
-                        });
+                        };
+                        match legal(&plan) {
+                            Ok(()) => space.legal.push(plan),
+                            Err(broken) => *space.illegal.entry(broken.rule()).or_default() += 1,
+                        }
                     }
                 }
             }
         }
         space
-    }
-
-    fn add(&mut self, plan: Plan) {
-        match legal(&plan) {
-            Ok(()) => self.legal.push(plan),
-            Err(broken) => *self.illegal.entry(broken.rule()).or_default() += 1,
-        }
     }
 
     pub fn n(&self) -> usize {
@@ -197,7 +194,7 @@ impl Space {
     pub fn deepest(&self) -> Vec<Plan> {
         let mut deepest: BTreeMap<String, Plan> = BTreeMap::new();
         for plan in &self.legal {
-            let of_ring = deepest.entry(without_ring(plan)).or_insert(*plan);
+            let of_ring = deepest.entry(name(&Plan { stages: 0, ..*plan })).or_insert(*plan);
             if plan.stages > of_ring.stages {
                 *of_ring = *plan;
             }
@@ -217,10 +214,6 @@ const fn entry(source: Source) -> &'static str {
         Source::Words => "sgemm_v11_words_candidate",
         Source::Threads => "sgemm_v11_threads_candidate",
     }
-}
-
-fn without_ring(plan: &Plan) -> String {
-    name(&Plan { stages: 0, ..*plan })
 }
 
 /// The name of a plan by all its constants: `boxes_64x128x32_8x16_s4_r4_b1_p128`.

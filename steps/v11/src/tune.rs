@@ -70,12 +70,14 @@ fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
     found
 }
 
-/// All choices for a shape whose operands lie at the begin of allocations.
+/// The forms of A and B that lie at the begin of allocations.
+pub(crate) fn forms(shape: Shape) -> [Form; 2] {
+    [shape.k, shape.n].map(|cols| if cols.is_multiple_of(4) { Form::Aligned } else { Form::Anywhere })
+}
+
+/// All choices for a shape with such operands.
 pub(crate) fn choices(sgemm: &Sgemm, shape: Shape) -> Vec<Choice> {
-    let form = |cols: usize| {
-        if cols.is_multiple_of(4) { Form::Aligned } else { Form::Anywhere }
-    };
-    Costs::committed().choices(shape, [form(shape.k), form(shape.n)], sgemm.n_sms)
+    Costs::committed().choices(shape, forms(shape), sgemm.n_sms)
 }
 
 /// Operands, of which the first elements are used.

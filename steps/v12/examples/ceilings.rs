@@ -114,17 +114,11 @@ const WGMMA_TF32: Ceiling =
     ceiling("ceiling_wgmma_tf32", "wgmma.m64n256k8", Numbers::Tf32, GROUPS, WGMMAS, 2 * 64 * 256 * 8);
 const WGMMA_E4M3: Ceiling =
     ceiling("ceiling_wgmma_e4m3", "wgmma.m64n256k32", Numbers::E4m3, GROUPS, WGMMAS, 2 * 64 * 256 * 32);
+#[rustfmt::skip]
 const CEILINGS: [Ceiling; 10] = [
-    FMA,
-    Ceiling { warps: 4, ..MMA_BF16 },
-    Ceiling { warps: 8, ..MMA_BF16 },
-    MMA_BF16,
-    MMA_TF32,
-    Ceiling { warps: GROUP_WARPS, ..WGMMA_BF16 },
-    WGMMA_BF16,
-    Ceiling { zeros: true, ..WGMMA_BF16 },
-    WGMMA_TF32,
-    WGMMA_E4M3,
+    FMA, Ceiling { warps: 4, ..MMA_BF16 }, Ceiling { warps: 8, ..MMA_BF16 }, MMA_BF16, MMA_TF32,
+    Ceiling { warps: GROUP_WARPS, ..WGMMA_BF16 }, WGMMA_BF16, Ceiling { zeros: true, ..WGMMA_BF16 },
+    WGMMA_TF32, WGMMA_E4M3,
 ];
 
 impl Ceiling {
@@ -331,50 +325,33 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
 }
 
 fn table(record: &Ceilings) -> String {
+    let Ceilings { run, n_sms, l2, ceilings } = record;
     let mut out = format!(
-        "{}, {} multiprocessors, revision {}. Random numbers, unless zeros are said: zeros take less power, and run \
+        "{}, {n_sms} multiprocessors, revision {}. Random numbers, unless zeros are said: zeros take less power, and run \
          faster.\nA burst is {BURST_MS} ms, the median of {BURSTS} with pauses; sustained is {} s. Clocks are for an \
          instruction and a quarter of a\nmultiprocessor; a wgmma occupies all four.\n\n\
-         {:<18} {:<6} {:>5} {:>10} {:>6} {:>8} {:>12} {:>6} {:>8}\n",
-        record.run.device,
-        record.n_sms,
-        record.run.revision,
+         instruction        of     warps      burst    GHz   clocks    sustained    GHz   clocks\n",
+        run.device,
+        run.revision,
         SUSTAINED_MS / 1e3,
-        "instruction",
-        "of",
-        "warps",
-        "burst",
-        "GHz",
-        "clocks",
-        "sustained",
-        "GHz",
-        "clocks",
     );
-    for one in &record.ceilings {
+    for one in ceilings {
         let of = match one.zeros {
             true => "zeros",
             false => &one.numbers,
         };
-        let (burst, sustained) = (&one.burst, &one.sustained);
-        let _ = writeln!(
-            out,
-            "{:<18} {of:<6} {:>5} {:>10.1} {:>6.3} {:>8.2} {:>12.1} {:>6.3} {:>8.2}",
-            one.instruction,
-            one.warps,
-            burst.tflops,
-            burst.ghz,
-            burst.clocks,
-            sustained.tflops,
-            sustained.ghz,
-            sustained.clocks,
-        );
+        let cells = |rate: &Rate, width: usize| {
+            format!("{:>width$.1} {:>6.3} {:>8.2}", rate.tflops, rate.ghz, rate.clocks)
+        };
+        let (burst, sustained) = (cells(&one.burst, 10), cells(&one.sustained, 12));
+        let _ = writeln!(out, "{:<18} {of:<6} {:>5} {burst} {sustained}", one.instruction, one.warps);
     }
     let _ = writeln!(
         out,
         "\nTFLOP/s. From L2: {:.0} GB/s, or {:.0} where all multiprocessors read the same.",
-        record.l2.own_gbs, record.l2.same_gbs
+        l2.own_gbs, l2.same_gbs
     );
-    if let Some(roofline) = record.run.roofline {
+    if let Some(roofline) = run.roofline {
         let _ = writeln!(out, "Device memory, copied: {:.0} GB/s read and written.", roofline.copy_gbs);
     }
     out

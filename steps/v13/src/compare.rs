@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use cudarc::driver::result;
 use harness::{Gpu, Shape, StepError, out};
 use v13::host::{Arrays, Kind};
-use v13::process::{Device, Event, Process};
+use v13::process::{Device, Event};
 use v13::schedule::{self, QUEUES, Queue, Schedule};
 
 use crate::{Common, bytes, median, sorted, trouble};
@@ -47,16 +47,8 @@ enum Variant {
 }
 
 impl Variant {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Pageable => "pageable",
-            Self::Pinned => "pinned",
-            Self::Chunks => "chunks",
-            Self::Shells => "shells",
-            Self::Panels => "panels",
-            Self::Graph => "graph",
-            Self::Tiles => "tiles",
-        }
+    fn name(self) -> String {
+        self.to_possible_value().expect("none is skipped").get_name().to_owned()
     }
 
     fn arrays(self) -> Kind {
@@ -290,10 +282,6 @@ impl Comparison<'_> {
         ))
     }
 
-    fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, StepError> {
-        self.device.prepare(schedule).map_err(trouble)
-    }
-
     fn schedule(&self, variant: Variant, limit: usize) -> Result<Schedule, StepError> {
         let (shape, n) = (self.shape, self.task.chunks as usize);
         let copies_take_longest = self.bound.is_some_and(Bound::copies_take_longest);
@@ -322,7 +310,7 @@ impl Comparison<'_> {
         let Repeated { total_ms: totals, calls_ms, events } = self.repeat(schedule, variant, arrays)?;
         let wrong = arrays.wrong_row(self.shape)?;
         self.right &= wrong.is_none();
-        out::write(&self.line(name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
+        out::write(&self.line(&name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
         let middle = median(&totals);
         let events = totals.iter().position(|total| *total == middle).and_then(|i| events.into_iter().nth(i));
         self.done.push(Measured {
@@ -345,7 +333,7 @@ impl Comparison<'_> {
         variant: Variant,
         arrays: &mut Arrays,
     ) -> Result<Repeated, StepError> {
-        let mut process = self.prepare(schedule)?;
+        let mut process = self.device.prepare(schedule).map_err(trouble)?;
         let mut done = Repeated::default();
         arrays.forget()?;
         // The first product has to do more than others.

@@ -65,10 +65,6 @@ impl Way {
             Self::Gathered | Self::Copied => Some(Spread::Gathered),
         }
     }
-
-    fn uses_nccl(self) -> bool {
-        matches!(self, Self::Broadcast | Self::Gathered)
-    }
 }
 
 /// Milliseconds of the parts on two devices, one part after the other on each, both devices at once: of the slower one.
@@ -430,7 +426,7 @@ impl<'a> Comparison<'a> {
         let [Some(first), Some(second)] = self.devices else {
             return Ok(Err("needs two devices, and this machine has one".into()));
         };
-        let link = match (way.uses_nccl(), self.nccl) {
+        let link = match (matches!(way, Way::Broadcast | Way::Gathered), self.nccl) {
             (false, _) => Link::Copies,
             (true, Some(Ok(nccl))) => Link::Nccl(nccl),
             (true, Some(Err(why))) => return Ok(Err(why.to_owned())),

@@ -38,9 +38,6 @@ pub fn read_answers(bytes: &[u8]) -> Option<Answers> {
 }
 
 /// The answers in all files `.bin` of a folder.
-///
-/// # Errors
-/// When the folder or a file cannot be read, or is no file of answers.
 pub fn answers_in(folder: &Path) -> io::Result<Answers> {
     let mut all = Answers::new();
     for path in files_ending_with(folder, ".bin")? {

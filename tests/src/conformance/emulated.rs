@@ -8,7 +8,7 @@ use simt::module::Module;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
 use super::{BLOB, BLOCK, Fixture, TEXTURES, TextureSource, module};
-use crate::gpu::{Argument, Gpu, Shape};
+use crate::gpu::{Argument, Gpu, Shape, clean};
 
 /// Answers of the emulator to fixtures of one target, in their order, with the vector instructions of `level`.
 pub fn emulate(fixtures: &[&Fixture], level: Option<CpuLevel>) -> Vec<Result<Vec<u64>, String>> {
@@ -71,12 +71,12 @@ fn run(
     let options =
         LaunchOptions { watch: Watch::Checked, budget: 1 << 28, threads: 1, ..LaunchOptions::default() };
     let shape = Shape::line(fixture.threads() as u32 / BLOCK, BLOCK);
-    let done = gpu.launch_clean(loaded, &format!("k{index}"), shape, &arguments, options);
+    let done = gpu.launch(loaded, &format!("k{index}"), shape, &arguments, options);
     let answer = gpu.read(out, n);
     for address in inputs.into_iter().chain([out]) {
         gpu.memory.free(address).map_err(|e| e.to_string())?;
     }
-    done.map(|_| answer)
+    done.and_then(clean).map(|_| answer)
 }
 
 fn texture(source: TextureSource) -> TextureObject {

@@ -128,39 +128,34 @@ fn range(ty: Type) -> Option<(i128, i128)> {
 fn forms(pattern: &str) -> Vec<String> {
     let slots = slots(pattern);
     let total: usize = slots.iter().map(Vec::len).product();
-    let spell = |choice: &[usize]| slots.iter().zip(choice).map(|(slot, &k)| slot[k]).collect::<String>();
-    let mut out = Vec::new();
+    // The first alternatives, but for those of some slots.
+    let spell = |others: &[(usize, usize)]| {
+        let of = |at| others.iter().find(|(slot, _)| *slot == at).map_or(0, |(_, alternative)| *alternative);
+        slots.iter().enumerate().map(|(at, slot)| slot[of(at)]).collect::<String>()
+    };
     let access =
         ["ld", "st", "atom", "red", "ldu"].contains(&pattern.split(['.', '{']).next().unwrap_or_default());
     if total <= if access { ALL_ACCESSES } else { ALL_FORMS } {
-        for mut number in 0..total {
-            let mut choice = vec![0; slots.len()];
-            for (k, slot) in slots.iter().enumerate().rev() {
-                choice[k] = number % slot.len();
-                number /= slot.len();
-            }
-            out.push(spell(&choice));
-        }
-        return out;
+        let form = |mut number: usize| {
+            let mut digit = |at: usize| {
+                let alternative = number % slots[at].len();
+                number /= slots[at].len();
+                (at, alternative)
+            };
+            spell(&(0..slots.len()).rev().map(&mut digit).collect::<Vec<_>>())
+        };
+        return (0..total).map(form).collect();
     }
-    out.push(spell(&vec![0; slots.len()]));
-    for k in 0..slots.len() {
-        for alternative in 1..slots[k].len() {
-            let mut choice = vec![0; slots.len()];
-            choice[k] = alternative;
-            out.push(spell(&choice));
-        }
+    let mut out = vec![spell(&[])];
+    for (k, slot) in slots.iter().enumerate() {
+        out.extend((1..slot.len()).map(|alternative| spell(&[(k, alternative)])));
     }
     // Spaces and vectors matter to every type.
     let important = |slot: &Vec<&str>| slot.iter().any(|a| [".shared", ".v2"].contains(a));
     if let Some(types) = slots.iter().rposition(|slot| slot.len() > 1) {
         for k in (0..types).filter(|&k| important(&slots[k])) {
             for alternative in 1..slots[k].len() {
-                for ty in 1..slots[types].len() {
-                    let mut choice = vec![0; slots.len()];
-                    (choice[k], choice[types]) = (alternative, ty);
-                    out.push(spell(&choice));
-                }
+                out.extend((1..slots[types].len()).map(|ty| spell(&[(k, alternative), (types, ty)])));
             }
         }
     }

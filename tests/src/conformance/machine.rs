@@ -10,13 +10,10 @@ use super::{BEFORE_VOLTA, BLOCK, Fixture};
 use crate::each;
 
 /// The textures behind the handles in `p_textures`, in order.
+#[rustfmt::skip]
 pub const TEXTURES: [TextureSource; 11] = [
-    TextureSource::new(1, 'f'),
-    TextureSource::new(1, 's'),
-    TextureSource::new(1, 'u'),
-    TextureSource::new(2, 'f'),
-    TextureSource::new(2, 's'),
-    TextureSource::new(2, 'u'),
+    TextureSource::new(1, 'f'), TextureSource::new(1, 's'), TextureSource::new(1, 'u'),
+    TextureSource::new(2, 'f'), TextureSource::new(2, 's'), TextureSource::new(2, 'u'),
     TextureSource { filtered: true, ..TextureSource::new(1, 'f') },
     TextureSource { filtered: true, ..TextureSource::new(2, 'f') },
     TextureSource { buffer: true, ..TextureSource::new(1, 'f') },

@@ -15,7 +15,7 @@ use cudarc::driver::{
 use cudarc::nvrtc::Ptx;
 use harness::{Code, Shape, blocks, code, int};
 
-pub use crate::gemm::choice::{Choice, Costs, PlanCosts};
+pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
 use harness::map::{ALIGNED, Element, Matrix};
 
