@@ -228,7 +228,6 @@ fn child(which: &str, start: usize, end: usize, folder: &Path) -> Result<bool, B
     Ok(alive)
 }
 
-/// A context, room for inputs and results, and the textures.
 struct Device {
     inputs: [u64; 3],
     out: u64,

@@ -53,7 +53,6 @@ const PTX: &str = ".version 8.0
 enum Kind {
     /// A pointer to something that is read or written.
     Memory,
-    /// A pointer to pointers.
     Pointers,
     /// The description of a launch.
     Launch,

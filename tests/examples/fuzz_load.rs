@@ -90,7 +90,6 @@ fn load(kind: &str, image: &[u8]) -> Result<String, String> {
     }
 }
 
-/// Launches the first kernel, whatever comes of it.
 fn launch(module: sys::CUmodule) -> Result<(), String> {
     let mut function = null_mut();
     let mut numbers = [0u64; 64];
@@ -124,7 +123,6 @@ fn launch(module: sys::CUmodule) -> Result<(), String> {
     Ok(())
 }
 
-/// Another context in place of one that is lost.
 fn renew() -> Result<(), String> {
     let mut context = null_mut();
     // SAFETY: valid places for results.

@@ -4,7 +4,6 @@ use simt::launch::{LaunchOptions, Watch};
 use tests::clusters::{BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, shown};
 use tests::gpu::Gpu;
 
-/// The complaint about a case whose answer does not start like this.
 fn check(case: &Case, watch: Watch, threads: usize, start: &str) -> Option<String> {
     let Case { name, cluster, grid, .. } = *case;
     let options = LaunchOptions { watch, budget: 1 << 22, threads, cluster, ..LaunchOptions::default() };

@@ -30,7 +30,6 @@ fn floats(n: usize, seed: u32) -> Vec<f32> {
     random_words(n, seed).into_iter().map(|v| (v >> 8) as f32 / (1 << 20) as f32 - 8.0).collect()
 }
 
-/// Asserts that every element is within `ulps` units in the last place.
 fn assert_close(got: &[f32], want: &[f64], ulps: f64) {
     assert_eq!(got.len(), want.len());
     for (i, (&g, &w)) in got.iter().zip(want).enumerate() {

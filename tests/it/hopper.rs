@@ -127,7 +127,6 @@ fn kernels_of_v12_are_clean() {
     }
 }
 
-/// Three parts are the element, to the last bit, and rows of parts end with zeros.
 #[test]
 fn parts_add_up_to_the_element() {
     let gpu = Gpu::with_memory(1 << 26);

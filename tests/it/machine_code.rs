@@ -104,7 +104,6 @@ pub(super) fn numbers(n: usize, seed: u32) -> Vec<f32> {
     (0..n).map(|_| next()).collect()
 }
 
-/// The result of a kernel, from machine code or from PTX, with all checks.
 fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32) -> T) -> Vec<T> {
     let kernel = kernel(name);
     let profiles = profiles();

@@ -26,7 +26,6 @@ pub(super) fn runs(name: &str) -> bool {
     LAUNCHES.iter().any(|(known, ..)| *known == name)
 }
 
-/// The bits of C, and the counters.
 fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 3]) -> (Vec<u32>, Counters) {
     let (name, threads, shared) = launch;
     let Work::Tensor { operands, result, .. } = kernel(name).work else { panic!("{name} multiplies tiles") };

@@ -136,7 +136,6 @@ fn elements_are_those_of_an_h200_bit_by_bit() {
     assert_eq!(differences, "");
 }
 
-/// Findings of the checks in one block of a fixture, with its text changed.
 fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let all = fixtures();
     let fixture = all.iter().find(|f| f.name == name).expect("a fixture of this name");

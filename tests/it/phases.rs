@@ -4,7 +4,6 @@ use simt::launch::{LaunchOptions, Watch};
 use tests::gpu::Gpu;
 use tests::phases::{CASES, SEEN, UNSEEN, WRONG, memory, module, shown};
 
-/// The complaint about steps whose answer does not start like this.
 fn check(name: &str, steps: &str, watch: Watch, expected: &str) -> Option<String> {
     let options = LaunchOptions { watch, budget: 1 << 20, threads: 1, ..LaunchOptions::default() };
     let seen = Gpu::steps(&module(steps), &memory(), &[UNSEEN; SEEN], [1; 3], options);

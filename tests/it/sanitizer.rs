@@ -5,7 +5,6 @@ use std::path::Path;
 use catalog::{NOT_MEASURED, STEPS};
 use records::sanitizer::{Record, TOOLS, Verdict};
 
-/// Verdicts of all GPUs on record.
 fn verdicts() -> Vec<Verdict> {
     let folder = tests::root().join("book/data");
     let files = catalog::files::files_ending_with(&folder, "-sanitizer.json").expect("book/data is there");

@@ -30,7 +30,6 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     }
 }
 
-/// The answer that a GPU would have given.
 fn answered(case: &Case) -> String {
     match emulate(case) {
         Ok((out, tensor)) => answer(&out, &tensor),

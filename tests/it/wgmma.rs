@@ -13,7 +13,6 @@ use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, hash, image, module, 
 /// The hash of what the registers of all threads held, by the name of the case.
 const ANSWERS: &str = include_str!("../data/wgmma/h200.txt");
 
-/// The registers of all threads after a product.
 fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>, String> {
     let words = (THREADS * case.form.words()) as usize;
     let out = gpu.upload(&vec![0u32; words]);
@@ -31,7 +30,6 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>
     Ok(gpu.read(out, words))
 }
 
-/// The reason that a kernel of this one instruction does not load.
 #[track_caller]
 fn refused(target: &str, instruction: &str, why: &str) {
     let text = format!(

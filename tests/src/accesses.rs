@@ -97,7 +97,6 @@ const ABBREVIATIONS: [(&str, &str); 5] = [
     ("{arrive}", "cp.async.commit_group; cp.async.wait_group 0;"),
 ];
 
-/// All kernels, in the order of the file.
 pub fn kernels() -> Vec<Kernel> {
     let lines = BODIES.lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(kernels_of_line).collect()

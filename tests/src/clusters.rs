@@ -15,7 +15,6 @@ pub const WORDS: usize = 64;
 /// Content of a word of the result before a block writes it.
 pub const UNSEEN: u32 = 0xFFFF_FFFF;
 
-/// A kernel and what its blocks see.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     pub name: &'static str,
@@ -30,7 +29,6 @@ pub struct Case {
     /// Registers: `%r1` thread, `%r2` block of the grid, `%r3` rank, `%r4` the shared array `box`, `%r5` the barriers
     /// `bars`, `%r6` the rank of the next block, `%r7` and `%r8` its `box` and `bars`, `%d1` global memory.
     pub body: &'static str,
-    /// Words that the blocks see, in the order of the grid.
     pub seen: &'static [&'static [u32]],
 }
 

@@ -14,7 +14,6 @@ use tasks::fixtures::{self, Fixture};
 use crate::gpu::texts;
 use crate::root;
 
-/// The launch that the head of a `.cu` describes.
 #[derive(Debug, Default)]
 pub struct Head {
     pub grid: [u32; 3],
@@ -204,7 +203,6 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     }
 }
 
-/// Elements that differ from what the head says.
 fn wrong(memory: &Memory, head: &Head, kernel: &Kernel, params: &[u8]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, index, wanted) in &head.gives {

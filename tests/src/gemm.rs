@@ -44,7 +44,6 @@ pub struct Product<T = f32> {
 pub struct GemmKernel {
     pub name: &'static str,
     pub ptx: &'static str,
-    /// Rows and columns of C that a block computes.
     pub tile: [usize; 2],
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory per k.

@@ -11,7 +11,6 @@ use simt::program::{Kernel, MemSpace, OpKind};
 /// Loads of up to 4, of 8 and of 16 bytes per lane; then stores.
 pub type Widths = [usize; 6];
 
-/// A line: counts, then the pattern.
 pub fn line(widths: &Widths, pattern: &str) -> String {
     let counts: Vec<String> = widths.iter().map(usize::to_string).collect();
     format!("{} | {pattern}", counts.join(" "))

@@ -45,7 +45,6 @@ pub struct Case {
     pub swizzle: u32,
     /// `CUtensorMapFloatOOBfill`
     pub fill: u32,
-    /// Coordinates that the instruction gives.
     pub at: Vec<i32>,
     /// Place of the box in shared memory, behind a multiple of 1024.
     pub to: u32,

@@ -7,7 +7,6 @@ use crate::each;
 use crate::gpu::{Gpu, Shape};
 use crate::split_mix::Random;
 
-/// One kernel, which reads some words per lane and writes some.
 #[derive(Debug, Clone)]
 pub struct Fixture {
     pub name: String,
@@ -156,7 +155,6 @@ const WMMA: [Wmma; 4] = [
     (F64, &[("m8n8k4", [1, 1, 2])], &[F64]),
 ];
 
-/// The three numbers of `m16n16k8`.
 fn sizes(shape: &str) -> [usize; 3] {
     let numbers: Vec<usize> = shape[1..].split(['n', 'k']).filter_map(|number| number.parse().ok()).collect();
     [numbers[0], numbers[1], numbers[2]]

@@ -328,7 +328,6 @@ pub fn image((a, b, special): (&'static str, &'static str, bool)) -> Vec<u32> {
     image
 }
 
-/// Registers of all threads before the product.
 pub fn sums(case: &Case) -> Vec<u32> {
     let n = (THREADS * case.form.words()) as usize;
     words(n, case.form.types.2, case.special, 3)

@@ -16,7 +16,6 @@ fn v01() -> Command {
     command
 }
 
-/// Exit code, standard output, standard error.
 fn run(command: &mut Command) -> (i32, String, String) {
     let output = command.output().expect("the step starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");

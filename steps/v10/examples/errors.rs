@@ -182,7 +182,6 @@ impl Launch<'_> {
         Ok(Errors::of(&a, &b, self.k, &c))
     }
 
-    /// A kernel of the module, which may have so much dynamic shared memory.
     fn function(&self, entry: &str, shared: u32) -> Result<CudaFunction, Failure> {
         let function = self.module.load_function(entry)?;
         if shared > 0 {

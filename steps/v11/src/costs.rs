@@ -20,7 +20,6 @@ pub struct Work {
 }
 
 impl Work {
-    /// Returns whether C is stored four floats at a time: a plan has constants for both.
     pub fn stores_floats(&self) -> bool {
         !self.shape[1].is_multiple_of(4)
     }

@@ -36,7 +36,6 @@ pub(crate) fn main() -> ExitCode {
     ended(done)
 }
 
-/// The exit code of a command, whose error goes to standard error.
 pub(crate) fn ended(done: Result<(), StepError>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -52,7 +52,6 @@ struct Cli {
     json: Option<PathBuf>,
 }
 
-/// Numbers of A and B.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Numbers {
     Fp32,
@@ -161,7 +160,6 @@ const TIMES: usize = 4;
 #[derive(Debug, Clone, Copy)]
 struct Launched {
     sample: Sample,
-    /// Clocks of a multiprocessor for all rounds: the median of the blocks.
     clocks: f64,
     rounds: i32,
 }
@@ -362,7 +360,6 @@ fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// The median of some values; NaN for none.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

@@ -80,7 +80,6 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// Takes the medians of some repetitions.
     pub(crate) fn measure(
         device: &Device,
         shape: Shape,
@@ -104,7 +103,6 @@ impl Bound {
         })
     }
 
-    /// Copies one way take longer than the product.
     pub(crate) fn copies_take_longest(self) -> bool {
         self.longest().1 != "product"
     }
@@ -265,7 +263,6 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// The parts, each alone, as the median of the repetitions.
     fn measure_bound(&mut self, arrays: &mut Arrays) -> Result<(), StepError> {
         let bound = Bound::measure(self.device, self.shape, arrays, self.task.common.repeat)?;
         let (longest, name) = bound.longest();

@@ -57,7 +57,6 @@ pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
     Ok(true)
 }
 
-/// Kernels from text and from machine code, and what the first launch adds.
 fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
     const NAME: &str = "sgemm_v11_stream_k";
     const SMALL: usize = 128;

@@ -31,7 +31,6 @@ impl<'d> Pair<'d> {
         Ok(Self { ranks: [devices[0].prepare(first)?, devices[1].prepare(second)?], link })
     }
 
-    /// Computes C, and returns the milliseconds that the host waited.
     pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
         let begin = Instant::now();
         let done = pointers(self.ranks[0].schedule().shape, arrays).and_then(|host| self.put(host));

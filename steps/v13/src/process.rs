@@ -52,7 +52,6 @@ pub struct Event {
     pub end_ms: f64,
 }
 
-/// A schedule that can run: memory on the device, and events.
 pub struct Process<'d> {
     pub(crate) device: &'d Device,
     schedule: Schedule,
@@ -133,7 +132,6 @@ impl Process<'_> {
         Ok(begin.elapsed().as_secs_f64() * 1e3)
     }
 
-    /// Start and end of each operation of the last run.
     pub fn events(&self) -> Result<Vec<Event>, Error> {
         let ops = self.schedule.ops.iter().zip(&self.events);
         ops.map(|(op, [start, end])| {

@@ -116,7 +116,6 @@ struct Record {
     sizes: Vec<Size>,
 }
 
-/// Runs the command `two`; returns whether all products are right.
 pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
@@ -393,7 +392,6 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// A way, or why it is not run.
     fn prepare(
         &self,
         way: Way,
@@ -441,7 +439,6 @@ impl<'a> Comparison<'a> {
         Ok(Ok((Ready::Two(Box::new(pair)), measured)))
     }
 
-    /// The parts on two devices, by NCCL where it is there.
     fn pair_bound(&self, shape: Shape, arrays: &mut Arrays) -> Result<Option<PairBound>, StepError> {
         let [Some(first), Some(second)] = self.devices else { return Ok(None) };
         let Ok(schedules) = schedule::split(shape, Spread::Gathered, schedule::whole) else {

@@ -284,7 +284,6 @@ fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
     }
 }
 
-/// Replaces a one-letter placeholder where it stands alone.
 fn substitute(text: &str, placeholder: &str, register: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let letters: Vec<char> = text.chars().collect();

@@ -47,7 +47,6 @@ fn distance(a: u64, b: u64, name: &str) -> u64 {
     (0..halves).map(|h| order(a >> (16 * h)).abs_diff(order(b >> (16 * h))) as u64).max().unwrap_or(0)
 }
 
-/// The first difference of a form, with its inputs.
 pub fn difference(fixture: &Fixture, hardware: &[u64], ours: &[u64]) -> Option<String> {
     let differs = |(a, b): (&u64, &u64)| a != b && !is_close(*a, *b, &fixture.name);
     let n = hardware.iter().zip(ours).filter(|&pair| differs(pair)).count();

@@ -32,7 +32,6 @@ fn emulate_text(fixtures: &[&Fixture], text: &str, level: Option<CpuLevel>) -> V
     }
 }
 
-/// Answers of machine code made from [`module`].
 pub fn emulate_machine_code(
     fixtures: &[&Fixture],
     cubin: &[u8],

@@ -37,7 +37,6 @@ fn is_elsewhere(row: &Row) -> bool {
     ELSEWHERE.iter().any(|start| row.pattern.starts_with(start))
 }
 
-/// Supported rows of the table that have no fixture.
 pub fn missing() -> Vec<&'static Row> {
     let list = fixtures();
     let has = |row: &Row| {

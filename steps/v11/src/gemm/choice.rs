@@ -48,7 +48,6 @@ impl PlanCosts {
 pub struct Costs {
     pub device: String,
     pub driver: String,
-    /// When it was measured, in UTC.
     pub date: String,
     pub products: usize,
     pub seed: u64,

@@ -17,7 +17,6 @@ use v11::space;
 use super::{SMS, bytes, plans, read};
 use crate::tune::trouble;
 
-/// Report of the emulated device for a launch that it predicts.
 #[derive(Deserialize)]
 struct Report {
     prediction: Option<Prediction>,

@@ -44,7 +44,6 @@ pub(super) fn verify_one(name: &str, ptx: &str) -> Result<(), StepError> {
     multiplies_right(&gpu, find(name)?, Ptx::from_file(ptx))
 }
 
-/// One awkward product, with whole tiles and with shared ones.
 fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
     let shape = awkward(&plan);
     let Shape { m, n, k } = shape;
