@@ -56,7 +56,6 @@ enum Kind {
     Pointers,
     /// The description of a launch.
     Launch,
-    /// A structure with addresses and sizes in it.
     Structure,
     Text,
     Image,
@@ -343,12 +342,10 @@ impl Fuzzer {
     }
 }
 
-/// Values that calls returned, and others.
 struct Pool {
     rng: ChaCha8Rng,
     /// Handles, device addresses, small numbers.
     values: Vec<u64>,
-    /// Addresses of host memory.
     host: Vec<u64>,
     arena: usize,
 }

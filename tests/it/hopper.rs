@@ -20,7 +20,6 @@ struct Plan {
     factors: &'static str,
     /// Parameters of C of float, and of C of bf16.
     out: [&'static str; 2],
-    /// Blocks, M, N, K.
     launches: &'static [(&'static str, [u32; 3])],
 }
 

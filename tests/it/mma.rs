@@ -118,14 +118,8 @@ fn differences(of: &Elements) -> Option<String> {
     let same = |x: u64, y: u64| x == y || of.name.ends_with("f64") && both_nan(x, y);
     let differ: Vec<usize> = (0..ours.len()).filter(|&i| !same(ours[i], of.d[i])).collect();
     let first = *differ.first()?;
-    Some(format!(
-        "{}: {} of {} differ; element {first}: {:x} instead of {:x}\n",
-        of.name,
-        differ.len(),
-        ours.len(),
-        ours[first],
-        of.d[first]
-    ))
+    let (name, n, all, found, want) = (&of.name, differ.len(), ours.len(), ours[first], of.d[first]);
+    Some(format!("{name}: {n} of {all} differ; element {first}: {found:x} instead of {want:x}\n"))
 }
 
 #[test]

@@ -1,21 +1,8 @@
 //! The promises of ARCHITECTURE.md that can be read off the sources, and that each of the others names its tests.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tests::{read, root};
-
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
-        }
-    }
-    found
-}
+use tests::{files_under, read, root};
 
 /// The code of a file without its unit tests and comments.
 fn code(path: &Path) -> String {
@@ -55,7 +42,7 @@ fn the_emulator_does_no_input_or_output() {
     const CRATES: [&str; 9] =
         ["arithmetic", "counters", "decode", "diagnostics", "program", "ptx", "sass", "simt", "timing"];
     for krate in CRATES {
-        for path in sources(&root().join("emulator").join(krate).join("src")) {
+        for path in files_under(&root().join("emulator").join(krate).join("src"), "rs") {
             let code = code(&path);
             let found: Vec<_> = FORBIDDEN.iter().filter(|word| code.contains(**word)).collect();
             assert!(found.is_empty(), "{}: {found:?}", path.display());

@@ -4,17 +4,22 @@
 //! Compiling again is not needed to notice a forgotten `cargo xtask ptx`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use catalog::provenance::{self, Stale};
-use tests::root;
+use tests::{files_under, root};
 
 #[test]
 fn committed_ptx_is_fresh() {
-    let mut sources = Vec::new();
-    for folder in ["kernels", "steps", "tests/data", "book/exhibits", "book/python"] {
-        collect(&root().join(folder), &mut sources);
-    }
+    let folders = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
+    // PTX of the others is packed: see `packed_ptx_is_fresh` and `course/judge/tests/it/solutions.rs`.
+    let is_packed = |path: &Path| {
+        let mut packed = tasks::fixtures::FOLDERS.iter().chain([&tasks::solutions::FOLDER]);
+        packed.any(|folder| path.starts_with(root().join(folder)))
+    };
+    let mut sources: Vec<_> =
+        folders.iter().flat_map(|folder| files_under(&root().join(folder), "cu")).collect();
+    sources.retain(|path| !is_packed(path));
     assert!(!sources.is_empty());
 
     let stale: Vec<String> = sources.iter().filter_map(|source| complaint(root(), source)).collect();
@@ -54,21 +59,5 @@ fn machine_code(root: &Path, source: &Path, ptx: &str) -> Option<String> {
         Ok(hash) if provenance::cubin_hash(ptx) == Some(&hash) => None,
         Ok(_) => Some("its machine code was not made with its PTX".into()),
         Err(_) => Some("no machine code committed".into()),
-    }
-}
-
-fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        // Their PTX is packed: see `packed_ptx_is_fresh` and `course/judge/tests/it/solutions.rs`.
-        let mut packed = tasks::fixtures::FOLDERS.iter().chain([&tasks::solutions::FOLDER]);
-        if packed.any(|folder| path.ends_with(folder)) {
-            continue;
-        }
-        if path.is_dir() {
-            collect(&path, into);
-        } else if path.extension().is_some_and(|e| e == "cu") {
-            into.push(path);
-        }
     }
 }

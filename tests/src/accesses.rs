@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 
 /// Size of the buffer that every kernel takes.
 pub const BYTES: usize = 1 << 20;
-/// Threads of the one block.
 pub const BLOCK: u32 = 32;
 
 #[derive(Debug, Clone)]

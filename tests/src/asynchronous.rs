@@ -66,7 +66,6 @@ pub struct Ran {
 }
 
 impl Head {
-    /// A matrix that a parameter names is of a type.
     fn is_of(&self, matrix: &str, element: &str) -> bool {
         let of = |word: &String| word.starts_with(matrix) && word.rsplit('/').next() == Some(element);
         self.parameters.iter().any(of)
@@ -204,7 +203,6 @@ impl Inputs {
         product
     }
 
-    /// Makes an element from a number between −1 and 1.
     fn of(self, x: f32) -> f32 {
         match self {
             Inputs::Whole => (x * 8.0).round(),

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 
 /// Words of the result of each block.
 pub const SEEN: usize = 8;
-/// Blocks of which the result has room.
 pub const BLOCKS: usize = 8;
 /// Words of global memory: each holds its number.
 pub const WORDS: usize = 64;
@@ -46,7 +45,6 @@ const PAIR: [u32; 3] = [2, 1, 1];
 const INIT: &str =
     "one; mbarrier.init.shared::cta.b64 [%r5], 1; fence.mbarrier_init.release.cluster; all; sync; ";
 
-/// Cases that end well.
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
     case("registers of a line", PAIR, [4, 1, 1],

@@ -10,7 +10,6 @@ pub const BLOCK: u32 = 64;
 pub const GRID: u32 = 48;
 /// 64-bit words of each buffer that blocks meet on.
 pub const WORDS: usize = 4;
-/// Buffers that blocks meet on.
 pub const BUFFERS: usize = 3;
 
 /// Accesses of blocks to words that they share.

@@ -10,9 +10,7 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 pub const BLOCK: u32 = 64;
 pub const GRID: u32 = 3;
-/// 32-bit words of input that each kernel reads.
 pub const INPUT_WORDS: usize = 1024;
-/// 32-bit words of output for each thread.
 pub const OUTPUT_WORDS_PER_THREAD: usize = 16;
 pub const OUTPUT_WORDS: usize = output_words(GRID);
 

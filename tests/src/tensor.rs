@@ -10,7 +10,6 @@ use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 
 pub const TENSOR_BYTES: usize = 1 << 16;
 pub const SHARED_BYTES: usize = 8192;
-/// Threads of the one block.
 pub const THREADS: u32 = 64;
 /// Words that a kernel writes: whether the copy completed, and what shared memory holds.
 pub const OUT_WORDS: usize = 1 + SHARED_BYTES / 4;

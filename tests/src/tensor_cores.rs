@@ -107,7 +107,6 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
 const SHUFFLED: &str = "mul.lo.u32 %x, %lane, 5;\nadd.u32 %x, %x, 3;\nand.b32 %x, %x, 31;\n\
                         mad.lo.u32 %x, %x, 16, %tile;\n";
 
-/// Halves that name their places: register, lane, half.
 fn named(registers: usize) -> Vec<u32> {
     let place = |i: usize| (2 * i) as u32 | (2 * i as u32 + 1) << 16;
     (0..32 * registers).map(place).collect()

@@ -11,7 +11,6 @@ use crate::split_mix::Random;
 
 pub const IMAGE_BYTES: usize = 48 << 10;
 pub const THREADS: u32 = 128;
-/// Where B starts in the image.
 const B_AT: u32 = 14 << 10;
 
 /// The types of a product: of A, of B, of the sums, and k.

@@ -190,7 +190,6 @@ impl Launch<'_> {
         Ok(function)
     }
 
-    /// C, row-major: one tile has all of it.
     fn run<T: Real>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
         let Compared { entry, shared, takes, .. } = *self.kernel;
         let function = self.function(entry, shared)?;

@@ -41,14 +41,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let pairs = || got.iter().zip(&one);
             let same = pairs().filter(|(x, y)| x.to_bits() == y.to_bits()).count();
             let farthest = pairs().map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
-            println!(
-                "{:<32} {word:<8} {:>6} {:>8} {:>7.1} % {:>18}",
-                plan.entry,
-                shares.blocks,
-                plan.slices,
-                100.0 * same as f64 / one.len() as f64,
-                format!("{farthest:.1e}")
-            );
+            let (same, farthest) = (100.0 * same as f64 / one.len() as f64, format!("{farthest:.1e}"));
+            let (name, blocks, slices) = (plan.entry, shares.blocks, plan.slices);
+            println!("{name:<32} {word:<8} {blocks:>6} {slices:>8} {same:>7.1} % {farthest:>18}");
         }
     }
     Ok(())

@@ -77,7 +77,6 @@ fn read(path: &str) -> Result<Files, StepError> {
     serde_json::from_str(&text(path)?).map_err(|error| trouble(format!("{path}: {error}")))
 }
 
-/// The plans in use, and the legal ones with the deepest rings.
 fn plans() -> Vec<Plan> {
     let deepest = Space::whole().deepest();
     let others = deepest.into_iter().filter(|plan| in_use(&space::name(plan)).is_none());

@@ -77,7 +77,6 @@ struct Ceiling {
     instruction: &'static str,
     numbers: Numbers,
     zeros: bool,
-    /// Warps of a multiprocessor.
     warps: u32,
     /// Warps that issue an instruction together.
     together: u32,

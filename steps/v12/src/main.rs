@@ -253,7 +253,6 @@ fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) 
     Ok(())
 }
 
-/// Splits A, splits B, and multiplies.
 fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
     let first = gemm.first.expect("it is declared with the kernel");

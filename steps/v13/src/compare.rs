@@ -225,19 +225,15 @@ impl Comparison<'_> {
                 .collect(),
             asked => asked.to_vec(),
         };
-        let mut text = format!("\n{}: {} of matrices\n", self.shape.short(), bytes(whole));
+        let (needed, there) = (bytes(whole), bytes(free));
+        let mut text = format!("\n{}: {needed} of matrices\n", self.shape.short());
         if !fits {
-            let _ = writeln!(
-                text,
-                "{} of device memory are free: the matrices do not fit, tiles of them do",
-                bytes(free)
-            );
+            let lacks = "the matrices do not fit, tiles of them do";
+            let _ = writeln!(text, "{there} of device memory are free: {lacks}");
             if let Some(variant) = variants.iter().find(|variant| **variant != Variant::Tiles) {
+                let name = variant.name();
                 return Err(trouble(format!(
-                    "{} needs {} of device memory, and {} are free; --variant tiles does with less",
-                    variant.name(),
-                    bytes(whole),
-                    bytes(free)
+                    "{name} needs {needed} of device memory, and {there} are free; --variant tiles does with less"
                 )));
             }
         }
@@ -250,9 +246,8 @@ impl Comparison<'_> {
             if variants.is_empty() && !bounds {
                 continue;
             }
-            let mut arrays = Arrays::new(&self.device.context, kind, self.shape).map_err(|error| {
-                trouble(format!("{} of host memory: {}", bytes(whole), harness::words(error)))
-            })?;
+            let mut arrays = Arrays::new(&self.device.context, kind, self.shape)
+                .map_err(|error| trouble(format!("{needed} of host memory: {}", harness::words(error))))?;
             if bounds {
                 self.measure_bound(&mut arrays)?;
             }

@@ -118,7 +118,6 @@ fn allocations(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), S
     })
 }
 
-/// Times copies of A each way, and both ways at once.
 fn copies(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), StepError> {
     let n = shape.m * shape.k;
     let size = n * size_of::<f32>();

@@ -6,6 +6,8 @@ use cudarc::nccl::sys;
 
 use crate::process::{Device, Error};
 
+const FLOAT: sys::ncclDataType_t = sys::ncclDataType_t::ncclFloat32;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("needs NCCL, as libnccl.so on the library path{}", if *.other_name {
     ": there is libnccl.so.2, without a link of the shorter name"
@@ -41,7 +43,6 @@ impl Nccl {
         Ok(Self { communicators })
     }
 
-    /// Its version, such as 2.27.5.
     pub fn version() -> Result<String, Error> {
         let number = result::get_nccl_version()?;
         Ok(format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100))
@@ -55,18 +56,10 @@ impl Nccl {
     pub unsafe fn gather(&self, places: [u64; 2], count: usize, streams: [CUstream; 2]) -> Result<(), Error> {
         let bytes = (count * size_of::<f32>()) as u64;
         self.together(|rank, communicator| {
-            let own = places[rank] + rank as u64 * bytes;
+            let (place, stream) = (places[rank], streams[rank].cast());
+            let own = (place + rank as u64 * bytes) as *const _;
             // SAFETY: the caller promises that the places have so many elements for as long as they are used.
-            unsafe {
-                result::all_gather(
-                    own as *const _,
-                    places[rank] as *mut _,
-                    count,
-                    sys::ncclDataType_t::ncclFloat32,
-                    communicator,
-                    streams[rank].cast(),
-                )
-            }
+            unsafe { result::all_gather(own, place as *mut _, count, FLOAT, communicator, stream) }
         })
     }
 
@@ -81,18 +74,9 @@ impl Nccl {
         streams: [CUstream; 2],
     ) -> Result<(), Error> {
         self.together(|rank, communicator| {
+            let (from, to, stream) = (places[rank] as *const _, places[rank] as *mut _, streams[rank].cast());
             // SAFETY: the caller promises that the places have so many elements for as long as they are used.
-            unsafe {
-                result::broadcast(
-                    places[rank] as *const _,
-                    places[rank] as *mut _,
-                    count,
-                    sys::ncclDataType_t::ncclFloat32,
-                    0,
-                    communicator,
-                    streams[rank].cast(),
-                )
-            }
+            unsafe { result::broadcast(from, to, count, FLOAT, 0, communicator, stream) }
         })
     }
 

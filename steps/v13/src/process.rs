@@ -310,13 +310,9 @@ fn copy(
 ) -> Result<(), Error> {
     const FLOAT: usize = size_of::<f32>();
     let (host_type, device_type) = (CUmemorytype::CU_MEMORYTYPE_HOST, CUmemorytype::CU_MEMORYTYPE_DEVICE);
-    let (src_type, dst_type) = match way {
-        Way::In => (host_type, device_type),
-        Way::Out => (device_type, host_type),
-    };
-    let pitches = match way {
-        Way::In => [width, block.cols],
-        Way::Out => [block.cols, width],
+    let ([src_type, dst_type], [src_pitch, dst_pitch]) = match way {
+        Way::In => ([host_type, device_type], [width, block.cols]),
+        Way::Out => ([device_type, host_type], [block.cols, width]),
     };
     // Only what the types name is read of the addresses.
     let copy = CUDA_MEMCPY2D {
@@ -326,14 +322,14 @@ fn copy(
         srcHost: host.cast_const().cast(),
         srcDevice: device,
         srcArray: std::ptr::null_mut(),
-        srcPitch: pitches[0] * FLOAT,
+        srcPitch: src_pitch * FLOAT,
         dstXInBytes: 0,
         dstY: 0,
         dstMemoryType: dst_type,
         dstHost: host.cast(),
         dstDevice: device,
         dstArray: std::ptr::null_mut(),
-        dstPitch: pitches[1] * FLOAT,
+        dstPitch: dst_pitch * FLOAT,
         WidthInBytes: block.cols * FLOAT,
         Height: block.rows,
     };

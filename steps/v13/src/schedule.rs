@@ -17,7 +17,6 @@ pub enum Queue {
     In,
     Kernel,
     Out,
-    /// Exchanges with the other device of a pair.
     Peer,
 }
 
@@ -46,7 +45,6 @@ pub enum Work {
     /// Multiplies what lies at these places of the device.
     Multiply {
         shape: Shape,
-        /// Offsets of A, B and C, in elements.
         at: [usize; 3],
         /// Adds to C, which otherwise is overwritten.
         adds: bool,
@@ -61,7 +59,6 @@ pub enum Work {
 pub struct Exchange {
     /// The device that has each part before.
     pub kind: Spread,
-    /// Offset of its first element.
     pub at: usize,
     /// Elements of all parts.
     pub count: usize,

@@ -310,12 +310,8 @@ impl<'a> Comparison<'a> {
         let (free, _) = result::mem_get_info()?;
         let whole = memory_of(&schedule::whole(shape));
         if whole > free {
-            return Err(trouble(format!(
-                "{} take {} of device memory, and {} are free",
-                shape.short(),
-                bytes(whole),
-                bytes(free)
-            )));
+            let (shape, needed, there) = (shape.short(), bytes(whole), bytes(free));
+            return Err(trouble(format!("{shape} take {needed} of device memory, and {there} are free")));
         }
         let mut arrays = Arrays::new(&first.context, Kind::Pinned, shape)?;
         if self.gpu.emulator.is_none() {

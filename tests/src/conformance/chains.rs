@@ -49,7 +49,6 @@ const PLAIN: &[(&str, &str)] = &[
     ),
 ];
 
-/// The chains, if this is the form that they are listed under.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     if mnemonic != FORM {
         return Vec::new();

@@ -54,13 +54,10 @@ pub fn difference(fixture: &Fixture, hardware: &[u64], ours: &[u64]) -> Option<S
         return Some(format!("{} results, not {}", ours.len(), hardware.len()));
     }
     let at = hardware.iter().zip(ours).position(differs)?;
-    let [a, b, c] = fixture.inputs.each_ref().map(|list| list[at / fixture.outs]);
+    let (thread, result, all) = (at / fixture.outs, at % fixture.outs, ours.len());
+    let [a, b, c] = fixture.inputs.each_ref().map(|list| list[thread]);
+    let (gpu, ours) = (hardware[at], ours[at]);
     Some(format!(
-        "{n} of {} differ; thread {}, inputs {a:#x} {b:#x} {c:#x}, result {}: GPU {:#x}, ours {:#x}",
-        ours.len(),
-        at / fixture.outs,
-        at % fixture.outs,
-        hardware[at],
-        ours[at]
+        "{n} of {all} differ; thread {thread}, inputs {a:#x} {b:#x} {c:#x}, result {result}: GPU {gpu:#x}, ours {ours:#x}"
     ))
 }

@@ -53,7 +53,6 @@ impl TextureSource {
     }
 }
 
-/// The fixtures of one form; none when it belongs elsewhere.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     match words[0] {
@@ -233,10 +232,9 @@ fn barriers(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
                 if variant == "#warp" { EXCHANGE.replace("%t, 33", "%t, 9") } else { EXCHANGE.to_string() };
             format!("{exchange}\n    {before}{mnemonic} {operands};\n    ld.shared.u32 %r4, [%d1];")
         };
-        let mut made = make(row, &format!("{mnemonic}{variant}"), &body, 1);
-        made.inputs = lane_inputs();
+        let made = make(row, &format!("{mnemonic}{variant}"), &body, 1);
         // Aligned barriers need the same number in the whole warp, which the register gives them.
-        list.push(made);
+        list.push(Fixture { inputs: lane_inputs(), ..made });
     }
     list
 }
@@ -273,9 +271,7 @@ fn calls(row: &Row, mnemonic: &str) -> Vec<Fixture> {
          ld.param.b32 %r4, [result];\n    }}\n$L_skip:\n",
         guard = if mnemonic.ends_with("uni") { "" } else { "@%p1 bra $L_skip;\n    " }
     );
-    let mut made = make(row, mnemonic, &body, 1);
-    made.declarations = function.to_string();
-    vec![made]
+    vec![Fixture { declarations: function.to_string(), ..make(row, mnemonic, &body, 1) }]
 }
 
 fn endings(row: &Row, mnemonic: &str) -> Vec<Fixture> {
@@ -306,9 +302,7 @@ const CONSTANT: &str = ".const .align 8 .b64 KERNEL_const[2] = {0x1234567890ABCD
 
 fn spaces(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let body = format!("{GENERIC}\n    {mnemonic} %p2, %d4;\n    selp.b32 %r4, 1, 0, %p2;");
-    let mut made = make(row, mnemonic, &body, 1);
-    made.declarations = CONSTANT.to_string();
-    vec![made]
+    vec![Fixture { declarations: CONSTANT.to_string(), ..make(row, mnemonic, &body, 1) }]
 }
 
 fn addresses(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
@@ -339,9 +333,7 @@ fn addresses(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
     if to {
         let _ = write!(body, "\n    {mnemonic} %d6, %d5;\n    ld.{plain}.b32 %r4, [%d6];");
     }
-    let mut made = make(row, mnemonic, &body, 1);
-    made.declarations = declaration.to_string();
-    vec![made]
+    vec![Fixture { declarations: declaration.to_string(), ..make(row, mnemonic, &body, 1) }]
 }
 
 fn async_copies(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
@@ -405,9 +397,8 @@ fn textures(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
             8 * index
         );
         let variant = if texture.filtered { "#linear" } else { "" };
-        let mut made = make(row, &format!("{mnemonic}{variant}"), &body, 4);
-        made.inputs = coordinates_of(float);
-        list.push(made);
+        let made = make(row, &format!("{mnemonic}{variant}"), &body, 4);
+        list.push(Fixture { inputs: coordinates_of(float), ..made });
     }
     list
 }

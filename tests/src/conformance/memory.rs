@@ -27,7 +27,6 @@ struct Access<'a> {
     hint: bool,
 }
 
-/// The fixtures of one form; none when it is not an access to memory.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     let Some(ty) = words.iter().rev().find_map(|w| Type::from_name(w)) else { return Vec::new() };
@@ -282,9 +281,7 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
         body,
         "    ld.{space}.b64 %d13, [%d0];\n    st.global.b64 [%O], %d12;\n    st.global.b64 [%O+8], %d13;\n"
     );
-    let mut made = fixture(row, mnemonic, String::new(), body, 2);
-    made.inputs = float_inputs(access.ty);
-    vec![made]
+    vec![Fixture { inputs: float_inputs(access.ty), ..fixture(row, mnemonic, String::new(), body, 2) }]
 }
 
 /// For atomics: edges of the type in the low bytes, and other bits above them.

@@ -81,7 +81,6 @@ fn narrowed(register: &str, from: &str) -> String {
     }
 }
 
-/// Makes 64 bits from a register.
 fn widened(to: &str, register: &str) -> String {
     match register.as_bytes()[1] {
         b'p' => format!("    selp.b64 {to}, 1, 0, {register};\n"),

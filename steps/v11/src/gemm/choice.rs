@@ -93,7 +93,6 @@ impl Costs {
 
 /// Which operands have to be packed for a plan; `None` where it cannot do the product.
 pub fn packed(plan: &Plan, shape: Shape, forms: [Form; 2]) -> Option<[bool; 2]> {
-    /// Most blocks of a grid along y.
     const MAX_BLOCKS: usize = 65_535;
     match plan.source {
         Source::Boxes => Some(forms.map(|form| form != Form::Aligned)),

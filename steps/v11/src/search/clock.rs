@@ -102,14 +102,8 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         }
         let fastest = |of: Vec<Timed>| of.into_iter().min_by(|a, b| a.us.total_cmp(&b.us));
         let (Some(in_use), Some(found)) = (fastest(in_use), fastest(others)) else { continue };
-        eprintln!(
-            "{:<16}{:<44}{:>9.2}  {:<44}{:>9.2}",
-            shape.to_string(),
-            found.plan,
-            found.us,
-            in_use.plan,
-            in_use.us
-        );
+        let cells = |timed: &Timed| format!("{:<44}{:>9.2}", timed.plan, timed.us);
+        eprintln!("{:<16}{}  {}", shape.to_string(), cells(&found), cells(&in_use));
         let rank_correlation = forecast::rank_correlation(&pairs).unwrap_or(0.0);
         classes.push(Class { shape: sizes, in_use, found, rank_correlation });
     }
