@@ -33,6 +33,7 @@ const CONTEXT_LOST: u8 = 3;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let number = |text: &str| text.parse().unwrap_or(0);
     let result = match words[..] {
         ["--ptx", folder] => write_modules(Path::new(folder)),
         ["--child", which, start, end, folder] => {
@@ -54,10 +55,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn number(text: &str) -> usize {
-    text.parse().unwrap_or(0)
 }
 
 /// Groups of fixtures that go into one module: of one target, and not too many.

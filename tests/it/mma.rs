@@ -57,26 +57,23 @@ fn elements() -> Vec<Elements> {
     all
 }
 
+fn of_name<T: Copy>(name: &str, known: &[(&str, T)]) -> T {
+    let found = known.iter().find(|(one, _)| *one == name);
+    found.unwrap_or_else(|| panic!("unknown word `{name}`")).1
+}
+
 fn product(name: &str) -> Product {
+    use {AccumulatorType as Sum, FactorType as Factor};
     let parts: Vec<&str> = name.split('.').collect();
-    let kind = match parts[..] {
-        [.., "bf16"] => FactorType::Bf16,
-        [.., "f16"] => FactorType::F16,
-        [.., "tf32"] => FactorType::Tf32,
-        [.., "e4m3"] => FactorType::E4m3,
-        [.., "e5m2"] => FactorType::E5m2,
-        _ => panic!("unknown type of factors in `{name}`"),
-    };
-    let sum = match parts[..] {
-        [.., "f16", _] => AccumulatorType::F16,
-        [.., "f32", _] => AccumulatorType::F32,
-        _ => panic!("unknown type of sums in `{name}`"),
-    };
-    let unit = match parts[0] {
-        "wgmma" => Unit::Warpgroup,
-        "mma" => Unit::Warp,
-        _ => panic!("unknown instruction `{name}`"),
-    };
+    let [unit, .., sum, kind] = parts[..] else { panic!("no types in `{name}`") };
+    #[rustfmt::skip]
+    let kinds = [
+        ("bf16", Factor::Bf16), ("f16", Factor::F16), ("tf32", Factor::Tf32), ("e4m3", Factor::E4m3),
+        ("e5m2", Factor::E5m2),
+    ];
+    let kind = of_name(kind, &kinds);
+    let sum = of_name(sum, &[("f16", Sum::F16), ("f32", Sum::F32)]);
+    let unit = of_name(unit, &[("wgmma", Unit::Warpgroup), ("mma", Unit::Warp)]);
     Product::new(kind, sum, unit)
 }
 

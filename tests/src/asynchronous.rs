@@ -234,13 +234,10 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         true => &transposed(&product.b, k, n),
         false => &product.b,
     };
-    let [a, b, c] =
+    let [a, mut b, c] =
         [("A", &product.a), ("B", stored_b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
-    let b = match head.lacks_last_row_of_b {
-        true => gpu.alloc::<f32>(k * n),
-        false => b,
-    };
     if head.lacks_last_row_of_b {
+        b = gpu.alloc::<f32>(k * n);
         gpu.write(b, &product.b[..(k - 1) * n]);
     }
     let module = match gpu.load(ptx) {

@@ -287,16 +287,12 @@ fn copies() -> Vec<Case> {
     let plain = matrix("barrier expects", [16, 8], 0, [0, 0]);
     let edge = matrix("at the edge, barrier expects", [16, 8], 0, [56, 0]);
     let narrow = matrix("narrow, barrier expects", [8, 32], 3, [0, 0]);
-    for (case, what, expected) in [
-        (&plain, "half", 256),
-        (&plain, "less", 496),
-        (&plain, "more", 528),
-        (&plain, "twice", 1024),
-        (&edge, "the part inside", 256),
-        (&edge, "all", 512),
-        (&narrow, "rows", 1024),
-        (&narrow, "whole spans", 4096),
-    ] {
+    #[rustfmt::skip]
+    let counts = [
+        (&plain, "half", 256), (&plain, "less", 496), (&plain, "more", 528), (&plain, "twice", 1024),
+        (&edge, "the part inside", 256), (&edge, "all", 512), (&narrow, "rows", 1024), (&narrow, "whole spans", 4096),
+    ];
+    for (case, what, expected) in counts {
         let name = format!("{} {what}", case.name);
         list.push(Case { name, expected: Some(expected), ..case.clone() });
     }
