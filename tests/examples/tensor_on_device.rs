@@ -79,7 +79,6 @@ type Encode = unsafe extern "C" fn(
     *mut sys::CUtensorMap, u32, u32, u64, *const u64, *const u64, *const u32, *const u32, u32, u32, u32, u32,
 ) -> sys::CUresult;
 
-/// The bytes of a case's map of the tensor at `address`.
 fn map(case: &Case, address: u64) -> Result<Vec<u8>, String> {
     let mut encode: *mut c_void = null_mut();
     let mut found = sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS;

@@ -18,7 +18,6 @@ use tests::recorded::{RECORDS, columns_of_maps, count_of, kernel, profiles, ptx}
 /// counted again on the smallest of [`SHAPES`] only.
 pub(crate) const SLOW: [&str; 2] = ["v01", "v02"];
 
-/// Launches that were counted again, in the order of the records.
 static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
     let profiles = profiles();
     let [.., smallest] = SHAPES;

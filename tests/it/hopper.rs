@@ -252,22 +252,11 @@ fn sums_leave_the_unit_when_they_should() {
         let mut all = PLANS.iter().flat_map(Plan::kernels).chain(to_fp32());
         all.find(|kernel| kernel.0.name == name).expect("there is a plan")
     };
-    let fp8 = |name, promoted| Summed {
-        name,
-        kernel: of(name),
-        inputs: Inputs::Short,
-        kind: FactorType::E4m3,
-        bits: |x| u32::from(to_e4m3(x)),
-        promoted,
-    };
-    let tf32 = Summed {
-        name: "gemm_v12_tf32_f32",
-        kernel: of("gemm_v12_tf32_f32"),
-        inputs: Inputs::Any,
-        kind: FactorType::Tf32,
-        bits: f32::to_bits,
-        promoted: usize::MAX,
-    };
+    let summed =
+        |name, inputs, kind, bits, promoted| Summed { kernel: of(name), name, inputs, kind, bits, promoted };
+    let fp8 =
+        |name, promoted| summed(name, Inputs::Short, FactorType::E4m3, |x| u32::from(to_e4m3(x)), promoted);
+    let tf32 = summed("gemm_v12_tf32_f32", Inputs::Any, FactorType::Tf32, f32::to_bits, usize::MAX);
     assert!(tf32.largest_error() > 0.0);
     let fast = fp8("gemm_v12_fp8_fast_f32", usize::MAX).largest_error();
     let promoted = fp8("gemm_v12_fp8_f32", 128).largest_error();

@@ -226,7 +226,6 @@ pub fn module(case: &Case) -> String {
     module_with(case, "")
 }
 
-/// Content of global memory before a case.
 pub fn memory() -> Vec<u32> {
     (0..WORDS as u32).collect()
 }

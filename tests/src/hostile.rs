@@ -297,7 +297,6 @@ fn memory(rng: &mut ChaCha8Rng) -> String {
     )
 }
 
-/// Kernels that do not end by themselves, or that fill what they can.
 fn endless(rng: &mut ChaCha8Rng) -> String {
     #[rustfmt::skip]
     let step = [

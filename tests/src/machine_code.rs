@@ -16,7 +16,6 @@ pub fn line(widths: &Widths, pattern: &str) -> String {
     format!("{} | {pattern}", counts.join(" "))
 }
 
-/// Counts and pattern of each line that is no comment.
 pub fn lines(text: &str) -> impl Iterator<Item = (Option<Widths>, &str)> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     lines.map(|line| match line.split_once(" | ") {

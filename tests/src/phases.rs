@@ -172,7 +172,6 @@ pub fn module(steps: &str) -> String {
     text + "    ret;\n}\n"
 }
 
-/// Content of global memory before a case: each word its number.
 pub fn memory() -> Vec<u32> {
     (0..WORDS as u32).collect()
 }

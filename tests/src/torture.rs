@@ -146,9 +146,7 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
         let setting = Setting { watch: Watch::CheckedGlobalRaces, level: None, threads, grid: MANY };
         let ended = match run_with_codes(text, seed, setting) {
             Err(refusal) if refusal.is_empty() => return Err("refused without a reason".to_owned()),
-            Err(_) => {
-                return Ok(Tally { refused: 1, ..Tally::default() });
-            }
+            Err(_) => return Ok(Tally { refused: 1, ..Tally::default() }),
             Ok(ended) => ended,
         };
         let races = ended.races();

@@ -129,11 +129,9 @@ impl Plan {
         let slots = n_sms * self.blocks as usize;
         let rounds = tiles / slots;
         let whole = match sharing {
-            Sharing::Tiles if self.source == Source::Threads => {
-                return Some(Shares { blocks: tiles, whole: tiles });
-            }
             Sharing::Tiles => {
-                return Some(Shares { blocks: tiles.min(slots), whole: tiles });
+                let most = if self.source == Source::Threads { tiles } else { slots };
+                return Some(Shares { blocks: tiles.min(most), whole: tiles });
             }
             _ if self.source == Source::Threads || tiles.is_multiple_of(slots) => return None,
             Sharing::LastRound => rounds * slots,

@@ -69,7 +69,6 @@ fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
     found
 }
 
-/// The forms of A and B that lie at the begin of allocations.
 pub(crate) fn forms(shape: Shape) -> [Form; 2] {
     [shape.k, shape.n].map(|cols| if cols.is_multiple_of(4) { Form::Aligned } else { Form::Anywhere })
 }

@@ -107,7 +107,6 @@ impl<'d> Pair<'d> {
         Ok(())
     }
 
-    /// Each device fetches what the other has.
     fn copy(&self, exchange: Exchange, at: [usize; 2]) -> Result<(), Error> {
         for rank in [0, 1] {
             let other = 1 - rank;

@@ -35,7 +35,6 @@ pub(crate) fn load(module: &str, kernel: &CStr) -> Result<CUfunction, String> {
     Ok(function)
 }
 
-/// A copy of some words on the device.
 pub(crate) fn upload(words: &[u32]) -> Result<CUdeviceptr, String> {
     let mut address = 0;
     // SAFETY: the buffer is as large as the copy.

@@ -49,13 +49,9 @@ pub fn missing() -> Vec<&'static Row> {
 }
 
 fn of(row: &Row, mnemonic: &str) -> Vec<Fixture> {
-    let mut made = memory::fixtures(row, mnemonic);
-    if made.is_empty() {
-        made = machine::fixtures(row, mnemonic);
-    }
-    if made.is_empty() {
-        made = alu::fixtures(row, mnemonic);
-    }
+    let makers: [fn(&Row, &str) -> Vec<Fixture>; 3] = [memory::fixtures, machine::fixtures, alu::fixtures];
+    let made = makers.iter().map(|make| make(row, mnemonic)).find(|made| !made.is_empty());
+    let mut made = made.unwrap_or_default();
     made.extend(chains::fixtures(row, mnemonic));
     made
 }

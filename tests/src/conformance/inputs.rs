@@ -19,7 +19,6 @@ pub(super) enum Kind {
     Unused,
 }
 
-/// A generator of the numbers that belong to a seed.
 pub(super) fn random(seed: u64) -> Random {
     Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x243F_6A88_85A3_08D3)
 }

@@ -35,7 +35,6 @@ pub(super) struct Found {
     device: String,
     driver: String,
     date: String,
-    /// Hashes of the machine code of the plans that were timed.
     cubins: BTreeMap<String, String>,
     classes: Vec<Class>,
 }
